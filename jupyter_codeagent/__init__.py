@@ -1,0 +1,39 @@
+"""`%%agent`: an open model writes Python, a sandbox runs it on copies of your dataframes."""
+
+from __future__ import annotations
+
+
+def __getattr__(name: str) -> str:
+    """`__version__`, looked up when asked for: `importlib.metadata` is not needed to load the magic."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("jupyter-codeagent")
+    except PackageNotFoundError:
+        return "0+uninstalled"  # imported from a checkout that nobody installed
+
+
+def _jupyter_labextension_paths() -> list[dict[str, str]]:
+    """Called by `jupyter-builder develop`, to link the panel's assets."""
+    return [{"src": "labextension", "dest": "jupyter-codeagent"}]
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    """Called by Jupyter Server, which then loads the module named here."""
+    return [{"module": "jupyter_codeagent.server"}]
+
+
+def load_ipython_extension(shell: object) -> None:
+    """`%load_ext jupyter_codeagent`: register `%%agent` and `%agent`, warm a sandbox in the background."""
+    from jupyter_codeagent.extension import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: object) -> None:
+    """`%unload_ext jupyter_codeagent`: stop everything that was started."""
+    from jupyter_codeagent.extension import unload
+
+    unload(shell)

@@ -1,0 +1,227 @@
+"""Configuration at the edge: traitlets, environment and the administrator's caps become frozen settings.
+
+Order, later wins: defaults, Jupyter/IPython configuration files, `%config CodeAgent.…` in the session, magic
+options, and last the administrator's caps (`codeagent_policy.json` in a system-level Jupyter config directory),
+which can only make things stricter.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from jupyter_core.paths import SYSTEM_CONFIG_PATH
+from traitlets import Bool, Enum, Float, Int, Unicode
+from traitlets.config import Configurable
+
+from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.settings import ModelSettings, Settings
+from jupyter_codeagent.values import PRIVACY_ORDER, ApprovalPolicy, SandboxLevel, SandboxPolicy
+
+MIB = 1 << 20
+POLICY_FILE = "codeagent_policy.json"
+APPROVE_ORDER = ("ask", "review", "auto")
+LEVELS: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock")
+
+
+class CodeAgent(Configurable):
+    """Options of `%%agent` that hold for every run; `%config CodeAgent` lists them."""
+
+    model = Unicode("", help="Model name; empty: the first that the server has, or the embedded model.").tag(
+        config=True
+    )
+    base_url = Unicode(
+        "",
+        help="Address of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1; empty: look on loopback.",
+    ).tag(config=True)
+    discover = Bool(
+        True, help="Look for a model server on the loopback ports of Ollama, LM Studio, vLLM, llama.cpp."
+    ).tag(config=True)
+    weights = Unicode("", help="Path of an own GGUF file for the embedded model.").tag(config=True)
+    privacy = Enum(PRIVACY_ORDER, "stats", help="What of the data may enter the prompt.").tag(config=True)
+    approve = Enum(APPROVE_ORDER, "review", help="When to wait for a person.").tag(config=True)
+    max_steps = Int(4, min=1, help="Model calls of one run at the most.").tag(config=True)
+    timeout_s = Float(120.0, min=0.1, help="Seconds for one execution in the sandbox.").tag(config=True)
+    context_tokens = Int(600, min=50, help="Token budget of the variable lines.").tag(config=True)
+    answer = Bool(True, help="Ask the model for a short answer in words when a step is left for it.").tag(
+        config=True
+    )
+    max_transfer_mb = Int(2048, min=1, help="Copies into the sandbox in one run, all together, in MiB.").tag(
+        config=True
+    )
+    max_return_mb = Int(256, min=1, help="One variable brought back from the sandbox, in MiB.").tag(config=True)
+    memory_mb = Int(2048, min=256, help="Memory of the sandbox beside the copies, in MiB.").tag(config=True)
+    sandbox = Enum(
+        ("auto", *LEVELS, "none"),
+        "auto",
+        help="Isolation: auto takes the best that works here. none runs the model's code WITHOUT isolation.",
+    ).tag(config=True)
+    subprocess = Bool(False, help="Let code in the sandbox start processes (inside it, under its limits).").tag(
+        config=True
+    )
+    approval_timeout_s = Float(
+        3600.0, min=1, help="Seconds after which an unanswered question counts as a no."
+    ).tag(config=True)
+    connect_timeout_s = Float(5.0, min=0.1, help="Seconds to connect to the model server.").tag(config=True)
+    read_timeout_s = Float(120.0, min=0.1, help="Seconds between two pieces of the model's reply.").tag(config=True)
+    max_tokens = Int(1024, min=16, help="Completion tokens of one model call.").tag(config=True)
+
+    def settings(self) -> Settings:
+        """The configured values, before magic options and caps."""
+        return Settings(
+            model=ModelSettings(
+                model=self.model,
+                base_url=self.base_url,
+                discover=self.discover,
+                weights=self.weights,
+                connect_timeout_s=self.connect_timeout_s,
+                read_timeout_s=self.read_timeout_s,
+                max_tokens=self.max_tokens,
+            ),
+            sandbox=SandboxPolicy(
+                memory_bytes=self.memory_mb * MIB,
+                wall_s=self.timeout_s,
+                subprocess=self.subprocess,
+                levels=LEVELS if self.sandbox == "auto" else (cast("SandboxLevel", self.sandbox),),
+            ),
+            privacy=self.privacy,
+            approve=cast("ApprovalPolicy", self.approve),
+            max_steps=self.max_steps,
+            context_tokens=self.context_tokens,
+            max_transfer_bytes=self.max_transfer_mb * MIB,
+            max_return_bytes=self.max_return_mb * MIB,
+            approval_timeout_s=self.approval_timeout_s,
+            answer=self.answer,
+        )
+
+
+def read_caps(directories: Sequence[str] = tuple(SYSTEM_CONFIG_PATH)) -> dict[str, Any]:
+    """The administrator's caps, from the first directory that has a policy file; empty without one.
+
+    Raises
+    ------
+    UsageError
+        The file exists but cannot be read: then nothing may run, for its rules are not known.
+    """
+    for directory in directories:
+        path = Path(directory) / POLICY_FILE
+        if not os.path.lexists(path):
+            continue
+        try:
+            caps = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise UsageError(
+                f"The administrator's policy {path} cannot be read ({error}); ask them to mend it."
+            ) from error
+        if not isinstance(caps, dict):
+            raise UsageError(f"The administrator's policy {path} is not a JSON object; ask them to mend it.")
+        check_caps(caps, str(path))
+        return caps
+    return {}
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 1
+
+
+def _is_seconds(value: Any) -> bool:
+    return type(value) in (int, float) and 0 < value < math.inf
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_levels(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(level in (*LEVELS, "none") for level in value)
+
+
+CAPS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "base_url": (_is_text, "an address"),
+    "model": (_is_text, "a name"),
+    "privacy": (PRIVACY_ORDER.__contains__, f"one of {', '.join(PRIVACY_ORDER)}"),
+    "approve": (APPROVE_ORDER.__contains__, f"one of {', '.join(APPROVE_ORDER)}"),
+    "max_steps": (_is_count, "a whole number from 1"),
+    "candidates": (_is_count, "a whole number from 1"),
+    "timeout_s": (_is_seconds, "a number above 0"),
+    "memory_mb": (_is_count, "a whole number from 1"),
+    "max_transfer_mb": (_is_count, "a whole number from 1"),
+    "max_return_mb": (_is_count, "a whole number from 1"),
+    "context_tokens": (_is_count, "a whole number from 1"),
+    "levels": (_is_levels, f"a list of {', '.join((*LEVELS, 'none'))}"),
+    "subprocess": (_is_flag, "true or false"),
+    "answer": (_is_flag, "true or false"),
+}
+"""What can be capped -> whether a value is one, and what it has to be."""
+
+
+def check_caps(caps: Mapping[str, Any], where: str) -> None:
+    """Raises UsageError for a key or a value that is not understood: its rule is not known then."""
+    for key, value in caps.items():
+        if key not in CAPS:
+            raise UsageError(
+                f"The administrator's policy {where} has the unknown key {key!r}; ask them to mend it."
+            )
+        fits, wanted = CAPS[key]
+        if not fits(value):
+            raise UsageError(
+                f"The administrator's policy {where} has {key} = {json.dumps(value)[:60]}; it has to be {wanted}: "
+                "ask them to mend it."
+            )
+
+
+def apply_caps(settings: Settings, caps: Mapping[str, Any]) -> Settings:
+    """Settings under the caps: fixed values replace, the others can only become stricter."""
+    check_caps(caps, POLICY_FILE)
+    return replace(
+        settings,
+        model=_capped_model(settings.model, caps),
+        sandbox=_capped_sandbox(settings.sandbox, caps),
+        privacy=min(settings.privacy, caps.get("privacy", "samples"), key=PRIVACY_ORDER.index),
+        approve=min(settings.approve, caps.get("approve", "auto"), key=APPROVE_ORDER.index),
+        max_steps=_least(settings.max_steps, caps, "max_steps"),
+        max_candidates=_least(settings.max_candidates, caps, "candidates"),
+        context_tokens=_least(settings.context_tokens, caps, "context_tokens"),
+        max_transfer_bytes=_least(settings.max_transfer_bytes, caps, "max_transfer_mb", unit=MIB),
+        max_return_bytes=_least(settings.max_return_bytes, caps, "max_return_mb", unit=MIB),
+        answer=settings.answer and caps.get("answer", True),
+    )
+
+
+def _capped_model(model: ModelSettings, caps: Mapping[str, Any]) -> ModelSettings:
+    if "base_url" in caps:
+        model = replace(model, base_url=caps["base_url"], discover=False)
+    return replace(model, model=caps["model"]) if "model" in caps else model
+
+
+def _capped_sandbox(sandbox: SandboxPolicy, caps: Mapping[str, Any]) -> SandboxPolicy:
+    return replace(
+        sandbox,
+        wall_s=float(min(sandbox.wall_s, caps.get("timeout_s", sandbox.wall_s))),
+        memory_bytes=_least(sandbox.memory_bytes, caps, "memory_mb", unit=MIB),
+        subprocess=sandbox.subprocess and caps.get("subprocess", True),
+        levels=_allowed_levels(sandbox.levels, caps["levels"]) if "levels" in caps else sandbox.levels,
+    )
+
+
+def _least(value: int, caps: Mapping[str, Any], key: str, *, unit: int = 1) -> int:
+    return min(value, caps[key] * unit) if key in caps else value
+
+
+def _allowed_levels(levels: tuple[SandboxLevel, ...], allowed: Sequence[str]) -> tuple[SandboxLevel, ...]:
+    kept = tuple(level for level in levels if level in allowed)
+    if not kept:
+        raise UsageError(
+            f"The administrator allows the sandbox levels {', '.join(allowed)}; "
+            f"{', '.join(levels)} is not among them."
+        )
+    return kept

@@ -1,0 +1,127 @@
+"""Every error this package raises on purpose.
+
+CodeAgentError
+├── RunFailedError              no working code within the steps
+├── UsageError                  a bad option, name or value in a magic or a command
+├── ModelError                  the model could not be asked, or did not answer usably
+│   ├── NoModelError            none is configured and none was found
+│   ├── ModelUnreachableError   no connection, or it was cut
+│   ├── ModelRefusedError       401, 403: the key or the permission
+│   ├── ModelNotFoundError      404: the server has no such model
+│   ├── ModelOverloadedError    429, 5xx: try again later
+│   ├── ModelTimeoutError       nothing came within the limit
+│   ├── ContextTooLongError     the messages do not fit the model's context
+│   ├── BadReplyError           HTML, an empty reply, a reply without code
+│   └── WeightsError            the embedded model's weights: missing, truncated, altered, no room
+├── VariableError               a variable that is unknown, too large or cannot be copied
+├── SandboxError
+│   ├── SandboxUnavailableError no isolating backend, or a promise that did not hold when measured
+│   └── SandboxDiedError        killed for memory, time, output or disk, or by its own code
+├── RejectedDataError           something that came out of the sandbox failed its validation
+├── DeniedError                 a person or a policy said no
+├── StoppedError                the user stopped the run
+├── InsertError                 the front end could not place the cells
+└── HistoryError                the record of runs could not be written or read
+    └── UnknownRunError         no such run in the history
+
+The text of an error is one line: what happened, with which value, against which limit, and what to do.
+The magics and the command line print that line; the traceback only with ``--debug``.
+"""
+
+from __future__ import annotations
+
+
+class CodeAgentError(Exception):
+    """Base of all errors raised on purpose; `str()` is one line for the user."""
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython's hook: the line alone; the traceback is shown with ``--debug``."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class RunFailedError(CodeAgentError):
+    """The run ended without working code; its record is in the history."""
+
+
+class UsageError(CodeAgentError):
+    """A bad option, name or value; nothing was sent or run."""
+
+
+class ModelError(CodeAgentError):
+    """The model could not be asked or did not answer usably."""
+
+
+class NoModelError(ModelError):
+    """No model is configured and none was found."""
+
+
+class ModelUnreachableError(ModelError):
+    """No connection to the server, or the stream was cut."""
+
+
+class ModelRefusedError(ModelError):
+    """The server refused the key or the permission (401, 403)."""
+
+
+class ModelNotFoundError(ModelError):
+    """The server has no such model (404)."""
+
+
+class ModelOverloadedError(ModelError):
+    """Rate limit or server failure (429, 5xx)."""
+
+
+class ModelTimeoutError(ModelError):
+    """Nothing came within the limit."""
+
+
+class ContextTooLongError(ModelError):
+    """The messages do not fit the model's context."""
+
+
+class BadReplyError(ModelError):
+    """The reply was not what the protocol says, empty, or held no code."""
+
+
+class WeightsError(ModelError):
+    """The embedded model's weights are missing, truncated, altered, or there is no room for them."""
+
+
+class VariableError(CodeAgentError):
+    """A variable is unknown, too large or cannot be copied."""
+
+
+class SandboxError(CodeAgentError):
+    """The sandbox failed."""
+
+
+class SandboxUnavailableError(SandboxError):
+    """No isolating backend works here, or a promise did not hold when measured. Nothing was run."""
+
+
+class SandboxDiedError(SandboxError):
+    """The sandbox is gone and its variables with it."""
+
+
+class RejectedDataError(CodeAgentError):
+    """Data from the sandbox failed its validation and was not used."""
+
+
+class DeniedError(CodeAgentError):
+    """A person or a policy said no."""
+
+
+class StoppedError(CodeAgentError):
+    """The user stopped the run."""
+
+
+class InsertError(CodeAgentError):
+    """The front end could not place the cells; they wait as a proposal."""
+
+
+class HistoryError(CodeAgentError):
+    """The record of runs could not be written or read."""
+
+
+class UnknownRunError(HistoryError):
+    """The history has no run with this id."""

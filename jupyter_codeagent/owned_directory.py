@@ -1,0 +1,67 @@
+"""Private directories that say by a lock whether their owner lives, and what owners that were killed have left.
+
+The lock ends with the last process that has its file open, however that process ends.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import time
+from pathlib import Path
+
+
+def lock_directory(path: Path, lock: str) -> int:
+    """Take a new directory; the descriptor to keep open for as long as it is used.
+
+    Locked before it has its name: nobody finds it unlocked while we live.
+    """
+    import fcntl  # POSIX only; the module is imported everywhere
+
+    fd = os.open(path / f"{lock}.new", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    os.rename(path / f"{lock}.new", path / lock)
+    return fd
+
+
+def remove_abandoned(parent: Path, *, prefix: str, lock: str, unlocked_s: float | None = None) -> None:
+    """Remove this user's directories under `parent` whose owner is gone.
+
+    Others do the same at the same time, and in a directory for everybody anything may have such a name: what is not
+    ours or vanishes meanwhile is passed over. One without a lock is just being made, or its owner died while making
+    or removing it: it goes once it is `unlocked_s` old, never if that is None.
+    """
+    for path in parent.glob(f"{prefix}*"):
+        found = _lstat(path)
+        if found is None or not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+            continue
+        try:
+            fd = os.open(path / lock, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            if unlocked_s is not None and time.time() - found.st_mtime > unlocked_s:
+                shutil.rmtree(path, ignore_errors=True)
+        except OSError:
+            continue  # no lock of ours, such as a link
+        else:
+            _remove_unless_locked(path, fd)
+
+
+def _remove_unless_locked(path: Path, fd: int) -> None:
+    import fcntl
+
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return
+    else:
+        shutil.rmtree(path, ignore_errors=True)
+    finally:
+        os.close(fd)
+
+
+def _lstat(path: Path) -> os.stat_result | None:
+    try:
+        return path.lstat()
+    except OSError:
+        return None  # removed while we looked

@@ -1,0 +1,415 @@
+"""The values that travel between the rooms: frozen, without behaviour beyond what they are.
+
+Everything here can be written as JSON (`jupyter_codeagent.record` does that for whole runs); nothing here
+imports IPython, traitlets or a dataframe library.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict
+
+# --- messages to and from the model ---------------------------------------------------------------
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """One chat message, exactly as it is sent."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """Tokens as the server counted them; 0 where it does not say."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    """Part of `prompt_tokens` that the server answered from its prefix cache."""
+    calls: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            calls=self.calls + other.calls,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompletionRequest:
+    """What is asked of a model in one call."""
+
+    messages: tuple[Message, ...]
+    prefill: str = ""
+    """Beginning of the reply, written by us; used only where `Model.supports_prefill`."""
+    stop: tuple[str, ...] = ()
+    max_tokens: int = 1024
+    temperature: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completion:
+    """One reply, whole."""
+
+    text: str
+    """The reply, with the prefill in front where one was used."""
+    finish_reason: Literal["stop", "length", "closed"]
+    """`closed`: we closed the stream ourselves because the code block was complete."""
+    usage: Usage
+    model: str
+    duration_s: float
+
+
+# --- variables ------------------------------------------------------------------------------------
+
+Privacy = Literal["schema", "stats", "samples"]
+PRIVACY_ORDER: tuple[Privacy, ...] = ("schema", "stats", "samples")
+"""The strictest first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnSummary:
+    """One column of a frame, as the model may be told of it."""
+
+    name: str
+    """`repr()` of the label, so that blanks and case can be seen."""
+    dtype: str
+    """Short: ``int``, ``float``, ``str``, ``bool``, ``datetime``, ``category``, else the dtype's own name."""
+    stats: str = ""
+    """``0..512.3``, ``{male, female}``, ``135u``; empty under the privacy mode ``schema``."""
+    example: str = ""
+    missing: str = ""
+    """``11 missing``, ``2.7% missing`` where only a sample was looked at; empty if none is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariableSummary:
+    """What is worth telling about one live variable, found without scanning its rows."""
+
+    name: str
+    type_name: str
+    """``DataFrame``, ``ndarray``, ``LinearRegression`` …"""
+    headline: str
+    """The one line that says most: ``df: DataFrame 715x14``."""
+    columns: tuple[ColumnSummary, ...] = ()
+    size_bytes: int | None = None
+    """Estimated without a scan; None if unknown."""
+    copyable: bool = False
+    """A frame, series, array, scalar or plain container: can be copied into the sandbox."""
+    frame_like: bool = False
+    """Is copied by default when the prompt names no variable."""
+    sampled: bool = False
+    """Statistics come from a sample of the rows, not from all."""
+    rows: str = ""
+    """Sample rows as CSV; only under the privacy mode ``samples``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopiedVariable:
+    """One variable that lies in the spool for the sandbox to load."""
+
+    name: str
+    type_name: str
+    size_bytes: int
+    """Bytes of the file."""
+    file: str
+    """File name inside the spool directory, never a path."""
+    buffers: tuple[tuple[int, int], ...] = ()
+    """(offset, length) of each out-of-band pickle buffer."""
+    head: tuple[int, int] = (0, 0)
+    """(offset, length) of the pickle stream."""
+    version: int = 1
+    """Grows when the live value has changed since it was last written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkippedVariable:
+    """A variable that was asked for or fits by default, but was not copied."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What the sandbox gets in one run."""
+
+    copied: tuple[CopiedVariable, ...] = ()
+    skipped: tuple[SkippedVariable, ...] = ()
+    modules: tuple[str, ...] = ()
+    """Import lines that the user's aliases stand for: ``import pandas as pd``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackedValue:
+    """One value on its way out of the sandbox: hostile until `transfer.unpack` has validated it."""
+
+    kind: Literal["arrow", "npy", "json"]
+    meta_json: str
+    """Side-car of `arrow` (labels, tags) or the value itself (`json`)."""
+    data: bytes
+    """Arrow stream or .npy bytes; empty for `json`."""
+
+
+# --- the sandbox ----------------------------------------------------------------------------------
+
+SandboxLevel = Literal["bubblewrap", "namespaces", "landlock", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SandboxPolicy:
+    """What a sandbox must hold and at which limits it is stopped."""
+
+    memory_bytes: int = 2 << 30
+    wall_s: float = 120.0
+    """Seconds for one execution; then interrupt, after `grace_s` kill."""
+    grace_s: float = 2.0
+    processors: float = 4.0
+    """Processor time of one execution, as a multiple of its time limit; then interrupt, after `grace_s` kill."""
+    processes: int = 64
+    threads: int = 512
+    disk_bytes: int = 512 << 20
+    files: int = 20_000
+    output_bytes: int = 4 << 20
+    output_messages: int = 500
+    message_bytes: int = 32 << 20
+    """One message from the sandbox; a larger one closes the channel for good (ZMQ_MAXMSGSIZE)."""
+    subprocess: bool = False
+    levels: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock")
+    """Tried in this order. `none` is never tried, it must be the only one and set in the session."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SandboxStatus:
+    """What is in force now, as measured from inside."""
+
+    level: SandboxLevel
+    closed: tuple[str, ...]
+    """Probes that failed as they must: ``read outside``, ``tcp`` …"""
+    open: tuple[str, ...]
+    """Probes that got through although this level does not promise to close them."""
+    limits: tuple[str, ...]
+    """In plain words: ``memory 2 GiB (watchdog, 50 ms)`` …"""
+    hint: str = ""
+    """How to get the next better level; empty at the best."""
+
+    @property
+    def label(self) -> str:
+        """Short name for receipts: ``bubblewrap, no network``."""
+        return "NOT ISOLATED" if self.level == "none" else f"{self.level}, no network"
+
+
+class StreamOutput(TypedDict):
+    """nbformat 4 stream output."""
+
+    output_type: Literal["stream"]
+    name: Literal["stdout", "stderr"]
+    text: str
+
+
+class DisplayOutput(TypedDict):
+    """nbformat 4 display_data."""
+
+    output_type: Literal["display_data"]
+    data: dict[str, Any]
+    metadata: dict[str, Any]
+
+
+class ResultOutput(TypedDict):
+    """nbformat 4 execute_result; the count is always None, nothing ran in the user's kernel."""
+
+    output_type: Literal["execute_result"]
+    data: dict[str, Any]
+    metadata: dict[str, Any]
+    execution_count: None
+
+
+class ErrorOutput(TypedDict):
+    """nbformat 4 error."""
+
+    output_type: Literal["error"]
+    ename: str
+    evalue: str
+    traceback: list[str]
+
+
+Output = StreamOutput | DisplayOutput | ResultOutput | ErrorOutput
+"""A cleaned output: it has passed `jupyter_codeagent.outputs`, so it may be shown with trust."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecutionError:
+    """An exception of the model's code, shortened to what helps to repair it."""
+
+    ename: str
+    evalue: str
+    line: int | None = None
+    """Line of the executed code, from 1; None if the traceback does not say."""
+    source: str = ""
+    """Text of that line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamespaceEntry:
+    """A variable of the sandbox, for hints and for the panel. Text from the sandbox: untrusted, capped."""
+
+    name: str
+    type_name: str
+    shape: tuple[int, ...] = ()
+    columns: tuple[str, ...] = ()
+    """`str()` of each column label, at most 200."""
+    dtypes: tuple[str, ...] = ()
+
+
+ExecutionStatus = Literal["ok", "error", "timeout", "killed", "interrupted"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecutionResult:
+    """What came of one piece of code in the sandbox."""
+
+    status: ExecutionStatus
+    outputs: tuple[Output, ...] = ()
+    error: ExecutionError | None = None
+    reason: str = ""
+    """Why it was killed or cut short, with the limit; shown to the user and to the model."""
+    duration_s: float = 0.0
+    peak_memory_bytes: int = 0
+    namespace: tuple[NamespaceEntry, ...] = ()
+    """The sandbox's variables afterwards; empty when it died."""
+    notes: tuple[str, ...] = ()
+    """What the guard dropped: ``2 outputs of type application/javascript``."""
+
+
+# --- approvals ------------------------------------------------------------------------------------
+
+ApprovalPolicy = Literal["review", "ask", "auto"]
+ProposalKind = Literal["run", "apply", "overwrite"]
+"""run code in the sandbox · run code in the live kernel · overwrite a live variable."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """Something that waits for a person."""
+
+    id: str
+    run_id: str
+    kind: ProposalKind
+    code: str
+    note: str
+    """One sentence: what is asked and why."""
+    step: int = 0
+
+
+DecidedBy = Literal["policy", "panel", "widget", "stdin", "nobody"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """The answer to a proposal."""
+
+    action: Literal["approve", "reject"]
+    code: str
+    """What may run: the proposal's code, or what the person made of it."""
+    decided_by: DecidedBy
+    reason: str = ""
+    scope: Literal["once", "notebook"] = "once"
+    decided_at: float = 0.0
+    """Seconds since the epoch."""
+
+
+# --- a run ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One model call and what became of it."""
+
+    index: int
+    """From 1."""
+    messages: tuple[Message, ...]
+    """Exactly what was sent in this call."""
+    prefill: str = ""
+    reply: str = ""
+    code: str = ""
+    decision: Decision | None = None
+    result: ExecutionResult | None = None
+    usage: Usage = field(default_factory=Usage)
+    duration_s: float = 0.0
+    """Model and sandbox together."""
+    note: str = ""
+    """Why this step ended as it did where no result says so: ``no code in the reply``."""
+
+
+RunStatus = Literal["running", "waiting", "ok", "failed", "stopped", "rejected", "interrupted"]
+"""`interrupted` is given by history to a run whose kernel went away before it ended."""
+
+Phase = Literal["context", "model", "waiting", "sandbox", "answer", "inserting", "ended"]
+"""What a run is doing right now."""
+
+CellState = Literal["pending", "accepted", "discarded", "edited"]
+KEPT_STATES: tuple[CellState, ...] = ("accepted", "edited")
+"""The user said yes to these cells."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentRequest:
+    """One `%%agent` cell, parsed and resolved."""
+
+    prompt: str
+    model: str
+    server: str = ""
+    """Host and port that was asked, or `embedded`; never a key."""
+    remote: bool = False
+    """Whether that server is on another machine."""
+    approve: ApprovalPolicy = "review"
+    privacy: Privacy = "stats"
+    max_steps: int = 4
+    timeout_s: float = 120.0
+    candidates: int = 1
+    cell_id: str | None = None
+    notebook: str | None = None
+    """Path as the front end knows it; None in a terminal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentRun:
+    """The whole record of a run: what history keeps, the panel shows and `--json` prints."""
+
+    id: str
+    request: AgentRequest
+    status: RunStatus
+    started_at: float
+    """Seconds since the epoch."""
+    ended_at: float | None = None
+    steps: tuple[Step, ...] = ()
+    manifest: Manifest = field(default_factory=Manifest)
+    context: str = ""
+    """The variable lines that were sent."""
+    data_sha256: str = ""
+    """Digest of what was copied, to tell whether a replay would see the same data; empty if not computed."""
+    sandbox: str = ""
+    """`SandboxStatus.label` at the time."""
+    code: str = ""
+    """The code that is offered as a cell; empty unless status is `ok`."""
+    outputs: tuple[Output, ...] = ()
+    answer: str = ""
+    error: str = ""
+    """One line; empty unless it failed."""
+    usage: Usage = field(default_factory=Usage)
+    notes: tuple[str, ...] = ()
+    """What the user should know of this run: repaired errors, dropped outputs, a replaced sandbox."""
+    replayed_from: str = ""
+    """Run whose code was executed again without asking a model."""
+    cell_state: CellState = "pending"
+
+    @property
+    def ended(self) -> bool:
+        return self.status not in ("running", "waiting")
