@@ -1,0 +1,179 @@
+"""The one place where confinement happens, the same for every level; bubblewrap only adds walls around it.
+
+Order matters: descriptors and death signal, namespaces, capabilities, limits, Landlock (per thread, so before any
+thread exists), the early filter. Then the kernel binds its sockets, then `enforce_late`. Whatever fails raises, and
+`serve` turns that into an exit: there is no half-confined state in which code is served.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from . import landlock, seccomp
+
+PR_SET_PDEATHSIG, PR_CAPBSET_DROP = 1, 24
+CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWUSER = 0x08000000, 0x04000000, 0x10000000
+CLONE_NEWPID, CLONE_NEWNET = 0x20000000, 0x40000000
+CAPSET = {"x86_64": 126, "aarch64": 91}
+CAPABILITY_VERSION_3 = 0x20080522
+INSIDE_ID = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confinement:
+    """What to put in force, as `sandbox.provisioner` describes it in JSON."""
+
+    level: str
+    read: tuple[str, ...]
+    write: tuple[str, ...]
+    sockets: tuple[str, ...]
+    limits: dict[str, int]
+    """RLIMIT name to value."""
+    subprocess: bool
+
+    @classmethod
+    def from_json(cls, described: dict[str, Any]) -> Confinement:
+        return cls(
+            level=described["level"],
+            read=tuple(described["read"]),
+            write=tuple(described["write"]),
+            sockets=tuple(described["sockets"]),
+            limits=dict(described["limits"]),
+            subprocess=described["subprocess"],
+        )
+
+    @property
+    def isolating(self) -> bool:
+        return self.level != "none"
+
+
+def enforce_early(confinement: Confinement) -> dict[str, Any]:
+    """Everything but the last filter; returns what is in force, for the report to the host."""
+    os.closerange(3, 65536)
+    libc = ctypes.CDLL(None, use_errno=True)
+    _die_with_parent(libc)
+    if confinement.level == "namespaces":
+        _enter_namespaces(libc)
+    if confinement.isolating:
+        _drop_capabilities(libc)
+    _set_limits(confinement.limits)
+    _prefer_me_when_memory_runs_out()
+    os.umask(0o077)
+    report: dict[str, Any] = {"level": confinement.level, "landlock": 0}
+    if confinement.isolating:
+        report["landlock"] = _restrict_files(confinement)
+        seccomp.install(_filter(confinement, "early"))
+    return report
+
+
+def enforce_late(confinement: Confinement) -> None:
+    """Once the sockets are bound: no more of them, for all threads."""
+    os.nice(5)  # not earlier: somebody waits for the start
+    if confinement.isolating:
+        seccomp.install(_filter(confinement, "late"))
+
+
+def _die_with_parent(libc: ctypes.CDLL) -> None:
+    """SIGKILL when the *thread* of the host that spawned us ends (prctl(2))."""
+    _check(libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl(PR_SET_PDEATHSIG)")
+
+
+def _enter_namespaces(libc: ctypes.CDLL) -> None:
+    """User, network, ipc, uts and pid namespaces without a helper binary; continues as a child of the new pid 1.
+
+    Not as pid 1 itself, which cannot be killed from inside and would have to collect orphans. No mount namespace:
+    Landlock guards the files. Through ctypes because Python 3.11 has no os.unshare.
+    """
+    uid, gid = os.getuid(), os.getgid()
+    flags = CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWPID
+    _check(libc.unshare(flags), "unshare")
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{INSIDE_ID} {uid} 1"),
+        ("gid_map", f"{INSIDE_ID} {gid} 1"),
+    ):
+        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+    _check(libc.sethostname(b"sandbox", 7), "sethostname")
+    _continue_in_child(libc)  # pid 1
+    _continue_in_child(libc)
+    os.setsid()
+
+
+def _continue_in_child(libc: ctypes.CDLL) -> None:
+    child = os.fork()
+    if child:
+        _wait_for(child)
+    _die_with_parent(libc)  # not inherited over fork
+
+
+def _wait_for(child: int) -> None:
+    """An outer process: takes no part, and ends as the inner one ends. The host signals the inner one directly."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    ended = status = 0
+    while ended != child:
+        ended, status = os.waitpid(-1, 0)
+    code = os.waitstatus_to_exitcode(status)
+    os._exit(128 - code if code < 0 else code)  # a signal as 128 + number, as bwrap and shells say it
+
+
+def _drop_capabilities(libc: ctypes.CDLL) -> None:
+    """All sets, the bounding set included: root in a container or in a user namespace keeps none."""
+    for capability in range(64):
+        libc.prctl(
+            PR_CAPBSET_DROP, capability, 0, 0, 0
+        )  # EINVAL past the last one, EPERM where we have none anyway
+    header = struct.pack("Ii", CAPABILITY_VERSION_3, 0)
+    _check(libc.syscall(CAPSET[os.uname().machine], header, bytes(24)), "capset")
+
+
+def _set_limits(limits: dict[str, int]) -> None:
+    for name, value in limits.items():
+        kind = getattr(resource, f"RLIMIT_{name}")
+        allowed = _unlimited_as_none(resource.getrlimit(kind)[1])
+        soft = value if allowed is None else min(value, allowed)
+        # DATA stays adjustable upwards: `calls.load` makes room for mapped copies. It is there to give honest code
+        # a MemoryError; what holds against hostile code is the watchdog of the host.
+        hard = (resource.RLIM_INFINITY if allowed is None else allowed) if name == "DATA" else soft
+        resource.setrlimit(kind, (soft, hard))
+
+
+def _unlimited_as_none(limit: int) -> int | None:
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def _prefer_me_when_memory_runs_out() -> None:
+    try:
+        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+            file.write("1000")
+    except OSError:
+        return  # a courtesy to the host, not a wall: some containers mount /proc read-only
+
+
+def _restrict_files(confinement: Confinement) -> int:
+    if confinement.level == "bubblewrap" and not landlock.abi():
+        return 0  # the mount namespace already holds; Landlock is the second wall there
+    return landlock.restrict(read=confinement.read, write=confinement.write, sockets=confinement.sockets)
+
+
+def _filter(confinement: Confinement, stage: seccomp.Stage) -> bytes:
+    shared_files = confinement.level != "bubblewrap"
+    return seccomp.build(
+        stage=stage,
+        subprocess=confinement.subprocess,
+        own_pid=os.getpid() if confinement.level == "landlock" else None,
+        shared_files=shared_files,
+        deny_truncate=shared_files and landlock.abi() < 3,
+    )
+
+
+def _check(result: int, what: str) -> None:
+    if result < 0:
+        raise OSError(ctypes.get_errno(), what)

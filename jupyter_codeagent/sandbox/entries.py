@@ -1,0 +1,67 @@
+"""What the sandbox says of its variables, checked and capped: it is text from hostile code."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from jupyter_codeagent.sandbox.guard import one_line
+from jupyter_codeagent.values import NamespaceEntry
+
+MAX_VARIABLES = 50
+MAX_COLUMNS = 200
+MAX_DIMENSIONS = 8
+MAX_CHARS = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class AfterCell:
+    """The answer to `inside.calls.after_cell`."""
+
+    entries: tuple[NamespaceEntry, ...] = ()
+    line: int | None = None
+    """Of the code as IPython compiled it: without the blank lines at its beginning."""
+
+
+def read_after_cell(text: str) -> AfterCell:
+    """Whatever is not as it should be is left out.
+
+    Raises
+    ------
+    ValueError
+        If it is not a JSON object at all.
+    """
+    try:
+        told = json.loads(text)
+    except RecursionError as problem:
+        raise ValueError("too deeply nested") from problem
+    if not isinstance(told, dict):
+        raise ValueError("not an object")
+    line = told.get("line")
+    return AfterCell(
+        entries=tuple(
+            _entry(item) for item in _items(told.get("variables"), MAX_VARIABLES) if isinstance(item, dict)
+        ),
+        line=line if type(line) is int and line > 0 else None,
+    )
+
+
+def _entry(item: dict[str, Any]) -> NamespaceEntry:
+    shape = _items(item.get("shape"), MAX_DIMENSIONS)
+    return NamespaceEntry(
+        name=one_line(item.get("name"), MAX_CHARS),
+        type_name=one_line(item.get("type_name"), MAX_CHARS),
+        shape=tuple(length for length in shape if type(length) is int),
+        columns=_texts(item.get("columns")),
+        dtypes=_texts(item.get("dtypes")),
+    )
+
+
+def _items(value: object, limit: int) -> list[Any]:
+    return value[:limit] if isinstance(value, list) else []
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """Not joined to one line: a column's name may hold a newline, and hints need the true name."""
+    return tuple(item[:MAX_CHARS] for item in _items(value, MAX_COLUMNS) if isinstance(item, str))

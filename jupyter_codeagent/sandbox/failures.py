@@ -1,0 +1,31 @@
+"""An exception of the sandbox's code as `ExecutionError`: short, clean, with the line of the cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jupyter_codeagent.sandbox.guard import MAX_NAME_CHARS, MAX_REPLY_TEXT, RequestGuard, one_line, printable
+from jupyter_codeagent.values import ExecutionError, Output
+
+
+def execution_error(
+    code: str, outputs: Sequence[Output], guard: RequestGuard, compiled_line: int | None
+) -> ExecutionError:
+    """Name and value from the last error output, which has been cleaned, else from the reply."""
+    name, value = guard.error_name, guard.error_value
+    for output in outputs:
+        if output["output_type"] == "error":
+            name = one_line(output["ename"], MAX_NAME_CHARS)
+            value = printable(output["evalue"], MAX_REPLY_TEXT)
+    line, source = located(code, compiled_line)
+    return ExecutionError(ename=name or "Error", evalue=value, line=line, source=source)
+
+
+def located(code: str, compiled_line: int | None) -> tuple[int | None, str]:
+    """Line of the code as it was given, and its text. IPython removes the blank lines at the beginning."""
+    lines = code.splitlines()
+    if compiled_line is None:
+        return None, ""
+    blank = next((index for index, line in enumerate(lines) if line.strip()), 0)
+    number = compiled_line + blank
+    return (number, lines[number - 1].strip()) if number <= len(lines) else (None, "")

@@ -1,0 +1,240 @@
+"""What of the sandbox's messages is let through. Pure: messages in, cleaned outputs and a verdict out.
+
+Everything from inside is hostile. Only messages of the request in flight count; of these only the output types, and
+they pass `outputs.clean_output`. Comms, widgets, input requests, display updates and reply payloads (which would
+write into the user's notebook) are dropped and noted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Literal, cast
+
+from jupyter_codeagent.sandbox.levels import in_words
+from jupyter_codeagent.sandbox.wire import MalformedMessageError, Received
+from jupyter_codeagent.values import Output, PackedValue, SandboxPolicy
+
+Clean = Callable[[str, dict[str, Any]], tuple[Output | None, tuple[str, ...]]]
+OUTPUT_TYPES = frozenset({"stream", "display_data", "execute_result", "error"})
+QUIET_TYPES = frozenset({"execute_input", "iopub_welcome"})
+VALUE_TYPE = "codeagent_value"
+VALUE_KINDS = frozenset({"arrow", "npy", "json", "error"})
+MAX_REPLY_TEXT = 2000
+MAX_NAME_CHARS = 100
+StreamName = Literal["stdout", "stderr"]
+
+
+class RequestGuard:
+    """Status and reply of one request; knows no outputs."""
+
+    def __init__(self) -> None:
+        self.idle = False
+        self.reply: str | None = None
+        """``ok``, ``error`` or ``aborted`` once the reply came."""
+        self.error_name = ""
+        self.error_value = ""
+        self.overflow = ""
+        """Set when a budget is used up: what the user is told."""
+        self._dropped: Counter[str] = Counter()
+        self._notes: list[str] = []
+
+    def broadcast(self, received: Received) -> None:
+        """A message of this request from iopub."""
+        try:
+            if received.msg_type == "status":
+                self.idle = self.idle or received.parsed().get("execution_state") == "idle"
+            elif received.msg_type not in QUIET_TYPES:
+                self.output(received)
+        except MalformedMessageError:
+            self.drop("malformed")
+
+    def output(self, received: Received) -> None:
+        self.drop(f"of type {received.msg_type}")
+
+    def answered(self, received: Received) -> None:
+        """A message of this request from the shell channel."""
+        if received.msg_type != "execute_reply":
+            self.drop(f"of type {received.msg_type}")
+            return
+        try:
+            content = received.parsed()
+        except MalformedMessageError:
+            self.drop("malformed")
+            content = {"status": "error", "ename": "BadReply", "evalue": "the kernel's reply could not be read"}
+        status = content.get("status")
+        self.reply = status if status in ("ok", "error", "aborted") else "error"
+        self.error_name = one_line(content.get("ename"), MAX_NAME_CHARS)
+        self.error_value = printable(content.get("evalue"), MAX_REPLY_TEXT)
+        if content.get("payload"):
+            self.drop("of type payload")
+
+    def mute(self) -> None:
+        """Nobody listens any more."""
+
+    def drop(self, what: str) -> None:
+        if len(self._dropped) < 20 or what in self._dropped:
+            self._dropped[what] += 1
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was dropped and why, for the user."""
+        dropped = [f"{count} message{'s' * (count > 1)} {what} dropped" for what, count in self._dropped.items()]
+        return (*dict.fromkeys(self._notes), *dropped)
+
+
+class OutputGuard(RequestGuard):
+    """Collects the outputs of one execution within the policy's budget."""
+
+    def __init__(
+        self, policy: SandboxPolicy, clean: Clean, on_output: Callable[[Output], None] | None = None
+    ) -> None:
+        super().__init__()
+        self._policy = policy
+        self._clean = clean
+        self._on_output = on_output
+        self._outputs: list[Output] = []
+        self._stream: tuple[StreamName, list[str]] | None = None
+        self._clear_pending = False
+        self._bytes = 0
+        self._messages = 0
+
+    def output(self, received: Received) -> None:
+        if received.msg_type == "clear_output":
+            self._clear(wait=bool(received.parsed().get("wait")))
+        elif received.msg_type not in OUTPUT_TYPES:
+            super().output(received)
+        elif self._within_budget(received):
+            self._take(received.msg_type, received.parsed())
+
+    def _within_budget(self, received: Received) -> bool:
+        self._messages += 1
+        self._bytes += received.size_bytes
+        if self._bytes > self._policy.output_bytes:
+            limit = in_words(self._policy.output_bytes)
+            self.overflow = self.overflow or f"stopped: its output went over the limit of {limit}"
+        elif self._messages > self._policy.output_messages:
+            limit = str(self._policy.output_messages)
+            self.overflow = self.overflow or f"stopped: it sent more than {limit} outputs"
+        # The error that an interrupt causes comes last and is worth its few bytes.
+        return not self.overflow or (received.msg_type == "error" and received.size_bytes < 1 << 16)
+
+    def _take(self, msg_type: str, content: dict[str, Any]) -> None:
+        if self._clear_pending:
+            self._clear(wait=False)
+        if msg_type == "stream":
+            self._take_stream(content)
+            return
+        self._close_stream()
+        if (cleaned := self._cleaned(msg_type, content)) is not None:
+            self._outputs.append(cleaned)
+            self._tell(cleaned)
+
+    def _take_stream(self, content: dict[str, Any]) -> None:
+        """Raw chunks are kept and cleaned as one text at the end: an escape sequence may lie across two of them."""
+        name, text = content.get("name"), content.get("text")
+        if name not in ("stdout", "stderr") or not isinstance(text, str):
+            raise MalformedMessageError("stream without name or text")
+        if self._stream is None or self._stream[0] != name:
+            self._close_stream()
+            self._stream = (cast("StreamName", name), [])
+        self._stream[1].append(text)
+        if self._on_output is not None and (cleaned := self._cleaned("stream", content)) is not None:
+            self._tell(cleaned)
+
+    def _close_stream(self) -> None:
+        if self._stream is not None:
+            name, chunks = self._stream
+            self._stream = None
+            if (cleaned := self._cleaned("stream", {"name": name, "text": "".join(chunks)})) is not None:
+                self._outputs.append(cleaned)
+
+    def _clear(self, *, wait: bool) -> None:
+        self._clear_pending = wait
+        if not wait:
+            self._stream = None
+            self._outputs.clear()
+
+    def _cleaned(self, msg_type: str, content: dict[str, Any]) -> Output | None:
+        cleaned, notes = self._clean(msg_type, content)
+        if len(self._notes) < 50:
+            self._notes.extend(notes)
+        return cleaned
+
+    def mute(self) -> None:
+        self._on_output = None
+
+    def _tell(self, output: Output) -> None:
+        if self._on_output is not None:
+            self._on_output(output)
+
+    def finish(self) -> tuple[Output, ...]:
+        """All outputs, streams merged. Called once, at the end."""
+        self._close_stream()
+        return tuple(self._outputs)
+
+
+class ValueGuard(RequestGuard):
+    """Puts the chunks of one `inside.calls.answer` together: in order, of the announced count, within the limit."""
+
+    def __init__(self, max_bytes: int) -> None:
+        super().__init__()
+        self._max_bytes = max_bytes
+        self._data = bytearray()
+        self._kind = self._meta = ""
+        self._next = 0
+        self._count = 0
+
+    def output(self, received: Received) -> None:
+        if received.msg_type != VALUE_TYPE:
+            super().output(received)
+        elif not self.overflow:
+            self._take(received.parsed(), received)
+
+    def _take(self, content: dict[str, Any], received: Received) -> None:
+        index, count, kind, meta = (content.get(name) for name in ("index", "count", "kind", "meta"))
+        if type(index) is not int or type(count) is not int or kind not in VALUE_KINDS or not isinstance(meta, str):
+            raise MalformedMessageError("chunk without index, count, kind or meta")
+        if index != self._next or (index and (count, kind) != (self._count, self._kind)):
+            self.overflow = f"chunk {index} came where {self._next} was due"
+            return
+        if len(self._data) + received.size_bytes > self._max_bytes + (64 << 10):
+            self.overflow = f"it is larger than the limit of {in_words(self._max_bytes)}"
+            return
+        if index == 0:
+            self._kind, self._meta, self._count = kind, meta, count
+        self._next += 1
+        for buffer in received.buffers:
+            self._data += buffer
+
+    @property
+    def complete(self) -> bool:
+        return self._count > 0 and self._next == self._count
+
+    @property
+    def problem(self) -> str:
+        """One line if there is no usable value."""
+        if self.overflow:
+            return self.overflow
+        if not self.complete:
+            return "the sandbox sent no whole answer"
+        return one_line(self._meta, 500) if self._kind == "error" else ""
+
+    def value(self) -> PackedValue:
+        """The value as it came; only valid if there is no `problem`."""
+        kind = cast("Literal['arrow', 'npy', 'json']", self._kind)
+        return PackedValue(kind=kind, meta_json=self._meta, data=bytes(self._data))
+
+
+def printable(text: object, limit: int) -> str:
+    """Text from inside without control characters, capped."""
+    if not isinstance(text, str):
+        return ""
+    kept = "".join(
+        char if char.isprintable() or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in text[:limit]
+    )
+    return kept + "…" if len(text) > limit else kept
+
+
+def one_line(text: object, limit: int) -> str:
+    return " ".join(printable(text, limit).split())

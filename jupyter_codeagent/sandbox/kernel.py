@@ -1,0 +1,238 @@
+"""One sandbox: an ipykernel behind walls, driven with limits and mistrust."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from jupyter_codeagent.errors import SandboxDiedError, SandboxUnavailableError, VariableError
+from jupyter_codeagent.sandbox.entries import AfterCell, read_after_cell
+from jupyter_codeagent.sandbox.failures import execution_error
+from jupyter_codeagent.sandbox.guard import OutputGuard, ValueGuard, one_line
+from jupyter_codeagent.sandbox.process import SandboxProcess
+from jupyter_codeagent.sandbox.processes import ending_in_words
+from jupyter_codeagent.sandbox.requests import Ending, Requests
+from jupyter_codeagent.sandbox.selftest import measure
+from jupyter_codeagent.sandbox.watchdog import Watchdog
+from jupyter_codeagent.values import (
+    CopiedVariable,
+    ExecutionError,
+    ExecutionResult,
+    ExecutionStatus,
+    NamespaceEntry,
+    Output,
+    PackedValue,
+    SandboxLevel,
+    SandboxPolicy,
+    SandboxStatus,
+)
+
+AFTER_CELL_TIMEOUT_S = 5.0
+ANSWER_BYTES = 1 << 20
+INSTALL_HINT = "Install bubblewrap (`apt install bubblewrap`), or allow unprivileged user namespaces or Landlock."
+
+
+class SandboxKernel:
+    """Implements `protocol.Sandbox`. Everything happens in the event loop, and so in the thread, of `start`.
+
+    That thread must live as long as the sandbox: the death signal that takes a sandbox along with its host is sent
+    when the *thread* that spawned it ends (prctl(2), PR_SET_PDEATHSIG).
+    """
+
+    def __init__(self, level: SandboxLevel, policy: SandboxPolicy, data_dir: Path, preload: Sequence[str]) -> None:
+        self._policy = policy
+        self._process = SandboxProcess(level, policy, data_dir, preload)
+        self._requests = Requests(self._process, policy, on_begin=self._begin)
+        self._watchdog = Watchdog(
+            self._process.provisioner,
+            policy,
+            scratch=self._process.directory.scratch,
+            is_busy=lambda: self._requests.busy,
+            on_excess=self._requests.die,
+            on_busy_processors=self._requests.stop_request,
+        )
+        self._tasks: list[asyncio.Task[None]] = []
+        self._one_at_a_time = asyncio.Lock()
+        self._stopped = False
+        self._status: SandboxStatus | None = None
+        self._missing: tuple[str, ...] = ()
+
+    @classmethod
+    async def start(cls, *, policy: SandboxPolicy, data_dir: Path, preload: Sequence[str] = ()) -> SandboxKernel:
+        """The first of the policy's levels that works here and holds what it promises, measured from inside.
+
+        `data_dir` is a private directory of the host, seen read-only inside; files may be added later.
+
+        Raises
+        ------
+        SandboxUnavailableError
+            If none does: what was tried, why each failed, what to install.
+        """
+        if "none" in policy.levels and policy.levels != ("none",):
+            raise SandboxUnavailableError(
+                f"Sandbox level 'none' cannot be one of several ({', '.join(policy.levels)}): give it alone."
+            )
+        failures = []
+        for level in policy.levels:
+            kernel = cls(level, policy, data_dir, preload)
+            try:
+                await kernel._open()
+            except (SandboxUnavailableError, SandboxDiedError, VariableError, OSError, TimeoutError) as problem:
+                failures.append(f"{level}: {one_line(str(problem) or type(problem).__name__, 300)}")
+                await kernel.stop()
+            except BaseException:
+                await kernel.stop()
+                raise
+            else:
+                return kernel
+        tried = "; ".join(failures) or "no level was given"
+        raise SandboxUnavailableError(f"No sandbox works here, so nothing was run ({tried}). {INSTALL_HINT}")
+
+    async def _open(self) -> None:
+        report = await self._process.start()
+        self._missing = tuple(
+            f"module {name} is not available in the sandbox" for name in report.get("missing", ())
+        )
+        self._tasks = [asyncio.create_task(self._notice_end()), asyncio.create_task(self._watchdog.run())]
+        await self._requests.open()
+        self._status = await measure(self._process, self._policy, report, self._call)
+
+    # --- protocol.Sandbox ---------------------------------------------------------------------------
+
+    @property
+    def status(self) -> SandboxStatus:
+        if self._status is None:
+            raise SandboxDiedError("The sandbox has not been started: use SandboxKernel.start().")
+        return self._status
+
+    @property
+    def alive(self) -> bool:
+        return not self._requests.death
+
+    async def execute(
+        self, code: str, *, timeout_s: float, on_output: Callable[[Output], None] | None = None
+    ) -> ExecutionResult:
+        """See `protocol.CodeRunner.execute`."""
+        from jupyter_codeagent.outputs import clean_output
+
+        async with self._one_at_a_time:
+            guard = OutputGuard(self._policy, clean_output, on_output)
+            started = time.monotonic()
+            ending = await self._requests.send(guard, code, timeout_s, silent=False)
+            duration_s = time.monotonic() - started
+            self._watchdog.look()
+            peak_bytes = self._watchdog.peak_bytes
+            outputs = guard.finish()
+            status, reason = self._verdict(ending, guard, timeout_s)
+            after = await self._after_cell(failed=guard.reply == "error")
+            error: ExecutionError | None = None
+            if status != "killed" and guard.reply == "error":
+                error = execution_error(code, outputs, guard, after.line)
+            notes, self._missing = (*self._missing, *guard.notes), ()
+            return ExecutionResult(
+                status=status,
+                outputs=outputs,
+                error=error,
+                reason=reason,
+                duration_s=duration_s,
+                peak_memory_bytes=peak_bytes,
+                namespace=after.entries,
+                notes=notes,
+            )
+
+    async def load(self, variables: Sequence[CopiedVariable], modules: Sequence[str] = ()) -> None:
+        """See `protocol.Sandbox.load`. Modules that are not there are told in the notes of the next execution."""
+        if not variables and not modules:
+            return
+        asked = {
+            "directory": self._process.provisioner.paths.data,
+            "variables": [
+                {"name": item.name, "file": item.file, "buffers": item.buffers, "head": item.head}
+                for item in variables
+            ],
+            "size_bytes": sum(item.size_bytes for item in variables),
+            "modules": list(modules),
+        }
+        told = json.loads((await self._call("load", asked, max_bytes=ANSWER_BYTES)).meta_json)
+        if told["errors"]:
+            failed = "; ".join(f"{name!r}: {text}" for name, text in told["errors"].items())
+            raise VariableError(f"Not loaded in the sandbox: {one_line(failed, 500)}")
+        self._missing += tuple(
+            one_line(f"`{line}` fails in the sandbox: {text}", 300) for line, text in told["missing"].items()
+        )
+
+    async def fetch(self, name: str, *, max_bytes: int) -> PackedValue:
+        """See `protocol.Sandbox.fetch`."""
+        return await self._call("fetch", {"name": name, "max_bytes": max_bytes}, max_bytes=max_bytes)
+
+    async def namespace(self) -> tuple[NamespaceEntry, ...]:
+        """The variables now; empty when the sandbox is gone."""
+        async with self._one_at_a_time:
+            return (await self._after_cell(failed=False)).entries
+
+    async def stop(self) -> None:
+        """See `protocol.Sandbox.stop`."""
+        if self._stopped:
+            return
+        self._stopped = True
+        self._requests.die("it was stopped")
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._requests.close()
+        await self._process.close()
+
+    def resident_bytes(self) -> int:
+        """Of all its processes, with libraries that others map as well; for figures, not for limits."""
+        return self._watchdog.look().resident_bytes
+
+    # --- requests -----------------------------------------------------------------------------------
+
+    async def _call(self, call: str, asked: dict[str, Any], *, max_bytes: int) -> PackedValue:
+        """One of `inside.calls`; raises `SandboxDiedError` or `VariableError`."""
+        guard = ValueGuard(max_bytes)
+        async with self._one_at_a_time:
+            ending = await self._requests.send(guard, _call_code(call, asked), self._policy.wall_s, silent=True)
+        if ending == "dead":
+            raise SandboxDiedError(f"The sandbox is gone: {self._requests.death}.")
+        if ending == "time":
+            raise VariableError(f"The sandbox did not answer within {self._policy.wall_s:g} s.")
+        if guard.problem:
+            raise VariableError(f"{guard.problem[:1].upper()}{guard.problem[1:]}.")
+        return guard.value()
+
+    async def _after_cell(self, *, failed: bool) -> AfterCell:
+        """Nothing where the sandbox died or gives no sensible answer: it is a hint, not a result."""
+        guard = ValueGuard(ANSWER_BYTES)
+        code = _call_code("after_cell", {"failed": failed})
+        ending = await self._requests.send(guard, code, AFTER_CELL_TIMEOUT_S, silent=True)
+        if ending != "done" or guard.problem:
+            return AfterCell()
+        try:
+            return read_after_cell(guard.value().meta_json)
+        except ValueError:
+            return AfterCell()
+
+    def _begin(self, limit_s: float) -> None:
+        self._watchdog.wake(limit_s * self._policy.processors)
+
+    def _verdict(self, ending: Ending, guard: OutputGuard, limit_s: float) -> tuple[ExecutionStatus, str]:
+        if ending == "dead":
+            return "killed", f"The sandbox is gone: {self._requests.death}."
+        if ending == "time":
+            return "timeout", f"Stopped after {limit_s:g} s, the limit for one execution."
+        if ending == "output":
+            return "interrupted", f"{guard.overflow[:1].upper()}{guard.overflow[1:]}."
+        return ("ok" if guard.reply == "ok" else "error"), ""
+
+    async def _notice_end(self) -> None:
+        await self._process.ended.wait()
+        self._requests.die(f"its process ended ({ending_in_words(self._process.exit_status)})")
+
+
+def _call_code(call: str, asked: dict[str, Any]) -> str:
+    return f"__import__('codeagent_inside.calls').calls.answer({call!r}, {json.dumps(asked)!r})"

@@ -1,0 +1,71 @@
+"""The private directory of one sandbox on the host, and what its parts are called inside."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from jupyter_codeagent import owned_directory
+from jupyter_codeagent.owned_directory import lock_directory
+
+MAX_SOCKET_PATH = 107
+"""Bytes of an AF_UNIX address (unix(7)), without the closing zero."""
+PREFIX = "codeagent-"
+IN_USE = "in-use"
+"""Locked for as long as the host's process lives, however that ends."""
+LONGEST_SOCKET_NAME = "/c/k-ipc-12345"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SandboxPaths:
+    """Paths as the code inside sees them."""
+
+    connection: str
+    scratch: str
+    temporary: str
+    data: str
+
+    @property
+    def matplotlib(self) -> str:
+        return f"{self.temporary}/matplotlib"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateDirectory:
+    """``c/`` connection file and sockets, ``s/`` scratch where there is no mount namespace; mode 0700."""
+
+    root: Path
+    lock_fd: int
+
+    @property
+    def connection(self) -> Path:
+        return self.root / "c"
+
+    @property
+    def scratch(self) -> Path:
+        return self.root / "s"
+
+    @classmethod
+    def create(cls) -> PrivateDirectory:
+        root = Path(os.path.realpath(tempfile.mkdtemp(prefix=PREFIX)))
+        remove_abandoned(root.parent)
+        if len(str(root) + LONGEST_SOCKET_NAME) > MAX_SOCKET_PATH:  # a long TMPDIR
+            root.rmdir()
+            root = Path(tempfile.mkdtemp(prefix=PREFIX, dir="/tmp"))
+        directory = cls(root=root, lock_fd=lock_directory(root, IN_USE))
+        directory.connection.mkdir(mode=0o700)
+        directory.scratch.mkdir(mode=0o700)
+        return directory
+
+    def remove(self) -> None:
+        """Scratch is hostile: rmtree works on descriptors and does not follow links."""
+        shutil.rmtree(self.root, ignore_errors=True)
+        os.close(self.lock_fd)
+
+
+def remove_abandoned(parent: Path) -> None:
+    """What hosts that were killed have left; their sandboxes died with them."""
+    owned_directory.remove_abandoned(parent, prefix=PREFIX, lock=IN_USE)

@@ -1,0 +1,191 @@
+"""The processes of one sandbox from start to removal: no messages, no limits, only life and death."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import zmq.asyncio
+from jupyter_client.manager import AsyncKernelManager
+
+from jupyter_codeagent.errors import SandboxUnavailableError
+from jupyter_codeagent.sandbox.connection import hostile_context
+from jupyter_codeagent.sandbox.layout import PrivateDirectory
+from jupyter_codeagent.sandbox.processes import kill_tree
+from jupyter_codeagent.sandbox.provisioner import SandboxProvisioner
+from jupyter_codeagent.sandbox.spec import SandboxSpecManager, sandbox_spec
+from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
+
+START_TIMEOUT_S = 30.0
+END_TIMEOUT_S = 5.0
+MAX_PIPE_BYTES = 4096
+DATA_SLACK_BYTES = 128 << 20
+"""Reserved but untouched by interpreter and libraries; honest code then meets MemoryError first."""
+
+
+def resource_limits(level: SandboxLevel, policy: SandboxPolicy) -> dict[str, int]:
+    """RLIMIT name to value."""
+    limits = {
+        "CORE": 0,
+        "NOFILE": 1024,
+        "FSIZE": policy.disk_bytes,
+        "DATA": policy.memory_bytes + DATA_SLACK_BYTES,
+    }
+    if level in ("bubblewrap", "namespaces"):  # without a user namespace it counts everything the user runs
+        limits["NPROC"] = policy.processes + policy.threads
+    return limits
+
+
+class SandboxProcess:
+    """Owns the private directory, the zmq context and the kernel's processes; lives in one event loop thread."""
+
+    def __init__(self, level: SandboxLevel, policy: SandboxPolicy, data_dir: Path, preload: Sequence[str]) -> None:
+        self.level = level
+        self.directory = PrivateDirectory.create()
+        self.context: zmq.asyncio.Context = hostile_context(policy.message_bytes)
+        self.manager = AsyncKernelManager(
+            kernel_name="sandbox",
+            transport="ipc",
+            connection_file=str(self.directory.connection / "k.json"),
+            kernel_spec_manager=SandboxSpecManager(),
+            context=self.context,
+        )
+        self.manager.cache_ports = False
+        # Made here rather than looked up by entry point: what is chosen does not depend on installed metadata.
+        self.provisioner = SandboxProvisioner(
+            parent=self.manager,
+            kernel_id=self.directory.root.name,
+            kernel_spec=sandbox_spec(),
+            level=level,
+            data_dir=str(data_dir),
+            scratch_dir=str(self.directory.scratch),
+            disk_bytes=policy.disk_bytes,
+            limits=resource_limits(level, policy),
+            preload=list(preload),
+            allow_subprocess=policy.subprocess,
+        )
+        self.manager.provisioner = self.provisioner
+        self.ended = asyncio.Event()
+        self._report = b""
+        self._stderr = b""
+        self._reported = asyncio.Event()
+        self._pidfd = -1
+
+    async def start(self) -> dict[str, Any]:
+        """Start, and return what the sandbox says of itself once it is confined and bound.
+
+        Raises
+        ------
+        SandboxUnavailableError
+            With the last line of what the sandbox said if it ended instead.
+        """
+        # Not `manager.start_kernel`: that logs a traceback for every level that this machine does not have.
+        command, arguments = await self.manager.pre_start_kernel()
+        await self.provisioner.launch_kernel(command, **arguments)
+        self._watch()
+        try:
+            async with asyncio.timeout(START_TIMEOUT_S):
+                await self._reported.wait()
+        except TimeoutError:
+            raise SandboxUnavailableError(f"did not start within {START_TIMEOUT_S:g} s") from None
+        try:
+            report = json.loads(self._report)
+        except ValueError:
+            raise SandboxUnavailableError(self._last_words()) from None
+        return dict(report)
+
+    def _watch(self) -> None:
+        loop = asyncio.get_running_loop()
+        for fd in (self.provisioner.report_fd, self.provisioner.stderr_fd):
+            os.set_blocking(fd, False)
+        loop.add_reader(self.provisioner.report_fd, self._read_report)
+        loop.add_reader(self.provisioner.stderr_fd, self._read_stderr)
+        self._watch_end()
+
+    def _watch_end(self) -> None:
+        if self.provisioner.process is not None and self._pidfd < 0:
+            self._pidfd = os.pidfd_open(self.provisioner.process.pid)
+            asyncio.get_running_loop().add_reader(self._pidfd, self._see_end)
+
+    def _read_report(self) -> None:
+        text = _read_some(self.provisioner.report_fd)
+        self._report = (self._report + text)[:MAX_PIPE_BYTES]
+        if not text or b"\n" in self._report:
+            self._reported.set()
+            asyncio.get_running_loop().remove_reader(self.provisioner.report_fd)
+
+    def _read_stderr(self) -> None:
+        """Read on for as long as it lives: a full pipe would block it. Only the end is kept."""
+        text = _read_some(self.provisioner.stderr_fd)
+        self._stderr = (self._stderr + text)[-MAX_PIPE_BYTES:]
+        if not text:
+            asyncio.get_running_loop().remove_reader(self.provisioner.stderr_fd)
+
+    def _see_end(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._pidfd)
+        if self.provisioner.process is not None:
+            self.provisioner.process.wait()
+        self.ended.set()
+
+    def _last_words(self) -> str:
+        if self.provisioner.stderr_fd >= 0:
+            self._read_stderr()
+        lines = self._stderr.decode(errors="replace").strip().splitlines()
+        return lines[-1][:300] if lines else f"ended at once with status {self.exit_status}"
+
+    @property
+    def exit_status(self) -> int | None:
+        return self.provisioner.process.returncode if self.provisioner.process else None
+
+    async def interrupt(self) -> None:
+        """SIGINT to the kernel; nothing happens if it is gone."""
+        try:
+            await self.provisioner.send_signal(signal.SIGINT)
+        except ProcessLookupError:
+            return
+
+    def kill(self) -> None:
+        """SIGKILL to everything in it. `ended` is set soon after."""
+        if (pid := self.provisioner.outer_pid) is not None and not self.ended.is_set():
+            kill_tree(pid)
+
+    async def close(self) -> None:
+        """Kill, wait, close, remove; leaves nothing on the host.
+
+        Raises
+        ------
+        TimeoutError
+            If the processes are still there after `END_TIMEOUT_S` (uninterruptible sleep); all else is closed.
+        """
+        try:
+            self._watch_end()  # not yet begun if the start was cancelled
+            if self._pidfd >= 0:
+                self.kill()
+                async with asyncio.timeout(END_TIMEOUT_S):
+                    await self.ended.wait()
+        finally:
+            self._close_descriptors()
+            self.context.destroy(linger=0)
+            self.directory.remove()
+
+    def _close_descriptors(self) -> None:
+        loop = asyncio.get_running_loop()
+        for fd in (self.provisioner.report_fd, self.provisioner.stderr_fd, self._pidfd):
+            if fd >= 0:
+                loop.remove_reader(fd)
+        self.provisioner.close_pipes()
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
+
+
+def _read_some(fd: int) -> bytes:
+    try:
+        return os.read(fd, 65536)
+    except BlockingIOError:
+        return b""

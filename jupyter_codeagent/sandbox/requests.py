@@ -1,0 +1,182 @@
+"""Requests to one sandbox, one at a time: sent, limited in time, interrupted, and in the end the sandbox killed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Literal
+
+from jupyter_codeagent.sandbox.connection import Connection
+from jupyter_codeagent.sandbox.guard import RequestGuard
+from jupyter_codeagent.sandbox.levels import in_words
+from jupyter_codeagent.sandbox.process import SandboxProcess
+from jupyter_codeagent.sandbox.wire import Received
+from jupyter_codeagent.values import SandboxPolicy
+
+Ending = Literal["done", "time", "output", "lost", "dead"]
+
+LOST_S = 1.0
+"""Of reply and idle one came, and then nothing more for so long: the other will not come."""
+CONNECT_TIMEOUT_S = 10.0
+MAX_STRAY = 5000
+"""Messages that belong to no request, between two requests."""
+
+
+class Requests:
+    """Owns the connection, and knows whether the sandbox still lives."""
+
+    def __init__(
+        self, process: SandboxProcess, policy: SandboxPolicy, *, on_begin: Callable[[float], None]
+    ) -> None:
+        """`on_begin` is told the time limit of each request, in seconds."""
+        self._process = process
+        self._policy = policy
+        self._on_begin = on_begin
+        self._connection = Connection(
+            process.manager, on_shell=self._on_shell, on_iopub=self._on_iopub, on_malformed=self._on_stray
+        )
+        self._changed = asyncio.Event()
+        self._guard: RequestGuard | None = None
+        self._request_id = ""
+        self._last_message = 0.0
+        self._stray = 0
+        self._failure: Exception | None = None
+        self.death = ""
+        """Why the sandbox is gone; empty while it lives."""
+
+    @property
+    def busy(self) -> bool:
+        return self._guard is not None
+
+    async def open(self) -> None:
+        await self._connection.open(CONNECT_TIMEOUT_S)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def die(self, why: str) -> None:
+        """Kill the sandbox. The first reason stays."""
+        self.death = self.death or why
+        self._process.kill()
+        self._changed.set()
+
+    def stop_request(self, why: str) -> None:
+        """Interrupt the request under way; with none, whatever is still running in there goes with all the rest."""
+        if self._guard is None:
+            self.die(f"between two requests {why}")
+            return
+        self._guard.overflow = self._guard.overflow or f"stopped: {why}"
+        self._changed.set()
+
+    async def send(self, guard: RequestGuard, code: str, limit_s: float, *, silent: bool) -> Ending:
+        """Run code until it ends or is ended. The caller sees to it that it is the only one."""
+        if self.death:
+            return "dead"
+        self._guard, self._stray, self._failure = guard, 0, None
+        self._last_message = time.monotonic()
+        self._on_begin(limit_s)
+        content = {
+            "code": code,
+            "silent": silent,
+            "store_history": False,
+            "allow_stdin": False,
+            "stop_on_error": False,
+        }
+        self._request_id = self._connection.send("execute_request", content)
+        try:
+            return await self._settle(guard, limit_s)
+        except BaseException:  # cancelled, or our own callback failed: in both cases its code must not run on
+            await self._abandon(guard)
+            raise
+        finally:
+            self._guard, self._request_id = None, ""
+
+    async def _settle(self, guard: RequestGuard, limit_s: float) -> Ending:
+        ending = await self._wait_for_end(guard, time.monotonic() + limit_s)
+        if ending in ("time", "output"):
+            after = await self._interrupt(guard, f"it ran longer than {limit_s:g} s" if ending == "time" else "")
+        else:
+            after = ending
+        if after == "lost":
+            await self._repair(guard)
+        return "dead" if self.death else "done" if ending == "lost" else ending
+
+    async def _wait_for_end(self, guard: RequestGuard, until: float, *, interrupted: bool = False) -> Ending:
+        while True:
+            if self._failure is not None:
+                raise self._failure
+            if self.death:
+                return "dead"
+            if guard.reply is not None and guard.idle:
+                return "done"
+            if guard.overflow and not interrupted:
+                return "output"
+            half_done = guard.reply is not None or guard.idle
+            limit = min(until, self._last_message + LOST_S) if half_done else until
+            if not await self._changed_before(limit) and time.monotonic() >= limit:
+                return "time" if limit == until else "lost"
+
+    async def _changed_before(self, limit: float) -> bool:
+        try:
+            async with asyncio.timeout(max(0.0, limit - time.monotonic())):
+                await self._changed.wait()
+        except TimeoutError:
+            return False
+        self._changed.clear()
+        return True
+
+    async def _interrupt(self, guard: RequestGuard, why: str) -> Ending:
+        """SIGINT, then SIGKILL after the grace; state is kept if it obeys."""
+        await self._process.interrupt()
+        ending = await self._wait_for_end(guard, time.monotonic() + self._policy.grace_s, interrupted=True)
+        if ending == "time":
+            why = why or guard.overflow or "it was interrupted"
+            self.die(f"{why} and did not stop within {self._policy.grace_s:g} s after the interrupt")
+        return ending
+
+    async def _abandon(self, guard: RequestGuard) -> None:
+        self._failure = None
+        guard.mute()
+        try:
+            await self._interrupt(guard, "")
+        except BaseException:
+            self.die("it was interrupted twice")
+            raise
+
+    async def _repair(self, guard: RequestGuard) -> None:
+        """A message over the limit has closed one of the channels."""
+        limit = in_words(self._policy.message_bytes)
+        if guard.reply is None:
+            self.die(f"its reply was lost (over {limit}, or the channel was closed by its code)")
+            return
+        guard.drop(f"lost (over {limit}, or sent too fast)")
+        try:
+            await self._connection.open_iopub(LOST_S)
+        except TimeoutError:
+            self.die("its output channel broke")
+
+    # --- what comes in ------------------------------------------------------------------------------
+
+    def _on_shell(self, received: Received) -> None:
+        self._deliver(received, lambda guard: guard.answered(received))
+
+    def _on_iopub(self, received: Received) -> None:
+        self._deliver(received, lambda guard: guard.broadcast(received))
+
+    def _deliver(self, received: Received, to: Callable[[RequestGuard], None]) -> None:
+        if self._guard is None or received.parent_id != self._request_id:
+            self._on_stray()
+            return
+        self._last_message = time.monotonic()
+        try:
+            to(self._guard)
+        except Exception as problem:  # noqa: BLE001  (the caller's on_output failed: raised again in its task)
+            self._failure = problem
+        self._changed.set()
+
+    def _on_stray(self) -> None:
+        """Of no request, or no message at all."""
+        self._stray += 1
+        if self._stray > MAX_STRAY:
+            self.die(f"it sent more than {MAX_STRAY} messages that belong to no request")

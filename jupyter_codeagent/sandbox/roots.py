@@ -1,0 +1,95 @@
+"""Which directories the interpreter needs: bound read-only, and nothing else of the host but /usr."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin")
+"""Always in view inside."""
+
+QUERY = """
+import ctypes, json, lzma, sqlite3, ssl, sys, zmq
+print(json.dumps(sorted({line.split()[-1] for line in open("/proc/self/maps") if ".so" in line and "/" in line})))
+"""
+
+
+@cache
+def python_roots(executable: str = sys.executable) -> tuple[str, ...]:
+    """Prefixes of the interpreter, and the directories of shared libraries that lie outside them.
+
+    Not `sys.path`: it may name the working directory and the sources of editable installs, which are the user's own
+    files. A library outside the prefixes (a RUNPATH into another tree) shows in `/proc/self/maps` only; a clean
+    interpreter is asked for that, because this process may have mapped the user's own extensions as well. It is
+    asked only if this process has mapped anything out there.
+    """
+    roots = _minimal([*_prefixes(), *_user_site()])
+    if _outside(_mapped_here(), roots):
+        roots = _minimal([*roots, *_outside(_mapped_in_clean_interpreter(executable), roots)])
+    return roots
+
+
+def _prefixes() -> list[str]:
+    given = (sys.prefix, sys.base_prefix, sys.exec_prefix)
+    return [path for prefix in given for path in (prefix, os.path.realpath(prefix))]
+
+
+def _user_site() -> list[str]:
+    """`~/.local/lib/pythonX/site-packages`, only if the kernel's own packages come from there."""
+    import site
+
+    import ipykernel
+
+    user_site = site.getusersitepackages()
+    return [user_site] if str(ipykernel.__file__).startswith(user_site + "/") else []
+
+
+def user_site() -> str:
+    """Must be on the path inside, where HOME is another; empty if not needed."""
+    return next(iter(_user_site()), "")
+
+
+def _mapped_here() -> list[str]:
+    import sqlite3  # noqa: F401
+    import ssl  # noqa: F401
+
+    lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    return sorted({line.split()[-1] for line in lines if ".so" in line and "/" in line})
+
+
+def _mapped_in_clean_interpreter(executable: str) -> list[str]:
+    done = subprocess.run(
+        [executable, "-I", "-c", QUERY],
+        env={"PATH": "/usr/bin:/bin"},
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=30,
+    )
+    return [str(path) for path in json.loads(done.stdout)]
+
+
+def _outside(libraries: Iterable[str], roots: Iterable[str]) -> list[str]:
+    """Directories of those libraries that no root covers."""
+    covered = (*SYSTEM, *roots)
+    directories = dict.fromkeys(os.path.dirname(library) for library in libraries)
+    return [path for path in directories if path and not any(is_within(path, root) for root in covered)]
+
+
+def _minimal(paths: Iterable[str]) -> tuple[str, ...]:
+    """Without what /usr or another root covers, and without anything as wide as the home directory."""
+    home = os.path.realpath(os.path.expanduser("~"))
+    kept: list[str] = []
+    for path in paths:
+        too_wide = is_within(home, os.path.realpath(path))
+        if not too_wide and os.path.isdir(path) and not any(is_within(path, other) for other in (*SYSTEM, *kept)):
+            kept.append(path)
+    return tuple(kept)
+
+
+def is_within(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip("/") + "/")

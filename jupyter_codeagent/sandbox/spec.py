@@ -1,0 +1,27 @@
+"""An in-memory kernelspec: nothing is installed, nothing shows in the launcher."""
+
+from __future__ import annotations
+
+import sys
+
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+
+PROVISIONER = "codeagent-sandbox"
+
+
+def sandbox_spec() -> KernelSpec:
+    """The spec that names our provisioner; its argv is replaced by `SandboxProvisioner.pre_launch`."""
+    return KernelSpec(
+        argv=[sys.executable, "{connection_file}"],
+        display_name="jupyter-codeagent sandbox",
+        language="python",
+        interrupt_mode="signal",
+        metadata={"kernel_provisioner": {"provisioner_name": PROVISIONER, "config": {}}},
+    )
+
+
+class SandboxSpecManager(KernelSpecManager):
+    """Knows exactly one kernel, under any name."""
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        return sandbox_spec()

@@ -1,0 +1,111 @@
+"""Looks at a sandbox's memory, processes and files while it lives, and says when a limit is passed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+from jupyter_codeagent.sandbox import processes
+from jupyter_codeagent.sandbox.levels import in_words
+from jupyter_codeagent.sandbox.provisioner import SandboxProvisioner
+from jupyter_codeagent.values import SandboxPolicy
+
+BUSY_INTERVAL_S = 0.05
+IDLE_INTERVAL_S = 0.5
+"""Code can leave threads behind, so it is watched between executions as well."""
+FILES_EVERY = 10
+"""Files are counted at every tenth look while busy."""
+
+
+class Watchdog:
+    """`run` until the sandbox ends; calls `on_excess` at most once, with the reason, and then ends."""
+
+    def __init__(
+        self,
+        provisioner: SandboxProvisioner,
+        policy: SandboxPolicy,
+        *,
+        scratch: Path,
+        is_busy: Callable[[], bool],
+        on_excess: Callable[[str], None],
+        on_busy_processors: Callable[[str], None],
+    ) -> None:
+        self.peak_bytes = 0
+        """Highest memory seen since `wake`."""
+        self._provisioner = provisioner
+        self._policy = policy
+        self._scratch = scratch
+        self._is_busy = is_busy
+        self._on_excess = on_excess
+        self._on_busy_processors = on_busy_processors
+        self._allowed_s = self._processor_s = math.inf
+        """Of processor time, counted since the sandbox began: at this point it is too much."""
+        self._woken = asyncio.Event()
+
+    def wake(self, processor_s: float) -> None:
+        """Look now and forget the old peak: a request begins, and gets so many seconds of processor time.
+
+        They count until the next request: threads that a cell leaves behind live on the last one's.
+        """
+        self.peak_bytes = 0
+        self._allowed_s = processor_s
+        self._processor_s = self.look().processor_s + processor_s
+        self._woken.set()
+
+    def look(self) -> processes.Usage:
+        """Measure now; also called when an execution ends, as short ones fit between two looks."""
+        pid = self._provisioner.outer_pid
+        usage = processes.measure(processes.process_tree(pid) if pid else ())
+        self.peak_bytes = max(self.peak_bytes, usage.memory_bytes)
+        return usage
+
+    async def run(self) -> None:
+        looks = 0
+        while True:
+            busy = self._is_busy()
+            usage = self.look()
+            excess = excess_of(usage, self._policy) or (
+                self._files() if not busy or looks % FILES_EVERY == 0 else ""
+            )
+            if excess:
+                self._on_excess(excess)
+                return
+            if usage.processor_s > self._processor_s:
+                self._processor_s = math.inf  # told once for each request
+                self._on_busy_processors(f"it used more than {self._allowed_s:g} s of processor time, the limit")
+            looks += 1
+            await self._pause(BUSY_INTERVAL_S if busy else IDLE_INTERVAL_S)
+
+    async def _pause(self, interval_s: float) -> None:
+        self._woken.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(interval_s):
+                await self._woken.wait()
+
+    def _files(self) -> str:
+        files, used = 0, 0
+        if self._provisioner.level == "bubblewrap":
+            paths = self._provisioner.paths
+            if (pid := self._provisioner.inner_pid) is not None:
+                files = processes.files_on_tmpfs(pid, (paths.scratch, paths.temporary, "/dev/shm"))  # noqa: S108
+        else:
+            used, files = processes.disk_usage(self._scratch, max_files=self._policy.files)
+        if files > self._policy.files:
+            return f"it made more than {self._policy.files} files"
+        if used > self._policy.disk_bytes:
+            return f"it wrote {in_words(used)} to disk, the limit is {in_words(self._policy.disk_bytes)}"
+        return ""
+
+
+def excess_of(usage: processes.Usage, policy: SandboxPolicy) -> str:
+    """Which limit is passed, as the user reads it; empty if none is."""
+    if usage.memory_bytes > policy.memory_bytes:
+        return f"it used {in_words(usage.memory_bytes)} of memory, the limit is {in_words(policy.memory_bytes)}"
+    if usage.processes > policy.processes:
+        return f"it started {usage.processes} processes, the limit is {policy.processes}"
+    if usage.threads > policy.threads:
+        return f"it started {usage.threads} threads, the limit is {policy.threads}"
+    return ""

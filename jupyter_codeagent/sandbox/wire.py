@@ -1,0 +1,73 @@
+"""One message from the sandbox, with as little parsed as is needed to decide about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jupyter_client.session import Session
+
+MAX_TYPE_CHARS = 40
+
+
+class MalformedMessageError(ValueError):
+    """Not a Jupyter message; the sandbox's code can put anything on the socket."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Received:
+    """A message whose content is still JSON bytes: the guard looks at the size before it parses."""
+
+    msg_type: str
+    parent_id: str
+    content: bytes
+    buffers: tuple[memoryview, ...] = ()
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self.content) + sum(buffer.nbytes for buffer in self.buffers)
+
+    def parsed(self) -> dict[str, Any]:
+        """The content.
+
+        Raises
+        ------
+        MalformedMessageError
+        """
+        try:
+            content = json.loads(self.content)
+        except (ValueError, RecursionError) as problem:
+            raise MalformedMessageError(f"content is not JSON: {type(problem).__name__}") from problem
+        if not isinstance(content, dict):
+            raise MalformedMessageError("content is not an object")
+        return content
+
+
+def read_message(session: Session, frames: Sequence[bytes]) -> Received:
+    """Take a message apart.
+
+    The signature is checked and proves nothing: the key is known to the code inside.
+
+    Raises
+    ------
+    MalformedMessageError
+    """
+    try:
+        _, parts = session.feed_identities(list(frames))
+        message = session.deserialize(parts, content=False)
+        header, parent, content = message["header"], message["parent_header"], message["content"]
+        buffers = tuple(memoryview(buffer) for buffer in message["buffers"])
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as problem:
+        raise MalformedMessageError(f"not a message: {type(problem).__name__}") from problem
+    msg_type = header.get("msg_type") if isinstance(header, dict) else None
+    parent_id = parent.get("msg_id") if isinstance(parent, dict) else None
+    if not isinstance(msg_type, str) or not isinstance(content, bytes):
+        raise MalformedMessageError("header without a type")
+    return Received(
+        msg_type=msg_type[:MAX_TYPE_CHARS],
+        parent_id=parent_id if isinstance(parent_id, str) else "",
+        content=content,
+        buffers=buffers,
+    )
