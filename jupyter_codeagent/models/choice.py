@@ -1,0 +1,40 @@
+"""Which model a session talks to: found once per setting, opened once."""
+
+from __future__ import annotations
+
+import os
+
+from jupyter_codeagent.models.discovery import open_model, resolve_model
+from jupyter_codeagent.models.endpoint import ModelEndpoint
+from jupyter_codeagent.models.protocol import Model
+from jupyter_codeagent.settings import ModelSettings
+
+
+class ModelChoice:
+    """On the background loop."""
+
+    def __init__(self) -> None:
+        self._found: dict[ModelSettings, ModelEndpoint] = {}
+        self._open: tuple[ModelEndpoint, ModelSettings, Model] | None = None
+
+    @property
+    def name(self) -> str:
+        """Of the open model; empty before the first run."""
+        return self._open[0].model if self._open is not None else ""
+
+    async def find(self, settings: ModelSettings) -> ModelEndpoint:
+        """Resolved once per setting: asking the ports again for every run would cost what it is to save."""
+        known = self._found.get(settings)
+        if known is None:
+            known = self._found[settings] = await resolve_model(settings, os.environ)
+        return known
+
+    async def open(self, endpoint: ModelEndpoint, settings: ModelSettings) -> Model:
+        """The model behind the endpoint, ready to be asked."""
+        if self._open is None or self._open[:2] != (endpoint, settings):
+            self._open = (endpoint, settings, await open_model(endpoint, settings))
+        return self._open[2]
+
+    def forget(self) -> None:
+        """Look for servers again at the next run: one may have been started or ended since."""
+        self._found.clear()

@@ -1,0 +1,56 @@
+"""The openai package's client, tied down: no retry, no redirect, no proxy for loopback, no header but ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jupyter_codeagent.models.endpoint import is_loopback, sendable_key
+from jupyter_codeagent.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+HEADERS = (
+    "host",
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-type",
+    "content-length",
+    "transfer-encoding",
+    "user-agent",
+)
+"""All that is sent besides the key. The package adds OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS of
+the environment for whichever server it asks; they are meant for another one."""
+
+
+def new_client(base_url: str, api_key: str, settings: ModelSettings) -> AsyncOpenAI:
+    """For one event loop. The first call imports the openai package: half a second. Raises ModelRefusedError."""
+    import openai
+
+    key = sendable_key(api_key)
+
+    async def tie_down(request: Any) -> None:
+        for name in [name for name in request.headers if name.lower() not in HEADERS]:
+            del request.headers[name]
+        if key:
+            request.headers["authorization"] = f"Bearer {key}"
+
+    http = openai.DefaultAsyncHttpxClient(
+        trust_env=not is_loopback(base_url),  # what is meant for this machine must not go to the user's proxy
+        follow_redirects=False,  # the prompt is for the server that was named
+        event_hooks={"request": [tie_down]},
+    )
+    limits: Any = openai.Timeout(settings.read_timeout_s, connect=settings.connect_timeout_s)
+    return openai.AsyncOpenAI(
+        base_url=base_url,
+        api_key=key or "none",  # the package insists on one; `tie_down` sends none
+        timeout=limits,
+        max_retries=0,  # a retry that nobody sees is a run that hangs
+        http_client=http,
+    )
+
+
+def import_client() -> None:
+    """Pay for the imports now, on a thread of the caller's choice."""
+    import openai.resources.chat.completions  # noqa: F401

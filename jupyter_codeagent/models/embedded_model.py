@@ -1,0 +1,58 @@
+"""The embedded model as a `protocol.Model`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from jupyter_codeagent.models.embedded import RunningServer, model_name, start_embedded
+from jupyter_codeagent.models.openai_model import OpenAIModel
+from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.values import Completion, CompletionRequest
+
+
+class EmbeddedModel:
+    """Its server is started again when it has ended itself for want of work."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        self._settings = settings
+        self._running: tuple[RunningServer, OpenAIModel] | None = None
+
+    @property
+    def name(self) -> str:
+        return model_name(self._settings)
+
+    @property
+    def supports_prefill(self) -> bool:
+        return True if self._running is None else self._running[1].supports_prefill
+
+    async def ready(self) -> OpenAIModel:
+        """The model of the running server; starts it where there is none. Raises ModelError."""
+        server = await start_embedded(self._settings)
+        if self._running is None or self._running[0] != server:
+            await self.close()
+            model = OpenAIModel(
+                name=server.model,
+                base_url=server.base_url,
+                api_key=server.api_key,
+                settings=self._settings,
+                supports_prefill=True,
+            )
+            self._running = (server, model)
+        return self._running[1]
+
+    async def complete(
+        self,
+        request: CompletionRequest,
+        *,
+        on_text: Callable[[str], None],
+        is_complete: Callable[[str], bool],
+    ) -> Completion:
+        """See `protocol.Model.complete`."""
+        model = await self.ready()
+        return await model.complete(request, on_text=on_text, is_complete=is_complete)
+
+    async def close(self) -> None:
+        """Close the connections; the server is shared and goes on."""
+        running, self._running = self._running, None
+        if running is not None:
+            await running[1].close()

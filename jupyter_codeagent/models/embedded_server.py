@@ -1,0 +1,192 @@
+"""The process of the embedded model: ``python -m jupyter_codeagent.models.embedded_server``, started by `embedded`.
+
+Loopback only, with a key that it makes up itself and tells in its state file (0600) and nowhere else. It outlives
+the notebook that started it and ends itself when nobody has asked it anything for a while.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import math
+import os
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+from jupyter_codeagent.models.embedded_state import ServerState, process_started, read_state, write_state
+
+ERRORS_ONLY = 1
+"""llama.cpp's verbosity; from 4 on it would log prompts."""
+PROMPT_CACHE_MIB = 512
+"""Prompts of several notebooks kept in memory beside the active one; llama.cpp's own default is 8 GiB."""
+LOG_LIMIT_BYTES = 1 << 20
+METRICS_TIMEOUT_S = 10.0
+USED = ("prompt_tokens_total", "prompt_tokens_cached_total", "tokens_predicted_total", "n_decode_total")
+BUSY = ("requests_processing", "requests_deferred")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = parse(arguments)
+    if pid := os.fork():
+        # The caller gets the pid and its child is gone: nothing to collect, no tree of processes to be killed with.
+        sys.stdout.write(str(pid))
+        sys.stdout.flush()
+        os._exit(0)
+    os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    state = ServerState(pid=os.getpid(), started=process_started(os.getpid()))
+    write_state(options.state, state)
+    serve(options)
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--state", type=Path, required=True)
+    parser.add_argument("--weights", type=Path, required=True)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--context", type=int, required=True)
+    parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--idle", type=float, required=True)
+    return parser.parse_args(arguments)
+
+
+def serve(options: argparse.Namespace) -> NoReturn:
+    """Load, tell where, watch, end."""
+    import xllamacpp
+
+    key = secrets.token_urlsafe(32)
+    try:
+        server = xllamacpp.Server(server_parameters(options, key))
+    except Exception as error:  # noqa: BLE001  # a C++ exception of any kind; its text ends the log
+        print(f"llama.cpp cannot load {options.weights.name}: {error}", file=sys.stderr, flush=True)
+        leave(options.state, 1)
+    signal.signal(signal.SIGTERM, lambda *_: leave(options.state, 0))
+    state = ServerState(
+        pid=os.getpid(),
+        started=process_started(os.getpid()),
+        url=str(server.listening_address),
+        key=key,
+        model=options.model,
+    )
+    write_state(options.state, state)
+    watch(state, options.state, options.idle)
+    leave(options.state, 0)
+
+
+def server_parameters(options: argparse.Namespace, key: str) -> Any:
+    """llama.cpp's parameters: loopback, a key, no web page, nothing that shows prompts."""
+    import xllamacpp
+
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(options.weights)
+    parameters.model_alias = {options.model}
+    parameters.n_ctx = options.context
+    parameters.cpuparams.n_threads = options.threads or physical_cores()
+    parameters.hostnames = ["127.0.0.1"]
+    parameters.port = 0
+    parameters.api_keys = [key]
+    parameters.cors_origins = ""
+    parameters.ui = False
+    parameters.endpoint_slots = False
+    parameters.endpoint_metrics = True
+    parameters.cache_ram_mib = PROMPT_CACHE_MIB
+    parameters.verbosity = ERRORS_ONLY
+    return parameters
+
+
+def watch(state: ServerState, file: Path, idle_s: float) -> None:
+    """Return when there was no request for so long, or when the state file is gone and nobody can know the key.
+
+    A request under way is not idleness, nor is a caller who has just asked whether the server is there: that one
+    touches the state file, under the lock that is held here while the end is decided.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(file.with_suffix(".lock"))
+    seen, used_at = activity(state, file), time.monotonic()
+    while read_state(file) == state:
+        time.sleep(min(max(idle_s / 10, 0.1), 5.0))
+        limit_log()
+        now = activity(state, file)
+        if now is None or now != seen:
+            seen, used_at = now, time.monotonic()
+        if time.monotonic() - used_at < idle_s:
+            continue
+        try:
+            with lock.acquire(timeout=0):
+                if activity(state, file) == seen:
+                    file.unlink(missing_ok=True)
+                    return
+        except Timeout:
+            used_at = time.monotonic()  # somebody is about to use it
+
+
+def activity(state: ServerState, file: Path) -> tuple[float, ...] | None:
+    """Counters that grow with use and the state file's time; None while a request is under way."""
+    try:
+        counters = read_metrics(state)
+        touched = file.stat().st_mtime_ns
+    except (OSError, http.client.HTTPException):
+        return None  # too busy to answer: a long prompt is computed in one piece
+    if any(counters.get(name, 0.0) for name in BUSY):
+        return None
+    return (touched, *(counters.get(name, 0.0) for name in USED))
+
+
+def read_metrics(state: ServerState) -> dict[str, float]:
+    """``llamacpp:NAME VALUE`` lines of the server's own metrics."""
+    connection = http.client.HTTPConnection(urlsplit(state.url).netloc, timeout=METRICS_TIMEOUT_S)
+    try:
+        connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {state.key}"})
+        text = connection.getresponse().read().decode()
+    finally:
+        connection.close()
+    pairs = (line.removeprefix("llamacpp:").split() for line in text.splitlines() if line.startswith("llamacpp:"))
+    return {name: float(value) for name, value in pairs}
+
+
+def limit_log() -> None:
+    """Empty the log when it has grown too long; it is opened for appending, so writing goes on from the start."""
+    if os.fstat(2).st_size > LOG_LIMIT_BYTES:
+        os.ftruncate(2, 0)
+
+
+def leave(file: Path, status: int) -> NoReturn:
+    """End at once, a request under way or not: llama.cpp's own way out waits for it."""
+    state = read_state(file)
+    if state is not None and state.pid == os.getpid():
+        file.unlink(missing_ok=True)
+    os._exit(status)
+
+
+def physical_cores() -> int:
+    """Cores that this process may use: affinity and container quota counted, hyper-threads not."""
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+    cores = {_siblings(cpu) for cpu in allowed}
+    return max(1, math.ceil(min(len(cores), _quota())))
+
+
+def _siblings(cpu: int) -> str:
+    try:
+        return Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text(encoding="ascii")
+    except OSError:
+        return str(cpu)
+
+
+def _quota() -> float:
+    """CPUs that the cgroup grants; infinite where it sets no limit."""
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
+        return math.inf if quota == "max" else float(quota) / float(period)
+    except (OSError, ValueError):
+        return math.inf
+
+
+if __name__ == "__main__":
+    main()

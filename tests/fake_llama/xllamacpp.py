@@ -1,0 +1,71 @@
+"""Stands in for llama.cpp where a test is about the process around it: same interface, no weights, faults.
+
+Put on PYTHONPATH of the server. ``GGML_FAKE_LOAD_S``: seconds that loading takes; negative: it fails.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+from typing import Any
+
+
+class CommonParams(SimpleNamespace):
+    def __init__(self) -> None:
+        super().__init__(model=SimpleNamespace(), cpuparams=SimpleNamespace())
+
+
+class Server:
+    def __init__(self, parameters: Any) -> None:
+        load_s = float(os.environ.get("GGML_FAKE_LOAD_S", "0"))
+        if load_s < 0:
+            print("0.00 E load: error loading model: made up", "0.01 E init: giving up", sep="\n", file=sys.stderr)
+            raise RuntimeError("Failed to init server")
+        time.sleep(load_s)
+        _Handler.parameters = parameters
+        server = ThreadingHTTPServer((parameters.hostnames[0], parameters.port), _Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.listening_address = f"http://{parameters.hostnames[0]}:{server.server_port}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    parameters: Any
+    processing = 0
+    predicted = 0
+
+    def do_GET(self) -> None:
+        if self.path == "/metrics":
+            self._answer(
+                "# TYPE llamacpp:tokens_predicted_total counter\n"
+                f"llamacpp:tokens_predicted_total {_Handler.predicted}\n"
+                f"llamacpp:requests_processing {_Handler.processing}\n"
+            )
+        else:
+            self._answer(json.dumps({"data": [{"id": next(iter(self.parameters.model_alias))}]}))
+
+    def do_POST(self) -> None:
+        """``{"work_s": seconds, "log": text}``: be busy so long, write the text to the log."""
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        _Handler.processing += 1
+        sys.stderr.write(request.get("log", ""))
+        sys.stderr.flush()
+        time.sleep(request.get("work_s", 0))
+        _Handler.processing -= 1
+        _Handler.predicted += 1
+        self._answer("{}")
+
+    def _answer(self, text: str) -> None:
+        allowed = self.headers.get("Authorization") == f"Bearer {self.parameters.api_keys[0]}"
+        body = text.encode() if allowed else b"{}"
+        self.send_response(200 if allowed else 401)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
