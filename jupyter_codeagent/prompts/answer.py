@@ -1,0 +1,94 @@
+"""The short answer in words: asked for in one further turn, believed only if every figure in it was computed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from jupyter_codeagent.prompts.figures import (
+    Figure,
+    corrected,
+    figures_in,
+    is_supported,
+    mixes_rows,
+    row_count,
+    sources_in,
+)
+from jupyter_codeagent.prompts.observe import cut
+from jupyter_codeagent.prompts.system import next_messages
+from jupyter_codeagent.values import Message
+
+MAX_CHARS = 400
+MAX_ANSWER_TOKENS = 120
+
+_FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
+_THINK = re.compile(r"<think>.*?</think>", re.DOTALL)
+_IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)?")
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)?")
+_REFERENCE = re.compile(r"^\s*\[[^\]]+\]:.*$", re.MULTILINE)
+_URL = re.compile(r"<?\b(?:https?|ftp|file|data|javascript|mailto)\s*:\S+|\bwww\.\S+", re.IGNORECASE)
+_TAG = re.compile(r"<[!/?A-Za-z][^<>]*>?")
+_PREFIX = re.compile(
+    r"^\s*(?:[*_#>\s]*(?:final\s+)?(?:answer|result|summary|output|observation)[*_\s]*:[*_\s]*)+", re.IGNORECASE
+)
+_END = re.compile(r"(?<=[.!?])\s")
+_LEFTOVER = re.compile(r"^\W*$")
+
+
+def answer_messages(messages: Sequence[Message], reply: str, observation: str) -> tuple[Message, ...]:
+    """The conversation of the run with one more turn that asks for words instead of code."""
+    return next_messages(messages, reply, answer_request(observation))
+
+
+def answer_request(observation: str, *, max_chars: int = 1500) -> str:
+    return (
+        f"Output:\n{cut(observation, max_chars)}\n\n"
+        "Answer the task in one or two short plain sentences. "
+        "Use only figures that stand in the output above. No code."
+    )
+
+
+def check_answer(answer: str, outputs_text: str, prompt: str) -> str:
+    """The cleaned answer, or nothing: a figure that stands neither in the outputs nor in the prompt is made up.
+
+    Thousands separators, fewer digits and percent forms of the same number are the same figure; the number of rows
+    shown counts as a figure; digits that were cut off instead of rounded are rounded. An answer that names rows of
+    the output but gives the figure of a row that it does not name mixes them up and is dropped too.
+    """
+    sources = _sources(outputs_text, prompt)
+    text = corrected(_plain(answer), sources)
+    if not text or _LEFTOVER.match(text):
+        return ""
+    if any(not is_supported(figure, sources) for figure in figures_in(text)):
+        return ""
+    return "" if mixes_rows(text, outputs_text, sources_in(prompt)) else text
+
+
+def made_up(answer: str, outputs_text: str, prompt: str) -> tuple[str, ...]:
+    """The figures for which `check_answer` drops an answer, for the run's note."""
+    sources = _sources(outputs_text, prompt)
+    text = corrected(_plain(answer), sources)
+    found = {figure.text for figure in figures_in(text) if not is_supported(figure, sources)}
+    return tuple(sorted(found)) or mixes_rows(text, outputs_text, sources_in(prompt))
+
+
+def _sources(outputs_text: str, prompt: str) -> frozenset[Figure]:
+    return sources_in(outputs_text) | sources_in(prompt) | row_count(outputs_text)
+
+
+def _plain(answer: str) -> str:
+    """One paragraph without code, links, images and HTML; cut at the end of a sentence."""
+    text = _THINK.sub(" ", answer.replace("\r", ""))
+    for pattern in (_FENCE, _IMAGE, _REFERENCE):
+        text = pattern.sub(" ", text)
+    text = _LINK.sub(r"\1", text)
+    text = _TAG.sub(" ", _URL.sub(" ", text))
+    text = re.sub(r"\s+", " ", _PREFIX.sub("", text.replace("`", ""))).strip()
+    return _shortened(text)
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= MAX_CHARS:
+        return text
+    ends = [match.start() for match in _END.finditer(text[: MAX_CHARS + 1])]
+    return text[: ends[-1]] if ends else text[: MAX_CHARS - 1].rsplit(" ", 1)[0] + "…"

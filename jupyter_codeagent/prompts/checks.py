@@ -1,0 +1,48 @@
+"""Results that came without an exception and are wrong all the same: one line for the model, or nothing.
+
+Told once per run; a second identical result stands.
+"""
+
+from __future__ import annotations
+
+import re
+
+from jupyter_codeagent.prompts.observe import FIGURE, output_text
+from jupyter_codeagent.values import ExecutionResult
+
+_FUNCTION = re.compile(r"<(?:bound method|function|built-in (?:method|function)|class) ?'?([\w.<>]*)")
+_UNFINISHED = re.compile(
+    r"<pandas\.\S*(GroupBy|Rolling|Resampler)\S* object at|<(generator|map|filter|zip) object\b"
+)
+_EMPTY = re.compile(r"^Empty DataFrame|^Series\(\[\], |^shape: \(0, \d+\)|^\[\]$|^\{\}$", re.MULTILINE)
+_MISSING = r"(?:nan|NaN|None|<NA>|NaT|null)"
+_MISSING_VALUE = re.compile(rf"\b{_MISSING}\b|{_MISSING}")
+_DASHES = re.compile(r"^[\s\-=_.:|+]*$")
+
+
+def concern(result: ExecutionResult, code: str) -> str:
+    """What looks wrong, with what to do; empty if nothing does."""
+    if result.status != "ok":
+        return ""
+    text = output_text(result)
+    if not text.strip():
+        return "Nothing was shown. Print the result, or end with the expression to show."
+    if match := _FUNCTION.search(text):
+        name = match.group(1) or "it"
+        return f"A function was shown instead of its value ({name}). Call it with parentheses."
+    if match := _UNFINISHED.search(text):
+        kind = match.group(1) or match.group(2)
+        return f"A {kind} object was shown instead of its values. Aggregate it, or turn it into a list."
+    if _EMPTY.search(text) and "Empty" not in code:
+        return "The result is empty. Check the filter: spelling and type of the values, column names, join keys."
+    if _all_missing(text):
+        return "Every value is missing (NaN). Check the column and the calculation; drop missing values first."
+    return ""
+
+
+def _all_missing(text: str) -> bool:
+    """Each line that ends with a value ends with a missing one; there is at least one such line."""
+    lines = [line for line in text.split("\n") if line.strip() and line != FIGURE and not _DASHES.match(line)]
+    values = [line.split()[-1] for line in lines if not line.startswith(("Name:", "dtype:", "Length:", "["))]
+    values = [value for value in values if _MISSING_VALUE.fullmatch(value) or re.search(r"\d", value)]
+    return bool(values) and all(_MISSING_VALUE.fullmatch(value) for value in values)

@@ -1,0 +1,95 @@
+"""One candidate piece of code made to parse by removing what is certainly not code."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+
+from jupyter_codeagent.prompts.source import parse, parse_or_error
+
+_INVISIBLE = re.compile("[\ufeff\u200b\u2060\u200e\u200f]")  # not the joiners: emoji in strings need them
+_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "\u2018": "'", "\u2019": "'", "\u2032": "'"})
+_HARMLESS = re.compile(r"^[ \t]*%(?:matplotlib\b.*|config[ \t]+InlineBackend.*)$\n?", re.MULTILINE)
+_COMMAND = re.compile(r"^[ \t]*(?:%{1,2}[A-Za-z]|![A-Za-z./]|[A-Za-z_][\w.]*\?{1,2}\s*$).*", re.MULTILINE)
+_MARKER = re.compile(
+    r"^\s*(?:</?\w[\w-]*/?>|<\|[^|>]*\|?>|#*\s*(?:BEGIN|END) SOLUTION.*|`{3,}\w*|\[/?INST\])+\s*$", re.MULTILINE
+)
+_TRAILING_TAG = re.compile(r"(?:</?[A-Za-z_]\w*/?>?|<\|[^|>]*\|?>)\s*\Z")
+_PROMPT = re.compile(r"^\s*(?:In \[\d*\]:|>>>|\.\.\.)(?: |$)", re.MULTILINE)
+_SESSION = re.compile(r"^\s*(?:In \[\d*\]:|>>>)(?: |$)", re.MULTILINE)
+_PROSE_LINE = re.compile(r"^[A-Z][\w'\u2019]*(?: [\w'\u2019,`/-]+){2,}.*[.:!?]?$")
+
+
+def clean(text: str) -> str:
+    """The code in `text`, parsing; empty if no certain cleaning makes it parse or nothing is in it."""
+    for candidate in _variants(text):
+        tree = parse(candidate)
+        if tree is not None:
+            return candidate if tree.body else ""
+    return ""
+
+
+def command_line(text: str) -> str:
+    """The first notebook command (``!pip install x``, ``%timeit f()``) in text that is no Python; else empty."""
+    match = _COMMAND.search(_HARMLESS.sub("", text))
+    return match.group().strip()[:80] if match and parse(text) is None else ""
+
+
+def _variants(text: str) -> Iterator[str]:
+    """From untouched to more and more cleaned; each keeps the cleaning before it."""
+    text = _dedent(_HARMLESS.sub("", text))
+    if _SESSION.search(text):  # first, because `In [1]: x = 2` is Python too: an annotation
+        yield _dedent(_without_prompts(text))
+    yield text
+    text = _dedent(_MARKER.sub("", text))
+    yield text
+    text = _dedent(_TRAILING_TAG.sub("", text))
+    yield text
+    text = _dedent(_INVISIBLE.sub("", text).replace("\u00a0", " ").replace("\u3000", " "))
+    yield text
+    yield text.translate(_QUOTES)
+    yield from _outer_prose_removed(text)
+    yield _body_dedented(text)
+
+
+def _dedent(text: str) -> str:
+    return textwrap.dedent(text.expandtabs(4) if _mixes_tabs(text) else text).strip("\n").rstrip()
+
+
+def _mixes_tabs(text: str) -> bool:
+    error = parse_or_error(text)
+    return isinstance(error, TabError)
+
+
+def _without_prompts(text: str) -> str:
+    """Input lines of a pasted session; its output lines go."""
+    lines: list[str] = []
+    inside = False
+    for line in text.split("\n"):
+        prompt = _PROMPT.match(line)
+        if prompt:
+            lines.append(line[prompt.end() :])
+            inside = line.lstrip().startswith("In [")
+        elif re.match(r"^\s*Out\[\d*\]:", line):
+            inside = False
+        elif inside:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def _outer_prose_removed(text: str) -> Iterator[str]:
+    """Sentences before the first and after the last line of code, which fences should have kept out."""
+    lines = text.split("\n")
+    while lines and (not lines[0].strip() or _PROSE_LINE.match(lines[0])):
+        del lines[0]
+    yield "\n".join(lines)
+    while lines and (not lines[-1].strip() or _PROSE_LINE.match(lines[-1])):
+        del lines[-1]
+    yield "\n".join(lines)
+
+
+def _body_dedented(text: str) -> str:
+    """A function's body without its head: the first line lost its indentation, the others kept it."""
+    first, _, rest = text.partition("\n")
+    return first.strip() + "\n" + textwrap.dedent(rest)

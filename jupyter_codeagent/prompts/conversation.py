@@ -1,0 +1,90 @@
+"""What one run leaves for the next: task, code, result, changed variables. Never a failed attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jupyter_codeagent.values import Message, NamespaceEntry
+
+MAX_RESULT_CHARS = 300
+MAX_CHANGED = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """One earlier run that succeeded, in compact form."""
+
+    prompt: str
+    code: str
+    """The code that worked; failed attempts of the same run are not told again."""
+    answer: str = ""
+    """The model's sentence, or the beginning of the output where there was none."""
+    changed: str = ""
+    """New or changed sandbox variables: ``daily DataFrame 365x3 (day, flights, delay)``."""
+
+
+def compact(turns: Sequence[Turn], max_chars: int) -> tuple[Turn, ...]:
+    """The last turns that fit `max_chars`; turns without code (failed, stopped) are dropped.
+
+    Drops down to half of the limit at once: the beginning of the messages then stays byte-equal for several
+    runs, and the server's prefix cache with it.
+    """
+    kept: list[Turn] = []
+    for turn in turns:
+        if not turn.code.strip():
+            continue
+        kept.append(turn)
+        if _size(kept) > max_chars:
+            while len(kept) > 1 and _size(kept) > max_chars // 2:
+                del kept[0]
+    return tuple(kept) if _size(kept) <= max_chars else ()
+
+
+def turn_messages(turns: Sequence[Turn]) -> tuple[tuple[Message, ...], str]:
+    """The earlier turns as alternating messages, and the text that the next user message begins with.
+
+    A turn's result is told at the start of the following user message, not after the code in the assistant's:
+    a model that sees results behind its code invents them behind the next one.
+    """
+    messages: list[Message] = []
+    lead = ""
+    for turn in turns:
+        messages.append(Message(role="user", content=f"{lead}Task: {turn.prompt.strip()}"))
+        messages.append(Message(role="assistant", content=fenced(turn.code)))
+        lead = _result_lines(turn)
+    return tuple(messages), lead
+
+
+def fenced(code: str) -> str:
+    """Code as the models write it."""
+    return f"```python\n{code.strip()}\n```"
+
+
+def describe_changes(before: Sequence[NamespaceEntry], after: Sequence[NamespaceEntry]) -> str:
+    """The variables that are new or look different, for `Turn.changed` and the receipt; empty if none."""
+    known = {entry.name: entry for entry in before}
+    changed = [entry for entry in after if known.get(entry.name) != entry and not entry.name.startswith("_")]
+    lines = [_entry_text(entry) for entry in changed[:MAX_CHANGED]]
+    if len(changed) > MAX_CHANGED:
+        lines.append(f"and {len(changed) - MAX_CHANGED} more")
+    return "; ".join(lines)
+
+
+def _entry_text(entry: NamespaceEntry) -> str:
+    shape = "x".join(str(size) for size in entry.shape)
+    columns = ", ".join(entry.columns[:12]) + (", …" if len(entry.columns) > 12 else "")
+    return f"{entry.name} {entry.type_name}" + (f" {shape}" if shape else "") + (f" ({columns})" if columns else "")
+
+
+def _result_lines(turn: Turn) -> str:
+    lines = ""
+    if turn.answer.strip():
+        lines += f"Result: {turn.answer.strip()[:MAX_RESULT_CHARS]}\n"
+    if turn.changed.strip():
+        lines += f"Now defined: {turn.changed.strip()}\n"
+    return lines + "\n" if lines else ""
+
+
+def _size(turns: Sequence[Turn]) -> int:
+    return sum(len(turn.prompt) + len(turn.code) + len(turn.answer) + len(turn.changed) for turn in turns)

@@ -1,0 +1,184 @@
+"""Figures in a text, and whether one text's figure was computed in another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
+
+_UP_TO_TWENTY = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)  # fmt: skip
+_TENS = ("thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+WORDS = {word: number for number, word in enumerate(_UP_TO_TWENTY)} | {
+    word: 10 * number for number, word in enumerate(_TENS, start=3)
+}
+_SCALES = {"thousand": 1_000, "k": 1_000, "million": 10**6, "billion": 10**9, "bn": 10**9}
+MAX_ROUNDING = Decimal("0.1")
+"""Largest relative change that rounding may make: 5.6 may be told as 6, 1.4 not as 1."""
+
+_SEPARATORS = ",_'\\u2019\\u202f\\u00a0"  # no blank: it stands between the columns of a table
+_NUMBER = re.compile(
+    r"(?P<before>[A-Za-z_]*)"
+    r"(?P<sign>(?<![\w)\]%.])[-\u2212+])?"
+    rf"(?P<digits>\d+(?:[{_SEPARATORS}]\d{{3}}(?!\d))*(?:\.\d+)?|\.\d+)"
+    r"(?P<exponent>[eE][-+]?\d+)?"
+    r"(?P<after>(?:\s?%|\s(?:percent|per cent|thousand|million|billion|bn)\b|k\b|[A-Za-z_]\w*)?)"
+)
+_ORDINAL = re.compile(r"(?:st|nd|rd|th)$")
+_HEDGES = re.compile(
+    r"(?:about|around|nearly|almost|roughly|approximately|some|over|under|more than|less than|just|~|≈)\s*$", re.I
+)
+_FOOTER = re.compile(r"\s*(?:Name:|dtype:|Length:|Freq:|\[\d+ rows|shape:)")
+_LABEL = re.compile(r"(?<![\w.])(?=\w*[A-Za-z])\w{2,}")
+_NO_LABELS = frozenset(
+    {"nan", "none", "true", "false", "dtype", "int64", "float64", "object", "name", "of", "the", "is"}
+)
+_WORD = re.compile(rf"\b(?:{'|'.join(WORDS)})\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One number as it stands in a text."""
+
+    text: str
+    value: Decimal
+    digits: int = 0
+    """Behind the decimal point."""
+    percent: bool = False
+    scale: int = 1
+    """1,000,000 for ``1.2 million``."""
+    hedged: bool = False
+    """``about``, ``nearly`` … before it."""
+    identifier: str = ""
+    """A digit within a word (``N14228``, ``Q3``): compared as text."""
+
+
+def figures_in(text: str) -> frozenset[Figure]:
+    """All figures, also those written as words from two to ninety (``one`` is usually no number)."""
+    found = {figure for match in _NUMBER.finditer(text) if (figure := _figure(match, text)) is not None}
+    words = {
+        Figure(text=match.group(), value=Decimal(WORDS[match.group().lower()]))
+        for match in _WORD.finditer(text)
+        if match.group().lower() != "one"
+    }
+    return frozenset(found | words)
+
+
+def sources_in(text: str) -> frozenset[Figure]:
+    """As `figures_in` for a text that may be CSV: ``100,200`` is one figure or two."""
+    return figures_in(text) | figures_in(re.sub(r"(?<=\d)[,_'](?=\d)", " ", text))
+
+
+def is_supported(figure: Figure, sources: Iterable[Figure]) -> bool:
+    """Whether one of the source figures is this one, written with at least as many digits."""
+    if figure.identifier:
+        return any(figure.identifier == source.identifier for source in sources)
+    return any(not source.identifier and _same(figure, source) for source in sources)
+
+
+def corrected(text: str, sources: Iterable[Figure]) -> str:
+    """With digits that were cut off instead of rounded made right: 18.99 for 18.9963 becomes 19.00."""
+    sources = list(sources)
+    for figure in figures_in(text):
+        if figure.digits == 0 or figure.identifier or is_supported(figure, sources):
+            continue
+        unit = Decimal(1).scaleb(-figure.digits)
+        cut_off = [
+            s.value
+            for s in sources
+            if s.digits > figure.digits and s.value.quantize(unit, ROUND_DOWN) == figure.value
+        ]
+        if cut_off:
+            right = str(cut_off[0].quantize(unit, ROUND_HALF_UP))
+            text = re.sub(rf"(?<![\d.]){re.escape(str(figure.value))}(?![\d])", right, text)
+    return text
+
+
+def row_count(outputs_text: str) -> frozenset[Figure]:
+    """The number of rows that are shown, as a figure: ``the top 5`` is no invention. Empty for less than two."""
+    rows = len(_rows(outputs_text))
+    return frozenset({Figure(text=str(rows), value=Decimal(rows))}) if rows > 1 else frozenset()
+
+
+def mixes_rows(text: str, outputs_text: str, prompt_figures: Iterable[Figure]) -> tuple[str, ...]:
+    """The figures of the text that stand only in rows whose labels it does not name, although it names others."""
+    rows = [(labels, sources_in(line)) for line in _rows(outputs_text) if (labels := _labels(line))]
+    words = {word.lower() for word in _LABEL.findall(text)}
+    if not any(labels & words for labels, _ in rows):
+        return ()
+    prompt_figures = frozenset(prompt_figures) | row_count(outputs_text)
+    free = frozenset(
+        figure for line in outputs_text.split("\n") if not _labels(line) for figure in sources_in(line)
+    )
+    return tuple(
+        sorted(
+            figure.text
+            for figure in figures_in(text)
+            if not figure.identifier
+            and not is_supported(figure, prompt_figures | free)
+            and (owners := [labels for labels, figures in rows if is_supported(figure, figures)])
+            and not any(labels & words for labels in owners)
+        )
+    )
+
+
+def _rows(text: str) -> list[str]:
+    """Lines of a table or a listing: those with a figure, without the footers of pandas."""
+    return [line for line in text.split("\n") if re.search(r"\d", line) and not _FOOTER.match(line)]
+
+
+def _labels(line: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _LABEL.findall(line) if word.lower() not in _NO_LABELS)
+
+
+def _same(figure: Figure, source: Figure) -> bool:
+    value, other = abs(figure.value), abs(source.value) * source.scale
+    if figure.percent == source.percent:
+        forms = [other]
+    elif figure.percent:
+        forms = [other, other * 100]  # a share, or a number of a column that is in percent already
+    else:
+        forms = [other, other / 100]
+    return any(_rounds_to(form / figure.scale, value, figure) for form in forms)
+
+
+def _rounds_to(source: Decimal, told: Decimal, figure: Figure) -> bool:
+    if source == told:
+        return True
+    if told == 0 or abs(source - told) > MAX_ROUNDING * abs(source):
+        return False
+    unit = Decimal(1).scaleb(-figure.digits)
+    if figure.hedged and figure.digits == 0:  # "about 337,000"
+        zeros = len(str(int(told))) - len(str(int(told)).rstrip("0"))
+        unit = Decimal(10) ** zeros
+    return abs(source - told) <= unit / 2
+
+
+def _figure(match: re.Match[str], text: str) -> Figure | None:
+    before, after = match["before"], match["after"].strip()
+    if before or (
+        after and after[0].isalpha() and after.lower() not in _known_units() and not _ORDINAL.match(after)
+    ):
+        word = before + match["digits"] + (match["exponent"] or "") + after
+        if before:
+            return Figure(text=word, value=Decimal(0), identifier=word.lower())
+    digits = re.sub(f"[{_SEPARATORS}]", "", match["digits"])
+    try:
+        value = Decimal((match["sign"] or "").replace("\u2212", "-") + digits + (match["exponent"] or ""))
+    except InvalidOperation:
+        return None
+    return Figure(
+        text=match.group().strip(),
+        value=value,
+        digits=len(digits.partition(".")[2]),
+        percent=after in ("%", "percent", "per cent"),
+        scale=_SCALES.get(after.lower(), 1),
+        hedged=bool(_HEDGES.search(text[: match.start()])),
+    )
+
+
+def _known_units() -> frozenset[str]:
+    return frozenset({"percent", "per cent", *_SCALES})

@@ -1,0 +1,161 @@
+"""One hint per error, found without a model: the nearest column and the frame that has it, the nearest name, both
+dtypes of a join, what today's pandas calls a thing. 97 % of the query errors of one large product were wrong names.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+
+from jupyter_codeagent.prompts.drift import FREQUENCIES, drift_hint
+from jupyter_codeagent.prompts.imports import ALIASES, INSTEAD
+from jupyter_codeagent.values import ExecutionError, NamespaceEntry
+
+SIMILARITY = 0.6
+_MAX_LISTED = 12
+_LABEL = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_NO_ATTRIBUTE = re.compile(r"'(?:DataFrame|Series)' object has no attribute '([^']+)'")
+_NO_NAME = re.compile(r"name '([^']+)' is not defined")
+_NO_MODULE = re.compile(r"No module named '([^']+)'")
+_BAD_FREQUENCY = re.compile(r"Invalid frequency: (\w+)")
+_MERGE = re.compile(r"trying to merge on (\S+) and (\S+) columns for key '([^']+)'")
+
+
+def hint_for(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
+    """One line that says what to do, or empty. `namespace` is that of the sandbox when the error came."""
+    message = f"{error.ename}: {error.evalue}"
+    if error.ename == "AttributeError" and (text := drift_hint(message)):
+        return text  # before the columns: `append` is no misspelt column
+    for hint in (_column_hint, _name_hint, _module_hint, _file_hint, _frequency_hint, _merge_hint):
+        if text := hint(error, namespace):
+            return text
+    return drift_hint(message) or _syntax_hint(error)
+
+
+def missing_labels(error: ExecutionError) -> tuple[str, ...]:
+    """Column labels that the code asked for and no frame had; empty for every other error."""
+    if error.ename == "KeyError":
+        return _missing_keys(error.evalue.strip())
+    if match := _NO_ATTRIBUTE.search(error.evalue):
+        return (match.group(1),)
+    if error.ename in ("UndefinedVariableError", "ColumnNotFoundError"):
+        match = _NO_NAME.search(error.evalue) or re.search(r'"([^"]+)"', error.evalue)
+        return (match.group(1),) if match else (error.evalue.split("\n")[0].strip(),)
+    if error.ename == "ValueError" and (match := re.search(r"columns? .*?\[(.*?)\]", error.evalue)):
+        return tuple(first or second for first, second in _LABEL.findall(match.group(1)))
+    return ()
+
+
+def _missing_keys(text: str) -> tuple[str, ...]:
+    """`str()` of a `KeyError` is the `repr()` of the key, or of a sentence of pandas with a list of keys in it."""
+    try:
+        key = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        key = text
+    sentence = re.search(r"\[(?:Index\(\[)?(.*?)\].*(?:not in index|not found in axis|are in the)", str(key))
+    if sentence is not None:
+        return tuple(first or second for first, second in _LABEL.findall(sentence.group(1)))
+    keys = key if isinstance(key, list | tuple) else [key]
+    return tuple(str(part) for part in keys if str(part))
+
+
+def same_column(label: str, namespace: Sequence[NamespaceEntry]) -> str:
+    """The one column that differs from `label` in case, blanks and underscores only; empty if none or several."""
+    found = {column for entry in namespace for column in entry.columns if _plain(column) == _plain(label)}
+    return found.pop() if len(found) == 1 and label not in found else ""
+
+
+def frames(namespace: Iterable[NamespaceEntry]) -> list[NamespaceEntry]:
+    return [entry for entry in namespace if entry.columns]
+
+
+def _column_hint(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
+    labels = missing_labels(error)
+    hints = [hint for label in labels[:2] if (hint := _nearest_column(label, namespace, error.source))]
+    return "; ".join(hints)
+
+
+def _nearest_column(label: str, namespace: Sequence[NamespaceEntry], source: str) -> str:
+    """Frames that the failing line names come first: they are the ones that lack the column."""
+    named = sorted(frames(namespace), key=lambda entry: not re.search(rf"\b{re.escape(entry.name)}\b", source))
+    if not named:
+        return ""
+    owners = [entry.name for entry in named if label in entry.columns]
+    if owners:
+        return f"{label!r} is a column of {' and '.join(owners[:3])}, not of what is indexed here"
+    for entry in named:
+        for column in entry.columns:
+            if _plain(column) == _plain(label):
+                return f"the column is {column!r} (in {entry.name})"
+    for entry in named:
+        if near := difflib.get_close_matches(
+            label.lower(), [column.lower() for column in entry.columns], 3, SIMILARITY
+        ):
+            exact = [column for word in near for column in entry.columns if column.lower() == word]
+            return f"no column {label!r}; {entry.name} has {', '.join(map(repr, dict.fromkeys(exact)))}"
+    listed = ", ".join(map(repr, named[0].columns[:_MAX_LISTED]))
+    more = ", …" if len(named[0].columns) > _MAX_LISTED else ""
+    return f"no column {label!r}; {named[0].name} has {listed}{more}"
+
+
+def _name_hint(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
+    match = _NO_NAME.search(error.evalue) if error.ename in ("NameError", "UnboundLocalError") else None
+    if match is None:
+        return ""
+    name = match.group(1)
+    if name in ALIASES:
+        return f"add: {ALIASES[name]}"
+    live = [entry.name for entry in namespace]
+    near = difflib.get_close_matches(name, live, 2, SIMILARITY)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    if owners := [entry.name for entry in frames(namespace) if name in entry.columns]:
+        return f"{name!r} is a column: {owners[0]}[{name!r}]"
+    return f"defined are: {', '.join(live[:_MAX_LISTED])}" if live else ""
+
+
+def _module_hint(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
+    match = _NO_MODULE.search(error.evalue)
+    if match is None:
+        return ""
+    package = match.group(1).partition(".")[0]
+    if any(entry.name == package for entry in namespace):
+        return f"{package} is a variable that exists already: no import"
+    instead = INSTEAD.get(package, "what is installed: pandas, numpy, scipy, matplotlib")
+    return f"{package} is not installed and cannot be; use {instead}"
+
+
+def _file_hint(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
+    network = ("URLError", "ConnectionError", "gaierror", "HTTPError", "ConnectTimeout")
+    if error.ename not in ("FileNotFoundError", *network):
+        return ""
+    what = "there is no network" if error.ename in network else "no file is here"
+    loaded = ", ".join(entry.name for entry in frames(namespace)[:_MAX_LISTED])
+    return f"{what}; the data is already loaded as: {loaded}" if loaded else what
+
+
+def _frequency_hint(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
+    match = _BAD_FREQUENCY.search(error.evalue)
+    if match is None or "for Period" in error.evalue or match.group(1) not in FREQUENCIES:
+        return ""
+    return f"write {FREQUENCIES[match.group(1)]!r} instead of {match.group(1)!r}"
+
+
+def _merge_hint(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
+    match = _MERGE.search(error.evalue)
+    if match is None:
+        return ""
+    left, right, key = match.groups()
+    return f"{key!r} is {left} on one side and {right} on the other: convert one with .astype(...)"
+
+
+def _syntax_hint(error: ExecutionError) -> str:
+    if error.ename in ("SyntaxError", "IndentationError", "TabError"):
+        return "write the whole program again, without prose or notebook commands"
+    return ""
+
+
+def _plain(label: str) -> str:
+    return re.sub(r"[\s_\-.]+", "", label).lower()

@@ -1,0 +1,142 @@
+"""Certain corrections after an error, without asking the model: one run more instead of one call more.
+
+Each is offered only if exactly one thing can be meant; the caller runs the corrected code once and goes on as after
+any other error if it fails again.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from jupyter_codeagent.prompts.drift import FREQUENCIES
+from jupyter_codeagent.prompts.hints import missing_labels, same_column
+from jupyter_codeagent.prompts.imports import ALIASES
+from jupyter_codeagent.prompts.rewrite import Prepared
+from jupyter_codeagent.prompts.source import Edit, apply_edits, called_name, parse, span
+from jupyter_codeagent.values import ExecutionError, NamespaceEntry
+
+_NUMERIC_ONLY = re.compile(r"with string dtype|does not support operation|could not convert string to float")
+_TAKE_FREQUENCY = frozenset({"resample", "Grouper", "date_range", "asfreq", "floor", "ceil", "round"})
+_REDUCTIONS = frozenset({"mean", "median", "std", "var", "corr", "quantile", "skew"})
+
+
+def repair(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> Prepared | None:
+    """The corrected code with a note, or None where nothing is certain."""
+    tree = parse(code)
+    if tree is None:
+        return None
+    for fix in (_import, _columns, _frequency, _numeric_only, _histogram, _colours):
+        if (fixed := fix(code, tree, error, namespace)) is not None and fixed.code != code:
+            return fixed
+    return None
+
+
+def _import(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    match = re.search(r"name '([^']+)' is not defined", error.evalue) if error.ename == "NameError" else None
+    if match is None or match.group(1) not in ALIASES:
+        return None
+    line = ALIASES[match.group(1)]
+    return Prepared(code=f"{line}\n{code}", notes=(f"added: {line}",))
+
+
+def _columns(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """Labels that differ from a column in case, blanks or underscores only."""
+    right = {label: column for label in missing_labels(error) if (column := same_column(label, namespace))}
+    if not right:
+        return None
+    edits = [edit for node in ast.walk(tree) for edit in _relabel(code, node, right)]
+    notes = tuple(f"column {label!r} is {column!r}" for label, column in right.items())
+    return Prepared(code=apply_edits(code, edits), notes=notes) if edits else None
+
+
+def _relabel(code: str, node: ast.AST, right: dict[str, str]) -> Iterator[Edit]:
+    match node:
+        case ast.Constant(value=str(label)) if label in right:
+            start, end = span(code, node)
+            if code[start:end] in (repr(label), f'"{label}"'):  # not a part of an f-string, not a docstring
+                yield Edit(start=start, end=end, text=repr(right[label]))
+        case ast.Attribute(attr=label) if label in right and right[label].isidentifier():
+            _, end = span(code, node)
+            yield Edit(start=end - len(label), end=end, text=right[label])
+
+
+def _frequency(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """Pandas itself said which alias it no longer takes, so this is no period."""
+    match = re.search(r"Invalid frequency: (\d*)([A-Z]{1,2})\b", error.evalue)
+    if match is None or "for Period" in error.evalue or match.group(2) not in FREQUENCIES:
+        return None
+    old, new = match.group(1) + match.group(2), match.group(1) + FREQUENCIES[match.group(2)]
+    calls = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Call) and called_name(node)[1] in _TAKE_FREQUENCY
+    ]
+    arguments = [
+        value
+        for call in calls
+        for value in [*call.args[:1], *(word.value for word in call.keywords if word.arg in ("freq", "rule"))]
+    ]
+    values = [value for value in arguments if isinstance(value, ast.Constant) and value.value == old]
+    edits = [Edit(start=start, end=end, text=repr(new)) for start, end in (span(code, value) for value in values)]
+    return Prepared(code=apply_edits(code, edits), notes=(f"frequency {old!r} is now {new!r}",)) if edits else None
+
+
+def _numeric_only(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``frame.mean()`` left text columns out by itself before pandas 2."""
+    if error.line is None or not _NUMERIC_ONLY.search(error.evalue):
+        return None
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _REDUCTIONS
+        and not node.args and not node.keywords and node.lineno <= error.line <= (node.end_lineno or node.lineno)
+    ]  # fmt: skip
+    ends = [span(code, call)[1] for call in calls]
+    edits = [Edit(start=end - 1, end=end - 1, text="numeric_only=True") for end in ends]
+    return Prepared(code=apply_edits(code, edits), notes=("numeric_only=True added",)) if edits else None
+
+
+def _histogram(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``x.hist(title=...)`` hands the title to each bar; ``x.plot.hist`` takes it."""
+    if not re.search(r"unexpected keyword argument '(?:title|xlabel|ylabel)'", error.evalue):
+        return None
+    edits = [
+        Edit(start=end - len("hist"), end=end, text="plot.hist")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "hist"
+        and any(word.arg in ("title", "xlabel", "ylabel") for word in node.keywords)
+        and isinstance(node.func.value, ast.Subscript)
+        for end in [span(code, node.func)[1]]
+    ]  # fmt: skip
+    return Prepared(code=apply_edits(code, edits), notes=("hist is now plot.hist",)) if edits else None
+
+
+def _colours(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``scatter(c=names)``: matplotlib wants numbers, a category's codes colour the groups."""
+    if "'c' argument must be a color" not in error.evalue:
+        return None
+    values = [
+        word.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and called_name(node)[1] == "scatter"
+        for word in node.keywords
+        if word.arg in ("c", "color") and isinstance(word.value, ast.Subscript | ast.Attribute)
+    ]
+    edits = [
+        Edit(start=end, end=end, text='.astype("category").cat.codes') for _, end in (span(code, v) for v in values)
+    ]
+    return (
+        Prepared(code=apply_edits(code, edits), notes=("colours are the codes of the groups",)) if edits else None
+    )

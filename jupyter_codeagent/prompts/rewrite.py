@@ -1,0 +1,263 @@
+"""Certain corrections of a model's code before it runs. The corrected text is what the cell shows, so nothing
+happens behind the user's back; what was done is told in the notes.
+
+Edits touch the lines they must and leave comments and layout alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from jupyter_codeagent.prompts.drift import METHODS_RENAMED, NUMPY_BUILTINS, NUMPY_RENAMED
+from jupyter_codeagent.prompts.imports import ALIASES
+from jupyter_codeagent.prompts.source import (
+    Edit,
+    apply_edits,
+    base_names,
+    bound_names,
+    called_name,
+    parse,
+    span,
+    used_names,
+)
+
+_READERS = re.compile(r"read_|scan_")
+_LOADERS = re.compile(r"(?:load|fetch|get|read)_")
+_DRAWERS = frozenset({"plt", "sns", "px", "go", "alt", "ax", "axes", "fig"})
+_DRAWING = frozenset({"plot", "hist", "boxplot", "scatter_matrix", "show", "savefig"})
+_PLOTS = frozenset({"plot", "hist", "boxplot", "bar", "barh", "scatter", "line", "pie", "legend", "tight_layout"})
+MAX_SHOWN = 4
+"""Results that are shown besides the last one."""
+_SHOWING = frozenset({"print", "display"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """Code as it will run and be shown, and what was changed in it."""
+
+    code: str
+    notes: tuple[str, ...] = ()
+    """``line 2 dropped: df is loaded already``."""
+
+
+def prepare(code: str, *, copied: Collection[str] = (), defined: Collection[str] = ()) -> Prepared:
+    """All corrections. `copied` are the variables that lie in the sandbox as copies of the user's; `defined` the
+    names that need no import: those of the live kernel, so that an accepted cell runs there too."""
+    if parse(code) is None:
+        return Prepared(code=code)
+    dropped = drop_reloads(code, copied)
+    modern = replace_removed(dropped.code)
+    shown = quiet_plot(echo_last(unwrap_return(modern.code)))
+    imported = add_imports(shown, {*defined, *copied})
+    notes = [*dropped.notes, *modern.notes]
+    if shown.rstrip(";") != modern.code.rstrip(";"):
+        notes.append("the last value is shown")
+    if imported != shown:
+        notes.append("added: " + "; ".join(imported[: len(imported) - len(shown)].strip().split("\n")))
+    return Prepared(code=imported, notes=tuple(notes))
+
+
+def add_imports(code: str, names_defined: Collection[str]) -> str:
+    """With the import lines of known aliases that are used but neither bound by the code nor defined."""
+    tree = parse(code)
+    if tree is None:
+        return code
+    missing = (used_names(tree) - bound_names(tree) - set(names_defined)) & ALIASES.keys()
+    lines = [line for name, line in ALIASES.items() if name in missing]
+    return "\n".join(lines) + "\n\n" + code if lines else code
+
+
+def drop_reloads(code: str, variables: Collection[str]) -> Prepared:
+    """Without the top-level statements that read or re-type a variable which exists already."""
+    tree = parse(code)
+    if tree is None or not variables:
+        return Prepared(code=code)
+    edits, notes = [], []
+    for index, statement in enumerate(tree.body):
+        name = _reloaded(statement, variables)
+        if not name or not _alone_on_its_lines(tree, index):
+            continue
+        start, end = span(code, statement)
+        only = len(tree.body) == 1
+        line_end = code.find("\n", end)
+        edits.append(
+            Edit(start=start, end=end if only or line_end < 0 else line_end + 1, text=name if only else "")
+        )
+        notes.append(f"line {statement.lineno} dropped: {name} is loaded already")
+    return Prepared(code=apply_edits(code, edits).strip("\n"), notes=tuple(notes))
+
+
+def replace_removed(code: str) -> Prepared:
+    """With the names of today for those that pandas 3 and NumPy 2 have removed, where only one can be meant."""
+    tree = parse(code)
+    if tree is None:
+        return Prepared(code=code)
+    edits = [edit for node in ast.walk(tree) for edit in _modern(code, node)]
+    notes = dict.fromkeys(f"{code[edit.start : edit.end]} is now {edit.text}" for edit in edits)
+    return Prepared(code=apply_edits(code, edits), notes=tuple(notes))
+
+
+def echo_last(code: str) -> str:
+    """With the results that nothing shows as last line, if the code would otherwise show nothing at all: the last
+    assigned name, and before it the other names that are assigned and never used."""
+    tree = parse(code)
+    if tree is None or not tree.body or _shows(tree):
+        return code
+    last = _last_bound(tree)
+    unused = [name for name in _assigned(tree) if name not in used_names(tree) and name not in last.split(", ")]
+    names = [*unused[-MAX_SHOWN:], last] if last else []
+    if not names:
+        return code
+    return f"{code.rstrip()}\n" + (f"display({', '.join(names)})" if len(names) > 1 else names[0])
+
+
+def quiet_plot(code: str) -> str:
+    """With a semicolon behind a last expression that draws: its value is an address, not a result."""
+    tree = parse(code)
+    if tree is None or not tree.body or not isinstance(tree.body[-1], ast.Expr):
+        return code
+    call = tree.body[-1].value
+    if not isinstance(call, ast.Call) or not _draws(call) or code[span(code, call)[1] :].strip():
+        return code
+    return f"{code.rstrip()};"
+
+
+def rebound(code: str, variables: Collection[str]) -> tuple[str, ...]:
+    """The copied variables that the code assigns or changes: a second attempt should start from fresh copies."""
+    tree = parse(code)
+    return tuple(sorted(set(_assigned(tree)) & set(variables))) if tree is not None else ()
+
+
+def unwrap_return(code: str) -> str:
+    """``return x`` as the last top-level statement is ``x``: some models write the body of a function."""
+    tree = parse(code)
+    if tree is None or not tree.body:
+        return code
+    last = tree.body[-1]
+    if not isinstance(last, ast.Return) or last.value is None:
+        return code
+    start, end = span(code, last)
+    value_start, value_end = span(code, last.value)
+    return apply_edits(code, [Edit(start=start, end=end, text=code[value_start:value_end])])
+
+
+def _reloaded(statement: ast.stmt, variables: Collection[str]) -> str:
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if name in variables:
+            return name if _loads(call) else ""
+    return ""
+
+
+def _loads(call: ast.Call) -> bool:
+    """A reader of pandas or polars, a frame typed out as literals, or a loader called with constants only."""
+    owner, name = called_name(call)
+    if owner in ("pd", "pl", "pandas", "polars"):
+        return bool(_READERS.match(name)) or (name == "DataFrame" and bool(call.args) and _constant(call))
+    return bool(_LOADERS.match(name)) and _constant(call)
+
+
+def _constant(call: ast.Call) -> bool:
+    parts = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return not any(isinstance(node, ast.Name | ast.Call | ast.Starred) for part in parts for node in ast.walk(part))
+
+
+def _alone_on_its_lines(tree: ast.Module, index: int) -> bool:
+    here = tree.body[index]
+    before = tree.body[index - 1] if index else None
+    after = tree.body[index + 1] if index + 1 < len(tree.body) else None
+    shares_first = before is not None and before.end_lineno == here.lineno
+    return not shares_first and (after is None or after.lineno != here.end_lineno)
+
+
+def _modern(code: str, node: ast.AST) -> Iterator[Edit]:
+    match node:
+        case ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name) if name in NUMPY_BUILTINS:
+            start, end = span(code, node)
+            yield Edit(start=start, end=end, text=name)
+        case ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name) if name in NUMPY_RENAMED:
+            _, end = span(code, node)
+            yield Edit(start=end - len(name), end=end, text=NUMPY_RENAMED[name])
+        case ast.Attribute(attr=name) if name in METHODS_RENAMED:
+            _, end = span(code, node)
+            yield Edit(start=end - len(name), end=end, text=METHODS_RENAMED[name])
+        case ast.Call(
+            func=ast.Attribute(attr="fillna") as function, args=[], keywords=[ast.keyword(arg="method") as keyword]
+        ):
+            yield from _filled(code, node, function, keyword)
+
+
+def _filled(code: str, call: ast.expr, function: ast.Attribute, keyword: ast.keyword) -> Iterator[Edit]:
+    methods = {"ffill": "ffill", "pad": "ffill", "bfill": "bfill", "backfill": "bfill"}
+    match keyword.value:
+        case ast.Constant(value=str(method)) if method in methods:
+            _, name_end = span(code, function)
+            _, end = span(code, call)
+            yield Edit(start=name_end - len("fillna"), end=end, text=f"{methods[method]}()")
+
+
+def _draws(call: ast.Call) -> bool:
+    """``df.plot(...)``, ``s.plot.bar(...)``, ``plt.title(...)``; not ``plt.show()``, whose value is None."""
+    owner, name = called_name(call)
+    return name != "show" and (owner in ("plt", "sns", "ax") or name in _PLOTS)
+
+
+def _assigned(tree: ast.Module) -> list[str]:
+    """Names that top-level statements assign or change, in order."""
+    names = [name for statement in tree.body for name in _target(statement).split(", ") if name]
+    return list(dict.fromkeys(names))
+
+
+def _shows(tree: ast.Module) -> bool:
+    """Whether something is printed, drawn or the value of the last expression."""
+    last = tree.body[-1]
+    if isinstance(last, ast.Expr) and not _returns_none(last.value):
+        return True
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call() if called_name(node)[1] in _SHOWING:
+                return True
+            case ast.Name(id=name) if name in _DRAWERS:
+                return True
+            case ast.Attribute(attr=name) if name in _DRAWING:
+                return True
+    return False
+
+
+def _returns_none(value: ast.expr) -> bool:
+    match value:
+        case ast.Constant(value=None):
+            return True
+        case ast.Call(keywords=keywords, func=ast.Attribute(attr=name)):
+            inplace = any(word.arg == "inplace" and ast.unparse(word.value) == "True" for word in keywords)
+            return inplace or name in ("append", "extend", "update", "sort", "add")
+    return False
+
+
+def _last_bound(tree: ast.Module) -> str:
+    """The name that the last statement assigns or changes; for a loop or a branch, the last such name in it that
+    certainly exists afterwards."""
+    last = tree.body[-1]
+    if isinstance(last, ast.For | ast.While | ast.If | ast.With | ast.Try):
+        before = bound_names(ast.Module(body=tree.body[:-1], type_ignores=[]))
+        inside = sorted(
+            (node for node in ast.walk(last) if isinstance(node, ast.stmt)), key=lambda node: node.lineno
+        )
+        names = [_target(statement) for statement in inside]
+        return next((name for name in reversed(names) if name in before), "")
+    return _target(last)
+
+
+def _target(statement: ast.stmt) -> str:
+    match statement:
+        case ast.Assign(targets=[*_, target]):
+            names = list(dict.fromkeys(base_names(target)))
+        case ast.AugAssign(target=target) | ast.AnnAssign(target=target, value=ast.expr()):
+            names = list(base_names(target))
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner))):
+            names = list(base_names(owner))
+        case _:
+            names = []
+    return ", ".join(name for name in names if name != "_")

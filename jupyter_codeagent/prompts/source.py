@@ -1,0 +1,100 @@
+"""Python text as a value: does it parse, what does it do, and edits that leave the rest of it untouched."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edit:
+    """Replace `text[start:end]`; offsets count characters."""
+
+    start: int
+    end: int
+    text: str
+
+
+def parse(code: str) -> ast.Module | None:
+    """The tree, or None if this is no Python."""
+    return None if (tree := parse_or_error(code)) is None or isinstance(tree, SyntaxError) else tree
+
+
+def parse_or_error(code: str) -> ast.Module | SyntaxError:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "\d" in a plain string warns; that is the model's style, not ours
+            return ast.parse(code)
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError, MemoryError) as error:  # a NUL byte; nesting that is an attack or nonsense
+        return SyntaxError(str(error) or type(error).__name__)
+
+
+def apply_edits(code: str, edits: Sequence[Edit]) -> str:
+    """All edits at once; they must not overlap."""
+    for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
+        code = code[: edit.start] + edit.text + code[edit.end :]
+    return code
+
+
+def span(code: str, node: ast.stmt | ast.expr) -> tuple[int, int]:
+    """Character offsets of a node. `ast` counts columns in UTF-8 bytes, and only ``\\n`` as a line end."""
+    end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
+    return _offset(code, node.lineno, node.col_offset), _offset(code, end_line, end_column)
+
+
+def called_name(call: ast.Call) -> tuple[str, str]:
+    """(owner, name) of a call: ``pd.read_csv(...)`` is ("pd", "read_csv"); the owner is empty for a bare name."""
+    match call.func:
+        case ast.Attribute(value=ast.Name(id=owner), attr=name):
+            return owner, name
+        case ast.Attribute(attr=name):
+            return "", name
+        case ast.Name(id=name):
+            return "", name
+    return "", ""
+
+
+def bound_names(tree: ast.AST) -> set[str]:
+    """Every name the code itself binds anywhere: assigned, imported, defined, an argument, a loop variable."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        names.update(_binds(node))
+    return names
+
+
+def used_names(tree: ast.AST) -> set[str]:
+    """Every name the code reads."""
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+
+
+def base_names(target: ast.expr) -> Iterator[str]:
+    """Names behind an assignment target: ``df`` for ``df["x"]`` and ``df.x``, both of ``a, b``."""
+    match target:
+        case ast.Name(id=name):
+            yield name
+        case ast.Subscript(value=inner) | ast.Attribute(value=inner) | ast.Starred(value=inner):
+            yield from base_names(inner)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            for part in parts:
+                yield from base_names(part)
+
+
+def _binds(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            for alias in aliases:
+                yield alias.asname or alias.name.partition(".")[0]
+
+
+def _offset(code: str, line: int, column: int) -> int:
+    lines = code.split("\n")
+    before = sum(len(text) + 1 for text in lines[: line - 1])
+    return before + len(lines[line - 1].encode()[:column].decode())

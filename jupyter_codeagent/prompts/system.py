@@ -1,0 +1,59 @@
+"""The first messages of a run and the beginning of the reply.
+
+The order `[system][earlier turns][user: variables and task]` and the static bytes of the system prompt keep the
+server's prefix cache useful: later messages of a run are only ever appended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jupyter_codeagent.prompts.conversation import Turn, turn_messages
+from jupyter_codeagent.values import Message
+
+SYSTEM_PROMPT = """\
+You are a data analyst in a Jupyter notebook. Reply with one short sentence, then exactly one ```python block.
+- The listed variables exist already: use them by name. Never load, re-create or re-type data.
+- Use column names exactly as listed. Copy a frame before changing it.
+- Print only the numbers that were asked for, or end with the expression to show.
+- Plots: matplotlib, with title and axis labels.
+- No network, no files, no pip install.
+"""
+
+STOP = ("\nObservation:", "\nOutput:", "<|im_start|>")
+"""Where a reply ends although the model goes on: invented outputs, an invented next turn."""
+
+STOP_PREFILLED = ("\n```", *STOP)
+"""Only with a prefilled fence; without one it would stop at the opening fence."""
+
+MAX_PREFILL_NAMES = 6
+
+
+def first_messages(context: str, prompt: str, history: Sequence[Turn] = ()) -> tuple[Message, ...]:
+    """The messages of a run's first call. `context` is the variable lines, empty if there are none."""
+    earlier, lead = turn_messages(history)
+    variables = f"Variables:\n{context.strip()}\n\n" if context.strip() else ""
+    return (
+        Message(role="system", content=SYSTEM_PROMPT),
+        *earlier,
+        Message(role="user", content=f"{lead}{variables}Task: {prompt.strip()}"),
+    )
+
+
+def next_messages(messages: Sequence[Message], reply: str, text: str) -> tuple[Message, ...]:
+    """A further turn of the same run: the model's reply as it came, then what we say to it."""
+    return (*messages, Message(role="assistant", content=reply.strip()), Message(role="user", content=text))
+
+
+def prefill(names: Sequence[str] = (), *, hint: str = "") -> str:
+    """Beginning of the reply for models that continue one: the fence and a line that says what exists.
+
+    With this line the embedded model solved 11 of 14 questions instead of 6, at a third of the tokens: it
+    keeps the model from reading a file that is not there. After a failure `hint` (of `hints.hint_for`) makes a
+    second line; without it a small model at temperature 0 writes the same code again.
+    """
+    shown = [name for name in names if name.isidentifier()][:MAX_PREFILL_NAMES]
+    verb = "is" if len(shown) == 1 else "are"
+    loaded = f"# {', '.join(shown)} {verb} already loaded\n" if shown else ""
+    corrected = f"# corrected: {' '.join(hint.split())[:160]}\n" if hint.strip() else ""
+    return f"```python\n{loaded}{corrected}"

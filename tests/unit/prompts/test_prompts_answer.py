@@ -1,0 +1,138 @@
+"""An answer is believed only if each of its figures was computed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_codeagent.prompts.answer import MAX_CHARS, answer_request, check_answer, made_up
+
+OUTPUT = """\
+         dep_delay  share
+carrier
+F9       20.215543   0.0412
+EV       19.955390   0.4525
+N14228  336776
+dtype: float64  -7.25
+2013-01-05
+"""
+PROMPT = "Which 5 carriers?"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "F9 has the highest mean delay, 20.22 minutes.",
+        "F9 leads with 20.2 minutes.",
+        "It is about 20 minutes.",
+        "There are 336,776 flights.",
+        "There are about 337,000 flights.",
+        "Nearly 0.34 million flights.",
+        "EV has a share of 45.25%.",
+        "EV has a share of 45 percent.",
+        "It fell by 7.25.",
+        "It was on 2013-01-05.",
+        "It was on January 5, 2013.",
+        "The top five carriers are listed.",
+        "Plane N14228 comes first.",
+        "Frontier is the one with the longest delays.",
+    ],
+)
+def test_an_answer_with_computed_figures_passes(answer: str) -> None:
+    assert check_answer(answer, OUTPUT, PROMPT) == answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "figure"),
+    [
+        ("F9 has a mean delay of 20.31 minutes.", "20.31"),
+        ("F9 has a mean delay of 19.96 minutes.", "19.96"),
+        ("F9 has a mean delay of 20.2155437 minutes.", "20.2155437"),
+        ("There are 336,777 flights.", "336,777"),
+        ("There are 337,000 flights.", "337,000"),
+        ("EV has a share of 46%.", "46%"),
+        ("Twelve carriers were compared.", "Twelve"),
+        ("Plane N14229 comes first.", "N14229"),
+        ("It was on 2014-01-05.", "2014"),
+        ("It takes 1.5 million.", "1.5 million"),
+    ],
+)
+def test_a_made_up_figure_drops_the_answer(answer: str, figure: str) -> None:
+    assert check_answer(answer, OUTPUT, PROMPT) == ""
+    assert made_up(answer, OUTPUT, PROMPT) == (figure,)
+
+
+SPECIES = """\
+species
+Adelie       3700.662252
+Chinstrap    3733.088235
+Gentoo       5076.016260
+Name: body_mass_g, dtype: float64
+"""
+
+
+def test_digits_that_were_cut_off_are_rounded() -> None:
+    answer = "Adelie weigh 3700.66 and Gentoo 5076.01 g."
+    assert check_answer(answer, SPECIES, "") == "Adelie weigh 3700.66 and Gentoo 5076.02 g."
+
+
+def test_a_figure_of_a_row_that_is_not_named_drops_the_answer() -> None:
+    mixed = "The means are 3700.66 and 5076.02 for Adelie and Chinstrap."
+    assert check_answer(mixed, SPECIES, "") == ""
+    assert made_up(mixed, SPECIES, "") == ("5076.02",)
+    right = "The means are 3700.66 and 5076.02 for Adelie and Gentoo."
+    assert check_answer(right, SPECIES, "") == right
+
+
+def test_the_number_of_rows_is_no_invention() -> None:
+    assert check_answer("These are the 3 species.", SPECIES, "") != ""
+    assert check_answer("These are the 4 species.", SPECIES, "") == ""
+
+
+def test_columns_of_a_table_are_not_taken_for_one_figure() -> None:
+    assert check_answer("It is 200.", "a b\n100 200 300", "") == "It is 200."
+    assert check_answer("It is 100,200,300.", "100 200 300", "") == ""
+    assert check_answer("It is 200.", "100,200,300", "") == "It is 200."
+
+
+def test_code_links_images_and_html_are_left_out() -> None:
+    answer = (
+        "**Answer:** See [the site](http://evil.example/x) ![p](http://evil.example/p.png) <img src=x onerror=y>"
+        "it is <b>42</b>. https://evil.example\n```python\nprint(1)\n```"
+    )
+    assert check_answer(answer, "42", "") == "See the site it is 42 ."
+
+
+@pytest.mark.parametrize("answer", ["", "   ", "```python\nprint(42)\n```", "**Answer:**", "..."])
+def test_an_answer_without_words_is_none(answer: str) -> None:
+    assert check_answer(answer, "42", "") == ""
+
+
+def test_a_long_answer_ends_with_a_sentence() -> None:
+    answer = "This is a sentence without figures. " * 30
+    cleaned = check_answer(answer, "", "")
+    assert len(cleaned) <= MAX_CHARS
+    assert cleaned.endswith("figures.")
+
+
+@given(st.text(), st.text())
+def test_whatever_passes_is_short_and_holds_no_markup(answer: str, output: str) -> None:
+    cleaned = check_answer(answer, output, "")
+    assert len(cleaned) <= MAX_CHARS
+    assert "](" not in cleaned
+    assert "```" not in cleaned
+
+
+@given(st.integers(0, 10**9))
+def test_a_figure_passes_in_every_usual_form_and_its_neighbour_does_not(number: int) -> None:
+    output = f"total {number}"
+    assert check_answer(f"It is {number}.", output, "") != ""
+    assert check_answer(f"It is {number:,}.", output, "") != ""
+    assert check_answer(f"It is {number + 1}.", output, "") == ""
+
+
+def test_the_request_holds_the_output_and_forbids_other_figures() -> None:
+    request = answer_request("42")
+    assert request.startswith("Output:\n42\n")
+    assert "Use only figures that stand in the output" in request

@@ -1,0 +1,135 @@
+"""Replies as models write them (own text), and the code that must come out."""
+
+from __future__ import annotations
+
+import ast
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_codeagent.prompts.extract import extract_code, is_block_complete
+
+CODE = "total = df['fare'].sum()\nprint(total)"
+
+FOUND: dict[str, tuple[str, str]] = {
+    "a plain fence": (f"I add up the fares.\n```python\n{CODE}\n```", CODE),
+    "an upper-case label": (f"```Python\n{CODE}\n```", CODE),
+    "a short label": (f"```py\n{CODE}\n```", CODE),
+    "no label": (f"```\n{CODE}\n```", CODE),
+    "a label in braces": (f"```{{python}}\n{CODE}\n```", CODE),
+    "tildes": (f"~~~python\n{CODE}\n~~~", CODE),
+    "a longer fence": (f"````python\n{CODE}\n````", CODE),
+    "a fence that is never closed": (f"Here it is:\n```python\n{CODE}", CODE),
+    "an indented fence": ("1. Add up:\n   ```python\n   total = df['fare'].sum()\n   print(total)\n   ```", CODE),
+    "a fence at the end of a sentence": (f"The code: ```python\n{CODE}\n```", CODE),
+    "a one-line fence": ("```python print(total)```", "print(total)"),
+    "a closing fence behind the code": (f"```python\n{CODE}```", CODE),
+    "Windows line ends": (f"```python\n{CODE}\n```".replace("\n", "\r\n"), CODE),
+    "a byte-order mark and zero-width blanks": (f"```python\n\ufeff{CODE}\u200b\n```", CODE),
+    "no-break blanks": ("```python\nif x:\n\u00a0\u00a0\u00a0\u00a0print(x)\n```", "if x:\n    print(x)"),
+    "typographic quotes": ("```python\nprint(“total”)\n```", 'print("total")'),
+    "typographic quotes inside a string stay": ("```python\nprint('it’s')\n```", "print('it’s')"),
+    "thoughts first": (f"<think>\nmaybe ```python\nwrong()\n```\n</think>\n```python\n{CODE}\n```", CODE),
+    "thoughts whose beginning the server ate": (f"let me see\n</think>\n```python\n{CODE}\n```", CODE),
+    "two blocks": ("```python\na = 1\n```\nThen:\n```python\nprint(a)\n```", "a = 1\n\nprint(a)"),
+    "the same block twice": (f"```python\n{CODE}\n```\nAgain:\n```python\n{CODE}\n```", CODE),
+    "an output block between": (f"```python\n{CODE}\n```\n```output\n42\n```\n```python\nprint(42)\n```", CODE),
+    "an invented output": (f"```python\n{CODE}\n```\nOutput:\n42\n```python\nprint(42)\n```", CODE),
+    "a bold invented output": (f"```python\n{CODE}\n```\n**Output:**\n```python\nprint(42)\n```", CODE),
+    "an alternative": (f"```python\n{CODE}\n```\nAlternatively:\n```python\nother()\n```", CODE),
+    "an installation first": (f"```bash\npip install pandas\n```\n```python\n{CODE}\n```", CODE),
+    "JSON first": (f'```json\n{{"a": 1}}\n```\n```python\n{CODE}\n```', CODE),
+    "an unlabelled table behind": (f"```python\n{CODE}\n```\nIt prints\n```\n  x  y\n0 1 2\n```", CODE),
+    "a block reopened instead of closed": (f"```python\n{CODE}\n```python\nEND SOLUTION\n```", CODE),
+    "code tags": (f"<code>\n{CODE}\n</code>", CODE),
+    "tags with attributes": (f'<execute_python id="1">\n{CODE}\n</execute_python>', CODE),
+    "a torn closing tag": (f"<code>\n{CODE}\n</code", CODE),
+    "a stray closing tag": (f"{CODE}\n</code>", CODE),
+    "tags inside a fence": (f"```python\n<code>\n{CODE}\n</code>\n```", CODE),
+    "a template's end mark": (f"```python\n{CODE}\n```<|im_end|>", CODE),
+    "a JSON member": (json.dumps({"thought": "add up", "code": CODE}), CODE),
+    "a tool call": (f"<tool_call>{json.dumps({'name': 'run', 'arguments': {'code': CODE}})}</tool_call>", CODE),
+    "a tool call with text arguments": (json.dumps({"arguments": json.dumps({"code": CODE})}), CODE),
+    "no fence at all": (CODE, CODE),
+    "code between sentences": (f"Sure, this adds the fares up:\n\n{CODE}\n\nThat is all.", CODE),
+    "prompts of a session": (
+        ">>> a = 1\n>>> for i in range(2):\n...     a += i\n>>> a\n1",
+        "a = 1\nfor i in range(2):\n    a += i\na",
+    ),
+    "input numbers": ("```python\nIn [1]: a = 1\nIn [2]: a\nOut[2]: 1\n```", "a = 1\na"),
+    "a sentence inside the fence": (f"```python\nHere is the code that you need:\n{CODE}\n```", CODE),
+    "the plotting magic": (f"```python\n%matplotlib inline\n{CODE}\n```", CODE),
+    "fences within a docstring": (
+        "```python\ndef f():\n    '''Use:\n```\nf()\n```\n    '''\n    return 1\nf()\n```",
+        "def f():\n    '''Use:\n```\nf()\n```\n    '''\n    return 1\nf()",
+    ),
+    "the line of the prefill": (f"```python\n# df, rates are already loaded\n{CODE}\n", CODE),
+    "a lone name in a fence": ("```python\ndf\n```", "df"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_code_is_found_in(name: str) -> None:
+    reply, code = FOUND[name]
+    found = extract_code(reply)
+    assert found.code == code
+    assert found.problem == ""
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        ("", "the reply is empty"),
+        ("Done", "no code in the reply"),
+        ("The mean fare is higher for first class.", "no code in the reply"),
+        ("Note: none", "no code in the reply"),
+        ("<think>\nfirst I would", "before its reasoning did"),
+        ("```python\n!pip install plotly\nimport plotly\n```", "'!pip install plotly' is a notebook command"),
+        ("```python\n%timeit f()\n```", "'%timeit f()' is a notebook command"),
+        ("```python\nprint(df.groupby('a'\n```", "SyntaxError at line 1"),
+        ("```python\nx = 1\nfor y in x\n    print(y)\n```", "SyntaxError at line 2: expected ':': for y in x"),
+    ],
+)
+def test_a_reply_without_usable_code_says_why(reply: str, problem: str) -> None:
+    found = extract_code(reply)
+    assert found.code == ""
+    assert problem in found.problem
+
+
+def test_a_part_of_a_broken_block_never_runs_on_its_own() -> None:
+    assert extract_code("```python\nimport os\nfiles = [\nprint('x')\n```").code == ""
+
+
+def test_prose_is_what_stands_outside_the_code() -> None:
+    assert extract_code(f"I add up.\n```python\n{CODE}\n```\nDone.").prose == "I add up.\nDone."
+
+
+def test_a_block_is_complete_once_closed_and_not_before() -> None:
+    reply = f"I add up.\n```python\n{CODE}\n```"
+    assert is_block_complete(reply)
+    assert not any(is_block_complete(reply[:end]) for end in range(len(reply)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```python\n```",
+        "```python\n# nothing yet\n```",
+        "```python\ndef f():\n    '''\n```\n",
+        "  ```python\n  x = 1\n  ```",
+        "```bash\nls\n```",
+        "```python\nx = = 1\n```",
+        "no code",
+    ],
+)
+def test_a_block_is_not_complete_when_it_is(text: str) -> None:
+    assert not is_block_complete(text)
+
+
+@given(st.text(alphabet="`~a1(=\n \"'<>/{}:#%!x", max_size=60))
+def test_whatever_comes_out_of_any_reply_is_python(reply: str) -> None:
+    found = extract_code(reply)
+    ast.parse(found.code)
+    assert bool(found.code) != bool(found.problem)

@@ -1,0 +1,118 @@
+"""Order and byte-stability of the messages; what a run leaves for the next."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_codeagent.prompts.answer import answer_messages
+from jupyter_codeagent.prompts.conversation import Turn, compact, describe_changes
+from jupyter_codeagent.prompts.extract import extract_code
+from jupyter_codeagent.prompts.system import SYSTEM_PROMPT, first_messages, next_messages, prefill
+from jupyter_codeagent.values import NamespaceEntry
+
+TURNS = st.builds(Turn, prompt=st.text(), code=st.text(min_size=1), answer=st.text(), changed=st.text())
+
+
+def test_system_prompt_is_small_and_plain() -> None:
+    assert len(SYSTEM_PROMPT) / 3.6 < 180
+    assert SYSTEM_PROMPT.isascii()
+    assert "{" not in SYSTEM_PROMPT
+
+
+def test_first_message_order_is_system_then_earlier_turns_then_variables_and_task() -> None:
+    earlier = Turn(prompt="mean by sex", code="print(1)", answer="It is 1.", changed="m Series 2")
+    messages = first_messages("df: DataFrame 3x2", "now the median", [earlier])
+    assert [message.role for message in messages] == ["system", "user", "assistant", "user"]
+    assert messages[1].content == "Task: mean by sex"
+    assert messages[2].content == "```python\nprint(1)\n```"
+    assert messages[3].content == (
+        "Result: It is 1.\nNow defined: m Series 2\n\nVariables:\ndf: DataFrame 3x2\n\nTask: now the median"
+    )
+
+
+def test_without_variables_only_the_task_is_sent() -> None:
+    assert first_messages("", "what is 2+2?")[-1].content == "Task: what is 2+2?"
+
+
+def test_prompt_text_is_never_interpreted() -> None:
+    assert first_messages("", "100% of {x} \"'\\n")[-1].content == "Task: 100% of {x} \"'\\n"
+
+
+@given(st.text(), st.text(), st.lists(TURNS, max_size=4), st.lists(st.tuples(st.text(), st.text()), max_size=4))
+def test_messages_of_a_step_begin_with_those_of_the_step_before(
+    context: str, prompt: str, history: list[Turn], replies: list[tuple[str, str]]
+) -> None:
+    messages = first_messages(context, prompt, history)
+    for reply, text in replies:
+        following = next_messages(messages, reply, text)
+        assert following[: len(messages)] == messages
+        assert [message.role for message in following[-2:]] == ["assistant", "user"]
+        messages = following
+    assert answer_messages(messages, "```python\n1\n```", "1")[: len(messages)] == messages
+
+
+@given(st.text(), st.text(), st.lists(TURNS, max_size=4), TURNS)
+def test_messages_of_a_run_begin_with_all_but_the_last_of_the_run_before(
+    context: str, prompt: str, history: list[Turn], turn: Turn
+) -> None:
+    before = first_messages(context, prompt, history)
+    after = first_messages(context, prompt, [*history, turn])
+    assert after[: len(before) - 1] == before[:-1]
+
+
+@given(st.lists(TURNS, max_size=4))
+def test_roles_alternate_as_chat_templates_demand(history: list[Turn]) -> None:
+    roles = [message.role for message in first_messages("x: int = 1", "go", history)[1:]]
+    assert roles == ["user", "assistant"] * len(history) + ["user"]
+
+
+def test_prefill_opens_the_block_and_says_what_is_loaded() -> None:
+    assert prefill(["df"]) == "```python\n# df is already loaded\n"
+    assert prefill(["a", "b"]) == "```python\n# a, b are already loaded\n"
+    assert prefill() == "```python\n"
+
+
+def test_prefill_after_a_failure_tells_the_hint_on_one_line() -> None:
+    assert prefill(["df"], hint="use\n.map()") == "```python\n# df is already loaded\n# corrected: use .map()\n"
+    assert extract_code(prefill(["df"], hint="use .map()") + "print(1)\n").code == "print(1)"
+
+
+def test_prefill_line_does_not_reach_the_cell() -> None:
+    assert extract_code(prefill(["a", "b"]) + "print(a + b)\n").code == "print(a + b)"
+
+
+def _turn(size: int, prompt: str = "") -> Turn:
+    return Turn(prompt=prompt, code="x" * size)
+
+
+def test_compaction_keeps_everything_that_fits() -> None:
+    turns = [_turn(100), _turn(100)]
+    assert compact(turns, 300) == tuple(turns)
+
+
+def test_compaction_drops_the_oldest_and_leaves_room() -> None:
+    turns = [_turn(100, str(index)) for index in range(4)]
+    assert [turn.prompt for turn in compact(turns, 320)] == ["3"]
+
+
+def test_compaction_drops_failed_turns_and_one_that_is_too_large() -> None:
+    assert compact([Turn(prompt="failed", code="")], 100) == ()
+    assert compact([_turn(500)], 100) == ()
+
+
+@given(st.lists(st.integers(1, 60), max_size=12), st.integers(1, 200))
+def test_compacted_turns_are_the_last_ones_and_within_the_limit(sizes: list[int], limit: int) -> None:
+    turns = [_turn(size) for size in sizes]
+    kept = compact(turns, limit)
+    assert sum(len(turn.code) for turn in kept) <= limit
+    assert kept == (tuple(turns[-len(kept) :]) if kept else ())
+
+
+def test_changes_name_new_and_changed_variables_with_their_columns() -> None:
+    old = NamespaceEntry(name="df", type_name="DataFrame", shape=(3, 1), columns=("a",))
+    new = NamespaceEntry(name="df", type_name="DataFrame", shape=(3, 2), columns=("a", "b"))
+    same = NamespaceEntry(name="n", type_name="int")
+    hidden = NamespaceEntry(name="_x", type_name="int")
+    assert describe_changes([old, same], [new, same, hidden]) == "df DataFrame 3x2 (a, b)"
+    assert describe_changes([old], [old]) == ""

@@ -1,0 +1,123 @@
+"""What the model is told of a run, and which results are told to be wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jupyter_codeagent.prompts.checks import concern
+from jupyter_codeagent.prompts.observe import cut, no_code_message, observe, repair_message
+from jupyter_codeagent.values import ExecutionError, ExecutionResult, NamespaceEntry, Output
+
+
+def stream(text: str, name: Any = "stdout") -> Output:
+    return {"output_type": "stream", "name": name, "text": text}
+
+
+def value(text: str) -> Output:
+    return {"output_type": "execute_result", "data": {"text/plain": text}, "metadata": {}, "execution_count": None}
+
+
+def figure() -> Output:
+    data = {"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480 with 1 Axes>"}
+    return {"output_type": "display_data", "data": data, "metadata": {}}
+
+
+def ok(*outputs: Output) -> ExecutionResult:
+    return ExecutionResult(status="ok", outputs=outputs)
+
+
+def test_printed_text_values_and_figures_are_told_in_order() -> None:
+    assert observe(ok(stream("a\n"), figure(), value("42")), "") == "a\n[figure shown to the user]\n42"
+
+
+def test_silence_is_told() -> None:
+    assert observe(ok(), "") == "(no output)"
+
+
+def test_colours_progress_lines_and_template_words_are_left_out() -> None:
+    text = "\x1b[31mred\x1b[0m\n 10%\r100%\r\n<|im_end|>end"
+    assert observe(ok(stream(text)), "") == "red\n100%\nend"
+
+
+def test_warnings_are_told_once_and_other_stderr_not_at_all() -> None:
+    text = "<cell>:1: FutureWarning: old\n  df.x\n<cell>:2: FutureWarning: old\n  df.y\nnoise\n"
+    assert observe(ok(stream(text, "stderr")), "") == "FutureWarning: old"
+
+
+def test_long_output_keeps_its_beginning_and_its_end() -> None:
+    text = "\n".join(f"row {index}" for index in range(1000))
+    told = observe(ok(stream(text)), "", max_chars=500)
+    assert told.startswith("row 0\n")
+    assert told.endswith("\nrow 999")
+    assert "characters cut; print less]" in told
+    assert len(told) < 600
+
+
+def test_short_output_is_not_cut() -> None:
+    assert cut("abc", 3) == "abc"
+
+
+def test_an_error_is_one_line_with_its_source_and_one_hint() -> None:
+    result = ExecutionResult(
+        status="error",
+        error=ExecutionError(ename="KeyError", evalue="'Revenu'", line=2),
+        namespace=(NamespaceEntry(name="df", type_name="DataFrame", columns=("Revenue", "Cost")),),
+    )
+    assert observe(result, "x = 1\nx = df['Revenu']") == (
+        "KeyError at line 2: 'Revenu'\n    x = df['Revenu']\nHint: no column 'Revenu'; df has 'Revenue'"
+    )
+    assert "whole corrected program" in repair_message(result, "")
+
+
+def test_a_limit_is_told_with_what_to_do() -> None:
+    timeout = ExecutionResult(status="timeout", reason="no end after 120 s", outputs=(stream("partial"),))
+    assert observe(timeout, "").startswith("partial\nStopped: no end after 120 s.")
+    killed = ExecutionResult(status="killed", reason="memory 2 GiB")
+    assert "memory 2 GiB" in observe(killed, "")
+
+
+def test_a_reply_without_code_is_told_why() -> None:
+    assert no_code_message("no code in the reply").startswith("no code in the reply. Reply with exactly one")
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        (value("<bound method DataFrame.head of    a\n0  1>"), "A function was shown instead of its value"),
+        (value("<function f at 0x7f>"), "A function was shown"),
+        (value("<pandas.core.groupby.generic.DataFrameGroupBy object at 0x7f>"), "A GroupBy object was shown"),
+        (value("<generator object <genexpr> at 0x7f>"), "A generator object was shown"),
+        (value("Empty DataFrame\nColumns: [a]\nIndex: []"), "The result is empty"),
+        (value("Series([], dtype: int64)"), "The result is empty"),
+        (stream("[]\n"), "The result is empty"),
+        (stream("nan\n"), "Every value is missing"),
+        (value("carrier\nAA   NaN\nUA   NaN\nName: delay, dtype: float64"), "Every value is missing"),
+    ],
+)
+def test_a_result_that_cannot_be_meant_is_noticed(output: Output, line: str) -> None:
+    assert line in concern(ok(output), "x")
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        (value("carrier\nAA   NaN\nUA   1.5\nName: delay, dtype: float64"),),
+        (value("42"),),
+        (stream("The banana is NaN in 3 rows\n"),),
+        (figure(),),
+        (stream("[1]\n"),),
+        (value("   a  b\n0  1  2"),),
+    ],
+)
+def test_an_ordinary_result_passes(outputs: tuple[Output, ...]) -> None:
+    assert concern(ok(*outputs), "x") == ""
+
+
+def test_showing_nothing_is_noticed() -> None:
+    assert "Nothing was shown" in concern(ok(), "x = 1")
+
+
+def test_a_failed_run_is_no_matter_of_checks() -> None:
+    assert concern(ExecutionResult(status="error"), "x") == ""
