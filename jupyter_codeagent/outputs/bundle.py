@@ -1,0 +1,180 @@
+"""One message of the sandbox as a notebook output, or nothing. Everything in it may be of any type and any size."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal, cast
+
+from jupyter_codeagent.outputs.html import MAX_HTML_CHARS, clean_html, has_active_content, text_of_html
+from jupyter_codeagent.outputs.images import BadImageError, clean_image, image_size
+from jupyter_codeagent.outputs.nesting import is_harmless_to_parse, without_style_blocks
+from jupyter_codeagent.outputs.text import MAX_TEXT_CHARS, clean_text, without_colours
+from jupyter_codeagent.values import DisplayOutput, ErrorOutput, Output, ResultOutput, StreamOutput
+
+MAX_JSON_CHARS = 200_000
+MAX_MIME_TYPES = 20
+MAX_TRACEBACK_LINES = 100
+MAX_NAME_CHARS = 100
+MAX_IMAGE_SIDE = 4000
+IMAGES = ("image/png", "image/jpeg")
+
+Notes = tuple[str, ...]
+
+
+def clean_output(msg_type: str, content: object) -> tuple[Output | None, Notes]:
+    """What may be shown of a ``stream``, ``display_data``, ``execute_result`` or ``error`` message.
+
+    None if nothing of it may. The notes say what was taken out, one short line each.
+    """
+    if not isinstance(content, dict):
+        return None, ("output that is no message dropped",)
+    if msg_type == "stream":
+        return _stream(content)
+    if msg_type == "error":
+        return _error(content), ()
+    if msg_type in ("display_data", "execute_result"):
+        return _rich(msg_type, content)
+    return None, (f"output of type {_name(msg_type)} dropped",)
+
+
+def _stream(content: dict[str, Any]) -> tuple[Output | None, Notes]:
+    name, text = content.get("name"), clean_text(_text(content.get("text")))
+    if name not in ("stdout", "stderr"):
+        return None, ("text of an unknown stream dropped",)
+    if not text:
+        return None, ()
+    stream = cast('Literal["stdout", "stderr"]', name)
+    return StreamOutput(output_type="stream", name=stream, text=text), ()
+
+
+def _error(content: dict[str, Any]) -> ErrorOutput:
+    lines = content.get("traceback")
+    lines = lines if isinstance(lines, list) else []
+    if len(lines) > MAX_TRACEBACK_LINES:
+        half = MAX_TRACEBACK_LINES // 2
+        lines = [*lines[:half], f"[… {len(lines) - 2 * half} lines cut]", *lines[-half:]]
+    return ErrorOutput(
+        output_type="error",
+        ename=_name(content.get("ename")) or "Error",
+        evalue=without_colours(clean_text(_text(content.get("evalue")), 10_000)),
+        traceback=[clean_text(_text(line), 10_000) for line in lines],
+    )
+
+
+def _rich(msg_type: str, content: dict[str, Any]) -> tuple[Output | None, Notes]:
+    offered = content.get("data")
+    if not isinstance(offered, dict):
+        return None, ("output without data dropped",)
+    data, notes = _clean_data(offered)
+    if not data:
+        return None, notes
+    metadata = _metadata(content.get("metadata"), data)
+    if msg_type == "display_data":
+        return DisplayOutput(output_type="display_data", data=data, metadata=metadata), notes
+    result = ResultOutput(output_type="execute_result", data=data, metadata=metadata, execution_count=None)
+    return result, notes
+
+
+def _clean_data(offered: dict[Any, Any]) -> tuple[dict[str, Any], Notes]:
+    """The bundle that is left; it has ``text/plain`` whenever anything was offered."""
+    data: dict[str, Any] = {}
+    notes: list[str] = []
+    for mime, value in list(offered.items())[:MAX_MIME_TYPES]:
+        cleaned, note = _clean_value(mime, value)
+        if cleaned is not None:
+            data[mime] = cleaned
+        if note:
+            notes.append(note)
+    if offered and "text/plain" not in data:
+        data["text/plain"] = _stand_in(data, notes)
+    return data, tuple(notes)
+
+
+def _clean_value(mime: object, value: object) -> tuple[Any, str]:
+    """The value or None, and what was done to it."""
+    if mime == "text/plain":
+        return clean_text(_text(value), MAX_TEXT_CHARS), ""
+    if mime == "text/html":
+        return _clean_html_value(_text(value))
+    if mime in IMAGES:
+        try:
+            return clean_image(str(mime), value), ""
+        except BadImageError as problem:
+            return None, f"{mime} dropped: {problem}"
+    if mime == "application/json":
+        return _clean_json(value)
+    return None, f"{_name(mime) or 'data without a type'} dropped"
+
+
+def _clean_html_value(text: str) -> tuple[str | None, str]:
+    if len(text) > MAX_HTML_CHARS:
+        return None, f"text/html dropped: {len(text):,} characters; the limit is {MAX_HTML_CHARS:,}"
+    note = "active or remote content taken out of text/html" if has_active_content(text) else ""
+    text = without_style_blocks(without_colours(clean_text(text, MAX_HTML_CHARS)))
+    if not is_harmless_to_parse(text):
+        return None, "text/html dropped: many tags, and they are not strictly nested or too deep"
+    cleaned = clean_html(text)
+    if len(cleaned) > 2 * MAX_HTML_CHARS:
+        return None, f"text/html dropped: more than {2 * MAX_HTML_CHARS:,} characters after cleaning"
+    return cleaned or None, note
+
+
+def _clean_json(value: object) -> tuple[Any, str]:
+    try:
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        text.encode()  # a lone surrogate would keep the whole notebook from being saved
+    except (TypeError, ValueError, RecursionError):
+        return None, "application/json dropped: not JSON"
+    if len(text) > MAX_JSON_CHARS:
+        return None, f"application/json dropped: {len(text):,} characters; the limit is {MAX_JSON_CHARS:,}"
+    return json.loads(text), ""
+
+
+def _stand_in(data: dict[str, Any], notes: list[str]) -> str:
+    """Plain text for a bundle that came without."""
+    if image := describe_image(data):
+        return image
+    if "text/html" in data and (words := text_of_html(data["text/html"])):
+        return clean_text(words, 10_000)
+    if "application/json" in data:
+        return clean_text(json.dumps(data["application/json"], ensure_ascii=False), 10_000)
+    return f"[not shown: {'; '.join(notes[:3])}]" if notes else "[empty output]"
+
+
+def describe_image(data: dict[str, Any]) -> str:
+    """``[image/png 640x480]`` for a cleaned bundle with an image, else empty."""
+    import base64
+
+    for mime in IMAGES:
+        if mime in data:
+            width, height = image_size(mime, base64.b64decode(data[mime]))
+            return f"[{mime} {width}x{height}]"
+    return ""
+
+
+def _metadata(offered: object, data: dict[str, Any]) -> dict[str, Any]:
+    """Only the size at which an image is to be shown."""
+    kept: dict[str, Any] = {}
+    for mime in IMAGES:
+        size = offered.get(mime) if isinstance(offered, dict) and mime in data else None
+        if isinstance(size, dict):
+            sides = {side: size[side] for side in ("width", "height") if _is_side(size.get(side))}
+            kept |= {mime: sides} if sides else {}
+    return kept
+
+
+def _is_side(value: object) -> bool:
+    return type(value) in (int, float) and 0 < cast("float", value) <= MAX_IMAGE_SIDE
+
+
+def _text(value: object) -> str:
+    """A string, or the list of strings that a notebook file may have in its place; anything else is nothing."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return "".join(value)
+    return ""
+
+
+def _name(value: object) -> str:
+    return " ".join(without_colours(clean_text(_text(value)[:MAX_NAME_CHARS])).split())

@@ -1,0 +1,20 @@
+"""Characters that make code look other than it is. A person approves what they see, so code must not have them."""
+
+from __future__ import annotations
+
+import re
+
+# Controls without tab and newline, line separators, reordering marks (CVE-2021-42574, "Trojan Source"), tags.
+_DECEIVING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f\ud800-\udfff]"
+)
+
+
+def deceiving_characters(code: str) -> tuple[str, ...]:
+    """Those in the code, as ``U+0008``, each once, sorted; empty for honest code."""
+    return tuple(sorted({f"U+{ord(character):04X}" for character in _DECEIVING.findall(code)}))
+
+
+def visible_code(code: str) -> str:
+    """The code with such characters spelled out, so that nothing is hidden where it is shown."""
+    return _DECEIVING.sub(lambda match: f"<U+{ord(match[0]):04X}>", code)

@@ -1,0 +1,76 @@
+"""PNG and JPEG, checked by what they are, not by what they are called."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import struct
+
+MAX_IMAGE_BYTES = 8 << 20
+MAX_PIXELS = 100_000_000
+"""A few kilobytes of PNG can decode to gigabytes in the browser."""
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_JPEG = b"\xff\xd8\xff"
+# Start-of-frame markers; C4, C8 and CC in between are tables (ITU T.81, table B.1).
+_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+
+
+class BadImageError(ValueError):
+    """`str()` is the reason in a few words."""
+
+
+def clean_image(mime: str, value: object) -> str:
+    """Base64 without blanks.
+
+    Raises
+    ------
+    BadImageError
+    """
+    if not isinstance(value, str) or len(value) > MAX_IMAGE_BYTES * 3 // 2:
+        raise BadImageError(f"larger than {MAX_IMAGE_BYTES >> 20} MiB" if isinstance(value, str) else "not base64")
+    try:
+        raw = base64.b64decode("".join(value.split()), validate=True)
+    except (binascii.Error, ValueError):
+        raise BadImageError("not base64") from None
+    if len(raw) > MAX_IMAGE_BYTES:
+        raise BadImageError(f"larger than {MAX_IMAGE_BYTES >> 20} MiB")
+    width, height = image_size(mime, raw)
+    if not 0 < width * height <= MAX_PIXELS:
+        raise BadImageError(f"{width}x{height} pixels; the limit is {MAX_PIXELS // 1_000_000} million")
+    return base64.b64encode(raw).decode()
+
+
+def image_size(mime: str, raw: bytes) -> tuple[int, int]:
+    """Width and height in pixels.
+
+    Raises
+    ------
+    BadImageError
+        If the bytes are not of that type.
+    """
+    try:
+        return _png_size(raw) if mime == "image/png" else _jpeg_size(raw)
+    except (struct.error, IndexError):
+        raise BadImageError("truncated") from None
+
+
+def _png_size(raw: bytes) -> tuple[int, int]:
+    if not raw.startswith(_PNG) or raw[12:16] != b"IHDR":
+        raise BadImageError("not a PNG")
+    width, height = struct.unpack_from(">II", raw, 16)
+    return width, height
+
+
+def _jpeg_size(raw: bytes) -> tuple[int, int]:
+    if not raw.startswith(_JPEG):
+        raise BadImageError("not a JPEG")
+    at = 2
+    while raw[at] == 0xFF:
+        marker = raw[at + 1]
+        if marker in _FRAMES:
+            height, width = struct.unpack_from(">HH", raw, at + 5)
+            return width, height
+        length = 0 if marker == 0xFF else struct.unpack_from(">H", raw, at + 2)[0] + 1
+        at += length + 1
+    raise BadImageError("not a JPEG")

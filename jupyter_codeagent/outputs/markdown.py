@@ -1,0 +1,55 @@
+"""A model's prose for a markdown cell: emphasis, lists, tables and code; nothing that is fetched, clicked or run.
+
+A markdown cell is rendered without being asked and untrusted data can steer the model, so an image address or a
+link could carry data out. What is dangerous is taken apart by blanks that no Markdown dialect reads over, in code
+spans too: to tell code from text exactly as the renderer does is not possible, and a blank harms neither.
+"""
+
+from __future__ import annotations
+
+import re
+
+from jupyter_codeagent.outputs.text import clean_text, without_colours
+
+MAX_MARKDOWN_CHARS = 20_000
+
+# A target with a dot, slash, colon or hash; `f[0](x)` is code.
+_LINK = re.compile(
+    r"!?\[([^\[\]\n]{0,500})\]\((?=[^()\n]*[.:/#])[^()\n]{0,2000}(?:\([^()\n]{0,500}\)[^()\n]{0,500})?\)"
+)
+_DEFINITION = re.compile(r"^[ \t>]*\[[^\]\n]{1,200}\]:.*$", re.MULTILINE)
+_SCHEME = re.compile(r"(?:https?|ftp)\s*:\s*//", re.IGNORECASE)
+_WWW = re.compile(r"\bwww\.(?=\S)", re.IGNORECASE)
+# MathJax commands that make links, load packages or set styles.
+_TEX = re.compile(
+    r"\\(?=\s*(?:href|url|require|html|style|class|css|unicode|data|includegraphics|def|let|newcommand))"
+)
+_CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
+
+
+def clean_markdown(text: str) -> str:
+    """Plain words of links and images stay, their addresses go. Dollar signs are dollars, not formulas."""
+    text = without_colours(clean_text(text, MAX_MARKDOWN_CHARS))
+    text = _fixed(_LINK, r"\1", text)
+    text = _DEFINITION.sub("", text)
+    text = _fixed(_SCHEME, "", text)
+    text = _fixed(_WWW, "", text)
+    text = _dollars(text)
+    text = _TEX.sub(r"\\ ", text)
+    # Last, so that nothing removed above can bring two characters together again.
+    text = re.sub(r"<(?=[A-Za-z/!?])", "< ", text)
+    text = re.sub(r"!(?=\[)", "! ", text)
+    return re.sub(r"\](?=[(\[:])", "] ", text).strip()
+
+
+def _fixed(pattern: re.Pattern[str], replacement: str, text: str) -> str:
+    """Until nothing changes: what a removal brings together is removed as well."""
+    while (after := pattern.sub(replacement, text)) != text:
+        text = after
+    return text
+
+
+def _dollars(text: str) -> str:
+    parts = _CODE.split(text)
+    parts[::2] = [re.sub(r"(?<!\\)\$", r"\\$", part) for part in parts[::2]]
+    return "".join(parts)

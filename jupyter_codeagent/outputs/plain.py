@@ -1,0 +1,24 @@
+"""Cleaned outputs as a terminal or a model reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from jupyter_codeagent.outputs.bundle import describe_image
+from jupyter_codeagent.outputs.text import without_colours
+from jupyter_codeagent.values import Output
+
+
+def plain_text(outputs: Sequence[Output]) -> str:
+    """Streams, results and errors in order, without colours; an image is told by its type and size."""
+    texts = (without_colours(_text_of(output)).strip("\n") for output in outputs)
+    return "\n".join(text for text in texts if text)
+
+
+def _text_of(output: Output) -> str:
+    if output["output_type"] == "stream":
+        return output["text"]
+    if output["output_type"] == "error":
+        return f"{output['ename']}: {output['evalue']}"
+    return describe_image(output["data"]) or cast("str", output["data"].get("text/plain", ""))

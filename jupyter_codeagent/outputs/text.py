@@ -1,0 +1,89 @@
+"""Terminal text from a hostile source: colours stay, what could act on a terminal or deceive a reader goes."""
+
+from __future__ import annotations
+
+import re
+
+MAX_TEXT_CHARS = 200_000
+
+# One pass over the text, every ESC and every C1 control is consumed by some branch: nothing that is left can join
+# with what follows to a new sequence.
+_CONTROL = re.compile(
+    r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"  # OSC, DCS, SOS, PM, APC
+    r"|(?:\x1b\[|\x9b)(?P<sgr>[0-9;]*)m"
+    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # any other CSI
+    r"|\x1b[ -/]*[0-~]?"
+    r"|[\x00-\x07\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+)
+# Reordering marks and invisible tag characters: text that reads otherwise than it is.
+_HIDDEN = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SGR = re.compile(r"\x1b\[[0-9;]*m")
+# Without 5, 6 (blink) and 8 (conceal).
+_STYLES = frozenset([*range(5), 7, 9, *range(22, 25), 27, 28, 29, *range(30, 38), 39, *range(40, 48), 49])
+_BRIGHT = frozenset([*range(90, 98), *range(100, 108)])
+
+
+def clean_text(text: str, max_chars: int = MAX_TEXT_CHARS) -> str:
+    """Only SGR colours, newlines and tabs are left of all controls; overwritten lines are resolved.
+
+    A longer text keeps its beginning and its end around a line that says how much is missing.
+    """
+    text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text).replace("\r\n", "\n")
+    text = _HIDDEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", _CONTROL.sub(_keep_colour, text))
+    if "\r" in text or "\b" in text:
+        text = "\n".join(_overwritten(line) for line in text.split("\n"))
+    return cap(text, max_chars)
+
+
+def without_colours(text: str) -> str:
+    """For readers that are no terminal; the text must have been cleaned."""
+    return _SGR.sub("", text)
+
+
+def cap(text: str, max_chars: int) -> str:
+    if len(text) <= max_chars:
+        return text
+    head = max_chars * 3 // 4
+    tail = max_chars - head
+    return f"{text[:head]}\n[… {len(text) - max_chars:,} characters cut]\n{text[len(text) - tail :]}"
+
+
+def _keep_colour(match: re.Match[str]) -> str:
+    if match["sgr"] is None:
+        return ""
+    kept = _colours(match["sgr"].split(";")[:16])
+    return f"\x1b[{';'.join(kept)}m" if kept else ""
+
+
+def _colours(codes: list[str]) -> list[str]:
+    kept: list[str] = []
+    while codes:
+        code, codes = codes[0] or "0", codes[1:]
+        if code in ("38", "48"):  # 5;n or 2;r;g;b follow
+            length = {"5": 2, "2": 4}.get(codes[0] if codes else "", len(codes))
+            extended, codes = codes[:length], codes[length:]
+            if len(extended) in (2, 4) and all(len(part) <= 3 for part in extended):
+                kept += [code, *extended]
+        elif len(code) <= 3 and int(code) in _STYLES | _BRIGHT:
+            kept.append(code)
+    return kept
+
+
+def _overwritten(line: str) -> str:
+    """What a terminal would show of a line with carriage returns and backspaces: progress bars."""
+    if "\r" not in line and "\b" not in line:
+        return line
+    cells: list[str] = []
+    colour, at = "", 0
+    for part in re.findall(r"\x1b\[[0-9;]*m|.", line):
+        if part == "\r":
+            at = 0
+        elif part == "\b":
+            at = max(0, at - 1)
+        elif len(part) > 1:
+            colour = (colour + part)[-64:] if len(colour) < 64 else colour
+        else:
+            cells[at : at + 1] = [colour + part]
+            colour, at = "", at + 1
+    return "".join(cells) + colour
