@@ -1,0 +1,5 @@
+"""Every run, whole, in one SQLite file: what the panel lists, `%agent history` prints and a replay reads."""
+
+from jupyter_codeagent.history.store import CellDecision, HistoryStore, RunRow, default_history_path
+
+__all__ = ["CellDecision", "HistoryStore", "RunRow", "default_history_path"]
