@@ -1,0 +1,62 @@
+"""The ways to ask a person that need no browser: the terminal's stdin, and nobody."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+
+from IPython.core.error import StdinNotImplementedError
+
+from jupyter_codeagent.approvals.gate import reject
+from jupyter_codeagent.approvals.protocol import Approver
+from jupyter_codeagent.outputs import visible_code
+from jupyter_codeagent.values import Decision, Proposal
+
+OnMainThread = Callable[[Callable[[], str]], Awaitable[str]]
+
+
+class NobodyApprover:
+    """Headless: there is nobody to ask, so the answer is no."""
+
+    async def ask(self, proposal: Proposal) -> Decision:
+        return reject(
+            proposal,
+            "nobody",
+            "there is no side panel and no input to ask for approval; use `--approve review` or `auto`, "
+            "or open the notebook in JupyterLab with the extension",
+        )
+
+
+class StdinApprover:
+    """A question on stdin: terminal IPython, and any front end that can answer `input()`."""
+
+    def __init__(self, on_main_thread: OnMainThread, write: Callable[[str], None] = print) -> None:
+        self._on_main_thread = on_main_thread
+        self._write = write
+
+    async def ask(self, proposal: Proposal) -> Decision:
+        def question() -> str:
+            self._write(f"{proposal.note}\n\n{visible_code(proposal.code)}\n")
+            return input("Approve? [y]es / [N]o, or the reason for a no: ")
+
+        try:
+            answer = (await self._on_main_thread(question)).strip()
+        except (StdinNotImplementedError, EOFError):
+            # nbclient and papermill refuse stdin; a closed terminal gives EOF
+            return await NobodyApprover().ask(proposal)
+        if answer.lower() in ("y", "yes"):
+            return Decision(action="approve", code=proposal.code, decided_by="stdin", decided_at=time.time())
+        reason = "" if answer.lower() in ("", "n", "no") else answer
+        return reject(proposal, "stdin", reason)
+
+
+class FirstAvailableApprover:
+    """The panel if one listens at the moment of the question, else the fallback."""
+
+    def __init__(self, panel: Approver, fallback: Approver, is_panel_open: Callable[[], bool]) -> None:
+        self._panel = panel
+        self._fallback = fallback
+        self._is_panel_open = is_panel_open
+
+    async def ask(self, proposal: Proposal) -> Decision:
+        return await (self._panel if self._is_panel_open() else self._fallback).ask(proposal)

@@ -1,0 +1,23 @@
+"""Which proposals need a person: pure functions of policy, kind and what was granted before."""
+
+from __future__ import annotations
+
+from jupyter_codeagent.values import ApprovalPolicy, ProposalKind
+
+ALWAYS_ASK: frozenset[ProposalKind] = frozenset({"apply", "overwrite"})
+"""Touch the live kernel: asked whatever the policy."""
+
+STRICTNESS: tuple[ApprovalPolicy, ...] = ("ask", "review", "auto")
+"""From strict to lax."""
+
+
+def needs_person(policy: ApprovalPolicy, kind: ProposalKind, granted: frozenset[ProposalKind]) -> bool:
+    """`granted` are the kinds that got a yes for the whole notebook."""
+    if kind in granted:
+        return False
+    return kind in ALWAYS_ASK or policy == "ask"
+
+
+def stricter(first: ApprovalPolicy, second: ApprovalPolicy) -> ApprovalPolicy:
+    """The one under which more waits for a person."""
+    return min(first, second, key=STRICTNESS.index)

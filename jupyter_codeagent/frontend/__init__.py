@@ -1,0 +1,1 @@
+"""The link to the side panel: typed messages over one comm per kernel connection."""

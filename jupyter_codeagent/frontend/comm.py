@@ -1,0 +1,96 @@
+"""A comm of our own class: publishes from any thread and keeps the page's choice of subshell.
+
+Two facts of ipykernel decide its form:
+
+* While a cell runs on the main shell, a comm message is handled at once only if it was sent to a subshell
+  (ipykernel >= 7).
+* ipykernel 7.4's own `Comm.publish_msg` records the subshell of the publisher and sends the page's next
+  messages there. A magic that publishes from the main thread would thereby make the page's decisions wait for
+  the cell that waits for them. `BaseComm` has no such memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import comm
+from comm.base_comm import BaseComm
+from ipykernel.jsonutil import json_clean
+
+from jupyter_codeagent.frontend.messages import PROTOCOL, TARGET
+
+KernelMessage = dict[str, Any]
+
+
+class AgentComm(BaseComm):
+    """One side of the link to one page."""
+
+    kernel: Any
+    parent_message: KernelMessage | None = None
+
+    def publish_msg(
+        self,
+        msg_type: str,
+        data: Any = None,
+        metadata: Any = None,
+        buffers: Any = None,
+        **keys: Any,
+    ) -> None:
+        """Called by `BaseComm`; the iopub socket of ipykernel is safe to use from any thread."""
+        self.kernel.session.send(
+            self.kernel.iopub_socket,
+            msg_type,
+            json_clean({"data": data or {}, "comm_id": self.comm_id, **keys}),
+            metadata=json_clean(metadata or {}),
+            parent=self.parent_message or {},
+            ident=self.topic,
+            buffers=buffers,
+        )
+
+    def handle_msg(self, msg: KernelMessage) -> None:
+        """Without IPython's pre/post_execute events, which would run on the subshell's thread."""
+        if self._msg_callback is not None:
+            self._msg_callback(msg)
+
+
+def take_over(kernel: Any, opened: Any, parent: KernelMessage) -> AgentComm:
+    """Replace the comm that ipykernel made for a page's `comm_open` by one of our class."""
+    client = AgentComm.__new__(AgentComm)
+    client.kernel = kernel
+    client.parent_message = parent
+    BaseComm.__init__(client, target_name=TARGET, comm_id=opened.comm_id, primary=False)
+    opened._closed = True  # its __del__ must not close the comm we have taken over
+    comm.get_comm_manager().register_comm(client)
+    return client
+
+
+def open_beacon(kernel: Any) -> AgentComm:
+    """A comm opened by the kernel only to tell all pages that the agent is here; they answer with their own.
+
+    A page that does not know the target (VS Code, no extension) closes it for everybody, and a page that loads
+    later must still find it: so it registers itself again when it is closed.
+    """
+    beacon = AgentComm.__new__(AgentComm)
+    beacon.kernel = kernel
+    BaseComm.__init__(beacon, target_name=TARGET, data={"protocol": PROTOCOL})
+
+    def register_again(_: KernelMessage) -> None:
+        comm.get_comm_manager().register_comm(beacon)
+
+    beacon.on_close(register_again)
+    return beacon
+
+
+def register(on_open: Callable[[Any, KernelMessage], None]) -> None:
+    """Have `on_open` called, on the subshell's thread, for each page that says hello."""
+    comm.get_comm_manager().register_target(TARGET, on_open)
+
+
+def unregister(on_open: Callable[[Any, KernelMessage], None]) -> None:
+    comm.get_comm_manager().unregister_target(TARGET, on_open)
+
+
+def forget(comm_id: str) -> None:
+    """Drop a comm without a message to its page."""
+    comm.get_comm_manager().comms.pop(comm_id, None)

@@ -1,0 +1,309 @@
+"""All the pages that listen to this kernel's agent, and how to be sure that one of them did what it was told.
+
+Messages of the pages arrive on subshell threads; everything here happens on the background loop, where they are
+handed over. `insert` and `mark` are sent again until they are acknowledged: the Jupyter server drops messages
+while a flood of output exceeds its rate limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from jupyter_codeagent.approvals.gate import reject
+from jupyter_codeagent.errors import InsertError
+from jupyter_codeagent.frontend import comm as wire
+from jupyter_codeagent.frontend.comm import AgentComm, KernelMessage
+from jupyter_codeagent.frontend.messages import (
+    PROTOCOL,
+    InsertedMessage,
+    InsertMessage,
+    MarkedMessage,
+    MarkMessage,
+    ProposalView,
+    ResolvedMessage,
+    StateMessage,
+    ToPage,
+)
+from jupyter_codeagent.values import Decision, Proposal
+
+HEARTBEAT_S = 5.0
+ACK_S = 2.0
+TRIES = 3
+ALIVE_S = 1.0
+"""A page that closed never says so: before one is chosen all are pinged, and these many seconds waited."""
+
+
+@dataclass(eq=False)
+class Page:
+    """One kernel connection of one browser page."""
+
+    comm: AgentComm
+    session: str
+    notebook: str | None
+    heard_at: float = field(default_factory=time.monotonic)
+
+
+class PanelLink:
+    """The kernel's side of the link. Also the `Approver` that asks in the panel."""
+
+    def __init__(
+        self,
+        kernel: Any,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        state: Callable[[], StateMessage],
+        on_event: Callable[[Mapping[str, Any]], None],
+    ) -> None:
+        self._kernel = kernel
+        self._loop = loop
+        self._state = state
+        self._on_event = on_event
+        self._pages: dict[str, Page] = {}
+        self._was_open = False
+        self._changed = asyncio.Event()
+        self._acknowledged: dict[str, InsertedMessage | MarkedMessage] = {}
+        self._awaited: set[str] = set()
+        self._undelivered: dict[str, InsertMessage] = {}
+        self._proposals: dict[str, Proposal] = {}
+        self._decisions: dict[str, asyncio.Future[Decision]] = {}
+        self._beacon: AgentComm | None = None
+        wire.register(self._opened)
+
+    # --- pages come and go ------------------------------------------------------------------------
+
+    def announce(self) -> None:
+        """Tell every page that the agent is here. Called from the main thread and from the loop."""
+        if self._beacon is not None:
+            wire.forget(self._beacon.comm_id)
+        self._beacon = wire.open_beacon(self._kernel)
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self._pages)
+
+    @property
+    def was_open(self) -> bool:
+        """Whether a page was ever there: then it may come back, and what it missed waits for it."""
+        return self._was_open
+
+    async def wait_for_page(self, timeout_s: float) -> bool:
+        """Whether a page said hello within `timeout_s`."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                while not self._pages:
+                    await self._next_change()
+        except TimeoutError:
+            return False
+        return True
+
+    def close(self) -> None:
+        wire.unregister(self._opened)
+        for page in self._pages.values():
+            page.comm.close()
+        if self._beacon is not None:
+            self._beacon.on_close(lambda _: None)
+            self._beacon.close()
+        self._pages.clear()
+
+    # --- kernel -> pages --------------------------------------------------------------------------
+
+    def send(self, message: ToPage) -> None:
+        for page in list(self._pages.values()):
+            page.comm.send(dict(message))
+
+    def send_state(self) -> None:
+        self.send(self._state())
+
+    @property
+    def proposals(self) -> list[ProposalView]:
+        return [
+            ProposalView(id=p.id, run_id=p.run_id, kind=p.kind, code=p.code, note=p.note, step=p.step)
+            for p in self._proposals.values()
+        ]
+
+    async def ask(self, proposal: Proposal) -> Decision:
+        """Show the proposal in every page and wait; the first answer counts (`Approver`)."""
+        future: asyncio.Future[Decision] = self._loop.create_future()
+        self._proposals[proposal.id] = proposal
+        self._decisions[proposal.id] = future
+        action = "reject"
+        try:
+            self.send({"type": "proposal", "proposal": self.proposals[-1]})
+            while not future.done():
+                await asyncio.wait([future], timeout=HEARTBEAT_S)
+                if not future.done():
+                    self.send_state()  # for a page whose messages were dropped
+            action = future.result().action
+            return future.result()
+        finally:
+            del self._proposals[proposal.id], self._decisions[proposal.id]
+            self.send(
+                ResolvedMessage(
+                    type="resolved",
+                    proposal_id=proposal.id,
+                    action="approve" if action == "approve" else "reject",
+                )
+            )
+
+    async def insert(self, message: InsertMessage, *, session: str | None) -> InsertedMessage:
+        """Have one page insert the cells: the page that ran the cell if it is still there.
+
+        Raises
+        ------
+        InsertError
+            No page did. The message stays and is sent to the next page that says hello.
+        """
+        self._undelivered[message["id"]] = message
+        answer = await self._deliver(message, session)
+        self._undelivered.pop(message["id"], None)  # the acknowledgement may have done it
+        return cast("InsertedMessage", answer)
+
+    async def mark(self, message: MarkMessage, *, session: str | None) -> MarkedMessage:
+        """Have one page set the state of a run's cells.
+
+        Raises
+        ------
+        InsertError
+            No page did.
+        """
+        return cast("MarkedMessage", await self._deliver(message, session))
+
+    async def _deliver(
+        self, message: InsertMessage | MarkMessage, session: str | None
+    ) -> InsertedMessage | MarkedMessage:
+        problem = "no page with the side panel has this notebook open"
+        for page in await self._alive(session):
+            answer = await self._request(message, page)
+            if answer is None:
+                problem = f"the page did not answer within {TRIES * ACK_S:.0f} s"
+            elif answer["ok"]:
+                return answer
+            else:
+                problem = answer["problem"]
+        raise InsertError(
+            f"The cells of run {message['run_id']} were not inserted: {problem}. They are kept in the history: "
+            f"open the notebook again, or insert them from the side panel."
+        )
+
+    async def _alive(self, session: str | None) -> list[Page]:
+        """Pages that answer, the one that ran the cell first, then the one heard of last."""
+        started = time.monotonic()
+        self.send({"type": "ping"})
+        ran = [page for page in self._pages.values() if page.session == session]
+        try:
+            async with asyncio.timeout(ALIVE_S):
+                while not any(page.heard_at > started for page in ran or self._pages.values()):
+                    await self._next_change()
+        except TimeoutError:
+            pass  # then whoever was heard of last is tried all the same
+        pages = sorted(self._pages.values(), key=lambda page: -page.heard_at)
+        answered = [page for page in pages if page.heard_at > started] or pages
+        return sorted(answered, key=lambda page: page.session != session)
+
+    async def _request(
+        self, message: InsertMessage | MarkMessage, page: Page
+    ) -> InsertedMessage | MarkedMessage | None:
+        self._awaited.add(message["id"])
+        try:
+            for _ in range(TRIES):
+                page.comm.send(dict(message))
+                try:
+                    async with asyncio.timeout(ACK_S):
+                        while message["id"] not in self._acknowledged:
+                            await self._next_change()
+                except TimeoutError:
+                    continue
+                return self._acknowledged.pop(message["id"])
+            return None
+        finally:
+            self._awaited.discard(message["id"])
+
+    async def _next_change(self) -> None:
+        self._changed.clear()
+        await self._changed.wait()
+
+    # --- pages -> kernel --------------------------------------------------------------------------
+
+    def _opened(self, opened: Any, message: KernelMessage) -> None:
+        """On a subshell's thread: take the comm over at once, the rest on the loop."""
+        data = message["content"]["data"]
+        if data.get("protocol") != PROTOCOL:
+            raise ValueError(
+                f"The page speaks protocol {data.get('protocol')!r}, the kernel {PROTOCOL}: reload it."
+            )
+        client = wire.take_over(self._kernel, opened, message)
+        page = Page(comm=client, session=str(data.get("session", "")), notebook=data.get("notebook"))
+
+        def got(message: KernelMessage) -> None:
+            self._loop.call_soon_threadsafe(self._got, page, message["content"]["data"])
+
+        def gone(_: KernelMessage) -> None:
+            self._loop.call_soon_threadsafe(self._gone, page)
+
+        client.on_msg(got)
+        client.on_close(gone)
+        self._loop.call_soon_threadsafe(self._welcome, page)
+
+    def _welcome(self, page: Page) -> None:
+        for other in [p for p in self._pages.values() if p.session == page.session]:
+            self._gone(other)  # a page that came back replaces its former self
+            wire.forget(other.comm.comm_id)
+        self._was_open = True
+        self._pages[page.comm.comm_id] = page
+        page.comm.send(dict(self._state()))
+        for message in self._undelivered.values():
+            page.comm.send(dict(message))
+        self._changed.set()
+
+    def _gone(self, page: Page) -> None:
+        self._pages.pop(page.comm.comm_id, None)
+        self._changed.set()
+
+    def _got(self, page: Page, data: Mapping[str, Any]) -> None:
+        page.heard_at = time.monotonic()
+        match data.get("type"):
+            case "pong":
+                pass
+            case "inserted" | "marked":
+                self._acknowledge(data)
+            case "decision":
+                self._decided(data)
+            case _:
+                self._on_event(data)
+        self._changed.set()
+
+    def _acknowledge(self, data: Mapping[str, Any]) -> None:
+        message_id = str(data.get("id"))
+        if message_id in self._awaited:
+            self._acknowledged[message_id] = cast("InsertedMessage | MarkedMessage", dict(data))
+        if data.get("ok"):
+            self._undelivered.pop(message_id, None)
+
+    def _decided(self, data: Mapping[str, Any]) -> None:
+        proposal_id = str(data.get("proposal_id"))
+        future = self._decisions.get(proposal_id)
+        if future is None or future.done():
+            return
+        proposal = self._proposals[proposal_id]
+        if data.get("action") != "approve":
+            no = reject(proposal, "panel", str(data.get("reason", "")))
+            future.set_result(no)
+            return
+        future.set_result(
+            Decision(
+                action="approve",
+                code=str(data.get("code", proposal.code)),
+                decided_by="panel",
+                scope="notebook" if data.get("scope") == "notebook" else "once",
+                decided_at=time.time(),
+            )
+        )
+
+
+def new_message_id() -> str:
+    return uuid.uuid4().hex[:12]

@@ -1,0 +1,17 @@
+"""Jupyter Server extension: the history for the panel, also when no kernel runs; the administrator's policy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jupyter_server.serverapp import ServerApp
+
+
+def _load_jupyter_server_extension(app: ServerApp) -> None:
+    """Called by Jupyter Server at its start; the history is opened by the first request."""
+    from jupyter_codeagent.history import HistoryStore
+    from jupyter_codeagent.server.handlers import routes
+
+    handlers = routes(app.web_app.settings["base_url"], HistoryStore(None))
+    app.web_app.add_handlers(".*$", handlers)  # type: ignore[no-untyped-call]

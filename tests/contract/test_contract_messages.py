@@ -1,0 +1,381 @@
+"""`messages.json` holds one golden example of each message; here it is made and read by the kernel's own code.
+
+`labextension/src/protocol.spec.ts` reads the same file from the page's side. The kernel's side is written anew with
+`CODEAGENT_WRITE_GOLDEN=1 pytest tests/contract`; read the difference before you commit it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import typing
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NotRequired
+
+import comm
+import pytest
+from run_examples import example_run
+
+from jupyter_codeagent.cells import cells_from_run
+from jupyter_codeagent.frontend import messages
+from jupyter_codeagent.frontend.link import PanelLink
+from jupyter_codeagent.frontend.messages import PROTOCOL, TARGET
+from jupyter_codeagent.frontend.state import state_message
+from jupyter_codeagent.placement import PanelPlacement
+from jupyter_codeagent.record import run_view
+from jupyter_codeagent.values import CellState, Decision, Phase, Proposal, SandboxStatus, VariableSummary
+
+PATH = Path(__file__).with_name("messages.json")
+Message = dict[str, Any]
+GOLDEN: dict[str, dict[str, Message]] = json.loads(PATH.read_text(encoding="utf-8"))
+TO_PAGE, FROM_PAGE = GOLDEN["to_page"], GOLDEN["from_page"]
+
+PROPOSAL = Proposal(
+    id="9d1f", run_id="0123456789ab", kind="run", code="flights.head()", note="Step 1 of 4, in the sandbox.", step=1
+)
+
+
+# --- the kernel's own code, with the wire cut ------------------------------------------------------------
+
+
+class Wire:
+    """Stands for the kernel below the comm: keeps what is published."""
+
+    def __init__(self) -> None:
+        self.session = SimpleNamespace(send=self._send)
+        self.iopub_socket = None
+        self.published: list[Message] = []
+
+    def _send(self, socket: object, kind: str, content: Message, **_: Any) -> None:
+        if kind == "comm_msg":
+            self.published.append(content["data"])
+
+    def last(self, kind: str) -> Message:
+        return next(message for message in reversed(self.published) if message["type"] == kind)
+
+
+def open_comm(hello: Message) -> None:
+    """As the kernel does when a page opens a comm."""
+    opened: Any = SimpleNamespace(comm_id="page")
+    comm.get_comm_manager().targets[TARGET](opened, {"content": {"data": hello}})
+
+
+class Link:
+    """A `PanelLink` with one page that has said the golden hello."""
+
+    def __init__(self) -> None:
+        self.wire = Wire()
+        self.events: list[Mapping[str, Any]] = []
+        self.link = PanelLink(
+            self.wire, asyncio.get_running_loop(), state=golden_state, on_event=self.events.append
+        )
+
+    async def say_hello(self) -> None:
+        open_comm(FROM_PAGE["hello"])
+        assert await self.link.wait_for_page(5)
+
+    async def hear(self, message: Message) -> None:
+        comm.get_comm_manager().comms["page"].handle_msg({"content": {"data": message}})
+        await asyncio.sleep(0)  # the link takes it over on its loop
+
+    async def wait_for(self, kind: str) -> Message:
+        """The message of this kind; pings are answered meanwhile, as every page does."""
+        async with asyncio.timeout(10):
+            while True:
+                for message in self.wire.published:
+                    if message["type"] == kind:
+                        return message
+                if any(message["type"] == "ping" for message in self.wire.published):
+                    self.wire.published.clear()
+                    await self.hear(FROM_PAGE["pong"])
+                await asyncio.sleep(0.001)
+
+
+@contextmanager
+def link_to_page() -> Iterator[Link]:
+    link = Link()
+    try:
+        yield link
+    finally:
+        link.link.close()
+
+
+def with_page(act: Callable[[Link], Awaitable[Any]]) -> Any:
+    """Run `act` on a link that a page listens to."""
+
+    async def main() -> Any:
+        with link_to_page() as link:
+            await link.say_hello()
+            return await act(link)
+
+    return asyncio.run(main())
+
+
+def golden_state() -> messages.StateMessage:
+    sandbox = SandboxStatus(
+        level="bubblewrap",
+        closed=("read outside", "write outside", "tcp", "udp"),
+        open=(),
+        limits=("memory 2 GiB (watchdog, 50 ms)", "processes 64"),
+        hint="",
+    )
+    flights = VariableSummary(
+        name="flights", type_name="DataFrame", headline="flights: DataFrame 336776x19", size_bytes=95_000_000
+    )
+    model = VariableSummary(name="model", type_name="LinearRegression", headline="model: LinearRegression")
+    return state_message(
+        model="qwen-coder",
+        approve="review",
+        sandbox=sandbox,
+        variables=[flights, model],
+        shared={"model": "hidden"},
+        runs=[example_run()],
+        proposals=[
+            messages.ProposalView(
+                id=PROPOSAL.id,
+                run_id=PROPOSAL.run_id,
+                kind=PROPOSAL.kind,
+                code=PROPOSAL.code,
+                note=PROPOSAL.note,
+                step=PROPOSAL.step,
+            )
+        ],
+    )
+
+
+async def made_state(link: Link) -> Message:
+    link.link.send_state()
+    return link.wire.last("state")
+
+
+async def made_run(link: Link) -> Message:
+    link.link.send({"type": "run", "run": run_view(example_run())})
+    return link.wire.last("run")
+
+
+async def made_progress(link: Link) -> Message:
+    progress = messages.ProgressMessage(
+        type="progress",
+        run_id="0123456789ab",
+        phase="model",
+        step=1,
+        text="```python\nflights.gro",
+        elapsed_s=1.25,
+        usage={"prompt_tokens": 100, "completion_tokens": 7, "cached_tokens": 90, "calls": 1},
+    )
+    link.link.send(progress)
+    return link.wire.last("progress")
+
+
+async def made_proposal(link: Link) -> Message:
+    asked = asyncio.create_task(link.link.ask(PROPOSAL))
+    made = await link.wait_for("proposal")
+    await link.hear(FROM_PAGE["decision"])
+    await asked
+    return made
+
+
+async def made_resolved(link: Link) -> Message:
+    await made_proposal(link)
+    return await link.wait_for("resolved")
+
+
+def place(link: Link) -> asyncio.Task[None]:
+    placement = PanelPlacement(link.link, FROM_PAGE["hello"]["session"])
+    cells = [dict(cell) for cell in cells_from_run(example_run(), state="pending")]
+    replace = ["aaaaaaaaaaaa", "bbbbbbbbbbbb"]
+    return asyncio.create_task(placement.place("0123456789ab", cells, anchor="agent", replace=replace))
+
+
+async def made_insert(link: Link) -> Message:
+    placing = place(link)
+    made = await link.wait_for("insert")
+    placing.cancel()
+    return {**made, "id": "5c0ffee5c0ff"}  # a new one for each message
+
+
+def mark(link: Link) -> asyncio.Task[messages.MarkedMessage]:
+    message = messages.MarkMessage(type="mark", id="ba5eba11ba5e", run_id="0123456789ab", state="accepted")
+    return asyncio.create_task(link.link.mark(message, session=FROM_PAGE["hello"]["session"]))
+
+
+async def made_mark(link: Link) -> Message:
+    marking = mark(link)
+    made = await link.wait_for("mark")
+    marking.cancel()
+    return made
+
+
+async def made_ping(link: Link) -> Message:
+    link.link.send({"type": "ping"})
+    return link.wire.last("ping")
+
+
+MAKERS = {
+    "state": made_state,
+    "run": made_run,
+    "progress": made_progress,
+    "proposal": made_proposal,
+    "resolved": made_resolved,
+    "insert": made_insert,
+    "mark": made_mark,
+    "ping": made_ping,
+}
+
+
+# --- every message has a golden example, of exactly its type -----------------------------------------------
+
+
+def types_of(union: Any) -> dict[str, type]:
+    return {typing.get_args(hints(kind)["type"])[0]: kind for kind in typing.get_args(union)}
+
+
+def hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind, vars(messages))
+
+
+def all_hints(kind: type) -> dict[str, Any]:
+    """With `NotRequired`, which `__required_keys__` does not see in annotations that are strings."""
+    return typing.get_type_hints(kind, vars(messages), include_extras=True)
+
+
+def conforms(value: Any, hint: Any) -> bool:
+    """Whether a JSON value is of a type as `messages.py` writes it."""
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any:
+        return True
+    if typing.is_typeddict(hint):
+        wanted = hints(hint)
+        required = {name for name, part in all_hints(hint).items() if typing.get_origin(part) is not NotRequired}
+        return (
+            isinstance(value, dict)
+            and required <= set(value) <= set(wanted)
+            and all(conforms(item, wanted[name]) for name, item in value.items())
+        )
+    if origin is typing.Literal:
+        return value in args
+    if origin is list:
+        return isinstance(value, list) and all(conforms(item, args[0]) for item in value)
+    if origin is dict:
+        return isinstance(value, dict)
+    if args:  # a union
+        return any(conforms(value, part) for part in args)
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(value) is hint
+
+
+@pytest.mark.parametrize(("side", "union"), [("to_page", messages.ToPage), ("from_page", messages.FromPage)])
+def test_every_message_type_has_one_golden_example(side: str, union: Any) -> None:
+    assert set(GOLDEN[side]) == set(types_of(union))
+    assert all(message["type"] == name for name, message in GOLDEN[side].items())
+
+
+@pytest.mark.parametrize(("side", "union"), [("to_page", messages.ToPage), ("from_page", messages.FromPage)])
+def test_every_golden_example_has_exactly_the_fields_of_its_type(side: str, union: Any) -> None:
+    kinds = types_of(union)
+    wrong = [name for name, message in GOLDEN[side].items() if not conforms(message, kinds[name])]
+    assert wrong == []
+
+
+def test_the_check_of_types_refuses_a_missing_and_an_unknown_field() -> None:
+    assert not conforms({"type": "stop"}, messages.StopMessage)
+    assert not conforms({**FROM_PAGE["stop"], "extra": 1}, messages.StopMessage)
+
+
+# --- kernel -> page: what the kernel sends is the golden example --------------------------------------------
+
+
+@pytest.mark.parametrize("kind", sorted(MAKERS))
+def test_the_kernel_sends_the_golden_message(kind: str) -> None:
+    made = json.loads(json.dumps(with_page(MAKERS[kind])))
+    if os.environ.get("CODEAGENT_WRITE_GOLDEN"):
+        TO_PAGE[kind] = made
+        PATH.write_text(json.dumps(GOLDEN, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert made == TO_PAGE[kind]
+
+
+def test_the_only_trusted_cell_of_the_golden_insertion_is_the_one_whose_outputs_were_cleaned() -> None:
+    trusted = [cell["metadata"].get("trusted", False) for cell in TO_PAGE["insert"]["cells"]]
+    assert [cell["cell_type"] for cell in TO_PAGE["insert"]["cells"]] == ["code", "markdown"]
+    assert trusted == [True, False]
+
+
+# --- page -> kernel: the kernel takes the golden example for what it is -------------------------------------
+
+
+def test_hello_is_answered_with_the_state() -> None:
+    async def act(link: Link) -> Message:
+        return await link.wait_for("state")
+
+    assert json.loads(json.dumps(with_page(act))) == TO_PAGE["state"]
+
+
+def test_hello_of_another_protocol_is_refused() -> None:
+    async def main() -> None:
+        with link_to_page() as link:
+            with pytest.raises(ValueError, match=f"the kernel {PROTOCOL}: reload"):
+                open_comm({**FROM_PAGE["hello"], "protocol": PROTOCOL + 1})
+            assert not link.link.is_open
+
+    asyncio.run(main())
+
+
+def test_the_decision_approves_the_code_as_the_person_edited_it() -> None:
+    async def act(link: Link) -> Decision:
+        asked = asyncio.create_task(link.link.ask(PROPOSAL))
+        await link.wait_for("proposal")
+        await link.hear(FROM_PAGE["decision"])
+        return await asked
+
+    decision: Decision = with_page(act)
+    golden = FROM_PAGE["decision"]
+    assert (decision.action, decision.code, decision.scope) == (golden["action"], golden["code"], golden["scope"])
+    assert decision.code != PROPOSAL.code
+
+
+@pytest.mark.parametrize("kind", ["stop", "cell_state", "share"])
+def test_what_the_user_does_reaches_the_session_as_it_was_sent(kind: str) -> None:
+    async def act(link: Link) -> list[Mapping[str, Any]]:
+        await link.hear(FROM_PAGE[kind])
+        return link.events
+
+    assert with_page(act) == [FROM_PAGE[kind]]
+
+
+def test_inserted_and_marked_answer_the_golden_insert_and_mark() -> None:
+    assert FROM_PAGE["inserted"]["id"] == TO_PAGE["insert"]["id"]
+    assert FROM_PAGE["inserted"]["cell_ids"] == [cell["id"] for cell in TO_PAGE["insert"]["cells"]]
+    assert FROM_PAGE["marked"]["id"] == TO_PAGE["mark"]["id"]
+
+
+def test_an_insertion_that_the_page_acknowledged_is_done() -> None:
+    async def act(link: Link) -> None:
+        placing = place(link)
+        made = await link.wait_for("insert")
+        await link.hear({**FROM_PAGE["inserted"], "id": made["id"]})
+        await placing
+
+    with_page(act)
+
+
+def test_a_mark_that_the_page_acknowledged_is_done() -> None:
+    async def act(link: Link) -> messages.MarkedMessage:
+        marking = mark(link)
+        await link.wait_for("mark")
+        await link.hear(FROM_PAGE["marked"])
+        return await marking
+
+    assert with_page(act) == FROM_PAGE["marked"]
+
+
+def test_the_lists_of_words_that_the_page_repeats_are_complete() -> None:
+    """The page's `protocol.ts` repeats these; a new word has to be added there and here."""
+    assert set(typing.get_args(CellState)) == {"pending", "accepted", "discarded", "edited"}
+    assert set(typing.get_args(Phase)) == {
+        *("context", "model", "waiting", "sandbox", "answer", "inserting", "ended"),
+    }

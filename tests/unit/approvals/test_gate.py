@@ -1,0 +1,143 @@
+"""`approvals.policies`, `approvals.gate` and `approvals.approvers`: no answer is a no."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from IPython.core.error import StdinNotImplementedError
+
+from jupyter_codeagent.approvals.approvers import FirstAvailableApprover, NobodyApprover, StdinApprover
+from jupyter_codeagent.approvals.gate import ApprovalGate
+from jupyter_codeagent.approvals.policies import needs_person, stricter
+from jupyter_codeagent.values import ApprovalPolicy, Decision, Proposal, ProposalKind
+
+
+def proposal(kind: ProposalKind = "run") -> Proposal:
+    return Proposal(id="p", run_id="r", kind=kind, code="1 + 1", note="Run it?")
+
+
+class Answers:
+    """An approver with one answer; counts how often it is asked."""
+
+    def __init__(self, decision: Decision | None) -> None:
+        self.decision = decision
+        self.asked = 0
+
+    async def ask(self, proposal: Proposal) -> Decision:
+        self.asked += 1
+        if self.decision is None:
+            await asyncio.sleep(60)
+            raise AssertionError("unreachable")
+        return self.decision
+
+
+def yes(scope: str = "once") -> Decision:
+    return Decision(
+        action="approve", code="2 + 2", decided_by="panel", scope="notebook" if scope == "notebook" else "once"
+    )
+
+
+def decide(gate: ApprovalGate, policy: ApprovalPolicy, kind: ProposalKind = "run") -> Decision:
+    return asyncio.run(gate.decide(proposal(kind), policy))
+
+
+@pytest.mark.parametrize("policy", ["review", "auto", "ask"])
+@pytest.mark.parametrize("kind", ["apply", "overwrite"])
+def test_touching_the_live_kernel_always_asks(policy: ApprovalPolicy, kind: ProposalKind) -> None:
+    assert needs_person(policy, kind, frozenset())
+
+
+def test_running_in_the_sandbox_asks_only_under_ask() -> None:
+    assert needs_person("ask", "run", frozenset())
+    assert not needs_person("review", "run", frozenset())
+    assert not needs_person("auto", "run", frozenset())
+
+
+def test_the_stricter_policy_wins() -> None:
+    assert stricter("auto", "ask") == "ask"
+    assert stricter("review", "auto") == "review"
+
+
+def test_review_lets_code_into_the_sandbox_without_a_person() -> None:
+    approver = Answers(None)
+    decision = decide(ApprovalGate(approver, timeout_s=1), "review")
+    assert (decision.action, decision.decided_by, approver.asked) == ("approve", "policy", 0)
+
+
+def test_under_ask_the_edited_code_is_what_runs() -> None:
+    assert decide(ApprovalGate(Answers(yes()), timeout_s=1), "ask").code == "2 + 2"
+
+
+def test_no_answer_within_the_limit_is_a_no() -> None:
+    decision = decide(ApprovalGate(Answers(None), timeout_s=0.05), "ask")
+    assert (decision.action, decision.decided_by) == ("reject", "nobody")
+    assert "no answer within" in decision.reason
+
+
+def test_a_yes_for_the_notebook_is_remembered_for_its_kind_only() -> None:
+    approver = Answers(yes("notebook"))
+    gate = ApprovalGate(approver, timeout_s=1)
+    decide(gate, "ask")
+    assert decide(gate, "ask").decided_by == "policy"
+    assert approver.asked == 1
+    decide(gate, "ask", "apply")
+    assert approver.asked == 2
+
+
+def test_a_yes_once_is_asked_again() -> None:
+    approver = Answers(yes())
+    gate = ApprovalGate(approver, timeout_s=1)
+    decide(gate, "ask")
+    decide(gate, "ask")
+    assert approver.asked == 2
+
+
+def test_headless_there_is_nobody_and_the_answer_is_no() -> None:
+    decision = decide(ApprovalGate(NobodyApprover(), timeout_s=1), "ask")
+    assert (decision.action, decision.decided_by) == ("reject", "nobody")
+
+
+async def here(call: Callable[[], str]) -> str:
+    return call()
+
+
+@pytest.mark.parametrize(
+    ("typed", "action", "reason"),
+    [
+        ("y", "approve", ""),
+        ("Yes", "approve", ""),
+        ("", "reject", ""),
+        ("n", "reject", ""),
+        ("use the median", "reject", "use the median"),
+    ],
+)
+def test_a_question_on_stdin_takes_yes_no_and_a_reason(
+    monkeypatch: pytest.MonkeyPatch, typed: str, action: str, reason: str
+) -> None:
+    monkeypatch.setattr("builtins.input", lambda _: typed)
+    shown: list[str] = []
+    decision = asyncio.run(StdinApprover(here, shown.append).ask(proposal()))
+    assert (decision.action, decision.reason) == (action, reason)
+    assert "1 + 1" in shown[0]
+
+
+@pytest.mark.parametrize("error", [StdinNotImplementedError, EOFError])
+def test_a_front_end_without_stdin_is_nobody(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
+    def refuse(_: str) -> str:
+        raise error
+
+    monkeypatch.setattr("builtins.input", refuse)
+    decision = asyncio.run(StdinApprover(here, lambda _: None).ask(proposal()))
+    assert (decision.action, decision.decided_by) == ("reject", "nobody")
+
+
+def test_the_panel_is_asked_only_while_it_is_open() -> None:
+    panel, fallback = Answers(yes()), Answers(yes())
+    open_now = [True]
+    approver = FirstAvailableApprover(panel, fallback, lambda: open_now[0])
+    asyncio.run(approver.ask(proposal()))
+    open_now[0] = False
+    asyncio.run(approver.ask(proposal()))
+    assert (panel.asked, fallback.asked) == (1, 1)
