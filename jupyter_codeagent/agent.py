@@ -1,0 +1,300 @@
+"""The loop: ask the model, have the code decided, run it in the sandbox, show the model what came of it.
+
+Knows only protocols and text; does no I/O of its own.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from jupyter_codeagent.models.protocol import Model
+from jupyter_codeagent.outputs import deceiving_characters
+from jupyter_codeagent.prompts.answer import MAX_ANSWER_TOKENS, answer_messages, check_answer, made_up
+from jupyter_codeagent.prompts.checks import concern
+from jupyter_codeagent.prompts.conversation import Turn, compact, fenced
+from jupyter_codeagent.prompts.extract import extract_code, is_block_complete
+from jupyter_codeagent.prompts.hints import hint_for
+from jupyter_codeagent.prompts.observe import (
+    check_message,
+    no_code_message,
+    observe,
+    output_text,
+    rejected_message,
+    repair_message,
+    without_values,
+)
+from jupyter_codeagent.prompts.repair import repair
+from jupyter_codeagent.prompts.rewrite import Prepared, prepare
+from jupyter_codeagent.prompts.system import STOP, STOP_PREFILLED, first_messages, next_messages, prefill
+from jupyter_codeagent.sandbox.protocol import CodeRunner
+from jupyter_codeagent.values import (
+    AgentRun,
+    Completion,
+    CompletionRequest,
+    Decision,
+    ExecutionResult,
+    Message,
+    Output,
+    Phase,
+    Privacy,
+    Proposal,
+    RunStatus,
+    Step,
+)
+
+Decide = Callable[[Proposal], Awaitable[Decision]]
+IMAGES = {"image/png", "image/jpeg"}
+CONVERSATION_CHARS = 6000
+"""Earlier turns that are told again, at the most; about a fifth of the embedded model's context."""
+
+
+class RunWatcher(Protocol):
+    """Told of everything that happens in a run: writes history, updates the panel and the cell."""
+
+    def changed(self, run: AgentRun) -> None:
+        """The record changed; called before and after each step."""
+        ...
+
+    def progress(self, run: AgentRun, phase: Phase, text: str = "") -> None:
+        """Something moved; `text` is the reply of this step so far. Called often, must be cheap."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tools:
+    """What the loop works with."""
+
+    model: Model
+    runner: CodeRunner
+    decide: Decide
+    watcher: RunWatcher
+    defined: Callable[[], Collection[str]]
+    """Names the sandbox knows."""
+    max_tokens: int = 1024
+    temperature: float = 0.0
+    seed: int = 0
+    answer: bool = True
+
+
+async def run_agent(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> AgentRun:
+    """Steps until code gave a result, or a person or a limit stopped it; returns the ended run.
+
+    A result that looks wrong (empty, all missing, nothing shown) goes back to the model once; the same again
+    stands. Stops early when the model repeats the same code to the same failure.
+
+    Raises
+    ------
+    ModelError, SandboxError
+        The record as far as it came was reported to the watcher.
+    """
+    messages = conversation(run, turns)
+    for index in range(1, run.request.max_steps + 1):
+        step = await _step(run, index, messages, tools)
+        doubted = any(earlier.note.startswith(DOUBT) for earlier in run.steps)
+        run = replace(run, steps=(*run.steps, step), usage=run.usage + step.usage)
+        tools.watcher.changed(run)
+        if step.decision is not None and (refusal := _refusal(step.decision)):
+            return ended(run, "rejected", refusal)
+        if step.result is not None and step.result.status == "ok" and (doubted or not step.note.startswith(DOUBT)):
+            return await _finish(run, step, messages, tools)
+        if _repeats(run.steps):
+            return ended(run, "failed", f"The model repeated itself after {index} steps. {_problem(step)}")
+        feedback = _feedback(step, run.request.privacy)
+        messages = next_messages(messages, fenced(step.code) if step.code else step.reply, feedback)
+    return ended(run, "failed", f"No working code within {run.request.max_steps} steps. {_problem(run.steps[-1])}")
+
+
+def conversation(run: AgentRun, turns: Sequence[Turn]) -> tuple[Message, ...]:
+    """The messages of the run's first call."""
+    return first_messages(run.context, run.request.prompt, compact(turns, CONVERSATION_CHARS))
+
+
+DOUBT = "the result looks wrong: "
+
+
+async def _step(run: AgentRun, index: int, messages: tuple[Message, ...], tools: Tools) -> Step:
+    """One call of the model and, if it wrote code, its way through gate and sandbox."""
+    started = time.monotonic()
+    copied = [variable.name for variable in run.manifest.copied]
+    begun = prefill(copied, hint=_hint(run.steps)) if tools.model.supports_prefill else ""
+    step = Step(index=index, messages=messages, prefill=begun)
+    tools.watcher.changed(replace(run, steps=(*run.steps, step)))
+    completion = await _complete(run, step, tools)
+    step = replace(step, reply=completion.text, usage=completion.usage)
+    extraction = extract_code(completion.text.replace("\r\n", "\n"))
+    if deceiving := deceiving_characters(extraction.code):
+        step = replace(step, note=f"the code holds characters that hide what it does: {', '.join(deceiving[:5])}")
+    elif extraction.code:
+        step = await _execute(run, step, prepare(extraction.code, copied=copied, defined=tools.defined()), tools)
+        step = await _execute_repaired(run, step, tools)
+    else:
+        step = replace(step, note=extraction.problem or "no code in the reply")
+    return replace(step, duration_s=time.monotonic() - started)
+
+
+async def _complete(run: AgentRun, step: Step, tools: Tools) -> Completion:
+    watched = replace(run, steps=(*run.steps, step))
+    tools.watcher.progress(watched, "model")
+    return await tools.model.complete(
+        CompletionRequest(
+            messages=step.messages,
+            prefill=step.prefill,
+            stop=STOP_PREFILLED if step.prefill else STOP,
+            max_tokens=tools.max_tokens,
+            temperature=tools.temperature,
+            seed=tools.seed,
+        ),
+        on_text=lambda text: tools.watcher.progress(watched, "model", text),
+        is_complete=is_block_complete,
+    )
+
+
+async def _execute(run: AgentRun, step: Step, prepared: Prepared, tools: Tools) -> Step:
+    """Have the code decided, then run it."""
+    step = replace(step, code=prepared.code, note=_joined(step.note, *prepared.notes), result=None)
+    step = await _decide(run, step, tools)
+    if step.decision is None or step.decision.action == "reject":
+        return step
+    running = replace(run, status="running", steps=(*run.steps, step))
+    tools.watcher.changed(running)
+    tools.watcher.progress(running, "sandbox", step.code)
+    result = await tools.runner.execute(step.code, timeout_s=run.request.timeout_s)
+    doubt = concern(result, step.code)
+    return replace(step, result=result, note=f"{DOUBT}{doubt}" if doubt else step.note)
+
+
+async def _decide(run: AgentRun, step: Step, tools: Tools) -> Step:
+    proposal = Proposal(
+        id=uuid.uuid4().hex[:12],
+        run_id=run.id,
+        kind="run",
+        code=step.code,
+        note="Run this code in the sandbox, on copies of your data?",
+        step=step.index,
+    )
+    if run.request.approve == "ask":
+        waiting = replace(run, status="waiting", steps=(*run.steps, step))
+        tools.watcher.changed(waiting)
+        tools.watcher.progress(waiting, "waiting", step.code)
+    decision = await tools.decide(proposal)
+    return replace(step, decision=decision, code=decision.code)
+
+
+async def _execute_repaired(run: AgentRun, step: Step, tools: Tools) -> Step:
+    """A certain correction costs one more run instead of one more call of the model."""
+    if step.result is None or step.result.error is None:
+        return step
+    repaired = repair(step.code, step.result.error, step.result.namespace)
+    if repaired is None:
+        return step
+    again = await _execute(run, step, repaired, tools)
+    worked = again.result is not None and again.result.status == "ok"
+    return again if worked or (again.decision is not None and again.decision.action == "reject") else step
+
+
+def _refusal(decision: Decision) -> str:
+    """Why the run ends here; empty if it goes on. A person's no with a reason is a wish for other code."""
+    if decision.action != "reject":
+        return ""
+    if decision.decided_by == "nobody":
+        return f"The code was not run: {decision.reason}."
+    return "" if decision.reason else "You rejected the code; nothing was run and nothing inserted."
+
+
+def _hint(steps: Sequence[Step]) -> str:
+    """What to do about the error of the step before; empty if it had none."""
+    result = steps[-1].result if steps else None
+    return hint_for(result.error, result.namespace) if result is not None and result.error is not None else ""
+
+
+def _feedback(step: Step, privacy: Privacy) -> str:
+    if step.result is None:
+        rejected = step.decision is not None and step.decision.action == "reject"
+        reason = step.decision.reason if step.decision is not None else ""
+        return rejected_message(reason) if rejected else no_code_message(step.note)
+    result = without_values(step.result) if privacy == "schema" else step.result
+    if result.status == "ok":
+        return check_message(result, step.code, step.note.removeprefix(DOUBT))
+    return repair_message(result, step.code)
+
+
+def _problem(step: Step) -> str:
+    """The end of the error line: what was wrong at last."""
+    if step.result is None:
+        return f"Last: {step.note}."
+    if step.result.reason:  # cut short or killed: the exception that came of it says less
+        return f"Last: {step.result.reason}"
+    if step.result.error is not None:
+        first = step.result.error.evalue.split("\n")[0][:200]
+        return f"Last error: {step.result.error.ename}: {first}"
+    return f"Last: {step.note}"
+
+
+def _repeats(steps: Sequence[Step]) -> bool:
+    """The same code came to the same end twice in a row: asking again would give it a third time."""
+    if len(steps) < 2:
+        return False
+    last, before = steps[-1], steps[-2]
+    return last.code.strip() == before.code.strip() and _failure(last.result) == _failure(before.result)
+
+
+def _failure(result: ExecutionResult | None) -> tuple[str, str]:
+    if result is None:
+        return ("", "")
+    return (result.error.ename, result.error.evalue) if result.error is not None else (result.status, result.reason)
+
+
+async def _finish(run: AgentRun, step: Step, messages: tuple[Message, ...], tools: Tools) -> AgentRun:
+    """The run has its result; one sentence about it if a call is left and allowed."""
+    assert step.result is not None
+    failed = len(run.steps) - 1
+    notes = [f"{failed} failed attempt{'s' if failed > 1 else ''} repaired in the sandbox"] if failed else []
+    notes += [note for note in (step.note, *step.result.notes) if note]
+    run = replace(run, code=step.code, outputs=step.result.outputs, notes=tuple(notes))
+    told = run.request.privacy != "schema"  # a sentence needs the result, which is made of the data
+    if tools.answer and told and shows_text(run.outputs) and len(run.steps) < run.request.max_steps:
+        run = await _answer(run, step, messages, tools)
+    return ended(run, "ok")
+
+
+def shows_text(outputs: Sequence[Output]) -> bool:
+    """Whether there is anything a sentence could rest on: of a plot alone a text model can only invent."""
+    return any(
+        output["output_type"] == "stream"
+        or (output["output_type"] in ("display_data", "execute_result") and not IMAGES & output["data"].keys())
+        for output in outputs
+    )
+
+
+async def _answer(run: AgentRun, step: Step, messages: tuple[Message, ...], tools: Tools) -> AgentRun:
+    assert step.result is not None
+    outputs = output_text(step.result)
+    tools.watcher.progress(run, "answer")
+    completion = await tools.model.complete(
+        CompletionRequest(
+            messages=answer_messages(messages, fenced(step.code), observe(step.result, step.code)),
+            max_tokens=MAX_ANSWER_TOKENS,
+            seed=tools.seed,
+        ),
+        on_text=lambda text: tools.watcher.progress(run, "answer", text),
+        is_complete=lambda _: False,
+    )
+    answer = check_answer(completion.text, outputs, run.request.prompt)
+    run = replace(run, answer=answer, usage=run.usage + completion.usage)
+    invented = made_up(completion.text, outputs, run.request.prompt)
+    if not answer and invented:
+        note = f"the model's sentence was dropped: {', '.join(invented[:3])} is not in the output"
+        run = replace(run, notes=(*run.notes, note))
+    return run
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(note for note in notes if note)
+
+
+def ended(run: AgentRun, status: RunStatus, error: str = "") -> AgentRun:
+    return replace(run, status=status, error=error, ended_at=time.time())

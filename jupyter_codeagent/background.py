@@ -1,0 +1,152 @@
+"""One long-lived thread with an event loop, and a way to wait for it that an interrupt always gets through.
+
+The sandbox, the model's stream and the decisions live on this loop; the user's objects are touched on the main
+thread only. The sandbox must be started from a thread that lives as long as it does: its parent-death signal is
+bound to the thread, not to the process (prctl(2), PR_SET_PDEATHSIG).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, Generic, TypeVar
+
+Result = TypeVar("Result")
+TICK_S = 0.1
+STOP_GRACE_S = 8.0
+
+
+class BackgroundTask(Generic[Result]):
+    """A coroutine that runs on the background loop; can be cancelled from any thread."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, Result]) -> None:
+        self._loop = loop
+        self._task: asyncio.Task[Result] | None = None
+        self._cancelled = False
+        self._finished: Future[Result] = Future()
+        loop.call_soon_threadsafe(self._start, coroutine)
+
+    def cancel(self) -> None:
+        """Ask it to stop; `wait` still sees how it ended."""
+        self._loop.call_soon_threadsafe(self._cancel)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Whether it has ended within `timeout_s`."""
+        try:
+            self._finished.exception(timeout_s)
+        except TimeoutError:
+            return False
+        return True
+
+    def result(self) -> Result:
+        """What it returned or raised; blocks until then. `asyncio.CancelledError` if it was cancelled."""
+        return self._finished.result()
+
+    def _start(self, coroutine: Coroutine[Any, Any, Result]) -> None:
+        self._task = self._loop.create_task(coroutine)
+        self._task.add_done_callback(self._done)
+        if self._cancelled:
+            self._task.cancel()
+
+    def _cancel(self) -> None:
+        self._cancelled = True
+        if self._task is not None:
+            self._task.cancel()
+
+    def _done(self, task: asyncio.Task[Result]) -> None:
+        if task.cancelled():
+            self._finished.set_exception(asyncio.CancelledError())
+        elif (error := task.exception()) is not None:
+            self._finished.set_exception(error)
+        else:
+            self._finished.set_result(task.result())
+
+
+class Background:
+    """The thread and its loop; started at the first use, ended by `close`."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._calls: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._serve, name="codeagent", daemon=True)
+                self._thread.start()
+            return self._loop
+
+    def submit(self, coroutine: Coroutine[Any, Any, Result]) -> BackgroundTask[Result]:
+        return BackgroundTask(self.loop, coroutine)
+
+    def wait(self, task: BackgroundTask[Result], tick: Callable[[], None] = lambda: None) -> Result:
+        """Wait on the main thread; call `tick` there about ten times a second.
+
+        A KeyboardInterrupt cancels the task, waits until it has wound up (at most `STOP_GRACE_S`), and goes on.
+        """
+        try:
+            while not task.wait(TICK_S):
+                self._serve_calls()
+                tick()
+            self._serve_calls()
+            tick()
+        except KeyboardInterrupt:
+            task.cancel()
+            task.wait(STOP_GRACE_S)
+            raise
+        return task.result()
+
+    def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """Submit and wait."""
+        return self.wait(self.submit(coroutine))
+
+    async def on_main_thread(self, call: Callable[[], Result]) -> Result:
+        """Run `call` on the thread that is in `wait` (stdin can be read there only)."""
+        future: Future[Result] = Future()
+        self._calls.put((call, future))
+        return await asyncio.wrap_future(future)
+
+    def close(self) -> None:
+        with self._lock:
+            loop, thread = self._loop, self._thread
+            self._loop = self._thread = None
+        if loop is None or thread is None:
+            return
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(STOP_GRACE_S)
+        if not thread.is_alive():
+            loop.close()
+
+    def _serve(self) -> None:
+        loop = self._loop
+        assert loop is not None
+        asyncio.set_event_loop(loop)
+        loop.run_forever()
+        pending = asyncio.all_tasks(loop)
+        for task in pending:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+
+    def _serve_calls(self) -> None:
+        while True:
+            try:
+                call, future = self._calls.get_nowait()
+            except queue.Empty:
+                return
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(call())
+            except KeyboardInterrupt:
+                future.cancel()
+                raise
+            except Exception as error:  # noqa: BLE001 - belongs to whoever asked for the call
+                future.set_exception(error)

@@ -1,0 +1,272 @@
+"""A run as notebook cells: made, placed without a browser, marked, exported.
+
+Cells are nbformat 4.5 dicts. Their ids follow from the run, so that a cell that is sent or inserted twice is
+recognised. nbformat is imported where a notebook is written: `%load_ext` does not need it.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import hashlib
+import re
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, Literal
+
+from jupyter_codeagent.errors import InsertError
+from jupyter_codeagent.outputs import clean_markdown
+from jupyter_codeagent.values import AgentRun, CellState
+
+CellRole = Literal["code", "answer"]
+Cell = dict[str, Any]
+
+TAG = "codeagent"
+METADATA_VERSION = 1
+
+
+def cells_from_run(run: AgentRun, *, state: CellState) -> tuple[Cell, ...]:
+    """The code cell with its outputs, then the answer; a part that the run does not have is left out.
+
+    The code cell is marked trusted, because `Output` promises that every output passed the allow-list and the
+    sanitizer: one untrusted cell with a rich output would cost the whole notebook its trust at the next save.
+    A markdown cell has no such mark and is rendered at once: the answer is cleaned here, where it becomes one.
+    """
+    cells: list[Cell] = []
+    if run.code:
+        code = _cell(run, "code", state, run.code)
+        code["metadata"]["trusted"] = True
+        code |= {"execution_count": None, "outputs": [copy.deepcopy(dict(output)) for output in run.outputs]}
+        cells.append(code)
+    answer = clean_markdown(run.answer)
+    if answer:
+        cells.append(_cell(run, "answer", state, answer))
+    return tuple(cells)
+
+
+CELL_ID_PREFIX = "codeagent-"
+
+
+def cell_id(run_id: str, role: CellRole) -> str:
+    """Always the same for the same run and role; hashed, because an nbformat id allows few characters."""
+    return f"{CELL_ID_PREFIX}{role}-{_sha256(run_id)[:20]}"
+
+
+def _cell(run: AgentRun, role: CellRole, state: CellState, source: str) -> Cell:
+    provenance = {
+        "version": METADATA_VERSION,
+        "run_id": run.id,
+        "role": role,
+        "step": _step_of_code(run),
+        "model": run.request.model,
+        "prompt_sha256": _sha256(run.request.prompt),
+        "code_sha256": _sha256(run.code),
+        "sandbox": run.sandbox,
+        "state": state,
+    }
+    return {
+        "cell_type": "code" if role == "code" else "markdown",
+        "id": cell_id(run.id, role),
+        "metadata": {"tags": [TAG], "codeagent": provenance},
+        "source": _writable(source),
+    }
+
+
+def _step_of_code(run: AgentRun) -> int:
+    """The step whose code is offered, as the model wrote it or as a person changed it; else the last one."""
+    for step in reversed(run.steps):
+        if run.code in (step.code, step.decision.code if step.decision is not None else None):
+            return step.index
+    return len(run.steps)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _writable(text: str) -> str:
+    """Without lone surrogates, which no notebook file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+# --- in a notebook, without a browser ---------------------------------------------------------------
+
+
+def insert_cells(
+    notebook: Any, run: AgentRun, *, anchor: str | int | None, replace: Collection[str] = ()
+) -> tuple[str, ...]:
+    """`place_cells` with the cells of a run, in the run's own cell state."""
+    return place_cells(notebook, cells_from_run(run, state=run.cell_state), anchor=anchor, replace=replace)
+
+
+def place_cells(
+    notebook: Any, cells: Sequence[Cell], *, anchor: str | int | None, replace: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Insert cells below the anchor, in place; the ids of those that are new.
+
+    `anchor` is a cell id, an index, or None for the end. A cell that is already there stays where and what it
+    is, and the others of its run go below it. Cells of the runs in `replace` go if they are still pending.
+
+    Raises
+    ------
+    InsertError
+        The notebook has no such anchor, or is older than nbformat 4. It is unchanged then.
+    """
+    _require_ids(notebook)
+    above = None if anchor is None else notebook.cells[_position(notebook, anchor)]
+    remove_pending(notebook, replace)
+    present = {cell.get("id") for cell in notebook.cells}
+    new = [_node(cell) for cell in cells if cell["id"] not in present]
+    here = {cell["id"] for cell in cells}
+    at = max(
+        (i + 1 for i, cell in enumerate(notebook.cells) if cell.get("id") in here or cell is above), default=None
+    )
+    at = len(notebook.cells) if at is None else at
+    notebook.cells[at:at] = new
+    return tuple(cell.id for cell in new)
+
+
+def _require_ids(notebook: Any) -> None:
+    """Cells have ids since nbformat 4.5; an older notebook of version 4 gets them."""
+    import nbformat
+
+    if notebook.nbformat != 4:
+        raise InsertError(
+            f"The notebook has format {notebook.nbformat}; cells can be inserted into format 4. "
+            "Open it once in JupyterLab and save it."
+        )
+    if notebook.nbformat_minor < 5:
+        notebook.update(nbformat.v4.upgrade(notebook))
+
+
+def _node(value: dict[str, Any]) -> Any:
+    """A copy as `NotebookNode`."""
+    import nbformat
+
+    return nbformat.from_dict(copy.deepcopy(value))
+
+
+def _position(notebook: Any, anchor: str | int) -> int:
+    if isinstance(anchor, int):
+        if 0 <= anchor < len(notebook.cells):
+            return anchor
+        raise InsertError(f"The notebook has no cell {anchor}; it has {len(notebook.cells)}.")
+    for index, cell in enumerate(notebook.cells):
+        if cell.get("id") == anchor:
+            return index
+    raise InsertError(f"The notebook has no cell with the id {anchor!r}; the cells are kept in the history.")
+
+
+def remove_pending(notebook: Any, run_ids: Collection[str]) -> None:
+    """Take out the cells of these runs that wait for a decision; accepted and edited ones stay."""
+    notebook.cells = [
+        cell for cell in notebook.cells if not (_run_id(cell) in run_ids and _state(cell) == "pending")
+    ]
+
+
+def set_state(notebook: Any, run_id: str, state: CellState) -> tuple[str, ...]:
+    """Decide over a run's cells, in place; the ids of the cells that changed or went.
+
+    Discarding removes those that are pending. Accepting leaves an edited cell `edited`.
+    """
+    pending = [cell for cell in notebook.cells if _run_id(cell) == run_id and _state(cell) == "pending"]
+    if state == "discarded":
+        remove_pending(notebook, {run_id})
+    for cell in pending:
+        cell["metadata"]["codeagent"]["state"] = state
+    return tuple(cell["id"] for cell in pending)
+
+
+def run_ids_below(notebook: Any, anchor: str) -> tuple[str, ...]:
+    """Runs whose cells stand directly below the anchor, from top to bottom: what it made the last times.
+
+    Raises
+    ------
+    InsertError
+        The notebook has no such cell.
+    """
+    return tuple(dict.fromkeys(_run_ids(notebook.cells[_position(notebook, anchor) + 1 :])))
+
+
+def _run_ids(cells: Iterable[Any]) -> Iterator[str]:
+    for cell in cells:
+        run_id = _run_id(cell)
+        if run_id is None:
+            return
+        yield run_id
+
+
+def _provenance(cell: Any) -> dict[str, Any]:
+    """Anything may stand in the metadata of a notebook that others wrote."""
+    found = cell.get("metadata", {}).get("codeagent")
+    return found if isinstance(found, dict) else {}
+
+
+def _run_id(cell: Any) -> str | None:
+    found = _provenance(cell).get("run_id")
+    return found if isinstance(found, str) else None
+
+
+def _state(cell: Any) -> str:
+    """The state as written; a pending code cell whose text has changed was edited by someone without the panel."""
+    provenance = _provenance(cell)
+    state = str(provenance.get("state", ""))
+    changed = provenance.get("role") == "code" and provenance.get("code_sha256") != _sha256(
+        "".join(cell.get("source", ""))
+    )
+    return "edited" if state == "pending" and changed else state
+
+
+# --- export -------------------------------------------------------------------------------------------
+
+
+def export_notebook(run: AgentRun) -> Any:
+    """A notebook of its own (`NotebookNode`): the prompt, the code with its outputs, the answer."""
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    head = {
+        "cell_type": "markdown",
+        "id": f"codeagent-prompt-{_sha256(run.id)[:20]}",
+        "metadata": {},
+        "source": _writable(f"{_fenced(run.request.prompt)}\n\n{_origin(run)}"),
+    }
+    cells = cells_from_run(run, state=run.cell_state)
+    for cell in cells:
+        cell["metadata"].pop("trusted", None)  # of a notebook in memory; in a file only a signature gives trust
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    return _node({"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": [head, *cells]})
+
+
+def export_script(run: AgentRun) -> str:
+    """Python in the percent format, which JupyterLab's jupytext, VS Code and Spyder read as cells."""
+    parts = [("# %% [markdown]", _commented(f"{run.request.prompt}\n\n{_origin(run)}"))]
+    if run.code:
+        parts.append(("# %%", _python(run.code)))
+    if run.answer:
+        parts.append(("# %% [markdown]", _commented(run.answer)))
+    return _writable("\n\n".join(f"{marker}\n{text}" for marker, text in parts) + "\n")
+
+
+def _origin(run: AgentRun) -> str:
+    day = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.started_at))
+    return f"Run {run.id} · {day} · {run.request.model} · sandbox: {run.sandbox or 'none used'} · {run.status}"
+
+
+def _fenced(text: str) -> str:
+    """A code fence that is longer than any in the text, so that the prompt is shown and not rendered."""
+    longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def _commented(text: str) -> str:
+    # splitlines, not split("\n"): Python ends a comment at \r and \f too, and the rest would be code.
+    return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
+
+
+def _python(code: str) -> str:
+    """The code; with its notebook commands commented out if it is not plain Python."""
+    try:
+        ast.parse(code)
+    except (SyntaxError, ValueError):  # ValueError: a null character
+        return re.sub(r"^([ \t]*)([%!])", r"\1# \2", code, flags=re.MULTILINE)
+    return code

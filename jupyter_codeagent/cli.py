@@ -1,0 +1,213 @@
+"""`jupyter codeagent run | ask | doctor | models | history`: progress on stderr, status 0 only if all went well."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import keyword
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jupyter_codeagent.errors import CodeAgentError, UsageError
+
+READERS = {
+    ".csv": "pd.read_csv({path!r})",
+    ".tsv": "pd.read_csv({path!r}, sep='\\t')",
+    ".parquet": "pd.read_parquet({path!r})",
+    ".json": "pd.read_json({path!r})",
+    ".jsonl": "pd.read_json({path!r}, lines=True)",
+    ".feather": "pd.read_feather({path!r})",
+    ".xlsx": "pd.read_excel({path!r})",
+}
+"""File ending -> how `ask` loads it, in the user's own kernel."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point of the console script; returns the exit status."""
+    options = build_parser().parse_args(arguments)
+    try:
+        return int(options.command(options))
+    except CodeAgentError as error:
+        if getattr(options, "debug", False):
+            raise
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 130
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="jupyter codeagent", description=__doc__)
+    parser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    run = commands.add_parser("run", help="execute a notebook with its %%agent cells")
+    run.add_argument("notebook", type=Path)
+    run.add_argument("-o", "--output", type=Path, required=True, help="where the executed notebook goes")
+    run.set_defaults(command=run_command)
+
+    ask = commands.add_parser("ask", help="ask a question about data files")
+    ask.add_argument("question")
+    ask.add_argument("files", nargs="*", type=Path, help=f"data files: {', '.join(READERS)}")
+    ask.add_argument("-o", "--output", type=Path, required=True, help="where the new notebook goes")
+    ask.set_defaults(command=ask_command)
+
+    doctor = commands.add_parser("doctor", help="check model, sandbox and front end")
+    doctor.set_defaults(command=doctor_command)
+
+    models = commands.add_parser("models", help="list the models that were found; fetch the embedded one")
+    models.add_argument("action", nargs="?", choices=["list", "fetch", "stop"], default="list")
+    models.set_defaults(command=models_command)
+
+    history = commands.add_parser("history", help="list, search, show and export runs")
+    history.add_argument("text", nargs="?", default="", help="text to search in prompts and code")
+    history.add_argument("-n", type=int, default=20, help="how many (20)")
+    history.add_argument("--show", metavar="RUN", help="print one run as JSON")
+    history.add_argument("--export", metavar="RUN", help="write one run as notebook or script")
+    history.add_argument("-o", "--output", type=Path, help="file for --export, .ipynb or .py")
+    history.set_defaults(command=history_command)
+    return parser
+
+
+def run_command(options: argparse.Namespace) -> int:
+    """Execute in.ipynb into out.ipynb."""
+    import nbformat
+
+    try:
+        notebook = nbformat.read(options.notebook, as_version=4)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{options.notebook} cannot be read as a notebook: {error}") from error
+    return _execute(notebook, options.output, options.notebook.resolve().parent, options.notebook.name)
+
+
+def ask_command(options: argparse.Namespace) -> int:
+    """A notebook that loads the files and asks the question, executed."""
+    notebook = question_notebook(options.question, options.files)
+    return _execute(notebook, options.output, Path.cwd(), options.output.name)
+
+
+def question_notebook(question: str, files: Sequence[Path]) -> Any:
+    """Notebook with one loading cell and one `%%agent` cell.
+
+    Raises
+    ------
+    UsageError
+        A file is missing or of a kind that is not known.
+    """
+    from nbformat import v4
+
+    lines = ["import pandas as pd", ""]
+    for file in files:
+        if not file.is_file():
+            raise UsageError(f"There is no file {str(file)!r}.")
+        if file.suffix not in READERS:
+            raise UsageError(f"{file.name}: files ending in {', '.join(READERS)} can be read, not {file.suffix!r}.")
+        lines.append(f"{variable_name(file.stem)} = {READERS[file.suffix].format(path=str(file))}")
+    notebook = v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    notebook.cells = [
+        v4.new_code_cell("%load_ext jupyter_codeagent\n" + "\n".join(lines)),
+        v4.new_code_cell(f"%%agent\n{question}"),
+    ]
+    return notebook
+
+
+def variable_name(stem: str) -> str:
+    """``2024 sales-eu`` -> ``data_2024_sales_eu``: a name that can be assigned to and still tells the file."""
+    name = "".join(letter if letter.isalnum() else "_" for letter in stem).strip("_")
+    return name if name.isidentifier() and not keyword.iskeyword(name) else f"data_{name}"
+
+
+def _execute(notebook: Any, output: Path, directory: Path, name: str) -> int:
+    import nbformat
+
+    from jupyter_codeagent.headless import run_notebook
+
+    problem = run_notebook(notebook, directory=directory, name=name, report=_progress)
+    nbformat.validate(notebook)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    partial = output.with_name(f".{output.name}.partial")
+    nbformat.write(notebook, partial)
+    os.replace(partial, output)
+    if problem:
+        _progress(f"{problem}\nThe notebook as far as it came: {output}")
+        return 1
+    _progress(f"wrote {output}")
+    return 0
+
+
+def doctor_command(options: argparse.Namespace) -> int:
+    """Status 0 only if every check is fine."""
+    from jupyter_codeagent import doctor
+
+    checks = asyncio.run(doctor.run_checks(_settings()))
+    print(doctor.checks_text(checks))
+    return 0 if all(check.ok for check in checks) else 1
+
+
+def models_command(options: argparse.Namespace) -> int:
+    """List, fetch the embedded model's weights, or stop its server."""
+    from jupyter_codeagent import doctor
+    from jupyter_codeagent.models.discovery import list_models
+
+    if options.action == "fetch":
+        from jupyter_codeagent.models.weights import fetch_weights_with_bar
+
+        print(fetch_weights_with_bar())
+    elif options.action == "stop":
+        from jupyter_codeagent.models.embedded import stop_embedded
+
+        print("stopped" if stop_embedded() else "the embedded model was not running")
+    else:
+        print(doctor.models_text(asyncio.run(list_models(_settings().model, os.environ))))
+    return 0
+
+
+def history_command(options: argparse.Namespace) -> int:
+    """List or search; `--show` and `--export` take the beginning of a run's id."""
+    from jupyter_codeagent.cells import export_notebook, export_script
+    from jupyter_codeagent.history import HistoryStore
+    from jupyter_codeagent.record import run_to_json
+
+    store = HistoryStore(None)
+    try:
+        if options.show:
+            print(json.dumps(run_to_json(store.load(options.show)), indent=1))
+        elif options.export:
+            if options.output is None or options.output.suffix not in (".ipynb", ".py"):
+                raise UsageError("--export needs -o FILE.ipynb or -o FILE.py")
+            run = store.load(options.export)
+            script = options.output.suffix == ".py"
+            options.output.write_text(
+                export_script(run) if script else json.dumps(export_notebook(run), indent=1), encoding="utf-8"
+            )
+            _progress(f"wrote {options.output}")
+        else:
+            total, rows = store.search(text=options.text, limit=options.n)
+            for row in rows:
+                print(f"{row.id}  {row.status:<11} {row.cell_state:<9} {row.model}  {row.prompt[:80]!r}")
+            _progress(f"{len(rows)} of {total} runs")
+    finally:
+        store.close()
+    return 0
+
+
+def _settings() -> Any:
+    """Settings of a command: IPython's configuration files as the kernel reads them, then the caps."""
+    from IPython.terminal.ipapp import load_default_config
+
+    from jupyter_codeagent.config import CodeAgent, apply_caps, read_caps
+
+    return apply_caps(CodeAgent(config=load_default_config()).settings(), read_caps())
+
+
+def _progress(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

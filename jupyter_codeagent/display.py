@@ -1,0 +1,209 @@
+"""What the user sees in the `%%agent` cell itself: the reply as it streams, then one line with folded details."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Sequence
+from html import escape
+from typing import Protocol
+
+from IPython.display import display, update_display
+
+from jupyter_codeagent.outputs import clean_text
+from jupyter_codeagent.record import run_to_json
+from jupyter_codeagent.values import AgentRun, Phase, SandboxStatus, Step
+
+MIB = 1 << 20
+Bundle = dict[str, str]
+
+PHASES: dict[Phase, str] = {
+    "context": "reading variables",
+    "model": "the model is writing",
+    "waiting": "waiting for your decision in the side panel",
+    "sandbox": "running in the sandbox",
+    "answer": "the model is summing up",
+    "inserting": "inserting cells",
+    "ended": "done",
+}
+
+
+class CellDisplay(Protocol):
+    """Where a run shows itself. Called on the main thread only."""
+
+    def progress(self, run: AgentRun, phase: Phase, text: str) -> None: ...
+
+    def finish(self, run: AgentRun) -> None: ...
+
+
+class NotebookDisplay:
+    """One output that is updated in place, at most ten times a second.
+
+    Plain text while streaming: Markdown or HTML highlighted anew for every token costs the browser whole seconds.
+    """
+
+    def __init__(self, now: float | None = None) -> None:
+        self._id = f"codeagent-{uuid.uuid4().hex[:12]}"
+        self._started = time.monotonic() if now is None else now
+        self._shown = ""
+
+    def progress(self, run: AgentRun, phase: Phase, text: str) -> None:
+        elapsed_s = int(time.monotonic() - self._started)
+        self._show({"text/plain": progress_text(run, phase, text, elapsed_s)})
+
+    def finish(self, run: AgentRun) -> None:
+        self._show({"text/plain": receipt_line(run), "text/html": receipt_html(run)})
+
+    def _show(self, bundle: Bundle) -> None:
+        content = bundle.get("text/html", bundle["text/plain"])
+        if content == self._shown:
+            return
+        if self._shown:
+            update_display(bundle, display_id=self._id, raw=True)
+        else:
+            display(bundle, display_id=self._id, raw=True)
+        self._shown = content
+
+
+class TerminalDisplay:
+    """A terminal cannot update what it printed: print what is new, then the receipt."""
+
+    def __init__(self) -> None:
+        self._phase: tuple[int, Phase] | None = None
+        self._printed = 0
+
+    def progress(self, run: AgentRun, phase: Phase, text: str) -> None:
+        text = clean_text(text)  # a model can write escape sequences, and a terminal would obey
+        at = (len(run.steps), phase)
+        if at != self._phase:
+            if self._printed:
+                print()
+            print(f"[{PHASES[phase]}]", flush=True)
+            self._phase, self._printed = at, 0
+        if phase in ("model", "answer") and len(text) > self._printed:
+            print(text[self._printed :], end="", flush=True)
+            self._printed = len(text)
+
+    def finish(self, run: AgentRun) -> None:
+        if self._printed:
+            print()
+        print(receipt_line(run), flush=True)
+
+
+class JsonDisplay:
+    """For `--json`: the run's record at its end, and nothing else."""
+
+    def progress(self, run: AgentRun, phase: Phase, text: str) -> None:
+        pass
+
+    def finish(self, run: AgentRun) -> None:
+        print(json.dumps(run_to_json(run)))
+
+
+def progress_text(run: AgentRun, phase: Phase, text: str, elapsed_s: int) -> str:
+    """The growing text of a run under way."""
+    step = f"step {len(run.steps)} · " if run.steps else ""
+    return f"{step}{PHASES[phase]} · {elapsed_s} s\n\n{clean_text(text)}".rstrip()
+
+
+def receipt_line(run: AgentRun) -> str:
+    """Status, model, steps, tokens, seconds, sandbox, what was copied and what was sent: one line."""
+    mark = {"ok": "✓", "failed": "✗", "stopped": "■", "rejected": "✗"}.get(run.status, "…")
+    usage = run.usage
+    cached = f", {usage.cached_tokens} cached" if usage.cached_tokens else ""
+    seconds = (run.ended_at or time.time()) - run.started_at
+    parts = [
+        f"{mark} {run.status}{' (replayed)' if run.replayed_from else ''}",
+        run.request.model,
+        f"{len(run.steps)} step{'s' if len(run.steps) != 1 else ''}",
+        f"{usage.prompt_tokens} in{cached}, {usage.completion_tokens} out",
+        f"{seconds:.1f} s",
+        run.sandbox or "no sandbox used",
+        _copied(run),
+        _sent(run),
+        *run.notes,
+    ]
+    return " · ".join(part for part in parts if part) + (f"\n{run.error}" if run.error else "")
+
+
+def _copied(run: AgentRun) -> str:
+    if not run.manifest.copied:
+        return "nothing copied"
+    return "copied " + ", ".join(f"{c.name} ({size_text(c.size_bytes)})" for c in run.manifest.copied)
+
+
+def _sent(run: AgentRun) -> str:
+    if not run.usage.calls:
+        return "nothing sent"
+    what = {
+        "schema": "names and types",
+        "stats": "names, types and statistics",
+        "samples": "names, types, statistics and sample rows",
+    }[run.request.privacy]
+    if run.usage.calls > 1 and run.request.privacy != "schema":
+        what += ", and what the code showed"
+    where = f"REMOTE {run.request.server}" if run.request.remote else f"{run.request.server} on this machine"
+    return f"sent {what} to {where}"
+
+
+def size_text(size_bytes: int) -> str:
+    """``48.5 MiB``, ``3 KiB``."""
+    if size_bytes >= 1 << 30:
+        return f"{size_bytes / (1 << 30):.1f} GiB"
+    return f"{size_bytes / MIB:.1f} MiB" if size_bytes >= MIB else f"{max(1, size_bytes >> 10)} KiB"
+
+
+def receipt_html(run: AgentRun) -> str:
+    """The line with folded details. Everything that is not ours is escaped."""
+    details = [
+        _section("What was sent about your variables", run.context),
+        _section("Copied into the sandbox", _manifest_text(run)),
+        *(_section(_step_title(step), _step_text(step)) for step in run.steps),
+    ]
+    lines = receipt_line(run).split("\n")
+    head = "<br>".join(escape(line) for line in lines)
+    body = "".join(details)
+    warning = "<b>NOT ISOLATED: the code ran without a sandbox.</b> " if run.sandbox == "NOT ISOLATED" else ""
+    folded = f"<details><summary>details · run {escape(run.id)}</summary>{body}</details>"
+    return f'<div class="jp-CodeAgent-receipt">{warning}{head}{folded}</div>'
+
+
+def _section(title: str, text: str) -> str:
+    return f"<p><b>{escape(title)}</b></p><pre>{escape(text)}</pre>" if text else ""
+
+
+def _manifest_text(run: AgentRun) -> str:
+    lines = [f"{c.name}: {c.type_name}, {size_text(c.size_bytes)}" for c in run.manifest.copied]
+    lines += [f"{s.name}: not copied, {s.reason}" for s in run.manifest.skipped]
+    return "\n".join(lines)
+
+
+def _step_title(step: Step) -> str:
+    status = step.result.status if step.result is not None else "not run"
+    return f"Step {step.index}: {status}, {step.duration_s:.1f} s"
+
+
+def _step_text(step: Step) -> str:
+    problem = ""
+    if step.result is not None and step.result.reason:
+        problem = f"\n# {step.result.reason}"
+    elif step.result is not None and step.result.error is not None:
+        problem = f"\n# {step.result.error.ename}: {step.result.error.evalue}"
+    note = f"\n# {step.note}" if step.note else ""
+    return f"{step.code}{problem}{note}"
+
+
+def status_text(status: SandboxStatus | None) -> Sequence[str]:
+    """What is closed, what is not hidden, which limits hold, how to get better; for `%agent status`, `doctor`."""
+    if status is None:
+        return ["sandbox: not started yet"]
+    lines = [f"sandbox: {status.label}"]
+    if status.closed:
+        lines.append(f"  closed (probed from inside): {', '.join(status.closed)}")
+    if status.open:
+        lines.append(f"  not hidden: {', '.join(status.open)}")
+    lines += [f"  limit: {limit}" for limit in status.limits]
+    if status.hint:
+        lines.append(f"  better: {status.hint}")
+    return lines

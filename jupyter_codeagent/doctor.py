@@ -1,0 +1,135 @@
+"""Checks of model, sandbox, front end and history: each says what is wrong and what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jupyter_core.paths import jupyter_config_path, jupyter_path
+
+from jupyter_codeagent.display import status_text
+from jupyter_codeagent.errors import CodeAgentError
+from jupyter_codeagent.history import HistoryStore
+from jupyter_codeagent.models.discovery import FoundModel, open_model, resolve_model
+from jupyter_codeagent.models.endpoint import ModelEndpoint
+from jupyter_codeagent.sandbox.kernel import SandboxKernel
+from jupyter_codeagent.settings import Settings
+from jupyter_codeagent.values import CompletionRequest, Message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One finding."""
+
+    name: str
+    ok: bool
+    text: str
+    """What was found, or what is wrong and what to do."""
+
+
+async def run_checks(settings: Settings) -> tuple[Check, ...]:
+    """All checks, each on its own: one that fails does not hide the others."""
+    return (await check_model(settings), await check_sandbox(settings), check_frontend(), check_history())
+
+
+async def check_model(settings: Settings) -> Check:
+    """Find the model and have it say one word."""
+    try:
+        endpoint = await resolve_model(settings.model, os.environ)
+        model = await open_model(endpoint, settings.model)
+        request = CompletionRequest(messages=(Message(role="user", content="Say ok."),), max_tokens=8)
+        reply = await model.complete(request, on_text=lambda _: None, is_complete=lambda _: False)
+    except CodeAgentError as error:
+        return Check(name="model", ok=False, text=str(error))
+    return Check(
+        name="model",
+        ok=True,
+        text=f"{model.name} at {endpoint.label} ({_where(endpoint)}) answered in {reply.duration_s:.1f} s",
+    )
+
+
+async def check_sandbox(settings: Settings) -> Check:
+    """Start one and tell what was measured inside."""
+    with tempfile.TemporaryDirectory(prefix="codeagent-doctor-") as directory:
+        try:
+            sandbox = await SandboxKernel.start(policy=settings.sandbox, data_dir=Path(directory))
+        except CodeAgentError as error:
+            return Check(name="sandbox", ok=False, text=str(error))
+        try:
+            result = await sandbox.execute("1 + 1", timeout_s=30)
+        finally:
+            await sandbox.stop()
+    lines = "\n".join(status_text(sandbox.status)).removeprefix("sandbox: ")
+    return Check(name="sandbox", ok=result.status == "ok" and sandbox.status.level != "none", text=lines)
+
+
+def check_frontend() -> Check:
+    """Whether the labextension and the server extension are installed in this environment."""
+    panel = _first(Path(path) / "labextensions" / "jupyter-codeagent" / "package.json" for path in jupyter_path())
+    server = _first(
+        Path(path) / "jupyter_server_config.d" / "jupyter_codeagent.json" for path in jupyter_config_path()
+    )
+    if panel is None:
+        return Check(
+            name="front end",
+            ok=False,
+            text="the side panel is not installed beside this kernel; results appear in the cell itself. If "
+            "JupyterLab runs in another environment, install jupyter-codeagent there too",
+        )
+    if server is None:
+        return Check(
+            name="front end",
+            ok=False,
+            text="the server extension is off; run: jupyter server extension enable jupyter_codeagent",
+        )
+    version = json.loads(panel.read_text(encoding="utf-8"))["version"]
+    return Check(name="front end", ok=True, text=f"side panel {version} and server extension are installed")
+
+
+def check_history() -> Check:
+    """Whether the record of runs can be opened and read."""
+    try:
+        store = HistoryStore(None)
+        total, _ = store.search(limit=1)
+        store.close()
+    except CodeAgentError as error:
+        return Check(name="history", ok=False, text=str(error))
+    return Check(name="history", ok=True, text=f"{total} runs in {store.path}")
+
+
+def checks_text(checks: Sequence[Check]) -> str:
+    """One line each, details indented."""
+    lines = []
+    for check in checks:
+        first, *rest = check.text.split("\n")
+        lines += [
+            f"{'ok ' if check.ok else 'NOT OK'}  {check.name}: {first}",
+            *(f"        {line}" for line in rest),
+        ]
+    return "\n".join(lines)
+
+
+def endpoint_text(endpoint: ModelEndpoint) -> str:
+    """``name at 127.0.0.1:8080 (on this machine)``."""
+    return f"{endpoint.model} at {endpoint.label} ({_where(endpoint)})"
+
+
+def _where(endpoint: ModelEndpoint) -> str:
+    return "REMOTE, your prompts leave this machine" if endpoint.remote else "on this machine"
+
+
+def models_text(models: Sequence[FoundModel]) -> str:
+    """A line for each model that was found."""
+    if not models:
+        return "No model was found. Start a local server, or install jupyter-codeagent[local] for the embedded one."
+    return "\n".join(
+        f"{model.name}  {model.label}{'' if model.ready else '  (' + model.problem + ')'}" for model in models
+    )
+
+
+def _first(paths: Iterable[Path]) -> Path | None:
+    return next((path for path in paths if path.is_file()), None)

@@ -1,0 +1,45 @@
+"""What `%load_ext` and `%unload_ext` do."""
+
+from __future__ import annotations
+
+import atexit
+from typing import Any
+
+from jupyter_codeagent.config import CodeAgent
+from jupyter_codeagent.magic import AgentMagics
+from jupyter_codeagent.pending import PendingGuard
+from jupyter_codeagent.session import AgentSession
+
+_loaded: dict[int, tuple[AgentSession, AgentMagics, PendingGuard]] = {}
+
+
+def load(shell: Any) -> None:
+    """Register the magics and warm a sandbox in the background; nothing blocks, nothing is sent."""
+    if id(shell) in _loaded:
+        return
+    config = CodeAgent(parent=shell)
+    shell.configurables.append(config)  # so that %config CodeAgent finds it
+    session = AgentSession(shell, config)
+    magics = AgentMagics(shell, session)
+    shell.register_magics(magics)
+    shell.events.register("post_run_cell", magics.remember_failure)
+    guard = PendingGuard(shell, session.book)
+    # The first of all: others change what looks like a prompt, and the guard compares the code as it stands.
+    shell.input_transformers_cleanup.insert(0, guard)
+    atexit.register(session.close)
+    _loaded[id(shell)] = (session, magics, guard)
+    shell.events.register("post_execute", session.show_variables)
+    session.warm()
+
+
+def unload(shell: Any) -> None:
+    """Stop everything that `load` started."""
+    session, magics, guard = _loaded.pop(id(shell))
+    shell.events.unregister("post_run_cell", magics.remember_failure)
+    shell.events.unregister("post_execute", session.show_variables)
+    shell.input_transformers_cleanup.remove(guard)
+    shell.configurables.remove(session.config)
+    for kind in ("line", "cell"):
+        shell.magics_manager.magics[kind].pop("agent", None)
+    atexit.unregister(session.close)
+    session.close()

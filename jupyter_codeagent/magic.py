@@ -1,0 +1,281 @@
+"""The magics `%%agent` and `%agent`: parse, hand over to the session, print."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, Literal
+
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
+
+from jupyter_codeagent import doctor
+from jupyter_codeagent.display import (
+    CellDisplay,
+    JsonDisplay,
+    NotebookDisplay,
+    TerminalDisplay,
+    receipt_line,
+    size_text,
+    status_text,
+)
+from jupyter_codeagent.errors import CodeAgentError, UsageError
+from jupyter_codeagent.frontend.messages import Shared
+from jupyter_codeagent.models.discovery import list_models
+from jupyter_codeagent.options import RunOptions, build_parser, parse_options
+from jupyter_codeagent.outputs import visible_code
+from jupyter_codeagent.pending import RECORDED, recorded_note
+from jupyter_codeagent.place import Place, find_place
+from jupyter_codeagent.placement import show_outputs
+from jupyter_codeagent.preparation import estimate_tokens
+from jupyter_codeagent.prompts.interpolate import fill, find_expressions
+from jupyter_codeagent.session import AgentSession
+from jupyter_codeagent.values import AgentRun
+
+SUBCOMMANDS: dict[str, str] = {
+    "help": "this text",
+    "status": "model, sandbox level in force, shared variables, tokens so far",
+    "models": "the models that were found",
+    "use NAME": "take this model from now on",
+    "share a,b": "always copy these variables",
+    "hide a,b": "never tell the model of these variables, never copy them",
+    "context": "what the model sees of each variable, with its token cost",
+    "history [N|text]": "the last N runs, or those that contain the text",
+    "show RUN": "one run with all its steps",
+    "fix": "repair the last failed cell",
+    "accept RUN": "mark the run's cells as accepted",
+    "discard RUN": "remove the run's pending cells",
+    "apply RUN": "run the run's code in YOUR kernel, after a yes",
+    "pull NAME": "copy a variable of the sandbox into your kernel, as data",
+    "undo": "remove the cells of the last run",
+    "stop": "stop the run under way",
+    "reset": "forget the conversation and the sandbox's variables",
+    "doctor": "check model, sandbox and front end",
+}
+
+
+class DebugError(Exception):
+    """Carries an error whose whole traceback was asked for with ``--debug``."""
+
+
+@magics_class
+class AgentMagics(Magics):
+    """Registered by `%load_ext jupyter_codeagent`."""
+
+    shell: Any
+
+    def __init__(self, shell: Any, session: AgentSession) -> None:
+        super().__init__(shell)
+        self.session = session
+        self._failed: tuple[str, str] | None = None
+
+    @no_var_expand
+    @cell_magic("agent")  # type: ignore[arg-type]
+    def agent_cell(self, line: str, cell: str) -> None:
+        """Ask the agent; `%agent help` tells the options."""
+        options = parse_options(line)
+        if not cell.strip():
+            print(help_text())
+            return
+        try:
+            self._ask(self._interpolate(cell.strip()), options)
+        except CodeAgentError as error:
+            if options.debug:
+                raise DebugError(str(error)) from error
+            raise
+
+    @no_var_expand
+    @line_magic("agent")  # type: ignore[arg-type]
+    def agent_line(self, line: str) -> None:
+        """Subcommands; any other first word is taken as a one-line prompt."""
+        word, _, rest = line.strip().partition(" ")
+        command = self._commands().get(word)
+        if command is not None:
+            command(rest.strip())
+        elif word:
+            self._ask(self._interpolate(line.strip()), RunOptions())
+        else:
+            print(help_text())
+
+    def remember_failure(self, result: Any) -> None:
+        """`post_run_cell` hook: keep the last failed cell for `%agent fix`."""
+        error = result.error_in_exec or result.error_before_exec
+        source = getattr(result.info, "raw_cell", "") or ""
+        if error is not None and not source.lstrip().startswith(("%%agent", "%agent")):
+            self._failed = (source, f"{type(error).__name__}: {error}")
+
+    # --- asking -------------------------------------------------------------------------------------
+
+    def _ask(self, prompt: str, options: RunOptions) -> None:
+        place = find_place(self.shell)
+        if options.dry_run:
+            print(self._dry_run(prompt, options, place))
+            return
+        self.session.run(prompt, options, place, self._display(options, place))
+
+    def _interpolate(self, prompt: str) -> str:
+        """Replace each ``{{expr}}`` by the text of its value in the live kernel."""
+        values = {}
+        for expression in find_expressions(prompt):
+            try:
+                values[expression] = str(self.session.live.evaluate(expression))
+            except Exception as error:
+                raise UsageError(
+                    f"{{{{{expression}}}}} in the prompt failed, nothing was sent: {type(error).__name__}: {error}"
+                ) from error
+        return fill(prompt, values)
+
+    def _display(self, options: RunOptions, place: Place) -> CellDisplay:
+        if options.json:
+            return JsonDisplay()
+        return NotebookDisplay() if place.has_kernel else TerminalDisplay()
+
+    def _dry_run(self, prompt: str, options: RunOptions, place: Place) -> str:
+        prepared = self.session.prepare(prompt, options, place)
+        request, manifest = prepared.run.request, prepared.run.manifest
+        sent = [f"--- {message.role}\n{message.content}" for message in prepared.messages]
+        tokens = estimate_tokens("\n".join(sent))
+        copied = [f"  {c.name}: {c.type_name}, {size_text(c.size_bytes)}" for c in manifest.copied]
+        skipped = [f"  {s.name}: not copied, {s.reason}" for s in manifest.skipped]
+        return "\n".join(
+            [
+                f"Dry run: nothing was sent or run. About {tokens} tokens would go to {request.model} at "
+                f"{request.server} ({'REMOTE' if request.remote else 'on this machine'}):",
+                *sent,
+                "--- copies for the sandbox",
+                *(copied or ["  none"]),
+                *skipped,
+            ]
+        )
+
+    # --- subcommands --------------------------------------------------------------------------------
+
+    def _commands(self) -> dict[str, Callable[[str], None]]:
+        return {
+            "help": lambda _: print(help_text()),
+            "status": lambda _: print(self._status()),
+            "models": lambda _: print(self._models()),
+            "use": self._use,
+            "share": lambda names: self._set_shared(names, "shared"),
+            "hide": lambda names: self._set_shared(names, "hidden"),
+            "context": lambda _: print(self._context()),
+            "history": lambda text: print(self._history(text)),
+            "show": lambda run: print(self._show(run)),
+            "fix": lambda _: self._fix(),
+            "accept": lambda run: self._mark(run, "accepted"),
+            "discard": lambda run: self._mark(run, "discarded"),
+            "apply": self._apply,
+            "pull": self._pull,
+            "undo": lambda _: self._mark("", "discarded"),
+            "stop": lambda _: print("Stopping." if self.session.stop() else "Nothing is running."),
+            "reset": lambda _: self._reset(),
+            "doctor": lambda _: self._doctor(),
+            RECORDED: self._recorded,
+        }
+
+    def _status(self) -> str:
+        session = self.session
+        settings = session.settings()
+        usage = session.book.usage
+        shared = ", ".join(f"{name} ({how})" for name, how in session.shared.items() if how != "auto")
+        return "\n".join(
+            [
+                f"model: {doctor.endpoint_text(session.find_model(settings))}",
+                *status_text(session.sandbox_status),
+                f"approve: {settings.approve} · privacy: {settings.privacy} · steps: {settings.max_steps}",
+                f"variables: {shared or 'chosen for each prompt'}",
+                f"panel: {'linked' if session.link is not None and session.link.is_open else 'not linked'}",
+                f"tokens so far: {usage.prompt_tokens} in ({usage.cached_tokens} cached), "
+                f"{usage.completion_tokens} out",
+            ]
+        )
+
+    def _use(self, name: str) -> None:
+        if not name:
+            raise UsageError("%agent use NAME: give the model's name; `%agent models` lists them.")
+        self.session.config.model = name
+        print(f"model: {doctor.endpoint_text(self.session.find_model(self.session.settings()))}")
+
+    def _set_shared(self, names: str, how: Shared) -> None:
+        for name in (part.strip() for part in names.split(",")):
+            if name not in self.shell.user_ns:
+                raise UsageError(f"There is no variable {name!r} in this notebook.")
+            self.session.share(name, how)
+        print(", ".join(f"{name}: {how}" for name, how in self.session.shared.items()))
+
+    def _context(self) -> str:
+        context = self.session.context()
+        costs = [f"  {name}: {cost}" for name, cost in context.costs]
+        dropped = [f"left out for the budget: {', '.join(context.dropped)}"] if context.dropped else []
+        return "\n".join([context.text, "", "tokens (estimated):", *costs, *dropped])
+
+    def _history(self, text: str) -> str:
+        count = int(text) if text.isdigit() else 10
+        total, rows = self.session.book.history.search(text="" if text.isdigit() else text, limit=count)
+        lines = [f"{row.id}  {row.status:<9} {row.cell_state:<9} {row.model}  {row.prompt[:80]!r}" for row in rows]
+        return "\n".join([*lines, f"{len(rows)} of {total} runs"])
+
+    def _show(self, run_id: str) -> str:
+        run = self.session.book.find(run_id)
+        steps = [
+            f"--- step {step.index}: {step.result.status if step.result else step.note or 'not run'}\n"
+            f"{visible_code(step.code)}"
+            for step in run.steps
+        ]
+        return "\n".join([run.request.prompt, receipt_line(run), *steps, *([run.answer] if run.answer else [])])
+
+    def _fix(self) -> None:
+        if self._failed is None:
+            raise UsageError("%agent fix: no cell has failed since %load_ext.")
+        source, error = self._failed
+        self._ask(f"This code failed with {error}\n```python\n{source}\n```\nWrite it corrected.", RunOptions())
+
+    def _mark(self, run_id: str, state: Literal["accepted", "discarded"]) -> None:
+        run = self.session.book.find(run_id)
+        count = self.session.results.mark(run, state, find_place(self.shell))
+        print(f"run {run.id}: {state}, {count} cells")
+
+    def _apply(self, run_id: str) -> None:
+        run: AgentRun = self.session.book.find(run_id)
+        self.session.results.apply(run, find_place(self.shell))
+
+    def _pull(self, name: str) -> None:
+        if not name.isidentifier():
+            raise UsageError("%agent pull NAME: give the name of one variable of the sandbox.")
+        notes = self.session.results.bring_back(name)
+        print("\n".join([f"{name}: {type(self.shell.user_ns[name]).__name__} copied into your kernel", *notes]))
+
+    def _recorded(self, run_id: str) -> None:
+        run = self.session.book.find(run_id)
+        show_outputs(run.outputs)
+        print(recorded_note(run), file=sys.stderr)
+
+    def _reset(self) -> None:
+        self.session.reset()
+        print("The conversation and the sandbox's variables are forgotten.")
+
+    def _doctor(self) -> None:
+        checks = self.session.background.run(doctor.run_checks(self.session.settings()))
+        print(doctor.checks_text(checks))
+
+    def _models(self) -> str:
+        found = list_models(self.session.settings().model, os.environ)
+        return doctor.models_text(self.session.background.run(found))
+
+
+def help_text() -> str:
+    """Options and subcommands on one screen."""
+    options = build_parser().format_help().split("\n", 2)[-1]
+    width = max(map(len, SUBCOMMANDS)) + 2
+    commands = [f"  %agent {name:<{width}}{text}" for name, text in SUBCOMMANDS.items()]
+    return "\n".join(
+        [
+            "%%agent [options]",
+            "your question in plain words; {{expr}} inserts the text of a Python expression",
+            "",
+            options.strip(),
+            "",
+            *commands,
+            "  %agent any other words are taken as a one-line prompt",
+        ]
+    )

@@ -1,0 +1,75 @@
+"""A pending cell is not run in the user's kernel: `Run All` shows its recorded outputs instead.
+
+Only the page knows what is pending in the notebook; the kernel knows which cell it is asked to run, by id.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from jupyter_codeagent.cells import CELL_ID_PREFIX, cell_id
+from jupyter_codeagent.place import find_place
+from jupyter_codeagent.runbook import RunBook
+from jupyter_codeagent.values import KEPT_STATES, AgentRun
+
+ACCEPT_S = 0.4
+"""*Accept & run* sends both at once, on two channels: the acceptance may be the second to arrive."""
+POLL_S = 0.02
+RECORDED = "_recorded"
+"""Subcommand of `%agent` that shows a run's outputs from the record."""
+
+
+class PendingGuard:
+    """An IPython input transformer; see `extension.load`."""
+
+    has_side_effects = False
+
+    def __init__(self, shell: Any, book: RunBook) -> None:
+        self._shell = shell
+        self._book = book
+
+    def __call__(self, lines: list[str]) -> list[str]:
+        """The cell's lines, or one that shows the record where the cell is a pending one of ours."""
+        place = find_place(self._shell)
+        if place.cell_id is None or not place.cell_id.startswith(CELL_ID_PREFIX):
+            return lines
+        run_id = find_run(place.cell_id, self._book.known_ids())
+        source = "".join(lines)
+        if run_id is None or not _stays(lambda: self._is_pending(run_id, source)):
+            return lines
+        return [f"get_ipython().run_line_magic('agent', '{RECORDED} {run_id}')\n"]
+
+    def _is_pending(self, run_id: str, source: str) -> bool:
+        """Until somebody accepted it; also of a discarded run. Code that the user has changed is the user's."""
+        run = self._book.find(run_id)
+        return run.cell_state not in KEPT_STATES and _words(run.code) == _words(source)
+
+
+def find_run(wanted: str, run_ids: Iterable[str]) -> str | None:
+    """The run whose code cell has this id."""
+    # A copy in the same notebook has a suffix.
+    return next((run_id for run_id in run_ids if wanted.startswith(cell_id(run_id, "code"))), None)
+
+
+def recorded_note(run: AgentRun) -> str:
+    """What stands below the outputs."""
+    return (
+        "Pending: these outputs are from the sandbox, the code did not run in your kernel. To run it here, accept "
+        f"the cell first (its button, the side panel, or %agent accept {run.id[:6]})."
+    )
+
+
+def _words(code: str) -> list[str]:
+    """So that blanks at line ends and empty lines count for nothing."""
+    return [line.rstrip() for line in code.splitlines() if line.strip()]
+
+
+def _stays(condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + ACCEPT_S
+    while condition():
+        if time.monotonic() > deadline:
+            return True
+        time.sleep(POLL_S)
+    return False

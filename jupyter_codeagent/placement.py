@@ -1,0 +1,100 @@
+"""Where the cells of a run go: inserted by the panel, collected by the headless client, or shown in place."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol
+
+from IPython.display import Code, display
+
+from jupyter_codeagent.frontend.link import PanelLink
+from jupyter_codeagent.frontend.messages import InsertMessage
+from jupyter_codeagent.outputs import visible_code
+from jupyter_codeagent.values import Output
+
+CELLS_MIME = "application/vnd.jupyter-codeagent.cells+json"
+Cell = dict[str, Any]
+
+
+class Placement(Protocol):
+    """Puts the cells of one run where the user finds them."""
+
+    async def place(
+        self, run_id: str, cells: Sequence[Cell], *, anchor: str | None, replace: Sequence[str]
+    ) -> None:
+        """Raises `InsertError` where they could not be placed; they are in the history all the same."""
+        ...
+
+
+class PanelPlacement:
+    """Below the `%%agent` cell, by cell id, acknowledged by the page."""
+
+    def __init__(self, link: PanelLink, session: str | None) -> None:
+        self._link = link
+        self._session = session
+
+    async def place(
+        self, run_id: str, cells: Sequence[Cell], *, anchor: str | None, replace: Sequence[str]
+    ) -> None:
+        message = InsertMessage(
+            type="insert",
+            id=uuid.uuid4().hex[:12],
+            run_id=run_id,
+            anchor=anchor,
+            replace=list(replace),
+            cells=list(cells),
+        )
+        await self._link.insert(message, session=self._session)
+
+
+OnMainThread = Callable[[Callable[[], None]], Awaitable[None]]
+
+
+class HeadlessPlacement:
+    """As one output of a private MIME type, which `jupyter codeagent run` takes out and turns into cells."""
+
+    def __init__(self, on_main_thread: OnMainThread) -> None:
+        self._on_main_thread = on_main_thread
+
+    async def place(
+        self, run_id: str, cells: Sequence[Cell], *, anchor: str | None, replace: Sequence[str]
+    ) -> None:
+        data = {"run_id": run_id, "cells": list(cells), "replace": list(replace)}
+        await self._on_main_thread(
+            lambda: display({CELLS_MIME: data, "text/plain": f"cells of run {run_id}"}, raw=True)
+        )
+
+
+class InPlacePlacement:
+    """In the output of the `%%agent` cell: the one fallback that works in every front end."""
+
+    def __init__(self, on_main_thread: OnMainThread) -> None:
+        self._on_main_thread = on_main_thread
+
+    async def place(
+        self, run_id: str, cells: Sequence[Cell], *, anchor: str | None, replace: Sequence[str]
+    ) -> None:
+        await self._on_main_thread(lambda: _show(cells))
+
+
+def show_outputs(outputs: Sequence[Output]) -> None:
+    """Show recorded outputs, which were cleaned before they were recorded. Main thread."""
+    for output in outputs:
+        _show_output(output)
+
+
+def _show(cells: Sequence[Cell]) -> None:
+    for cell in cells:
+        if cell["cell_type"] == "markdown":
+            display({"text/markdown": cell["source"], "text/plain": cell["source"]}, raw=True)
+            continue
+        display(Code(visible_code(cell["source"]), language="python"))
+        show_outputs(cell["outputs"])
+
+
+def _show_output(output: Output) -> None:
+    if output["output_type"] == "stream":
+        print(output["text"], end="")
+    elif output["output_type"] != "error":
+        display(output["data"], raw=True, metadata=output["metadata"])

@@ -1,0 +1,64 @@
+"""A run as JSON and back: what history stores, `--json` prints and the panel shows."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Hashable
+from functools import cache
+from typing import Any, TypeVar
+
+from jupyter_codeagent import values
+from jupyter_codeagent.values import AgentRun
+
+Value = TypeVar("Value")
+
+
+def run_to_json(run: AgentRun) -> dict[str, Any]:
+    """The whole record, with every message that was sent."""
+    return dataclasses.asdict(run)
+
+
+def run_from_json(record: dict[str, Any]) -> AgentRun:
+    """Inverse of `run_to_json`. Unknown keys are ignored, so that older code reads newer records.
+
+    Raises
+    ------
+    TypeError
+        If a required field is missing.
+    """
+    return _build(AgentRun, record)
+
+
+def run_view(run: AgentRun) -> dict[str, Any]:
+    """The record without the messages of each step: what a page needs while it watches."""
+    record = run_to_json(run)
+    for step in record["steps"]:
+        del step["messages"]
+    return record
+
+
+def _build(kind: type[Value], record: dict[str, Any]) -> Value:
+    hints = _hints(typing.cast("Any", kind))
+    known = {name: _convert(hints[name], item) for name, item in record.items() if name in hints}
+    return kind(**known)
+
+
+@cache
+def _hints(kind: Hashable) -> dict[str, Any]:
+    return typing.get_type_hints(typing.cast("type", kind), vars(values))
+
+
+def _convert(hint: Any, item: Any) -> Any:
+    if isinstance(hint, types.UnionType):
+        dataclass_hints = [part for part in hint.__args__ if dataclasses.is_dataclass(part)]
+        return _convert(dataclass_hints[0], item) if dataclass_hints and isinstance(item, dict) else item
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint) and isinstance(item, dict):
+        return _build(hint, item)
+    if typing.get_origin(hint) is tuple and isinstance(item, list | tuple):
+        inner = typing.get_args(hint)
+        if len(inner) == 2 and inner[1] is Ellipsis:
+            return tuple(_convert(inner[0], part) for part in item)
+        return tuple(_convert(part_hint, part) for part_hint, part in zip(inner, item, strict=True))
+    return item

@@ -1,0 +1,59 @@
+"""Run All asks the model only where something changed: the other cells' code runs again from the record.
+
+The sandbox needs the variables that it makes, so the code is executed; only the model is not asked.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import replace
+
+from jupyter_codeagent.agent import Decide, RunWatcher
+from jupyter_codeagent.prompts.observe import output_text
+from jupyter_codeagent.sandbox.protocol import CodeRunner
+from jupyter_codeagent.values import AgentRun, ExecutionResult, Proposal, Step
+
+
+def is_same_question(known: AgentRun, run: AgentRun) -> bool:
+    """Whether prompt, model and what the model would be told are the same; the data is compared by its digest."""
+    before, now = known.request, run.request
+    return (before.prompt, before.model, before.privacy, known.context) == (
+        now.prompt,
+        now.model,
+        now.privacy,
+        run.context,
+    )
+
+
+async def replay(
+    run: AgentRun, known: AgentRun, *, decide: Decide, runner: CodeRunner, watcher: RunWatcher
+) -> AgentRun | None:
+    """The recorded code in the sandbox; None if it fails now, so that the model is asked after all."""
+    note = "Run this code again in the sandbox? It is the recorded answer to the same question."
+    proposal = Proposal(id=uuid.uuid4().hex[:12], run_id=run.id, kind="run", code=known.code, note=note)
+    decision = await decide(proposal)
+    if decision.action != "approve":
+        return None
+    step = Step(
+        index=len(run.steps) + 1,
+        messages=(),
+        code=decision.code,
+        decision=decision,
+        note="replayed from the record",
+    )
+    watcher.changed(replace(run, steps=(*run.steps, step)))
+    watcher.progress(replace(run, steps=(*run.steps, step)), "sandbox", step.code)
+    result = await runner.execute(step.code, timeout_s=run.request.timeout_s)
+    if result.status != "ok":
+        return None
+    same = output_text(result) == output_text(ExecutionResult(status="ok", outputs=known.outputs))
+    return replace(
+        run,
+        status="ok",
+        steps=(*run.steps, replace(step, result=result, duration_s=result.duration_s)),
+        code=step.code,
+        outputs=result.outputs,
+        answer=known.answer if same else "",
+        ended_at=time.time(),
+    )

@@ -1,0 +1,131 @@
+"""The runs of one kernel: in memory for the panel and the next question, in the history for good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.history import HistoryStore
+from jupyter_codeagent.prompts.conversation import MAX_RESULT_CHARS, Turn
+from jupyter_codeagent.prompts.observe import cut, output_text
+from jupyter_codeagent.values import PRIVACY_ORDER, AgentRun, CellState, ExecutionResult, Usage
+
+KEPT_RUNS = 50
+"""Runs that a page is shown at once; older ones come from the history."""
+
+
+class RunBook:
+    """What was asked and what came of it, newest last."""
+
+    def __init__(self, history: HistoryStore, session_id: str) -> None:
+        self.history = history
+        self._session_id = session_id
+        self._runs: dict[str, AgentRun] = {}
+        self._forgotten: set[str] = set()
+
+    def write(self, run: AgentRun) -> None:
+        """Into the history first: what anybody is shown is always on disk.
+
+        Raises
+        ------
+        HistoryError
+        """
+        self.history.save(run, session=self._session_id)
+        self._runs[run.id] = run
+
+    @property
+    def recent(self) -> list[AgentRun]:
+        return list(self._runs.values())[-KEPT_RUNS:]
+
+    @property
+    def last(self) -> AgentRun | None:
+        return next(reversed(self._runs.values()), None)
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all runs of this kernel."""
+        return sum((run.usage for run in self._runs.values()), Usage())
+
+    def turns_before(self, run: AgentRun) -> tuple[Turn, ...]:
+        """The conversation: runs that gave a result, without discarded ones and without those of the same cell.
+
+        What was said to one server is not told to another one that is remote, and results are told only where
+        this run's privacy is not stricter than that under which they were made.
+        """
+        cell_id = run.request.cell_id
+        return tuple(
+            Turn(prompt=known.request.prompt, code=known.code, answer=_result_for(run, known))
+            for known in self._runs.values()
+            if known.status == "ok"
+            and known.cell_state != "discarded"
+            and known.id not in self._forgotten
+            and (cell_id is None or known.request.cell_id != cell_id)
+            and not (run.request.remote and known.request.server != run.request.server)
+        )
+
+    def forget_conversation(self) -> None:
+        """The next question starts afresh; the runs stay in the record."""
+        self._forgotten.update(self._runs)
+
+    def find(self, run_id: str) -> AgentRun:
+        """A run by the beginning of its id; the last one of this kernel when empty.
+
+        Raises
+        ------
+        UsageError, HistoryError
+        """
+        if not run_id:
+            if self.last is None:
+                raise UsageError("There is no run in this kernel yet; `%agent history` lists those of others.")
+            return self.last
+        known = [run for key, run in self._runs.items() if key.startswith(run_id)]
+        return known[0] if len(known) == 1 else self.history.load(run_id)
+
+    def known_ids(self) -> list[str]:
+        """All runs on record, those of this kernel first."""
+        return list(dict.fromkeys((*reversed(self._runs), *self.history.ids())))
+
+    def earlier_runs_of_cell(self, run: AgentRun) -> list[str]:
+        """Runs of the same `%%agent` cell, whose pending cells the new ones replace."""
+        if run.request.cell_id is None:
+            return []
+        # By the cell's id alone: the notebook may have been renamed since.
+        return [known for known in self.history.runs_of_cell(None, run.request.cell_id) if known != run.id]
+
+    def last_result_of_cell(self, run: AgentRun) -> AgentRun | None:
+        """The newest run of the same `%%agent` cell that gave a result which was not discarded."""
+        for run_id in self.earlier_runs_of_cell(run):
+            known = self.history.load(run_id)
+            if known.status == "ok":
+                return known if known.cell_state != "discarded" else None
+        return None
+
+    def forget_variable(self, name: str) -> None:
+        """Runs that had a copy of it leave the conversation: their results may tell of it."""
+        self._forgotten.update(
+            run.id for run in self._runs.values() if any(copied.name == name for copied in run.manifest.copied)
+        )
+
+    def replace_pending(self, run_ids: Iterable[str]) -> None:
+        """Cells that a newer run of their `%%agent` cell took the place of are gone from the notebook."""
+        for run_id in run_ids:
+            if self.history.load(run_id).cell_state == "pending":
+                self.set_cell_state(run_id, "discarded", decided_by="rerun")
+
+    def set_cell_state(self, run_id: str, state: CellState, *, decided_by: str) -> None:
+        """The user accepted, edited or discarded a run's cells."""
+        self.history.set_cell_state(run_id, state, decided_by)
+        if run_id in self._runs:
+            self._runs[run_id] = replace(self._runs[run_id], cell_state=state)
+
+
+def _result_for(run: AgentRun, known: AgentRun) -> str:
+    """What this run may be told of an earlier one's result."""
+    now, then = (PRIVACY_ORDER.index(one.request.privacy) for one in (run, known))
+    return "" if now == 0 or then > now else known.answer or _shown(known)
+
+
+def _shown(run: AgentRun) -> str:
+    """The beginning and the end of what the run showed, where it has no sentence of its own."""
+    return cut(output_text(ExecutionResult(status="ok", outputs=run.outputs)), MAX_RESULT_CHARS)

@@ -1,0 +1,88 @@
+"""The sidecar of one notebook: copies for it, a warm spare, and the sandbox that holds the notebook's state."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from jupyter_codeagent.sandbox.seat import SandboxSeat
+from jupyter_codeagent.sandbox.spare import SparePool
+from jupyter_codeagent.transfer.directory import SpoolDirectory
+from jupyter_codeagent.transfer.spool import Spool
+from jupyter_codeagent.values import Manifest, SandboxPolicy
+
+USUAL_MODULES = ("numpy", "pandas", "matplotlib.pyplot")
+"""Imported in a spare where they are installed: half a second that nobody waits for."""
+LIKELY_MODULES = ("polars", "pyarrow", "seaborn", "scipy.stats", "sklearn")
+"""Imported in a spare where the user's kernel has them."""
+
+
+class Sidecar:
+    """Copies are made on the main thread, all else happens on the background loop."""
+
+    def __init__(self, *, max_bytes: int) -> None:
+        self._directory = SpoolDirectory(max_bytes=max_bytes)
+        self._spool = Spool(self._directory.path, max_bytes=max_bytes)
+        self._policy: SandboxPolicy | None = None
+        self._pool: SparePool | None = None
+        self._seat: SandboxSeat | None = None
+
+    @property
+    def present(self) -> SandboxSeat | None:
+        """The seat, if there has been a run or a warm-up."""
+        return self._seat
+
+    def export(self, variables: Mapping[str, Any], names: Sequence[str], *, required: bool) -> Manifest:
+        """See `Spool.export`. Main thread."""
+        return self._spool.export(variables, names, required=required)
+
+    def digest(self, manifest: Manifest) -> str:
+        """See `Spool.digest`. Any thread."""
+        return self._spool.digest(manifest)
+
+    async def seat(self, policy: SandboxPolicy) -> SandboxSeat:
+        """The seat under this policy; with another one than before, the old sandboxes are gone."""
+        # The time limit goes with each execution: a run with another one keeps its sandbox.
+        policy = replace(policy, wall_s=SandboxPolicy.wall_s)
+        if self._seat is None or self._policy != policy:
+            await self._end()
+            self._policy = policy
+            self._pool = SparePool(policy, self._directory.path, preload=modules_to_preload())
+            self._seat = SandboxSeat(self._pool)
+        return self._seat
+
+    async def extra_seat(self, policy: SandboxPolicy) -> SandboxSeat:
+        """A seat beside the notebook's; the caller resets it in the end."""
+        await self.seat(policy)
+        assert self._pool is not None
+        return SandboxSeat(self._pool)
+
+    async def warm(self, policy: SandboxPolicy) -> None:
+        """Start a spare; returns at once."""
+        await self.seat(policy)
+        assert self._pool is not None
+        self._pool.warm()
+
+    async def close(self) -> None:
+        """End all sandboxes, remove all copies."""
+        await self._end()
+        self._spool.close()
+        self._directory.close()
+
+    async def _end(self) -> None:
+        seat, self._seat = self._seat, None
+        pool, self._pool = self._pool, None
+        if seat is not None:
+            await seat.reset()
+        if pool is not None:
+            await pool.close()
+
+
+def modules_to_preload() -> tuple[str, ...]:
+    """By what is installed and what the user's kernel has imported; imports nothing."""
+    # A parent is looked for in place of `a.b`: finding the specification of `a.b` would import `a`.
+    usual = [name for name in USUAL_MODULES if importlib.util.find_spec(name.partition(".")[0]) is not None]
+    return (*usual, *(name for name in LIKELY_MODULES if name in sys.modules))

@@ -1,0 +1,187 @@
+"""`jupyter codeagent …` as a person types it: notebooks in, notebooks out, exit status, nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from model_server import ModelServer, Reply, code
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+SUM = code("df.groupby('city')['n'].sum()")
+LOAD = (
+    "%load_ext jupyter_codeagent\nimport pandas as pd\n"
+    "df = pd.DataFrame({'city': ['Oslo', 'Rome', 'Oslo'], 'n': [1, 2, 4]})"
+)
+
+
+def codeagent(directory: Path, server: ModelServer | None, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command in a directory of its own, with nothing of the user's configuration."""
+    places = {
+        f"JUPYTER_{name}_DIR": str(directory / "jupyter" / name.lower()) for name in ("DATA", "CONFIG", "RUNTIME")
+    }
+    environment = {**os.environ, **places, "IPYTHONDIR": str(directory / "ipython")}
+    if server is not None:
+        environment["CODEAGENT_BASE_URL"] = server.url
+    return subprocess.run(
+        [sys.executable, "-m", "jupyter_codeagent.cli", *arguments],
+        cwd=directory,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+
+
+def write(path: Path, *sources: str) -> Path:
+    notebook = new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    notebook.cells = [new_markdown_cell("# Mine"), *(new_code_cell(source) for source in sources)]
+    nbformat.write(notebook, path)
+    return path
+
+
+def test_run_executes_a_notebook_and_the_new_cells_stand_below_their_question(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    model_server.script(SUM, "Oslo has 5.")
+    given = write(tmp_path / "in.ipynb", LOAD, "%%agent\nsum by city", "print('mine')")
+    before = given.read_bytes()
+    done = codeagent(tmp_path, model_server, "run", "in.ipynb", "-o", "out/out.ipynb")
+    assert done.returncode == 0, done.stderr
+    assert given.read_bytes() == before
+    out = nbformat.read(tmp_path / "out" / "out.ipynb", as_version=4)
+    nbformat.validate(out)
+    roles = [cell.metadata.get("codeagent", {}).get("role", "") for cell in out.cells]
+    assert roles == ["", "", "", "code", "answer", ""]
+    assert out.cells[3].source == "df.groupby('city')['n'].sum()"
+    assert "Oslo    5" in out.cells[3].outputs[0].data["text/plain"]
+    assert out.cells[3].metadata.codeagent.state == "pending"
+    assert out.cells[4].source == "Oslo has 5."
+    assert "[2/3] sum by city" in done.stderr
+    assert done.stdout == ""
+
+
+def test_run_again_on_its_own_result_replaces_pending_cells_and_keeps_accepted_ones(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    model_server.script(SUM, "Oslo has 5.")
+    write(tmp_path / "a.ipynb", LOAD, "%%agent\nsum by city")
+    assert codeagent(tmp_path, model_server, "run", "a.ipynb", "-o", "b.ipynb").returncode == 0
+    model_server.script(code("df['n'].sum()"), "It is 7.")
+    notebook = nbformat.read(tmp_path / "b.ipynb", as_version=4)
+    notebook.cells[2].source = "%%agent\nsum of all"
+    notebook.cells[4].metadata.codeagent.state = "accepted"
+    nbformat.write(notebook, tmp_path / "b.ipynb")
+    assert codeagent(tmp_path, model_server, "run", "b.ipynb", "-o", "c.ipynb").returncode == 0
+    sources = [cell.source for cell in nbformat.read(tmp_path / "c.ipynb", as_version=4).cells]
+    assert sources == ["# Mine", LOAD, "%%agent\nsum of all", "df['n'].sum()", "It is 7.", "Oslo has 5."]
+
+
+def test_a_failing_question_gives_status_1_and_the_notebook_as_far_as_it_came(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    model_server.script(Reply(status=500))
+    write(tmp_path / "in.ipynb", LOAD, "%%agent\nsum", "print('never')")
+    done = codeagent(tmp_path, model_server, "run", "in.ipynb", "-o", "out.ipynb")
+    assert done.returncode == 1
+    assert "500" in done.stderr
+    out = nbformat.read(tmp_path / "out.ipynb", as_version=4)
+    nbformat.validate(out)
+    assert out.cells[2].outputs[-1].ename == "RunFailedError"
+    assert out.cells[3].outputs == []
+
+
+def test_a_kernel_that_dies_later_gives_one_line_and_the_cells_that_had_come(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    model_server.script(SUM, "Oslo has 5.")
+    write(tmp_path / "in.ipynb", LOAD, "%%agent\nsum by city", "import os\nos._exit(1)", "print('never')")
+    done = codeagent(tmp_path, model_server, "run", "in.ipynb", "-o", "out.ipynb")
+    assert done.returncode == 1
+    assert "cell 3 failed: the kernel died\n" in done.stderr
+    assert "Traceback" not in done.stderr
+    out = nbformat.read(tmp_path / "out.ipynb", as_version=4)
+    nbformat.validate(out)
+    assert [cell.source for cell in out.cells[3:5]] == ["df.groupby('city')['n'].sum()", "Oslo has 5."]
+    assert out.cells[-1].outputs == []
+
+
+def test_metadata_that_others_wrote_is_tolerated(tmp_path: Path, model_server: ModelServer) -> None:
+    model_server.script(SUM, "Oslo has 5.")
+    notebook = nbformat.read(write(tmp_path / "in.ipynb", LOAD, "%%agent\nsum by city", "print(7)"), as_version=4)
+    for cell in notebook.cells:
+        cell.metadata["codeagent"] = "x"
+    nbformat.write(notebook, tmp_path / "in.ipynb")
+    done = codeagent(tmp_path, model_server, "run", "in.ipynb", "-o", "out.ipynb")
+    assert done.returncode == 0, done.stderr
+    out = nbformat.read(tmp_path / "out.ipynb", as_version=4)
+    assert out.cells[3].source == "df.groupby('city')['n'].sum()"
+    assert out.cells[-1].outputs[0].text == "7\n"
+
+
+def test_nothing_waits_for_a_person_who_is_not_there(tmp_path: Path, model_server: ModelServer) -> None:
+    model_server.script(SUM)
+    write(tmp_path / "in.ipynb", LOAD, "%%agent --approve ask\nsum")
+    done = codeagent(tmp_path, model_server, "run", "in.ipynb", "-o", "out.ipynb")
+    assert done.returncode == 1
+    assert "DeniedError" in done.stderr
+
+
+def test_ask_starts_from_files(tmp_path: Path, model_server: ModelServer) -> None:
+    (tmp_path / "2024 sales.csv").write_text("city,n\nOslo,1\nRome,2\n", encoding="utf-8")
+    model_server.script(code("data_2024_sales['n'].sum()"), "It is 3.")
+    done = codeagent(tmp_path, model_server, "ask", "What is the sum?", "2024 sales.csv", "-o", "out.ipynb")
+    assert done.returncode == 0, done.stderr
+    out = nbformat.read(tmp_path / "out.ipynb", as_version=4)
+    assert out.cells[2].outputs[0].data["text/plain"] == "np.int64(3)"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("ask", "why", "missing.csv", "-o", "o.ipynb"), "There is no file 'missing.csv'"),
+        (("run", "missing.ipynb", "-o", "o.ipynb"), "missing.ipynb cannot be read"),
+        (("history", "--show", "nosuchrun"), "UnknownRunError"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_1(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
+    done = codeagent(tmp_path, None, *arguments)
+    assert done.returncode == 1
+    assert told in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "o.ipynb").exists()
+
+
+def test_history_lists_shows_and_exports_runs(tmp_path: Path, model_server: ModelServer) -> None:
+    model_server.script(SUM, "Oslo has 5.")
+    write(tmp_path / "in.ipynb", LOAD, "%%agent\nsum by city")
+    assert codeagent(tmp_path, model_server, "run", "in.ipynb", "-o", "out.ipynb").returncode == 0
+    listed = codeagent(tmp_path, None, "history", "by city").stdout
+    run_id = listed.split()[0]
+    assert "'sum by city'" in listed
+    assert json.loads(codeagent(tmp_path, None, "history", "--show", run_id[:6]).stdout)["answer"] == "Oslo has 5."
+    assert codeagent(tmp_path, None, "history", "--export", run_id, "-o", "run.py").returncode == 0
+    assert "df.groupby('city')" in (tmp_path / "run.py").read_text(encoding="utf-8")
+    assert codeagent(tmp_path, None, "history", "--export", run_id, "-o", "run.ipynb").returncode == 0
+    nbformat.validate(nbformat.read(tmp_path / "run.ipynb", as_version=4))
+
+
+def test_doctor_says_of_each_part_whether_it_works(tmp_path: Path, model_server: ModelServer) -> None:
+    model_server.script("ok")
+    done = codeagent(tmp_path, model_server, "doctor")
+    assert "model: scripted at 127.0.0.1" in done.stdout
+    assert "sandbox: " in done.stdout
+    assert "history: 0 runs" in done.stdout
+    broken = codeagent(tmp_path, ModelServer(url="http://127.0.0.1:9/v1"), "doctor")
+    assert broken.returncode == 1
+    assert "NOT OK  model: " in broken.stdout
+
+
+def test_models_lists_what_was_found(tmp_path: Path, model_server: ModelServer) -> None:
+    assert "scripted" in codeagent(tmp_path, model_server, "models").stdout

@@ -1,0 +1,91 @@
+"""The same magic in a terminal IPython and in a notebook run by plain nbclient."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from model_server import ModelServer, code
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+
+SUM = code("df.groupby('city')['n'].sum()")
+LOAD = (
+    "%load_ext jupyter_codeagent\nimport pandas as pd\n"
+    "df = pd.DataFrame({'city': ['Oslo', 'Rome', 'Oslo'], 'n': [1, 2, 4]})"
+)
+
+
+def places(directory: Path, server: ModelServer) -> dict[str, str]:
+    found = {
+        f"JUPYTER_{name}_DIR": str(directory / "jupyter" / name.lower()) for name in ("DATA", "CONFIG", "RUNTIME")
+    }
+    return {**os.environ, **found, "IPYTHONDIR": str(directory / "ipython"), "CODEAGENT_BASE_URL": server.url}
+
+
+def ipython(directory: Path, server: ModelServer, script: str, answers: str = "") -> str:
+    """A terminal IPython that runs a script and reads `answers` from stdin."""
+    path = directory / "script.ipy"
+    path.write_text(script, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "IPython", "--colors=NoColor", "--no-banner", str(path)],
+        input=answers,
+        cwd=directory,
+        env=places(directory, server),
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+ASK = "get_ipython().run_cell_magic('agent', '{options}', 'sum by city')\n"
+
+
+def test_in_a_terminal_ipython_reply_code_result_and_receipt_are_printed(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    model_server.script(SUM, "Oslo has 5.")
+    shown = ipython(tmp_path, model_server, f"{LOAD}\n{ASK.format(options='')}%agent status\n")
+    assert "[the model is writing]" in shown
+    assert "df.groupby('city')['n'].sum()" in shown
+    assert "Oslo    5" in shown
+    assert "Oslo has 5." in shown
+    assert "✓ ok · scripted" in shown
+    assert "model: scripted at" in shown
+
+
+@pytest.mark.parametrize(("answer", "told"), [("y\n", "✓ ok"), ("n\n", "✗ rejected")])
+def test_in_a_terminal_ask_reads_the_decision_from_stdin(
+    tmp_path: Path, model_server: ModelServer, answer: str, told: str
+) -> None:
+    model_server.script(SUM, "x")
+    shown = ipython(tmp_path, model_server, f"{LOAD}\n{ASK.format(options='--approve ask')}", answer)
+    assert told in shown
+    assert ("Oslo    5" in shown) == (answer == "y\n")
+
+
+def test_escape_sequences_of_a_model_do_not_reach_the_terminal(tmp_path: Path, model_server: ModelServer) -> None:
+    model_server.script("\x1b]0;owned\x07" + SUM, "x")
+    assert "\x1b]0" not in ipython(tmp_path, model_server, f"{LOAD}\n{ASK.format(options='')}")
+
+
+def test_under_plain_nbclient_code_and_result_are_the_cells_own_outputs(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    model_server.script(SUM, "Oslo has 5.")
+    notebook = new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    notebook.cells = [new_code_cell(LOAD), new_code_cell("%%agent\nsum by city")]
+    client = NotebookClient(notebook, timeout=90, resources={"metadata": {"path": str(tmp_path)}})
+    with client.setup_kernel(env=places(tmp_path, model_server)):
+        for index, cell in enumerate(notebook.cells):
+            client.execute_cell(cell, index)
+    assert len(notebook.cells) == 2
+    text = str(notebook.cells[1].outputs)
+    assert "Oslo    5" in text
+    assert "Oslo has 5." in text
+    assert "✓ ok" in text

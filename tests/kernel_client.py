@@ -1,0 +1,87 @@
+"""A real ipykernel with the extension, driven as a front end without the labextension would."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager
+
+SETUP = "import pandas as pd\ndf = pd.DataFrame({'city': ['Oslo', 'Rome', 'Oslo'], 'n': [1, 2, 4]})"
+
+
+@dataclass
+class Ran:
+    """What one cell showed."""
+
+    text: str = ""
+    """stdout, stderr and text/plain of everything shown, updates included."""
+    error: str = ""
+    """``Name: message``; empty if the cell succeeded."""
+    data: list[dict[str, Any]] = field(default_factory=list)
+    """MIME bundles in order."""
+
+
+@dataclass
+class Kernel:
+    client: BlockingKernelClient
+    manager: KernelManager
+
+    def run(self, code: str, timeout_s: float = 60, cell_id: str | None = None) -> Ran:
+        """Execute one cell to its end; `cell_id` as JupyterLab sends it."""
+        ran = Ran()
+        self.client.session.metadata = {"cellId": cell_id} if cell_id else {}
+
+        def keep(message: dict[str, Any]) -> None:
+            content = message["content"]
+            ran.text += content.get("text", "")
+            if "data" in content:
+                ran.data.append(content["data"])
+                ran.text += content["data"].get("text/plain", "") + "\n"
+
+        reply = self.client.execute_interactive(code, timeout=timeout_s, output_hook=keep, allow_stdin=False)
+        content = reply["content"]
+        if content["status"] == "error":
+            ran.error = f"{content['ename']}: {content['evalue']}"
+        return ran
+
+    def signal(self, number: signal.Signals) -> None:
+        """From any thread; the manager's own method would leave an event loop behind in each."""
+        pid = getattr(self.manager.provisioner, "pid", None)
+        assert isinstance(pid, int), "the kernel is a local process"
+        os.kill(pid, number)
+
+    def ask(self, prompt: str, options: str = "") -> Ran:
+        return self.run(f"%%agent {options}\n{prompt}")
+
+
+@contextmanager
+def running_kernel(directory: Path, environment: Mapping[str, str]) -> Iterator[Kernel]:
+    """A kernel whose Jupyter and IPython directories lie in `directory`, with `df` and the extension loaded."""
+    places = {
+        "JUPYTER_DATA_DIR": str(directory / "data"),
+        "JUPYTER_CONFIG_DIR": str(directory / "config"),
+        "JUPYTER_RUNTIME_DIR": str(directory / "runtime"),
+        "IPYTHONDIR": str(directory / "ipython"),
+    }
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(env={**os.environ, **places, **environment}, cwd=str(directory))
+    client: BlockingKernelClient = manager.client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=60)
+        kernel = Kernel(client=client, manager=manager)
+        ran = kernel.run(f"{SETUP}\n%load_ext jupyter_codeagent")
+        if ran.error:
+            raise RuntimeError(ran.error)
+        yield kernel
+    finally:
+        client.stop_channels()
+        if manager.has_kernel:
+            manager.shutdown_kernel()

@@ -1,0 +1,107 @@
+"""A finished run with something in every field, for the tests of record, cells and history."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from jupyter_codeagent.values import (
+    AgentRequest,
+    AgentRun,
+    CopiedVariable,
+    Decision,
+    ExecutionError,
+    ExecutionResult,
+    Manifest,
+    Message,
+    NamespaceEntry,
+    Output,
+    SkippedVariable,
+    Step,
+    Usage,
+)
+
+CODE = "late = flights.groupby('carrier').arr_delay.mean()\nlate"
+OUTPUTS: tuple[Output, ...] = (
+    {"output_type": "stream", "name": "stdout", "text": "16 carriers\n"},
+    {
+        "output_type": "display_data",
+        "data": {"image/png": "iVBORw0KGgo=", "text/plain": "<Figure>"},
+        "metadata": {},
+    },
+    {
+        "output_type": "execute_result",
+        "data": {"text/html": "<table><tr><td>21.9</td></tr></table>", "text/plain": "F9  21.9"},
+        "metadata": {},
+        "execution_count": None,
+    },
+)
+
+
+def example_run(**changes: Any) -> AgentRun:
+    """`request__prompt="…"` changes a field of the request."""
+    request = {name.removeprefix("request__"): changes.pop(name) for name in list(changes) if "__" in name}
+    return replace(_RUN, request=replace(_RUN.request, **request), **changes)
+
+
+_FAILED = Step(
+    index=1,
+    messages=(
+        Message(role="system", content="You write Python."),
+        Message(role="user", content="{'a': \"b\"} 100%"),
+    ),
+    prefill="```python\n",
+    reply="```python\nflights.delay\n```",
+    code="flights.delay",
+    decision=Decision(action="approve", code="flights.delay", decided_by="policy", decided_at=1.5),
+    result=ExecutionResult(
+        status="error",
+        error=ExecutionError(ename="AttributeError", evalue="no 'delay'", line=1, source="flights.delay"),
+        duration_s=0.2,
+        namespace=(
+            NamespaceEntry(name="flights", type_name="DataFrame", shape=(3, 2), columns=("carrier", "arr_delay")),
+        ),
+        notes=("1 output dropped",),
+    ),
+    usage=Usage(prompt_tokens=100, completion_tokens=7, calls=1),
+    duration_s=1.0,
+)
+_WORKED = Step(
+    index=2,
+    messages=(*_FAILED.messages, Message(role="assistant", content=_FAILED.reply)),
+    reply=f"```python\n{CODE}\n```",
+    code=CODE,
+    result=ExecutionResult(status="ok", outputs=OUTPUTS, peak_memory_bytes=5 << 20),
+    usage=Usage(prompt_tokens=150, completion_tokens=20, cached_tokens=90, calls=1),
+)
+_RUN = AgentRun(
+    id="0123456789ab",
+    request=AgentRequest(
+        prompt="Which carrier is late? {braces} “quotes” 100 % 🐧",
+        model="qwen-coder",
+        server="embedded",
+        cell_id="agent",
+        notebook="work/eda.ipynb",
+    ),
+    status="ok",
+    started_at=1_700_000_000.0,
+    ended_at=1_700_000_003.5,
+    steps=(_FAILED, _WORKED),
+    manifest=Manifest(
+        copied=(
+            CopiedVariable(
+                name="flights", type_name="DataFrame", size_bytes=9, file="f.bin", buffers=((0, 4), (4, 5))
+            ),
+        ),
+        skipped=(SkippedVariable(name="lock", reason="cannot be copied"),),
+        modules=("import pandas as pd",),
+    ),
+    context="flights: DataFrame 3x2",
+    data_sha256="ab" * 32,
+    sandbox="bubblewrap, no network",
+    code=CODE,
+    outputs=OUTPUTS,
+    answer="Frontier (F9) is 21.9 minutes late.",
+    usage=Usage(prompt_tokens=250, completion_tokens=27, cached_tokens=90, calls=2),
+    notes=("repaired 1 error",),
+)

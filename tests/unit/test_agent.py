@@ -1,0 +1,206 @@
+"""The loop: repairs, limits, decisions, one sentence at the end; with the model and the sandbox scripted."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+
+import pytest
+from model_server import code
+from runner_double import RunnerDouble, failed, shown
+
+from jupyter_codeagent.agent import Decide, Tools, run_agent
+from jupyter_codeagent.candidates import vote
+from jupyter_codeagent.models.scripted import ScriptedModel
+from jupyter_codeagent.values import (
+    AgentRequest,
+    AgentRun,
+    Decision,
+    DisplayOutput,
+    ExecutionResult,
+    Phase,
+    Proposal,
+)
+
+
+@dataclass
+class Watcher:
+    """Keeps what it was told."""
+
+    written: list[AgentRun] = field(default_factory=list)
+    phases: list[Phase] = field(default_factory=list)
+
+    def changed(self, run: AgentRun) -> None:
+        self.written.append(run)
+
+    def progress(self, run: AgentRun, phase: Phase, text: str = "") -> None:
+        self.phases.append(phase)
+
+
+async def approve(proposal: Proposal) -> Decision:
+    return Decision(action="approve", code=proposal.code, decided_by="policy")
+
+
+def new_run(prompt: str = "sum of n?", **request: object) -> AgentRun:
+    asked = replace(AgentRequest(prompt=prompt, model="scripted"), **request)  # type: ignore[arg-type]
+    return AgentRun(id="r1", request=asked, status="running", started_at=0.0)
+
+
+def ask(
+    replies: list[str],
+    runner: RunnerDouble,
+    *,
+    run: AgentRun | None = None,
+    decide: Decide = approve,
+    answer: bool = False,
+    watcher: Watcher | None = None,
+    model: ScriptedModel | None = None,
+) -> AgentRun:
+    tools = Tools(
+        model=model or ScriptedModel(replies),
+        runner=runner,
+        decide=decide,
+        watcher=watcher or Watcher(),
+        defined=lambda: (),
+        answer=answer,
+    )
+    return asyncio.run(run_agent(run or new_run(), (), tools))
+
+
+def test_the_first_working_code_is_the_result() -> None:
+    run = ask([code("print(7)")], RunnerDouble({"print(7)": shown("7\n")}))
+    assert (run.status, run.code.strip(), len(run.steps)) == ("ok", "print(7)", 1)
+    assert run.outputs == shown("7\n").outputs
+
+
+def test_an_error_goes_back_to_the_model_and_only_the_last_code_is_offered() -> None:
+    runner = RunnerDouble({"print(a)": failed("TypeError", "bad operand")})
+    model = ScriptedModel([code("print(a)"), code("print(7)")])
+    run = ask([], runner, model=model)
+    assert (run.status, run.code.strip()) == ("ok", "print(7)")
+    assert "1 failed attempt repaired" in run.notes[0]
+    assert "bad operand" in model.requests[1].messages[-1].content
+
+
+def test_every_step_begins_with_the_messages_of_the_one_before() -> None:
+    model = ScriptedModel([code("print(a)"), code("print(b)"), code("print(7)")])
+    runner = RunnerDouble({"print(a)": failed("TypeError", "one"), "print(b)": failed("TypeError", "two")})
+    ask([], runner, model=model)
+    first, second, third = (request.messages for request in model.requests)
+    assert second[: len(first)] == first
+    assert third[: len(second)] == second
+
+
+def test_it_stops_at_the_limit_of_steps_and_says_the_last_error() -> None:
+    runner = RunnerDouble({f"print({at})": failed("TypeError", f"bad {at}") for at in range(9)})
+    run = ask([code(f"print({at})") for at in range(9)], runner, run=new_run(max_steps=3))
+    assert (run.status, len(run.steps)) == ("failed", 3)
+    assert run.error == "No working code within 3 steps. Last error: TypeError: bad 2"
+
+
+def test_it_stops_when_the_model_repeats_itself() -> None:
+    runner = RunnerDouble({"print(a)": failed("TypeError", "bad")})
+    run = ask([code("print(a)")] * 9, runner, run=new_run(max_steps=8))
+    assert (run.status, len(run.steps)) == ("failed", 2)
+    assert "repeated itself" in run.error
+
+
+def test_a_reply_without_code_is_asked_again() -> None:
+    run = ask(["I cannot help with that.", code("print(7)")], RunnerDouble({"print(7)": shown("7")}))
+    assert (run.status, len(run.steps)) == ("ok", 2)
+
+
+def test_code_that_hides_what_it_does_is_not_run_and_the_model_is_asked_again() -> None:
+    hidden = "evil() #" + "\b" * 8 + "print(7)"
+    runner = RunnerDouble()
+    run = ask([code(hidden), code("print(8)")], runner)
+    assert (run.status, runner.executed) == ("ok", ["print(8)"])
+    assert "U+0008" in run.steps[0].note
+
+
+def test_under_privacy_schema_no_output_and_no_error_value_goes_to_the_model() -> None:
+    bad = replace(failed("ValueError", "could not convert 'CANARY'"), outputs=shown("CANARY").outputs)
+    runner = RunnerDouble({"print(a)": bad, "print(7)": shown("CANARY")})
+    model = ScriptedModel([code("print(a)"), code("print(7)"), "CANARY"])
+    run = ask([], runner, run=new_run(privacy="schema"), model=model, answer=True)
+    assert run.status == "ok"
+    assert "CANARY" not in str(model.requests)
+    assert "ValueError" in str(model.requests[1])
+    told = ScriptedModel([code("print(a)"), code("print(7)"), "x"])
+    ask([], runner, run=new_run(privacy="stats"), model=told, answer=True)
+    assert "CANARY" in str(told.requests)  # the twin
+
+
+def test_a_rejection_without_a_reason_ends_the_run_and_nothing_is_run() -> None:
+    async def reject(proposal: Proposal) -> Decision:
+        return Decision(action="reject", code=proposal.code, decided_by="panel")
+
+    runner = RunnerDouble()
+    run = ask([code("print(7)")], runner, decide=reject)
+    assert (run.status, runner.executed) == ("rejected", [])
+
+
+def test_a_rejection_with_a_reason_is_told_to_the_model() -> None:
+    async def reject_first(proposal: Proposal) -> Decision:
+        no = proposal.step == 1
+        reason = "use the median" if no else ""
+        return Decision(action="reject" if no else "approve", code=proposal.code, decided_by="panel", reason=reason)
+
+    model = ScriptedModel([code("print(1)"), code("print(7)")])
+    run = ask([], RunnerDouble(), decide=reject_first, model=model)
+    assert run.status == "ok"
+    assert "use the median" in model.requests[1].messages[-1].content
+
+
+def test_edited_code_is_what_runs_and_what_is_offered() -> None:
+    async def edit(proposal: Proposal) -> Decision:
+        return Decision(action="approve", code="print(8)", decided_by="panel")
+
+    runner = RunnerDouble()
+    run = ask([code("print(7)")], runner, decide=edit)
+    assert runner.executed == [run.code] == ["print(8)"]
+
+
+@pytest.mark.parametrize(("sentence", "kept"), [("The sum is 7.", "The sum is 7."), ("The sum is 99.", "")])
+def test_a_sentence_is_kept_only_if_its_figures_are_in_the_output(sentence: str, kept: str) -> None:
+    run = ask([code("print(7)"), sentence], RunnerDouble({"print(7)": shown("7\n")}), answer=True)
+    assert (run.status, run.answer) == ("ok", kept)
+
+
+def test_of_a_plot_alone_no_sentence_is_asked_for() -> None:
+    plot = DisplayOutput(
+        output_type="display_data", data={"image/png": "iVBO", "text/plain": "<Figure>"}, metadata={}
+    )
+    runner = RunnerDouble({"print(7)": ExecutionResult(status="ok", outputs=(plot,))})
+    model = ScriptedModel([code("print(7)"), "It is highest in May."])
+    assert (ask([], runner, model=model, answer=True).answer, len(model.requests)) == ("", 1)
+
+
+def test_the_record_is_written_before_the_model_is_asked_and_before_code_is_run() -> None:
+    watcher = Watcher()
+    ask([code("print(7)")], RunnerDouble({"print(7)": shown("7")}), watcher=watcher)
+    before_model, before_run, after = (
+        watcher.written[0].steps[-1],
+        watcher.written[-2].steps[-1],
+        watcher.written[-1],
+    )
+    assert (before_model.reply, before_model.code) == ("", "")
+    assert (before_run.code.strip(), before_run.result) == ("print(7)", None)
+    assert after.steps[-1].result == shown("7")
+
+
+# --- candidates -----------------------------------------------------------------------------------
+
+
+def candidate(text: str, status: str = "ok") -> AgentRun:
+    return replace(new_run(), status=status, outputs=shown(text).outputs, code=text)  # type: ignore[arg-type]
+
+
+def test_the_result_that_most_candidates_found_wins() -> None:
+    first, second, third = candidate("a 1.00001\n"), candidate("b 2.0"), candidate("b   2.00001")
+    assert vote([first, second, third]) == (second, 2)
+
+
+def test_a_tie_goes_to_the_first_and_failed_candidates_have_no_vote() -> None:
+    assert vote([candidate("x", "failed"), candidate("a"), candidate("b")])[0] == candidate("a")
+    assert vote([candidate("x", "failed")]) == (None, 0)

@@ -1,0 +1,92 @@
+"""`jupyter_codeagent.background`: waiting that an interrupt always gets through."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from jupyter_codeagent.background import Background
+
+
+@pytest.fixture
+def background() -> Iterator[Background]:
+    made = Background()
+    yield made
+    made.close()
+
+
+def test_a_coroutine_runs_on_another_thread_and_gives_its_result(background: Background) -> None:
+    async def where() -> str:
+        return threading.current_thread().name
+
+    assert background.run(where()) == "codeagent"
+
+
+def test_an_exception_of_the_coroutine_reaches_the_caller(background: Background) -> None:
+    async def fail() -> None:
+        raise ValueError("told")
+
+    with pytest.raises(ValueError, match="told"):
+        background.run(fail())
+
+
+def test_an_interrupt_cancels_the_task_and_waits_until_it_has_wound_up(background: Background) -> None:
+    wound_up = threading.Event()
+
+    async def hang() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            wound_up.set()
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        background.wait(background.submit(hang()), tick=interrupt)
+    assert wound_up.is_set()
+    assert time.monotonic() - started < 2
+
+
+def test_a_task_cancelled_from_another_thread_ends_the_wait(background: Background) -> None:
+    async def hang() -> None:
+        await asyncio.sleep(60)
+
+    task = background.submit(hang())
+    threading.Timer(0.05, task.cancel).start()
+    with pytest.raises(asyncio.CancelledError):
+        background.wait(task)
+
+
+def test_a_call_for_the_main_thread_is_served_while_it_waits(background: Background) -> None:
+    async def ask() -> str:
+        return await background.on_main_thread(lambda: threading.current_thread().name)
+
+    assert background.run(ask()) == threading.current_thread().name
+
+
+def test_an_error_of_a_main_thread_call_belongs_to_whoever_asked(background: Background) -> None:
+    def fail() -> None:
+        raise OSError("no terminal")
+
+    async def ask() -> str:
+        try:
+            await background.on_main_thread(fail)
+        except OSError as error:
+            return str(error)
+        return ""
+
+    assert background.run(ask()) == "no terminal"
+
+
+def test_close_ends_the_thread(background: Background) -> None:
+    async def nothing() -> None: ...
+
+    background.run(nothing())
+    background.close()
+    assert "codeagent" not in {thread.name for thread in threading.enumerate()}

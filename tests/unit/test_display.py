@@ -1,0 +1,123 @@
+"""`jupyter_codeagent.display`: one honest line, folded details, nothing unescaped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from jupyter_codeagent.display import TerminalDisplay, receipt_html, receipt_line, size_text, status_text
+from jupyter_codeagent.values import (
+    AgentRequest,
+    AgentRun,
+    CopiedVariable,
+    ExecutionError,
+    ExecutionResult,
+    Manifest,
+    SandboxStatus,
+    SkippedVariable,
+    Step,
+    Usage,
+)
+
+RUN = AgentRun(
+    id="abc123",
+    request=AgentRequest(prompt="how many?", model="qwen", server="127.0.0.1:8080"),
+    status="ok",
+    started_at=100.0,
+    ended_at=103.25,
+    steps=(Step(index=1, messages=(), code="len(df)", result=ExecutionResult(status="ok"), duration_s=3.0),),
+    manifest=Manifest(
+        copied=(CopiedVariable(name="df", type_name="DataFrame", size_bytes=3 << 20, file="f"),),
+        skipped=(SkippedVariable(name="con", reason="a database connection cannot be copied"),),
+    ),
+    context="df: DataFrame 3x1",
+    sandbox="bubblewrap, no network",
+    usage=Usage(prompt_tokens=210, completion_tokens=31, cached_tokens=180, calls=1),
+)
+
+
+def test_the_receipt_says_what_was_copied_and_what_was_sent_and_to_whom() -> None:
+    assert receipt_line(RUN) == (
+        "✓ ok · qwen · 1 step · 210 in, 180 cached, 31 out · 3.2 s · bubblewrap, no network · "
+        "copied df (3.0 MiB) · sent names, types and statistics to 127.0.0.1:8080 on this machine"
+    )
+
+
+def test_a_remote_server_is_called_remote() -> None:
+    remote = replace(RUN, request=replace(RUN.request, server="models.example.org", remote=True))
+    assert "to REMOTE models.example.org" in receipt_line(remote)
+
+
+def test_a_failed_run_says_why_below_the_line() -> None:
+    failed = replace(RUN, status="failed", error="No working code within 4 steps.")
+    assert receipt_line(failed).endswith("\nNo working code within 4 steps.")
+    assert receipt_line(failed).startswith("✗ failed")
+
+
+def test_nothing_was_sent_if_the_model_was_not_asked() -> None:
+    assert "nothing sent" in receipt_line(replace(RUN, usage=Usage()))
+
+
+def test_the_details_tell_what_was_sent_what_was_copied_and_each_attempt() -> None:
+    error = ExecutionError(ename="KeyError", evalue="'Revenu'")
+    attempt = Step(index=1, messages=(), code="df['Revenu']", result=ExecutionResult(status="error", error=error))
+    html = receipt_html(replace(RUN, steps=(attempt, *RUN.steps)))
+    for told in (
+        "df: DataFrame 3x1",
+        "con: not copied",
+        "df[&#x27;Revenu&#x27;]",
+        "KeyError",
+        "<details>",
+        "abc123",
+    ):
+        assert told in html
+
+
+def test_text_of_the_model_and_of_the_sandbox_is_escaped() -> None:
+    evil = "<script>alert(1)</script>"
+    step = Step(index=1, messages=(), code=evil, note=evil)
+    html = receipt_html(replace(RUN, steps=(step,), context=evil, error=evil, notes=(evil,), sandbox=evil))
+    assert "<script" not in html
+
+
+def test_code_that_ran_without_isolation_says_so_in_bold() -> None:
+    assert "NOT ISOLATED: the code ran without a sandbox" in receipt_html(replace(RUN, sandbox="NOT ISOLATED"))
+    assert "NOT ISOLATED" not in receipt_html(RUN)
+
+
+@pytest.mark.parametrize(("size", "text"), [(1, "1 KiB"), (3 << 20, "3.0 MiB"), (5 << 30, "5.0 GiB")])
+def test_sizes_are_short(size: int, text: str) -> None:
+    assert size_text(size) == text
+
+
+def test_the_status_tells_what_is_closed_open_and_limited() -> None:
+    status = SandboxStatus(
+        level="landlock", closed=("tcp",), open=("host name",), limits=("memory 2 GiB",), hint="install it"
+    )
+    assert list(status_text(status)) == [
+        "sandbox: landlock, no network",
+        "  closed (probed from inside): tcp",
+        "  not hidden: host name",
+        "  limit: memory 2 GiB",
+        "  better: install it",
+    ]
+
+
+def test_a_terminal_prints_only_what_is_new(capsys: pytest.CaptureFixture[str]) -> None:
+    display = TerminalDisplay()
+    display.progress(RUN, "model", "a")
+    display.progress(RUN, "model", "ab")
+    display.progress(RUN, "sandbox", "ab")
+    display.finish(RUN)
+    out = capsys.readouterr().out
+    assert out.startswith("[the model is writing]\nab\n[running in the sandbox]\n✓ ok")
+
+
+def test_a_weaker_level_is_told_by_the_receipt() -> None:
+    assert "landlock, no network" in receipt_line(replace(RUN, sandbox="landlock, no network"))
+
+
+def test_the_receipt_says_when_results_were_sent_too() -> None:
+    twice = replace(RUN, usage=replace(RUN.usage, calls=2))
+    assert "statistics, and what the code showed to 127.0.0.1:8080" in receipt_line(twice)

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from run_examples import example_run
+
+from jupyter_codeagent.record import run_from_json, run_to_json, run_view
+
+
+def test_a_run_comes_back_equal_from_its_json_text() -> None:
+    run = example_run()
+
+    assert run_from_json(json.loads(json.dumps(run_to_json(run)))) == run
+
+
+def test_keys_of_a_newer_version_are_ignored() -> None:
+    record = run_to_json(example_run())
+    record["mood"] = "good"
+    record["steps"][0]["result"]["colour"] = "blue"
+
+    assert run_from_json(record) == example_run()
+
+
+def test_a_record_of_an_older_version_gets_the_defaults_of_new_fields() -> None:
+    record = run_to_json(example_run())
+    del record["notes"], record["replayed_from"], record["request"]["server"]
+
+    run = run_from_json(record)
+
+    assert (run.notes, run.replayed_from, run.request.server) == ((), "", "")
+
+
+def test_a_record_without_a_required_field_is_refused() -> None:
+    record = run_to_json(example_run())
+    del record["id"]
+
+    with pytest.raises(TypeError, match="id"):
+        run_from_json(record)
+
+
+def test_the_view_of_a_page_has_everything_but_the_messages() -> None:
+    whole, view = run_to_json(example_run()), run_view(example_run())
+
+    assert all("messages" not in step for step in view["steps"])
+    assert all(step.pop("messages") for step in whole["steps"])
+    assert view == whole

@@ -1,0 +1,70 @@
+"""What a run may be told of earlier ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_codeagent.history import HistoryStore
+from jupyter_codeagent.runbook import RunBook
+from jupyter_codeagent.values import AgentRequest, AgentRun, CopiedVariable, Manifest
+
+
+def a_run(run_id: str, **request: Any) -> AgentRun:
+    asked = replace(AgentRequest(prompt=f"question {run_id}", model="m", server="127.0.0.1:1"), **request)
+    return AgentRun(
+        id=run_id, request=asked, status="ok", started_at=1.0, code="print(1)", answer=f"answer {run_id}"
+    )
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> RunBook:
+    return RunBook(HistoryStore(tmp_path / "history.sqlite"), session_id="s")
+
+
+def test_the_conversation_has_prompt_code_and_result_of_earlier_runs(book: RunBook) -> None:
+    book.write(a_run("a"))
+    [turn] = book.turns_before(a_run("b"))
+    assert (turn.prompt, turn.code, turn.answer) == ("question a", "print(1)", "answer a")
+
+
+def test_what_was_said_to_one_server_is_not_told_to_another_that_is_remote(book: RunBook) -> None:
+    book.write(a_run("a"))
+    assert book.turns_before(a_run("b", server="api.example.org", remote=True)) == ()
+    assert len(book.turns_before(a_run("b", server="127.0.0.1:2"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "told"),
+    [("samples", "stats", ""), ("stats", "schema", ""), ("schema", "schema", ""), ("stats", "samples", "answer a")],
+)
+def test_results_are_told_only_under_a_privacy_that_is_not_stricter(
+    book: RunBook, then: str, now: str, told: str
+) -> None:
+    book.write(a_run("a", privacy=then))
+    assert [turn.answer for turn in book.turns_before(a_run("b", privacy=now))] == [told]
+
+
+def test_runs_of_the_same_cell_and_discarded_ones_are_not_told(book: RunBook) -> None:
+    book.write(a_run("a", cell_id="c1"))
+    book.write(a_run("b", cell_id="c2"))
+    book.set_cell_state("b", "discarded", decided_by="panel")
+    assert book.turns_before(a_run("x", cell_id="c1")) == ()
+
+
+def test_runs_that_had_a_copy_of_a_hidden_variable_are_not_told(book: RunBook) -> None:
+    copied = CopiedVariable(name="df", type_name="DataFrame", size_bytes=1, file="1")
+    book.write(replace(a_run("a"), manifest=Manifest(copied=(copied,))))
+    book.write(a_run("b"))
+    book.forget_variable("df")
+    assert [turn.prompt for turn in book.turns_before(a_run("x"))] == ["question b"]
+
+
+def test_pending_cells_that_a_newer_run_replaced_are_recorded_as_discarded(book: RunBook) -> None:
+    book.write(replace(a_run("a"), cell_state="pending"))
+    book.write(replace(a_run("b"), cell_state="accepted"))
+    book.replace_pending(["a", "b"])
+    assert [book.find(run_id).cell_state for run_id in ("a", "b")] == ["discarded", "accepted"]
