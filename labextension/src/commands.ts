@@ -1,0 +1,115 @@
+import type { CommandRegistry } from '@lumino/commands';
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { KernelConnections } from './connections';
+import type { CellDecisions } from './decisions';
+import { agentIcon } from './icon';
+import type { ISharedCell } from './notebook';
+import { isPending, pendingRuns, provenance, sharedNotebook } from './notebook';
+import { isRunning } from './record';
+
+export const Commands = {
+  open: 'jupyter-codeagent:open',
+  stop: 'jupyter-codeagent:stop',
+  accept: 'jupyter-codeagent:accept',
+  apply: 'jupyter-codeagent:accept-and-run',
+  edit: 'jupyter-codeagent:edit',
+  discard: 'jupyter-codeagent:discard',
+  acceptAll: 'jupyter-codeagent:accept-all',
+  discardAll: 'jupyter-codeagent:discard-all',
+  next: 'jupyter-codeagent:next-pending',
+  previous: 'jupyter-codeagent:previous-pending',
+  undo: 'jupyter-codeagent:undo-insertion'
+} as const;
+
+export interface ICommandsOptions {
+  commands: CommandRegistry;
+  trans: TranslationBundle;
+  tracker: INotebookTracker;
+  connections: KernelConnections;
+  decisions: CellDecisions;
+  open: () => void;
+}
+
+/** Every action of panel and cells as a command, for the palette, menus and the user's own keys. */
+export function addCommands(options: ICommandsOptions): void {
+  const { commands, trans, decisions, connections, tracker } = options;
+  const add = (id: string, label: string, execute: () => unknown, isEnabled: () => boolean): void => {
+    const describedBy = { args: { type: 'object', properties: {} } };
+    commands.addCommand(id, { label, execute, isEnabled, describedBy });
+  };
+  const onPending = (id: string, label: string, act: (at: IPendingCell) => unknown): void => {
+    const execute = (): unknown => {
+      const at = pendingCell(tracker.currentWidget);
+      return at && act(at);
+    };
+    add(id, label, execute, () => pendingCell(tracker.currentWidget) !== null);
+  };
+  const onNotebook = (id: string, label: string, act: (panel: NotebookPanel) => unknown): void =>
+    add(
+      id,
+      label,
+      () => tracker.currentWidget && act(tracker.currentWidget),
+      () => hasPending(tracker.currentWidget)
+    );
+
+  commands.addCommand(Commands.open, {
+    label: trans.__('Show the Code Agent'),
+    icon: agentIcon,
+    execute: options.open,
+    describedBy: { args: { type: 'object', properties: {} } }
+  });
+  add(
+    Commands.stop,
+    trans.__('Stop the Agent’s Run'),
+    () => runningIds(connections).forEach(id => connections.current?.send({ type: 'stop', run_id: id })),
+    () => runningIds(connections).length > 0
+  );
+  onPending(Commands.accept, trans.__('Accept Pending Cells of This Run'), at =>
+    decisions.accept(at.panel, at.runId)
+  );
+  onPending(Commands.apply, trans.__('Accept Pending Cell and Run It in Your Kernel'), at =>
+    decisions.apply(at.panel, at.cellId)
+  );
+  onPending(Commands.edit, trans.__('Edit Pending Cell'), at => decisions.edit(at.panel, at.cellId));
+  onPending(Commands.discard, trans.__('Discard Pending Cells of This Run'), at =>
+    decisions.discard(at.panel, [at.runId])
+  );
+  onNotebook(Commands.acceptAll, trans.__('Accept All Pending Cells'), panel => decisions.acceptAll(panel));
+  onNotebook(Commands.discardAll, trans.__('Discard All Pending Cells'), panel =>
+    decisions.discardAll(panel)
+  );
+  onNotebook(Commands.next, trans.__('Go to Next Pending Cell'), panel => decisions.revealPending(panel, 1));
+  onNotebook(Commands.previous, trans.__('Go to Previous Pending Cell'), panel =>
+    decisions.revealPending(panel, -1)
+  );
+  add(
+    Commands.undo,
+    trans.__('Undo the Agent’s Last Insertion'),
+    () => tracker.currentWidget && decisions.undoInsertion(tracker.currentWidget),
+    () => tracker.currentWidget !== null
+  );
+}
+
+interface IPendingCell {
+  panel: NotebookPanel;
+  cellId: string;
+  runId: string;
+}
+
+/** The active cell of the notebook, if it waits for a decision. */
+function pendingCell(panel: NotebookPanel | null): IPendingCell | null {
+  const cell = panel?.content.activeCell?.model.sharedModel as unknown as ISharedCell | undefined;
+  const runId = cell && isPending(cell) ? provenance(cell)?.run_id : undefined;
+  return panel && cell && runId ? { panel, cellId: cell.id, runId } : null;
+}
+
+function hasPending(panel: NotebookPanel | null): boolean {
+  const notebook = sharedNotebook(panel);
+  return notebook !== null && pendingRuns(notebook).length > 0;
+}
+
+function runningIds(connections: KernelConnections): string[] {
+  return connections.current?.model.state.runs.filter(isRunning).map(run => run.id) ?? [];
+}

@@ -1,0 +1,183 @@
+import { KernelConnection } from './connection';
+import type { FromPage } from './protocol';
+import { FROM_PAGE, insertMessage, markMessage, stateMessage, TO_PAGE } from './testing/golden';
+import { FakeKernel } from './testing/kernel';
+import type { Notebook } from './testing/notebooks';
+import { cellsOf, ids, notebookOf, panelOf, states, trackerOf } from './testing/notebooks';
+
+let kernel: FakeKernel;
+let notebook: Notebook;
+let connection: KernelConnection;
+
+/** Let promises that are settled already run on, without time going by. */
+const settle = async (): Promise<void> => {
+  await vi.advanceTimersByTimeAsync(0);
+};
+
+async function connect(fake: FakeKernel): Promise<void> {
+  kernel = fake;
+  connection = new KernelConnection(kernel.as, trackerOf(panelOf(notebook)));
+  await settle();
+}
+
+const last = (): FromPage => kernel.heard[kernel.heard.length - 1];
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  notebook = notebookOf('%%agent\none', 'x');
+  await connect(new FakeKernel({ hasAgent: true }));
+});
+afterEach(() => {
+  connection.dispose();
+  vi.useRealTimers();
+});
+
+describe('opening', () => {
+  it('says the golden hello, on the subshell', () => {
+    expect(kernel.heard).toEqual([{ ...FROM_PAGE.hello, notebook: 'eda.ipynb' }]);
+    const opened = kernel.posted.find(message => message.header.msg_type === 'comm_open')!;
+    expect(opened.header.subshell_id).toBe('sub-1');
+    expect(opened.content.target_name).toBe('jupyter-codeagent');
+  });
+
+  it('is ready when the state has come', () => {
+    expect(connection.model.state.link).toBe('connecting');
+    kernel.say(stateMessage());
+    expect(connection.model.state.link).toBe('ready');
+  });
+
+  it('says nothing to a kernel without the agent, until its beacon comes', async () => {
+    connection.dispose();
+    await connect(new FakeKernel());
+    expect(connection.model.state.link).toBe('absent');
+    expect(kernel.heard).toEqual([]);
+    expect(connection.send({ type: 'pong' })).toBe(false);
+    kernel.beacon();
+    await settle();
+    expect(kernel.heard).toHaveLength(1);
+  });
+
+  it('works without subshells', async () => {
+    connection.dispose();
+    await connect(new FakeKernel({ hasAgent: true, subshells: false }));
+    expect(kernel.heard).toHaveLength(1);
+  });
+
+  it('repeats a hello that was not answered, then says that it failed', async () => {
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(kernel.heard).toHaveLength(3);
+    expect(connection.model.state).toMatchObject({ link: 'failed', problem: /did not answer/ });
+    connection.retry();
+    await settle();
+    expect(kernel.heard).toHaveLength(4);
+  });
+
+  it('does not repeat a hello that was answered', async () => {
+    kernel.say(stateMessage());
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(kernel.heard).toHaveLength(1);
+  });
+
+  it('of another protocol fails and says what to do', () => {
+    vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    kernel.say({ ...stateMessage(), protocol: 2 });
+    expect(connection.model.state).toMatchObject({ link: 'failed', problem: /protocol 2.*reload the page/ });
+  });
+
+  it('begins anew when the kernel restarts', async () => {
+    kernel.say(stateMessage());
+    kernel.setStatus('restarting');
+    expect(connection.model.state).toMatchObject({ link: 'absent', runs: [] });
+    kernel.beacon();
+    await settle();
+    expect(kernel.heard).toHaveLength(2);
+  });
+});
+
+describe('answering', () => {
+  beforeEach(() => {
+    kernel.say(stateMessage());
+  });
+
+  it('a ping with the golden pong', () => {
+    kernel.say(TO_PAGE.ping);
+    expect(last()).toEqual(FROM_PAGE.pong);
+  });
+
+  it('the golden insertion with the golden acknowledgement', () => {
+    kernel.say({ ...insertMessage(), anchor: 'cell-0' });
+    expect(last()).toEqual(FROM_PAGE.inserted);
+    expect(ids(notebook).slice(1, 3)).toEqual(insertMessage().cells.map(cell => cell.id));
+  });
+
+  it('the golden mark with the golden acknowledgement', () => {
+    kernel.say(insertMessage());
+    kernel.say(markMessage());
+    expect(last()).toEqual(FROM_PAGE.marked);
+    expect(states(notebook)).toEqual([undefined, undefined, 'accepted', 'accepted']);
+  });
+
+  it('a mark as discarded by taking out what is pending', () => {
+    kernel.say(insertMessage());
+    kernel.say({ ...markMessage(), state: 'discarded' });
+    expect(last()).toEqual(FROM_PAGE.marked);
+    expect(ids(notebook)).toEqual(['cell-0', 'cell-1']);
+  });
+
+  it('a repeated insertion without doing it again, also when the user has discarded it meanwhile', () => {
+    kernel.say(insertMessage());
+    kernel.say({ ...markMessage(), state: 'discarded' });
+    kernel.say(insertMessage());
+    expect(last()).toEqual(FROM_PAGE.inserted);
+    expect(ids(notebook)).toEqual(['cell-0', 'cell-1']);
+  });
+
+  it('an insertion that is not possible with the reason, and does it when it has become possible', () => {
+    const panel = (connection as unknown as { _tracker: { currentWidget: { content: object } } })._tracker
+      .currentWidget;
+    const { content } = panel;
+    panel.content = { ...content, model: null };
+    kernel.say(insertMessage());
+    expect(last()).toEqual({
+      ...FROM_PAGE.inserted,
+      ok: false,
+      cell_ids: [],
+      problem: 'no notebook of this kernel is open in this page'
+    });
+    panel.content = content;
+    kernel.say(insertMessage());
+    expect(last()).toEqual(FROM_PAGE.inserted);
+  });
+
+  it('an insertion that replaces an earlier run', () => {
+    kernel.say({ ...insertMessage(), cells: cellsOf('old'), id: '1' });
+    kernel.say({ ...insertMessage(), replace: ['old'], id: '2' });
+    expect(ids(notebook)).not.toContain('old-code');
+  });
+
+  it('tells of an insertion, for undo', () => {
+    const inserted: string[][] = [];
+    connection.inserted.connect((_, { cellIds }) => inserted.push(cellIds));
+    kernel.say(insertMessage());
+    kernel.say(insertMessage());
+    expect(inserted).toHaveLength(1);
+  });
+
+  it('what is no message of this protocol with a failed link, and goes on', () => {
+    vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    kernel.say({ type: 'insert', id: 'x' });
+    expect(connection.model.state.link).toBe('failed');
+    expect(ids(notebook)).toEqual(['cell-0', 'cell-1']);
+    kernel.say(stateMessage());
+    expect(connection.model.state.link).toBe('ready');
+  });
+});
+
+describe('closing', () => {
+  it('closes comm and subshell, and then sends nothing any more', () => {
+    connection.dispose();
+    expect(kernel.posted[kernel.posted.length - 1].header.msg_type).toBe('comm_close');
+    expect(kernel.deletedSubshells).toEqual(['sub-1']);
+    expect(connection.send({ type: 'pong' })).toBe(false);
+  });
+});

@@ -1,0 +1,305 @@
+/** The page's side of the link to the agent in one kernel. */
+import type { NotebookPanel, INotebookTracker } from '@jupyterlab/notebook';
+import type { Kernel } from '@jupyterlab/services';
+import { KernelMessage } from '@jupyterlab/services';
+import type { JSONObject } from '@lumino/coreutils';
+import type { IDisposable } from '@lumino/disposable';
+import type { ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
+
+import { AgentModel } from './model';
+import { discardRuns, findNotebook, insertCells, markRun, panelsOfKernel, sharedNotebook } from './notebook';
+import type { FromPage, IInsertedMessage, IInsertMessage, IMarkedMessage, IMarkMessage } from './protocol';
+import { assertNever, PROTOCOL, readMessage, TARGET } from './protocol';
+
+/** A kernel without subshells says nothing; a page that just loaded holds its messages back for 3 s. */
+const SUBSHELL_MS = 8000;
+/** The kernel answers `hello` at once; the server may have dropped the answer. */
+const STATE_MS = 4000;
+const HELLOS = 3;
+
+type Ack = IInsertedMessage | IMarkedMessage;
+
+/**
+ * Opens a comm on a kernel subshell of its own, where messages are handled while a cell is running.
+ *
+ * Not JupyterLab's own subshell for comms: that one waits for `kernel.info`, which a kernel that is busy when the
+ * page loads does not send before its cell has ended. And not `kernel.requestCreateSubshell`, which throws while
+ * the info is unknown.
+ */
+export class KernelConnection implements IDisposable {
+  constructor(
+    readonly kernel: Kernel.IKernelConnection,
+    private readonly _tracker: INotebookTracker
+  ) {
+    kernel.registerCommTarget(TARGET, beacon => {
+      // The kernel says that the agent is there. Nothing may be awaited in here: messages wait meanwhile.
+      beacon.onMsg = () => undefined;
+      this._beacons++;
+      void this._open();
+    });
+    kernel.statusChanged.connect(this._onStatus, this);
+    void this._open();
+  }
+
+  readonly model = new AgentModel();
+
+  /** Cells were inserted by the kernel's order. */
+  get inserted(): ISignal<this, { panel: NotebookPanel; cellIds: string[] }> {
+    return this._inserted;
+  }
+
+  get isDisposed(): boolean {
+    return this._disposed;
+  }
+
+  dispose(): void {
+    if (this._disposed) {
+      return;
+    }
+    this._disposed = true;
+    this.kernel.statusChanged.disconnect(this._onStatus, this);
+    this._close();
+    Signal.clearData(this);
+  }
+
+  /** Whether it was sent: only a kernel that runs the agent hears it. */
+  send(message: FromPage): boolean {
+    if (!this._comm || this._comm.isDisposed || this.kernel.isDisposed) {
+      return false;
+    }
+    this._post('comm_msg', { comm_id: this._comm.commId, data: { ...message } as JSONObject });
+    return true;
+  }
+
+  /** Look again whether the agent is there. */
+  retry(): void {
+    this._comm?.dispose();
+    this._comm = null;
+    void this._open();
+  }
+
+  // --- opening and closing
+
+  private async _open(): Promise<void> {
+    if (this._disposed || this._opening || (this._comm && !this._comm.isDisposed)) {
+      return;
+    }
+    this._opening = true;
+    const generation = this._generation;
+    const beacons = this._beacons;
+    try {
+      await this._openOnce(() => this._disposed || generation !== this._generation);
+    } catch (error) {
+      if (!this._disposed && generation === this._generation) {
+        this.model.setLink('failed', error instanceof Error ? error.message : String(error));
+      }
+    } finally {
+      this._opening = false;
+      // A restart or a beacon in the meantime must not be forgotten.
+      if (
+        !this._disposed &&
+        (generation !== this._generation || (!this._comm && beacons !== this._beacons))
+      ) {
+        void this._open();
+      }
+    }
+  }
+
+  private async _openOnce(isStale: () => boolean): Promise<void> {
+    this.model.setLink('connecting');
+    this._subshell ??= await this._createSubshell();
+    if (isStale()) {
+      return;
+    }
+    const isThere = this._beacons > 0 || (await this._hasAgent());
+    if (isStale()) {
+      return;
+    }
+    if (!isThere) {
+      this.model.setLink('absent');
+      return;
+    }
+    this._sayHello(1);
+  }
+
+  private _sayHello(attempt: number): void {
+    const comm = this.kernel.createComm(TARGET);
+    comm.onMsg = message => this._onMessage(message.content.data);
+    comm.onClose = () => {
+      if (this._comm === comm) {
+        this._comm = null;
+        this.model.setLink('absent');
+      }
+    };
+    this._comm = comm;
+    const hello: FromPage = {
+      type: 'hello',
+      protocol: PROTOCOL,
+      session: this.kernel.clientId,
+      notebook: panelsOfKernel(this._tracker, this.kernel.id)[0]?.context.path ?? null
+    };
+    this._post('comm_open', { comm_id: comm.commId, target_name: TARGET, data: { ...hello } });
+    setTimeout(() => this._checkAnswer(comm, attempt), STATE_MS);
+  }
+
+  private _checkAnswer(comm: Kernel.IComm, attempt: number): void {
+    if (this._disposed || this._comm !== comm || this.model.state.link !== 'connecting') {
+      return;
+    }
+    this._comm = null;
+    comm.dispose();
+    if (attempt < HELLOS) {
+      this._sayHello(attempt + 1);
+    } else {
+      this.model.setLink('failed', `the kernel did not answer ${HELLOS} times`);
+    }
+  }
+
+  private async _createSubshell(): Promise<string | null> {
+    // Typed loosely by JupyterLab: the message exists only for its own subshells.
+    const request = KernelMessage.createMessage({
+      msgType: 'create_subshell_request',
+      channel: 'control',
+      username: this.kernel.username,
+      session: this.kernel.clientId,
+      content: {}
+    } as never) as unknown as KernelMessage.IControlMessage;
+    const future = this.kernel.sendControlMessage(request as never, true);
+    const silence = new Promise<undefined>(resolve => setTimeout(resolve, SUBSHELL_MS));
+    const reply = await Promise.race([future.done as Promise<KernelMessage.IMessage | undefined>, silence]);
+    return (reply?.content as { subshell_id?: string } | undefined)?.subshell_id ?? null;
+  }
+
+  private async _hasAgent(): Promise<boolean> {
+    const future = this._post('comm_info_request', { target_name: TARGET }, true);
+    const reply = (await future.done) as KernelMessage.IMessage | undefined;
+    const comms = (reply?.content as { comms?: object } | undefined)?.comms;
+    return Object.keys(comms ?? {}).length > 0;
+  }
+
+  private _post(msgType: string, content: JSONObject, expectReply = false): Kernel.IShellFuture {
+    const message = KernelMessage.createMessage({
+      msgType,
+      channel: 'shell',
+      username: this.kernel.username,
+      session: this.kernel.clientId,
+      subshellId: this._subshell,
+      content
+    } as never) as unknown as KernelMessage.IShellMessage;
+    return this.kernel.sendShellMessage(message as never, expectReply, true) as Kernel.IShellFuture;
+  }
+
+  private _close(): void {
+    const comm = this._comm;
+    this._comm = null;
+    this._generation++;
+    if (this.kernel.isDisposed || this.kernel.status === 'dead') {
+      return;
+    }
+    if (comm && !comm.isDisposed) {
+      this._post('comm_close', { comm_id: comm.commId, data: {} });
+      comm.dispose();
+    }
+    if (this._subshell && this.kernel.supportsSubshells) {
+      this.kernel.requestDeleteSubshell({ subshell_id: this._subshell }, true);
+    }
+    this._subshell = null;
+  }
+
+  private _onStatus(): void {
+    if (this.kernel.status === 'restarting' || this.kernel.status === 'autorestarting') {
+      this._comm = null;
+      this._subshell = null;
+      this._beacons = 0;
+      this._generation++;
+      this.model.setLink('absent');
+    }
+  }
+
+  // --- messages of the kernel
+
+  private _onMessage(data: unknown): void {
+    try {
+      const message = readMessage(data);
+      if (message.type === 'state' && message.protocol !== PROTOCOL) {
+        throw new Error(
+          `the kernel speaks protocol ${message.protocol}, this page ${PROTOCOL}: reload the page`
+        );
+      }
+      switch (message.type) {
+        case 'ping':
+          this.send({ type: 'pong' });
+          break;
+        case 'insert':
+          this._acknowledge(message.id, () => this._insert(message));
+          break;
+        case 'mark':
+          this._acknowledge(message.id, () => this._mark(message));
+          break;
+        case 'state':
+        case 'run':
+        case 'progress':
+        case 'proposal':
+        case 'resolved':
+          this.model.apply(message);
+          break;
+        default:
+          assertNever(message);
+      }
+    } catch (error) {
+      console.error('jupyter-codeagent:', error);
+      this.model.setLink('failed', error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Messages are sent again until they are acknowledged: what was done once is answered, not done, again. */
+  private _acknowledge(id: string, act: () => Ack): void {
+    const done = this._done.get(id) ?? act();
+    if (done.ok) {
+      this._done.set(id, done);
+    }
+    this.send(done);
+  }
+
+  private _insert(message: IInsertMessage): Ack {
+    const ack = { type: 'inserted' as const, id: message.id };
+    try {
+      const wanted = message.cells.map(cell => String(cell.id));
+      const panel = findNotebook(this._tracker, this.kernel.id, [...wanted, message.anchor ?? '']);
+      const cellIds = insertCells(sharedNotebook(panel)!, message);
+      this._inserted.emit({ panel, cellIds });
+      return { ...ack, ok: true, cell_ids: cellIds, problem: '' };
+    } catch (error) {
+      return { ...ack, ok: false, cell_ids: [], problem: (error as Error).message };
+    }
+  }
+
+  private _mark(message: IMarkMessage): Ack {
+    const ack = { type: 'marked' as const, id: message.id };
+    const panels = panelsOfKernel(this._tracker, this.kernel.id);
+    if (panels.length === 0) {
+      const problem = 'no notebook of this kernel is open in this page';
+      return { ...ack, ok: false, cell_ids: [], problem };
+    }
+    const cellIds = panels.flatMap(panel => {
+      const notebook = sharedNotebook(panel);
+      if (!notebook) {
+        return [];
+      }
+      return message.state === 'discarded'
+        ? discardRuns(notebook, [message.run_id])
+        : markRun(notebook, message.run_id, message.state);
+    });
+    return { ...ack, ok: true, cell_ids: cellIds, problem: '' };
+  }
+
+  private _comm: Kernel.IComm | null = null;
+  private _subshell: string | null = null;
+  private _opening = false;
+  private _beacons = 0;
+  private _generation = 0;
+  private _disposed = false;
+  private _done = new Map<string, Ack>();
+  private _inserted = new Signal<this, { panel: NotebookPanel; cellIds: string[] }>(this);
+}

@@ -1,0 +1,177 @@
+import { Notification } from '@jupyterlab/apputils';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import { nullTranslator } from '@jupyterlab/translation';
+import { Signal } from '@lumino/signaling';
+
+import type { KernelConnection } from './connection';
+import type { KernelConnections } from './connections';
+import { CellDecisions } from './decisions';
+import type { HistoryClient } from './history';
+import { insertCells } from './notebook';
+import type { CellState, FromPage } from './protocol';
+import { FROM_PAGE } from './testing/golden';
+import type { Notebook } from './testing/notebooks';
+import { cellsOf, ids, notebookOf, panelOf, states } from './testing/notebooks';
+
+let notebook: Notebook;
+let panel: NotebookPanel;
+let sent: FromPage[];
+let stored: [string, CellState][];
+let linked: boolean;
+let added: Signal<object, KernelConnection>;
+let decisions: CellDecisions;
+
+beforeEach(() => {
+  notebook = notebookOf('%%agent\none');
+  panel = panelOf(notebook);
+  [sent, stored, linked] = [[], [], true];
+  added = new Signal<object, KernelConnection>({});
+  const connection = { send: (message: FromPage) => linked && sent.push(message) > 0 };
+  decisions = new CellDecisions({
+    connections: { added, of: () => connection } as unknown as KernelConnections,
+    history: {
+      setState: async (runId: string, state: CellState) => void stored.push([runId, state])
+    } as unknown as HistoryClient,
+    trans: nullTranslator.load('x'),
+    activate: () => undefined
+  });
+});
+
+const insert = (runId: string): string[] =>
+  insertCells(notebook, { anchor: 'cell-0', replace: [], cells: cellsOf(runId) });
+const said = (): [string, CellState][] =>
+  sent.flatMap(message =>
+    message.type === 'cell_state' ? [[message.run_id, message.state] as [string, CellState]] : []
+  );
+
+it('accepting marks the cells and sends the golden message', () => {
+  insert('0123456789ab');
+  decisions.accept(panel, '0123456789ab');
+  expect(states(notebook).slice(1)).toEqual(['accepted', 'accepted']);
+  expect(sent).toEqual([FROM_PAGE.cell_state]);
+});
+
+it('accepting twice, or what is not there, says nothing', () => {
+  insert('r');
+  decisions.accept(panel, 'r');
+  decisions.accept(panel, 'r');
+  decisions.accept(panel, 'unknown');
+  expect(said()).toEqual([['r', 'accepted']]);
+});
+
+it('a run with an edited cell stays edited when the rest is accepted', () => {
+  insert('r');
+  decisions.markEdited(panel, notebook.cells[1]);
+  decisions.accept(panel, 'r');
+  expect(states(notebook).slice(1)).toEqual(['edited', 'accepted']);
+  expect(said()).toEqual([
+    ['r', 'edited'],
+    ['r', 'edited']
+  ]);
+});
+
+it('discarding takes the pending cells out; undo brings them back as pending, and says so', () => {
+  insert('r');
+  decisions.discard(panel, ['r']);
+  expect(ids(notebook)).toEqual(['cell-0']);
+  notebook.undo();
+  decisions.noticeRestored(panel);
+  decisions.noticeRestored(panel);
+  expect(said()).toEqual([
+    ['r', 'discarded'],
+    ['r', 'pending']
+  ]);
+});
+
+it('all at once', () => {
+  ['a', 'b', 'c'].forEach(insert);
+  decisions.discard(panel, ['b']);
+  decisions.acceptAll(panel);
+  expect(new Set(states(notebook).slice(1))).toEqual(new Set(['accepted']));
+  expect(said()).toEqual([
+    ['b', 'discarded'],
+    ['c', 'accepted'],
+    ['a', 'accepted']
+  ]);
+});
+
+it('without a link to the kernel the decision goes to the history itself', () => {
+  linked = false;
+  insert('r');
+  decisions.accept(panel, 'r');
+  expect([sent, stored]).toEqual([[], [['r', 'accepted']]]);
+});
+
+it('an insertion of the kernel can be undone by its own command, once', () => {
+  const connection = { inserted: new Signal<object, unknown>({}) };
+  added.emit(connection as unknown as KernelConnection);
+  const info = vi.spyOn(Notification, 'info').mockReturnValue('');
+  connection.inserted.emit({ panel, cellIds: insert('r') });
+  decisions.undoInsertion(panel);
+  expect(ids(notebook)).toEqual(['cell-0']);
+  expect(said()).toEqual([['r', 'discarded']]);
+  expect(info).not.toHaveBeenCalled();
+  decisions.undoInsertion(panel);
+  expect(info).toHaveBeenCalled();
+});
+
+describe('inserting an old run again', () => {
+  beforeEach(() => {
+    Object.assign(panel.content, { activeCell: { model: { id: 'cell-0' } } });
+  });
+
+  it('puts its cells below the active cell', async () => {
+    await decisions.insertAgain(panel, cellsOf('r'));
+    expect(ids(notebook)).toEqual(['cell-0', 'r-code', 'r-answer']);
+  });
+
+  it('gives new ids where its cells are in the notebook already', async () => {
+    await decisions.insertAgain(panel, cellsOf('r'));
+    await decisions.insertAgain(panel, cellsOf('r'));
+    expect(new Set(ids(notebook)).size).toBe(5);
+  });
+
+  it('is refused in a notebook that cannot be written', async () => {
+    Object.assign(panel.content.model!, { readOnly: true });
+    await expect(decisions.insertAgain(panel, cellsOf('r'))).rejects.toThrow('read-only');
+    expect(ids(notebook)).toEqual(['cell-0']);
+  });
+});
+
+describe('running a pending cell in the live kernel', () => {
+  /** A cell widget with this model, enough for the question. */
+  const withWidgets = (): void => {
+    const widgets = notebook.cells.map(cell => ({ model: { id: cell.id, sharedModel: cell } }));
+    Object.assign(panel.content, { widgets });
+  };
+  const answer = async (button: string): Promise<void> => {
+    await vi.waitFor(() => expect(document.querySelector('.jp-Dialog')).not.toBeNull());
+    (document.querySelector(`.jp-Dialog button.${button}`) as HTMLElement).click();
+  };
+  afterEach(() => document.querySelectorAll('.jp-Dialog').forEach(node => node.remove()));
+
+  it('asks, shows the code as text, and does nothing without a yes', async () => {
+    insertCells(notebook, {
+      anchor: 'cell-0',
+      replace: [],
+      cells: cellsOf('r', '<img src=x onerror=alert(1)>')
+    });
+    withWidgets();
+    const applied = decisions.apply(panel, 'r-code');
+    await vi.waitFor(() => expect(document.querySelector('.jp-CodeAgent-dialog pre')).not.toBeNull());
+    expect(document.querySelector('.jp-CodeAgent-dialog pre')!.textContent).toBe(
+      '<img src=x onerror=alert(1)>'
+    );
+    expect(document.querySelector('.jp-CodeAgent-dialog img')).toBeNull();
+    await answer('jp-mod-reject');
+    await applied;
+    expect(states(notebook).slice(1)).toEqual(['pending', 'pending']);
+    expect(sent).toEqual([]);
+  });
+
+  it('is not offered for a cell that is not the agent’s', async () => {
+    withWidgets();
+    await decisions.apply(panel, 'cell-0');
+    expect(document.querySelector('.jp-Dialog')).toBeNull();
+  });
+});

@@ -1,0 +1,141 @@
+/** The record of all runs, served by the Jupyter server also when no kernel runs. */
+import { URLExt } from '@jupyterlab/coreutils';
+import type { ICell } from '@jupyterlab/nbformat';
+import { ServerConnection } from '@jupyterlab/services';
+
+import type { CellState } from './protocol';
+import type { IRun, RunStatus } from './record';
+import { isRun } from './record';
+import { arrayOf, nullable, number, shape, string } from './shape';
+
+export interface IRunLine {
+  id: string;
+  prompt: string;
+  notebook: string | null;
+  cell_id: string | null;
+  model: string;
+  status: RunStatus;
+  started_at: number;
+  ended_at: number | null;
+  steps: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  cell_state: CellState;
+  error: string;
+}
+
+export interface IRunPage {
+  total: number;
+  runs: IRunLine[];
+}
+
+export interface IQuery {
+  search?: string;
+  notebook?: string;
+  status?: string;
+  limit?: number;
+  offset?: number;
+}
+
+const isPage = shape({
+  total: number,
+  runs: arrayOf(
+    shape({
+      id: string,
+      prompt: string,
+      model: string,
+      status: string,
+      started_at: number,
+      notebook: nullable(string)
+    })
+  )
+});
+
+/** What the server said, in one line. */
+export class HistoryError extends Error {
+  constructor(
+    message: string,
+    /** HTTP status; 0 if there was no answer. */
+    readonly status: number
+  ) {
+    super(message);
+    this.name = 'HistoryError';
+  }
+}
+
+export class HistoryClient {
+  constructor(private readonly _settings = ServerConnection.makeSettings()) {}
+
+  async list(query: IQuery): Promise<IRunPage> {
+    const answer = await this._json(`runs${queryString(query)}`);
+    return checked<IRunPage>(isPage, answer);
+  }
+
+  async get(runId: string): Promise<IRun> {
+    return checked<IRun>(isRun, await this._json(`runs/${encodeURIComponent(runId)}`));
+  }
+
+  async cells(runId: string): Promise<ICell[]> {
+    const isCells = shape({ cells: arrayOf(shape({ cell_type: string, metadata: shape({}) })) });
+    const answer = await this._json(`runs/${encodeURIComponent(runId)}/cells`);
+    return checked<{ cells: ICell[] }>(isCells, answer).cells;
+  }
+
+  async export(runId: string, format: 'ipynb' | 'py'): Promise<Blob> {
+    return (await this._request(`runs/${encodeURIComponent(runId)}/export?format=${format}`)).blob();
+  }
+
+  async setState(runId: string, state: CellState): Promise<void> {
+    const init = { method: 'POST', body: JSON.stringify({ state }) };
+    await this._request(`runs/${encodeURIComponent(runId)}/state`, init);
+  }
+
+  async delete(runId: string): Promise<void> {
+    await this._request(`runs/${encodeURIComponent(runId)}`, { method: 'DELETE' });
+  }
+
+  private async _json(path: string): Promise<unknown> {
+    return (await this._request(path)).json();
+  }
+
+  private async _request(path: string, init: RequestInit = {}): Promise<Response> {
+    const url = URLExt.join(this._settings.baseUrl, 'jupyter-codeagent') + `/${path}`;
+    let response: Response;
+    try {
+      response = await ServerConnection.makeRequest(url, init, this._settings);
+    } catch (error) {
+      throw new HistoryError(`The Jupyter server does not answer: ${(error as Error).message}`, 0);
+    }
+    if (!response.ok) {
+      throw new HistoryError(await problemOf(response), response.status);
+    }
+    return response;
+  }
+}
+
+function checked<T>(check: (value: unknown) => boolean, answer: unknown): T {
+  if (!check(answer)) {
+    throw new HistoryError(
+      'The server answered in an unknown form: it is of another version than this page.',
+      200
+    );
+  }
+  return answer as T;
+}
+
+function queryString(query: IQuery): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  return given.length ? `?${new URLSearchParams(given.map(([key, value]) => [key, String(value)]))}` : '';
+}
+
+async function problemOf(response: Response): Promise<string> {
+  if (response.status === 404 && !response.headers.get('content-type')?.includes('json')) {
+    return 'The server extension of jupyter-codeagent is not enabled: jupyter server extension enable jupyter_codeagent';
+  }
+  try {
+    const { message } = (await response.json()) as { message?: string };
+    return message || `${response.status} ${response.statusText}`;
+  } catch {
+    return `${response.status} ${response.statusText}`; // not JSON: a proxy's page
+  }
+}

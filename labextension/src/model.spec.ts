@@ -1,0 +1,114 @@
+import { AgentModel, currentRun } from './model';
+import type { IProgressMessage, IProposalMessage } from './protocol';
+import { run, stateMessage, TO_PAGE } from './testing/golden';
+
+const progress = (runId: string): IProgressMessage => ({
+  ...(TO_PAGE.progress as IProgressMessage),
+  run_id: runId
+});
+const proposal = (id: string): IProposalMessage => {
+  const golden = TO_PAGE.proposal as IProposalMessage;
+  return { ...golden, proposal: { ...golden.proposal, id } };
+};
+
+let model: AgentModel;
+beforeEach(() => {
+  model = new AgentModel();
+  model.apply({ ...stateMessage(), runs: [], proposals: [] });
+});
+
+it('the state message replaces everything and makes the link ready', () => {
+  model.setLink('failed', 'why');
+  model.apply(stateMessage());
+  const golden = stateMessage();
+  expect(model.state).toMatchObject({
+    link: 'ready',
+    problem: '',
+    model: golden.model,
+    variables: golden.variables,
+    runs: golden.runs,
+    proposals: golden.proposals
+  });
+});
+
+it('a run replaces the one of the same id in its place, a new one comes last', () => {
+  model.apply({ type: 'run', run: run({ id: 'a', status: 'running' }) });
+  model.apply({ type: 'run', run: run({ id: 'b' }) });
+  model.apply({ type: 'run', run: run({ id: 'a', status: 'ok' }) });
+  expect(model.state.runs.map(r => [r.id, r.status])).toEqual([
+    ['a', 'ok'],
+    ['b', 'ok']
+  ]);
+});
+
+it('progress is kept while its run is under way and forgotten with its end', () => {
+  model.apply({ type: 'run', run: run({ id: 'a', status: 'running' }) });
+  model.apply(progress('a'));
+  expect(model.state.progress.a.text).toBe(progress('a').text);
+  model.apply({ type: 'run', run: run({ id: 'a', status: 'failed' }) });
+  expect(model.state.progress).toEqual({});
+});
+
+it('a proposal is announced once, also when the heartbeat repeats it, and goes when it is resolved', () => {
+  const announced: string[] = [];
+  model.proposed.connect((_, p) => announced.push(p.id));
+  model.apply(proposal('p'));
+  model.apply({ ...stateMessage(), proposals: [proposal('p').proposal] });
+  expect(announced).toEqual(['p']);
+  model.apply({ type: 'resolved', proposal_id: 'p', action: 'reject' });
+  expect(model.state.proposals).toEqual([]);
+});
+
+it('a proposal that came while the page was away is announced by the state', () => {
+  const announced: string[] = [];
+  model.proposed.connect((_, p) => announced.push(p.id));
+  model.apply({ ...stateMessage(), proposals: [proposal('q').proposal] });
+  expect(announced).toEqual(['q']);
+});
+
+it('a run is announced when it starts, not at its later steps nor when it is over at first sight', () => {
+  const started: string[] = [];
+  model.runStarted.connect((_, r) => started.push(r.id));
+  model.apply({ type: 'run', run: run({ id: 'a', status: 'running' }) });
+  model.apply({ type: 'run', run: run({ id: 'a', status: 'running' }) });
+  model.apply({ type: 'run', run: run({ id: 'b', status: 'ok' }) });
+  expect(started).toEqual(['a']);
+});
+
+it('when the agent is gone, what it said is no longer true; when the link fails, it still is', () => {
+  model.apply(stateMessage());
+  model.setLink('failed', 'no answer');
+  expect(model.state.runs).toHaveLength(1);
+  model.setLink('absent');
+  expect(model.state).toMatchObject({ link: 'absent', runs: [], proposals: [], model: '' });
+});
+
+it('snapshots are not changed afterwards', () => {
+  const before = model.state;
+  model.apply({ type: 'run', run: run({ id: 'a' }) });
+  expect(before.runs).toEqual([]);
+});
+
+it('messages that the connection answers change nothing and are not announced', () => {
+  let changes = 0;
+  model.changed.connect(() => changes++);
+  model.apply({ type: 'ping' });
+  expect(changes).toBe(0);
+});
+
+it('the switch of a variable and a decision show at once', () => {
+  model.apply(stateMessage());
+  model.setShared('flights', 'hidden');
+  expect(model.state.variables.find(v => v.name === 'flights')?.shared).toBe('hidden');
+  model.forgetProposal(stateMessage().proposals[0].id);
+  expect(model.state.proposals).toEqual([]);
+});
+
+it('the current run is the one under way, else the last', () => {
+  expect(currentRun(model.state)).toBeNull();
+  model.apply({ type: 'run', run: run({ id: 'a', status: 'waiting' }) });
+  model.apply({ type: 'run', run: run({ id: 'b', status: 'ok' }) });
+  expect(currentRun(model.state)?.id).toBe('a');
+  model.apply({ type: 'run', run: run({ id: 'a', status: 'ok' }) });
+  expect(currentRun(model.state)?.id).toBe('b');
+});

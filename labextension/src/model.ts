@@ -1,0 +1,164 @@
+/** What the page knows of the agent in one kernel: immutable snapshots and one signal. The truth is in the kernel. */
+import type { ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
+
+import type {
+  ApprovalPolicy,
+  IProgressMessage,
+  IProposal,
+  ISandbox,
+  IVariable,
+  Shared,
+  ToPage
+} from './protocol';
+import { assertNever } from './protocol';
+import type { IRun } from './record';
+import { isRunning } from './record';
+
+/** `absent`: the kernel has not loaded the extension. */
+export type LinkStatus = 'connecting' | 'ready' | 'absent' | 'failed';
+
+export interface IProgress extends IProgressMessage {
+  /** `Date.now()` of this page when it arrived: the clocks of kernel and browser may differ. */
+  receivedAt: number;
+}
+
+export interface IAgentState {
+  link: LinkStatus;
+  /** Why the link failed; empty otherwise. */
+  problem: string;
+  model: string;
+  approve: ApprovalPolicy;
+  sandbox: ISandbox | null;
+  variables: readonly IVariable[];
+  /** Oldest first. */
+  runs: readonly IRun[];
+  /** Of the runs that are under way, by run id. */
+  progress: Readonly<Record<string, IProgress>>;
+  proposals: readonly IProposal[];
+}
+
+export const EMPTY: IAgentState = {
+  link: 'connecting',
+  problem: '',
+  model: '',
+  approve: 'review',
+  sandbox: null,
+  variables: [],
+  runs: [],
+  progress: {},
+  proposals: []
+};
+
+export class AgentModel {
+  get state(): IAgentState {
+    return this._state;
+  }
+
+  get changed(): ISignal<this, IAgentState> {
+    return this._changed;
+  }
+
+  /** A decision has begun to wait. Not emitted again when the heartbeat repeats it. */
+  get proposed(): ISignal<this, IProposal> {
+    return this._proposed;
+  }
+
+  get runStarted(): ISignal<this, IRun> {
+    return this._runStarted;
+  }
+
+  setLink(link: LinkStatus, problem = ''): void {
+    // What a kernel said that has no agent any more is no longer true.
+    this._update({ ...(link === 'absent' ? EMPTY : this._state), link, problem });
+  }
+
+  /** The user's switch, shown at once; the kernel's next state confirms it. */
+  setShared(name: string, shared: Shared): void {
+    const variables = this._state.variables.map(v => (v.name === name ? { ...v, shared } : v));
+    this._update({ ...this._state, variables });
+  }
+
+  /** A decision has been sent: the card goes away at once. */
+  forgetProposal(id: string): void {
+    this._update({ ...this._state, proposals: this._state.proposals.filter(p => p.id !== id) });
+  }
+
+  apply(message: ToPage): void {
+    const before = this._state;
+    this._update(next(before, message));
+    const knownProposals = new Set(before.proposals.map(p => p.id));
+    this._state.proposals.filter(p => !knownProposals.has(p.id)).forEach(p => this._proposed.emit(p));
+    if (message.type === 'run' && isRunning(message.run) && !before.runs.some(r => r.id === message.run.id)) {
+      this._runStarted.emit(message.run);
+    }
+  }
+
+  private _update(state: IAgentState): void {
+    if (state !== this._state) {
+      this._state = state;
+      this._changed.emit(state);
+    }
+  }
+
+  private _state: IAgentState = EMPTY;
+  private _changed = new Signal<this, IAgentState>(this);
+  private _proposed = new Signal<this, IProposal>(this);
+  private _runStarted = new Signal<this, IRun>(this);
+}
+
+function next(state: IAgentState, message: ToPage): IAgentState {
+  switch (message.type) {
+    case 'state': {
+      const { model, approve, sandbox, variables, runs, proposals } = message;
+      const progress = progressOf(state, runs);
+      return {
+        ...state,
+        link: 'ready',
+        problem: '',
+        model,
+        approve,
+        sandbox,
+        variables,
+        runs,
+        proposals,
+        progress
+      };
+    }
+    case 'run': {
+      const runs = replaced(state.runs, message.run);
+      return { ...state, runs, progress: progressOf(state, runs) };
+    }
+    case 'progress': {
+      const progress = { ...message, receivedAt: Date.now() };
+      return { ...state, progress: { ...state.progress, [message.run_id]: progress } };
+    }
+    case 'proposal':
+      return { ...state, proposals: replaced(state.proposals, message.proposal) };
+    case 'resolved':
+      return { ...state, proposals: state.proposals.filter(p => p.id !== message.proposal_id) };
+    case 'insert':
+    case 'mark':
+    case 'ping':
+      return state; // answered by the connection
+    default:
+      return assertNever(message);
+  }
+}
+
+/** With the item of the same id in its old place, else at the end. */
+function replaced<T extends { id: string }>(items: readonly T[], item: T): T[] {
+  return items.some(other => other.id === item.id)
+    ? items.map(other => (other.id === item.id ? item : other))
+    : [...items, item];
+}
+
+function progressOf(state: IAgentState, runs: readonly IRun[]): Record<string, IProgress> {
+  const running = new Set(runs.filter(isRunning).map(run => run.id));
+  return Object.fromEntries(Object.entries(state.progress).filter(([id]) => running.has(id)));
+}
+
+/** The run under way, else the last one. */
+export function currentRun(state: IAgentState): IRun | null {
+  return [...state.runs].reverse().find(isRunning) ?? state.runs[state.runs.length - 1] ?? null;
+}

@@ -1,0 +1,259 @@
+/** What happens to a notebook's cells: found, inserted, marked, discarded. Works on the model, needs no widget. */
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+
+import type { CellState, ICell, IInsertMessage } from './protocol';
+import { sha256 } from './sha256';
+
+/** Key of the provenance in a cell's metadata. */
+export const META = 'codeagent';
+
+export interface IProvenance {
+  run_id: string;
+  role: 'code' | 'answer';
+  state: CellState;
+  code_sha256?: string;
+  model?: string;
+  sandbox?: string;
+}
+
+/** The part of `ISharedCell` that is used here. */
+export interface ISharedCell {
+  readonly id: string;
+  readonly cell_type: string;
+  getSource(): string;
+  getMetadata(key: string): unknown;
+  setMetadata(key: string, value: IProvenance): void;
+}
+
+/** The part of `ISharedNotebook` that is used here. */
+export interface ISharedNotebook {
+  readonly cells: readonly ISharedCell[];
+  transact(change: () => void, undoable?: boolean): void;
+  insertCells(index: number, cells: ICell[]): unknown;
+  deleteCell(index: number): void;
+  undo(): void;
+}
+
+interface IUndoManager {
+  stopCapturing(): void;
+  readonly undoStack: readonly unknown[];
+}
+
+export function provenance(cell: ISharedCell): IProvenance | null {
+  const found = cell.getMetadata(META) as Partial<IProvenance> | undefined;
+  return found && typeof found.run_id === 'string' && typeof found.state === 'string'
+    ? (found as IProvenance)
+    : null;
+}
+
+/** The state as written; a pending code cell whose text has changed since its insertion counts as edited. */
+export function cellState(cell: ISharedCell): CellState | null {
+  const found = provenance(cell);
+  if (found?.state !== 'pending' || found.role !== 'code' || !found.code_sha256) {
+    return found?.state ?? null;
+  }
+  return sha256(cell.getSource()) === found.code_sha256 ? 'pending' : 'edited';
+}
+
+export function isPending(cell: ISharedCell, runId?: string): boolean {
+  return (runId === undefined || provenance(cell)?.run_id === runId) && cellState(cell) === 'pending';
+}
+
+export interface IPendingRun {
+  runId: string;
+  model: string;
+  /** Ids of its pending cells, from top to bottom. */
+  cellIds: string[];
+  /** Text of the first of them. */
+  source: string;
+  roles: IProvenance['role'][];
+}
+
+/** The runs that wait for a decision, in the order of the notebook. */
+export function pendingRuns(notebook: ISharedNotebook): IPendingRun[] {
+  const runs = new Map<string, IPendingRun>();
+  for (const cell of notebook.cells) {
+    const found = provenance(cell);
+    if (found && isPending(cell)) {
+      const run = runs.get(found.run_id) ?? {
+        runId: found.run_id,
+        model: found.model ?? '',
+        cellIds: [],
+        source: cell.getSource(),
+        roles: []
+      };
+      run.cellIds.push(cell.id);
+      run.roles.push(found.role);
+      runs.set(found.run_id, run);
+    }
+  }
+  return [...runs.values()];
+}
+
+/**
+ * Insert the cells of a run below the anchor, and take out what is still pending of the earlier runs of the same
+ * cell, as one undo step. Cells that are there already stay where and what they are. Nothing is executed.
+ */
+export function insertCells(
+  notebook: ISharedNotebook,
+  request: Pick<IInsertMessage, 'anchor' | 'replace' | 'cells'>
+): string[] {
+  const ids = request.cells.map(cell => String(cell.id));
+  const present = new Set(notebook.cells.map(cell => cell.id));
+  const fresh = request.cells.filter(cell => !present.has(String(cell.id)));
+  if (fresh.length > 0) {
+    const at = insertionIndex(notebook, request.anchor, ids);
+    const replaced = indicesWhere(notebook, cell => request.replace.some(runId => isPending(cell, runId)));
+    oneUndoStep(notebook, () => {
+      notebook.insertCells(at, fresh);
+      deleteAt(
+        notebook,
+        replaced.map(index => (index < at ? index : index + fresh.length))
+      );
+    });
+  }
+  return ids;
+}
+
+/** Below the last cell that is there already, else below the anchor, else the end. */
+function insertionIndex(notebook: ISharedNotebook, anchor: string | null, ids: string[]): number {
+  const position = (wanted: string[]): number =>
+    notebook.cells.reduce((last, cell, i) => (wanted.includes(cell.id) ? i + 1 : last), -1);
+  const below = [position(ids), position(anchor === null ? [] : [anchor])].find(index => index >= 0);
+  return below ?? notebook.cells.length;
+}
+
+/** Set the state of a run's pending cells; the ids of those that changed. Not an undo step: it is a decision. */
+export function markRun(notebook: ISharedNotebook, runId: string, state: CellState): string[] {
+  return markCells(
+    notebook.cells.filter(cell => isPending(cell, runId)),
+    state
+  );
+}
+
+export function markCells(cells: readonly ISharedCell[], state: CellState): string[] {
+  for (const cell of cells) {
+    const found = provenance(cell);
+    if (found) {
+      cell.setMetadata(META, { ...found, state });
+    }
+  }
+  return cells.map(cell => cell.id);
+}
+
+/** Remove the pending cells of these runs as one undo step; the ids of those that went. */
+export function discardRuns(notebook: ISharedNotebook, runIds: readonly string[]): string[] {
+  const gone = indicesWhere(notebook, cell => runIds.some(runId => isPending(cell, runId)));
+  const ids = gone.map(index => notebook.cells[index].id);
+  const all = gone.length === notebook.cells.length;
+  if (gone.length > 0) {
+    oneUndoStep(notebook, () => {
+      deleteAt(notebook, gone);
+      if (all) {
+        const empty = { cell_type: 'code', source: '', metadata: {}, outputs: [], execution_count: null };
+        notebook.insertCells(0, [empty]); // a notebook without any cell cannot be used
+      }
+    });
+  }
+  return ids;
+}
+
+function indicesWhere(notebook: ISharedNotebook, wanted: (cell: ISharedCell) => boolean): number[] {
+  return notebook.cells.flatMap((cell, index) => (wanted(cell) ? [index] : []));
+}
+
+/** From the last to the first, so that those still to come keep their place. */
+function deleteAt(notebook: ISharedNotebook, indices: readonly number[]): void {
+  [...indices].reverse().forEach(index => notebook.deleteCell(index));
+}
+
+/** In `change`, `notebook.cells` is still what it was before: it follows when the transaction is over. */
+function oneUndoStep(notebook: ISharedNotebook, change: () => void): void {
+  // Yjs merges changes that are less than 500 ms apart into one step: close its window before and after.
+  undoManager(notebook)?.stopCapturing();
+  notebook.transact(change);
+  undoManager(notebook)?.stopCapturing();
+}
+
+/** Not in the interface, but in every notebook model there is. */
+function undoManager(notebook: ISharedNotebook): IUndoManager | undefined {
+  return (notebook as { undoManager?: IUndoManager }).undoManager;
+}
+
+/** Remembers the last insertion of a notebook, to undo just that. */
+export class LastInsertion {
+  remember(notebook: ISharedNotebook, cellIds: readonly string[]): void {
+    this._seen.set(notebook, { cellIds, step: topOfUndo(notebook) });
+  }
+
+  /** Undo it as a step if nothing was changed since; else take out the cells that are still pending. */
+  undo(notebook: ISharedNotebook): string[] {
+    const last = this._seen.get(notebook);
+    this._seen.delete(notebook);
+    const runIds = new Set(
+      notebook.cells
+        .filter(cell => last?.cellIds.includes(cell.id))
+        .flatMap(cell => provenance(cell)?.run_id ?? [])
+    );
+    if (!last || runIds.size === 0) {
+      return [];
+    }
+    if (last.step !== undefined && last.step === topOfUndo(notebook)) {
+      notebook.undo();
+    } else {
+      discardRuns(notebook, [...runIds]);
+    }
+    return [...runIds];
+  }
+
+  private _seen = new WeakMap<ISharedNotebook, { cellIds: readonly string[]; step: unknown }>();
+}
+
+function topOfUndo(notebook: ISharedNotebook): unknown {
+  const stack = undoManager(notebook)?.undoStack;
+  return stack?.[stack.length - 1];
+}
+
+// --- which notebook
+
+export function sharedNotebook(panel: NotebookPanel | null): ISharedNotebook | null {
+  return (panel?.content.model?.sharedModel as ISharedNotebook | undefined) ?? null;
+}
+
+/** The open notebooks of a kernel, one panel per document: the views of a split notebook share their context. */
+export function panelsOfKernel(tracker: INotebookTracker, kernelId: string): NotebookPanel[] {
+  const found = new Map<unknown, NotebookPanel>();
+  tracker.forEach(panel => {
+    if (panel.sessionContext.session?.kernel?.id === kernelId && !found.has(panel.context)) {
+      found.set(panel.context, panel);
+    }
+  });
+  return [...found.values()];
+}
+
+/**
+ * The notebook of a kernel that holds one of these cells; if none does, the kernel's only notebook.
+ *
+ * Throws an `Error` that says why there is none that may be written to.
+ */
+export function findNotebook(tracker: INotebookTracker, kernelId: string, cellIds: string[]): NotebookPanel {
+  const panels = panelsOfKernel(tracker, kernelId).filter(panel => panel.content.model);
+  const holds = (panel: NotebookPanel): boolean =>
+    sharedNotebook(panel)?.cells.some(cell => cellIds.includes(cell.id)) ?? false;
+  const panel = panels.find(holds) ?? (panels.length === 1 ? panels[0] : undefined);
+  if (!panel) {
+    throw new Error(
+      panels.length === 0
+        ? 'no notebook of this kernel is open in this page'
+        : `${panels.length} notebooks share this kernel and none of them has the %%agent cell`
+    );
+  }
+  requireWritable(panel);
+  return panel;
+}
+
+export function requireWritable(panel: NotebookPanel): void {
+  if (panel.content.model?.readOnly || panel.context.contentsModel?.writable === false) {
+    throw new Error(`the notebook ${panel.context.path} is read-only`);
+  }
+}

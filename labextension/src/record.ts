@@ -1,0 +1,122 @@
+/** The record of a run as the kernel and the history write it: the mirror of `AgentRun` in `values.py`. */
+import type { IOutput } from '@jupyterlab/nbformat';
+
+import { arrayOf, nullable, number, oneOf, optional, shape, string } from './shape';
+import type { ApprovalPolicy, CellState, IUsage } from './protocol';
+
+export type RunStatus = 'running' | 'waiting' | 'ok' | 'failed' | 'stopped' | 'rejected' | 'interrupted';
+
+export interface IChatMessage {
+  role: 'system' | 'user' | 'assistant';
+  content: string;
+}
+
+export interface IResult {
+  status: 'ok' | 'error' | 'timeout' | 'killed' | 'interrupted';
+  outputs: IOutput[];
+  error: { ename: string; evalue: string; line: number | null; source: string } | null;
+  reason: string;
+  duration_s: number;
+  peak_memory_bytes: number;
+  notes: string[];
+}
+
+export interface IDecision {
+  action: 'approve' | 'reject';
+  code: string;
+  decided_by: string;
+  reason: string;
+  scope: 'once' | 'notebook';
+  decided_at: number;
+}
+
+export interface IStep {
+  index: number;
+  /** Exactly what was sent; only in the whole record, not while a run is watched. */
+  messages?: IChatMessage[];
+  prefill?: string;
+  reply: string;
+  code: string;
+  decision: IDecision | null;
+  result: IResult | null;
+  usage: IUsage;
+  duration_s: number;
+  note: string;
+}
+
+export interface IManifest {
+  copied: { name: string; type_name: string; size_bytes: number }[];
+  skipped: { name: string; reason: string }[];
+}
+
+export interface IRequest {
+  prompt: string;
+  model: string;
+  server?: string;
+  remote?: boolean;
+  approve: ApprovalPolicy;
+  max_steps: number;
+  cell_id: string | null;
+  notebook: string | null;
+}
+
+export interface IRun {
+  id: string;
+  request: IRequest;
+  status: RunStatus;
+  started_at: number;
+  ended_at: number | null;
+  steps: IStep[];
+  manifest: IManifest;
+  context: string;
+  sandbox: string;
+  code: string;
+  outputs: IOutput[];
+  answer: string;
+  error: string;
+  usage: IUsage;
+  notes: string[];
+  cell_state: CellState;
+}
+
+const isResult = shape({
+  status: string,
+  outputs: arrayOf(shape({ output_type: string })),
+  duration_s: number
+});
+const isStep = shape({
+  index: number,
+  messages: optional(arrayOf(shape({ role: string, content: string }))),
+  code: string,
+  reply: string,
+  decision: nullable(shape({ action: string, decided_by: string })),
+  result: nullable(isResult),
+  usage: shape({ prompt_tokens: number, completion_tokens: number })
+});
+
+/** Checks the fields that are shown; a newer kernel may send more. */
+export const isRun = shape({
+  id: string,
+  request: shape({ prompt: string, model: string }),
+  status: oneOf('running', 'waiting', 'ok', 'failed', 'stopped', 'rejected', 'interrupted'),
+  started_at: number,
+  ended_at: nullable(number),
+  steps: arrayOf(isStep),
+  manifest: shape({
+    copied: arrayOf(shape({ name: string, size_bytes: number })),
+    skipped: arrayOf(shape({ name: string, reason: string }))
+  }),
+  context: string,
+  sandbox: string,
+  code: string,
+  outputs: arrayOf(shape({ output_type: string })),
+  answer: string,
+  error: string,
+  usage: shape({ prompt_tokens: number, completion_tokens: number, cached_tokens: number }),
+  notes: arrayOf(string),
+  cell_state: oneOf('pending', 'accepted', 'discarded', 'edited')
+});
+
+export function isRunning(run: Pick<IRun, 'status'>): boolean {
+  return run.status === 'running' || run.status === 'waiting';
+}

@@ -1,0 +1,87 @@
+/** A kernel as the page sees it, without a server: answers what the connection asks, keeps what it sends. */
+import type { Kernel, KernelMessage } from '@jupyterlab/services';
+import { Signal } from '@lumino/signaling';
+
+import type { FromPage, ToPage } from '../protocol';
+
+interface ISent {
+  header: { msg_type: string; subshell_id?: string | null };
+  content: Record<string, unknown>;
+}
+
+export class FakeKernel {
+  constructor(readonly options: { hasAgent?: boolean; subshells?: boolean } = {}) {}
+
+  readonly id = 'k';
+  readonly clientId = 'page-1';
+  readonly username = 'u';
+  readonly handleComms = true;
+  readonly supportsSubshells = true;
+  isDisposed = false;
+  status = 'idle';
+  readonly statusChanged = new Signal<this, string>(this);
+  readonly disposed = new Signal<this, void>(this);
+
+  readonly posted: ISent[] = [];
+  deletedSubshells: string[] = [];
+  comm: (Kernel.IComm & { commId: string }) | null = null;
+
+  /** The agent was loaded: its beacon reaches the page. */
+  beacon = (): void => this._onBeacon({ onMsg: null } as unknown as Kernel.IComm);
+
+  get as(): Kernel.IKernelConnection {
+    return this as unknown as Kernel.IKernelConnection;
+  }
+
+  registerCommTarget(_: string, callback: (comm: Kernel.IComm) => void): void {
+    this._onBeacon = callback;
+  }
+
+  createComm(): Kernel.IComm {
+    const comm = {
+      commId: `comm-${++this._comms}`,
+      isDisposed: false,
+      dispose: () => (comm.isDisposed = true)
+    };
+    this.comm = comm as unknown as Kernel.IComm;
+    return this.comm;
+  }
+
+  sendControlMessage(): Kernel.IControlFuture {
+    const { subshells = true } = this.options;
+    return future(subshells ? { subshell_id: 'sub-1' } : { status: 'error' }) as Kernel.IControlFuture;
+  }
+
+  sendShellMessage(message: KernelMessage.IShellMessage): Kernel.IShellFuture {
+    this.posted.push(message as unknown as ISent);
+    return future({ comms: this.options.hasAgent ? { one: {} } : {} }) as Kernel.IShellFuture;
+  }
+
+  requestDeleteSubshell(content: { subshell_id: string }): void {
+    this.deletedSubshells.push(content.subshell_id);
+  }
+
+  /** The kernel says something on the comm that the page opened last. */
+  say(message: ToPage | object): void {
+    void this.comm!.onMsg({ content: { data: message } } as unknown as KernelMessage.ICommMsgMsg);
+  }
+
+  /** What the page sent over comms, with the data of `comm_open`. */
+  get heard(): FromPage[] {
+    return this.posted
+      .filter(message => ['comm_open', 'comm_msg'].includes(message.header.msg_type))
+      .map(message => message.content.data as unknown as FromPage);
+  }
+
+  setStatus(status: string): void {
+    this.status = status;
+    this.statusChanged.emit(status);
+  }
+
+  private _comms = 0;
+  private _onBeacon: (comm: Kernel.IComm) => void = () => undefined;
+}
+
+function future(content: object): { done: Promise<unknown> } {
+  return { done: Promise.resolve({ content }) };
+}

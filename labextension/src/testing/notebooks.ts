@@ -1,0 +1,71 @@
+/** Real notebook models, and as much of a panel around them as the code looks at. */
+import { YNotebook } from '@jupyter/ydoc';
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import { Signal } from '@lumino/signaling';
+
+import type { IProvenance, ISharedNotebook } from '../notebook';
+import { META, provenance } from '../notebook';
+import type { CellState, ICell } from '../protocol';
+import { sha256 } from '../sha256';
+
+export type Notebook = ISharedNotebook & YNotebook;
+
+/** Code cells with the ids cell-0, cell-1 …, with nothing to undo. */
+export function notebookOf(...sources: string[]): Notebook {
+  const notebook = YNotebook.create({ disableDocumentWideUndoRedo: false }) as YNotebook;
+  notebook.insertCells(
+    0,
+    sources.map((source, i) => codeCell(`cell-${i}`, source))
+  );
+  notebook.clearUndoHistory();
+  return notebook as unknown as Notebook;
+}
+
+export function codeCell(id: string, source: string, metadata: object = {}): ICell & { id: string } {
+  return { id, cell_type: 'code', source, metadata: { ...metadata }, outputs: [], execution_count: null };
+}
+
+/** The cells that a run brings: code and answer. */
+export function cellsOf(runId: string, source = `run_${runId}()`, state: CellState = 'pending'): ICell[] {
+  const common = { run_id: runId, model: 'm', code_sha256: sha256(source), state };
+  const code: IProvenance = { ...common, role: 'code' };
+  const answer: IProvenance = { ...common, role: 'answer' };
+  return [
+    codeCell(`${runId}-code`, source, { [META]: code }),
+    {
+      id: `${runId}-answer`,
+      cell_type: 'markdown',
+      source: `answer of ${runId}`,
+      metadata: { [META]: answer }
+    } as unknown as ICell
+  ];
+}
+
+export const ids = (notebook: ISharedNotebook): string[] => notebook.cells.map(cell => cell.id);
+export const states = (notebook: ISharedNotebook): (CellState | undefined)[] =>
+  notebook.cells.map(cell => provenance(cell)?.state);
+
+let counter = 0;
+
+/** A panel that shows this notebook. */
+export function panelOf(notebook: ISharedNotebook | null, kernelId: string | null = 'k'): NotebookPanel {
+  const content = { model: notebook && { sharedModel: notebook, readOnly: false }, widgets: [] };
+  const kernel = kernelId === null ? null : { id: kernelId };
+  return {
+    id: `panel-${counter++}`,
+    content,
+    context: { path: 'eda.ipynb', contentsModel: { writable: true } },
+    sessionContext: { session: { kernel }, kernelDisplayName: 'Python 3' },
+    isDisposed: false
+  } as unknown as NotebookPanel;
+}
+
+export function trackerOf(...panels: NotebookPanel[]): INotebookTracker {
+  const tracker = {
+    currentWidget: panels[0] ?? null,
+    forEach: (act: (panel: NotebookPanel) => void) => panels.forEach(act)
+  } as unknown as { widgetAdded: unknown; currentChanged: unknown };
+  tracker.widgetAdded = new Signal(tracker);
+  tracker.currentChanged = new Signal(tracker);
+  return tracker as unknown as INotebookTracker;
+}

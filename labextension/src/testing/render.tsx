@@ -1,0 +1,98 @@
+/** Draw components as the panel does, with as much of its services as they ask for. */
+import type { IEditorServices } from '@jupyterlab/codeeditor';
+import { RenderMimeRegistry, standardRendererFactories } from '@jupyterlab/rendermime';
+import { nullTranslator } from '@jupyterlab/translation';
+import { Signal } from '@lumino/signaling';
+import React, { act } from 'react';
+import { createRoot, type Root } from 'react-dom/client';
+
+import type { IPanelServices } from '../components/services';
+import { ServicesProvider } from '../components/services';
+import { trackerOf } from './notebooks';
+
+const scope = globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean };
+scope.IS_REACT_ACT_ENVIRONMENT = true;
+
+const editors = {
+  factoryService: {
+    newInlineEditor: ({
+      host,
+      model
+    }: {
+      host: HTMLElement;
+      model: { sharedModel: { getSource(): string } };
+    }) => {
+      host.textContent = model.sharedModel.getSource();
+      return { dispose: () => undefined };
+    }
+  }
+} as unknown as IEditorServices;
+
+export function servicesOf(changes: Partial<IPanelServices> | object = {}): IPanelServices {
+  const nothing = {};
+  return {
+    trans: nullTranslator.load('x'),
+    tracker: trackerOf(),
+    editors,
+    rendermime: new RenderMimeRegistry({ initialFactories: standardRendererFactories }),
+    connections: { current: null, changed: new Signal(nothing) },
+    marks: { changed: new Signal(nothing) },
+    decisions: {},
+    history: {},
+    ...changes
+  } as unknown as IPanelServices;
+}
+
+let root: Root | null = null;
+
+export async function render(element: JSX.Element, services = servicesOf()): Promise<HTMLElement> {
+  const host = document.createElement('div');
+  document.body.append(host);
+  root = createRoot(host);
+  await act(async () => root!.render(<ServicesProvider services={services}>{element}</ServicesProvider>));
+  return host;
+}
+
+export async function unmount(): Promise<void> {
+  await act(async () => root?.unmount());
+  root = null;
+  document.body.replaceChildren();
+}
+
+export async function change(what: () => unknown): Promise<void> {
+  await act(async () => {
+    what();
+  });
+}
+
+/** Press the button with this text or label. */
+export async function press(host: HTMLElement, name: string): Promise<void> {
+  const button = [...host.querySelectorAll('button')].find(
+    candidate => candidate.getAttribute('aria-label') === name || candidate.textContent === name
+  );
+  if (!button) {
+    throw new Error(`no button ${name} in: ${host.textContent}`);
+  }
+  await change(() => button.click());
+}
+
+/** Type into a field, as React notices it. */
+export async function enter(field: HTMLInputElement | HTMLSelectElement, value: string): Promise<void> {
+  const prototype = Object.getPrototypeOf(field) as object;
+  await change(() => {
+    Object.getOwnPropertyDescriptor(prototype, 'value')!.set!.call(field, value);
+    field.dispatchEvent(
+      new Event(field instanceof HTMLSelectElement ? 'change' : 'input', { bubbles: true })
+    );
+  });
+}
+
+/** Wait for what timers and answers bring: React then draws by itself. */
+export async function eventually(check: () => void): Promise<void> {
+  scope.IS_REACT_ACT_ENVIRONMENT = false;
+  try {
+    await vi.waitFor(check);
+  } finally {
+    scope.IS_REACT_ACT_ENVIRONMENT = true;
+  }
+}

@@ -1,0 +1,199 @@
+"""What the README promises of a run in JupyterLab, in a real browser with the real sandbox."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from model_server import ModelServer, Reply, code
+from notebook_page import OpenNotebook
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+LOAD = (
+    "%load_ext jupyter_codeagent\nimport pandas as pd\n"
+    "df = pd.DataFrame({'city': ['Oslo', 'Rome', 'Oslo'], 'n': [1, 2, 4]})"
+)
+ASK = "%%agent\nWhat is the sum of n by city?"
+SUM = code("df.groupby('city')['n'].sum()")
+SENTENCE = "Oslo has 5 and Rome has 2."
+
+
+def test_a_question_becomes_pending_cells_with_outputs_below_it(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    shared_model.script(SUM, SENTENCE)
+    notebook = open_notebook([LOAD, ASK, "'the user’s own cell'"])
+    panel = notebook.open_panel()
+    notebook.run_all()
+    notebook.wait_for_states(["", "", "pending", "pending", ""])
+    inserted = notebook.cells.nth(2)
+    expect(inserted).to_contain_text("df.groupby('city')['n'].sum()")
+    expect(inserted.locator(".jp-OutputArea-output")).to_contain_text("Oslo    5")
+    expect(notebook.cells.nth(3)).to_contain_text(SENTENCE)
+    expect(notebook.cells.nth(1)).to_contain_text("✓ ok · scripted · 1 step")
+    expect(panel.get_by_role("article", name="Run")).to_contain_text("What is the sum of n by city?")
+    saved = notebook.saved()
+    assert saved.cells[2].metadata.codeagent.role == "code"
+    assert saved.cells[2].metadata.tags == ["codeagent"]
+    assert saved.cells[2].execution_count is None
+
+
+def test_accept_edit_and_discard_work_on_the_cell_and_in_the_panel(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    shared_model.script(SUM, "no figures", code("df['n'].max()"), "no figures", code("df['n'].min()"), "no figures")
+    notebook = open_notebook([LOAD, *(f"%%agent\nquestion {i}" for i in range(3))])
+    panel = notebook.open_panel()
+    notebook.run_all()
+    notebook.wait_for_states(["", *(["", "pending", "pending"] * 3)])
+    notebook.cells.nth(2).get_by_role("button", name="Accept", exact=True).click()
+    notebook.wait_for_states(["", "", "accepted", "accepted", *(["", "pending", "pending"] * 2)])
+    first = panel.get_by_role("listitem").filter(has_text="df['n'].max()")
+    first.get_by_role("button", name="Edit").click()
+    expect(notebook.cells.nth(5).locator(".cm-content")).to_be_focused()
+    assert notebook.states()[5] == "edited"
+    panel.get_by_role("listitem").filter(has_text="df['n'].min()").get_by_role("button", name="Discard").click()
+    expect(notebook.sources.filter(has_text="df['n'].min()")).to_have_count(0)
+
+
+def test_under_ask_the_cell_waits_and_the_edited_code_runs_while_it_is_still_running(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    shared_model.script(SUM, "no figures")
+    notebook = open_notebook([LOAD, ASK.replace("%%agent", "%%agent --approve ask"), "1"])
+    panel = notebook.open_panel()
+    notebook.run_all()
+    card = panel.get_by_role("group", name="Run this in the sandbox?")
+    expect(card).to_be_visible(timeout=30_000)
+    assert notebook.cell_metadata()[1] == {}  # nothing is inserted while it waits
+    editor = card.locator(".cm-content")
+    editor.click()
+    notebook.page.keyboard.press("Control+A")
+    notebook.page.keyboard.type("df['n'].sum() * 100")
+    card.get_by_role("button", name="Approve").click()
+    notebook.wait_for_states(["", "", "pending", "pending", ""])
+    expect(notebook.cells.nth(2)).to_contain_text("700")
+
+
+def test_a_rejected_proposal_runs_and_inserts_nothing(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    shared_model.script(SUM)
+    notebook = open_notebook([LOAD, ASK.replace("%%agent", "%%agent --approve ask")])
+    panel = notebook.open_panel()
+    notebook.run_all()
+    panel.get_by_role("button", name="Reject").click(timeout=30_000)
+    expect(notebook.cells.nth(1)).to_contain_text("You rejected the code")
+    assert notebook.states() == ["", ""]
+
+
+def test_stop_in_the_panel_ends_the_run_at_once(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
+    shared_model.script(Reply(text=code("x = 1\n" * 2000), piece_s=0.05))
+    notebook = open_notebook([LOAD, ASK])
+    panel = notebook.open_panel()
+    notebook.run_all()
+    expect(panel.get_by_label("Reply of the model so far")).to_contain_text("x = 1", timeout=30_000)
+    panel.get_by_role("button", name="Stop this run").click()
+    expect(notebook.cells.nth(1)).to_contain_text("StoppedError", timeout=3_000)
+    assert notebook.states() == ["", ""]
+
+
+def test_stop_in_the_panel_ends_code_that_loops(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
+    shared_model.script(code("while True:\n    pass"))
+    notebook = open_notebook([LOAD, ASK])
+    panel = notebook.open_panel()
+    notebook.run_all()
+    expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=30_000)
+    panel.get_by_role("button", name="Stop this run").click()
+    expect(notebook.cells.nth(1)).to_contain_text("StoppedError", timeout=6_000)
+
+
+def test_an_error_is_repaired_without_the_user_seeing_anything_but_the_final_cell(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    shared_model.script(code("1 / 0"), SUM, "no figures")
+    notebook = open_notebook([LOAD, ASK])
+    notebook.run_all()
+    notebook.wait_for_states(["", "", "pending", "pending"])
+    expect(notebook.cells.nth(1)).to_contain_text("1 failed attempt repaired in the sandbox")
+    expect(notebook.cells.filter(has_text="ZeroDivisionError").filter(has_not_text="details")).to_have_count(0)
+
+
+def test_running_a_cell_again_replaces_its_pending_cells_and_keeps_accepted_ones(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    shared_model.script(SUM, "no figures", code("df['n'].max()"), "no figures", code("df['n'].min()"), "no figures")
+    notebook = open_notebook([LOAD, "%%agent --rerun\nSomething about n?"])
+    notebook.run_all()
+    notebook.wait_for_states(["", "", "pending", "pending"])
+    notebook.run_cell(1)
+    expect(notebook.sources.filter(has_text="df['n'].max()")).to_have_count(1, timeout=30_000)
+    assert notebook.states() == ["", "", "pending", "pending"]
+    notebook.cells.nth(2).get_by_role("button", name="Accept", exact=True).click()
+    notebook.wait_for_states(["", "", "accepted", "accepted"])
+    notebook.run_cell(1)
+    expect(notebook.sources.filter(has_text="df['n'].min()")).to_have_count(1, timeout=30_000)
+    assert sorted(notebook.states()) == ["", "", "accepted", "accepted", "pending", "pending"]
+
+
+def test_undo_takes_all_cells_of_an_insertion_back_in_one_step(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    shared_model.script(SUM, "no figures")
+    notebook = open_notebook([LOAD, ASK])
+    notebook.run_all()
+    notebook.wait_for_states(["", "", "pending", "pending"])
+    notebook.command("notebook:undo-cell-action")
+    notebook.wait_for_states(["", ""])
+
+
+def test_the_live_kernel_is_not_changed_by_a_run(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
+    shared_model.script(code("df['n'] = 0\nnew_name = 5\ndf"), "no figures")
+    check = "print('live', df['n'].tolist(), 'new_name' in globals())"
+    notebook = open_notebook([LOAD, ASK, check])
+    notebook.run_all()
+    notebook.wait_for_states(["", "", "pending", "pending", ""])
+    notebook.wait_until_ran(4)
+    expect(notebook.cells.nth(4)).to_contain_text("live [1, 2, 4] False")
+
+
+def test_scripts_in_sandbox_output_never_run_in_the_browser(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    html = "<b>kept</b><script>window.pwned = 1</script><img src=x onerror='window.pwned = 1'>"
+    shared_model.script(
+        code(
+            "from IPython.display import HTML, Javascript, display\n"
+            f"display(HTML({html!r}))\ndisplay(Javascript('window.pwned = 1'))\nprint('end')"
+        ),
+        "no figures",
+    )
+    notebook = open_notebook([LOAD, ASK])
+    notebook.run_all()
+    notebook.wait_for_states(["", "", "pending", "pending"])
+    expect(notebook.cells.nth(2)).to_contain_text("kept")
+    assert notebook.page.evaluate("() => window.pwned") is None
+
+
+def test_a_plot_is_shown_as_an_image(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
+    shared_model.script(
+        code("import matplotlib.pyplot as plt\nplt.bar(df['city'], df['n'])\nplt.show()"), "no figures"
+    )
+    notebook = open_notebook([LOAD, ASK])
+    notebook.run_all()
+    notebook.wait_for_states(["", "", "pending"])
+    expect(notebook.cells.nth(2).locator("img")).to_have_attribute("src", re.compile("^data:image/png"))
+
+
+def test_a_follow_up_builds_on_the_variables_of_the_run_before(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    shared_model.script(code("totals = df.groupby('city')['n'].sum()\ntotals"), "x", code("totals.max()"), "x")
+    notebook = open_notebook([LOAD, ASK, "%%agent\nand the largest of them?"])
+    notebook.run_all()
+    notebook.wait_for_states(["", "", "pending", "pending", "", "pending", "pending"])
+    expect(notebook.cells.nth(5)).to_contain_text("5")
+    told = [message["content"] for message in shared_model.requests[2]["messages"]]
+    assert any("totals = df.groupby" in text for text in told)
