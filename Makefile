@@ -1,0 +1,84 @@
+# make demo   the quickstart notebook, executed for real: sandbox, embedded model, no server, no key
+# make lab    JupyterLab on the example notebooks
+# make test   everything the tests need, then lint, types, import contract and all tests
+# make bench  the benchmarks: JSON and a table
+# make screenshot   the picture in the README, from a real session
+# A second call reuses what is there. Nothing stays running; nothing is left outside this checkout and the caches.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.PHONY: demo lab test check bench screenshot weights clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find jupyter_codeagent labextension/src labextension/style labextension/schema -type f \
+	-not -path '*/__pycache__/*' -not -path 'jupyter_codeagent/labextension/*') \
+	pyproject.toml build_backend.py labextension/package.json
+
+# Jupyter's and IPython's own files stay in the checkout; the model's weights go to the user's cache directory.
+HOME_DIR := $(CURDIR)/build/home
+export JUPYTER_DATA_DIR := $(HOME_DIR)/data
+export JUPYTER_CONFIG_DIR := $(HOME_DIR)/config
+export JUPYTER_RUNTIME_DIR := $(HOME_DIR)/runtime
+export JUPYTERLAB_SETTINGS_DIR := $(HOME_DIR)/settings
+export JUPYTERLAB_WORKSPACES_DIR := $(HOME_DIR)/workspaces
+export IPYTHONDIR := $(HOME_DIR)/ipython
+export JUPYTER_PREFER_ENV_PATH := 1
+$(shell mkdir -p $(HOME_DIR))
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+demo: $(VENV)/.demo weights
+	mkdir -p build/demo
+	trap 'jupyter codeagent models stop >/dev/null' EXIT; \
+	jupyter codeagent run example_notebooks/quickstart.ipynb -o build/demo/quickstart.ipynb
+	@echo
+	@echo "The finished notebook: build/demo/quickstart.ipynb"
+	@echo "Open it:               make lab   (then build/demo/quickstart.ipynb in the file browser)"
+
+lab: $(VENV)/.demo weights
+	trap 'jupyter codeagent models stop >/dev/null' EXIT; \
+	jupyter lab --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url=/lab/tree/example_notebooks/quickstart.ipynb \
+		$(if $(filter 0,$(shell id -u)),--allow-root)
+
+test: $(VENV)/.test weights
+	.ci/install-system-packages chromium fonts-dejavu-core bubblewrap
+	$(MAKE) check
+	trap 'jupyter codeagent models stop >/dev/null' EXIT; \
+	pytest
+
+check: $(VENV)/.test
+	ruff format --check .
+	ruff check .
+	mypy
+	lint-imports
+	.ci/check-labextension
+
+bench: $(VENV)/.test weights
+	python -m benchmarks
+
+screenshot: $(VENV)/.test weights
+	trap 'jupyter codeagent models stop >/dev/null' EXIT; \
+	python docs/make_screenshot.py
+
+weights: $(VENV)/.demo
+	jupyter codeagent models fetch >/dev/null
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) --version). Try: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || .ci/install-system-packages python3-venv
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+
+$(VENV)/.demo: $(VENV)/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet ".[demo]"
+	touch $@
+
+$(VENV)/.test: $(VENV)/.demo
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet ".[test]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist jupyter_codeagent/labextension labextension/node_modules labextension/lib

@@ -1,0 +1,1 @@
+"""Timing and memory of the parts a user waits for: `python -m benchmarks`."""
