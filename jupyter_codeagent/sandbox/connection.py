@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar, cast
 
 import zmq
 import zmq.asyncio
 from jupyter_client.manager import AsyncKernelManager
 
-from jupyter_codeagent.sandbox.wire import MalformedMessageError, Received, read_message
+from jupyter_codeagent.sandbox.wire import MalformedMessageError
 
 RECEIVE_QUEUE = 64
 """Messages that zmq holds for us; the rest waits, or is dropped, on the sandbox's side."""
@@ -20,7 +20,7 @@ NO_RECONNECT_MS = 24 * 3600 * 1000
 died takes 1 s (measured, libzmq 4.3.5), and blocks the event loop."""
 FIRST_ATTEMPT_S = 0.5
 """Doubled from one to the next."""
-OnMessage = Callable[[Received], None]
+M = TypeVar("M")
 
 
 def hostile_context(message_bytes: int) -> zmq.asyncio.Context:
@@ -33,18 +33,23 @@ def hostile_context(message_bytes: int) -> zmq.asyncio.Context:
     return context
 
 
-class Connection:
-    """Shell and iopub of a kernel whose sockets exist already; lives in one event loop."""
+class Connection(Generic[M]):
+    """Shell and iopub of a kernel whose sockets exist already; lives in one event loop.
+
+    `read` makes of the frames of a message what the handlers get, or raises `MalformedMessageError`.
+    """
 
     def __init__(
         self,
         manager: AsyncKernelManager,
         *,
-        on_shell: OnMessage,
-        on_iopub: OnMessage,
+        read: Callable[[list[bytes]], M],
+        on_shell: Callable[[M], None],
+        on_iopub: Callable[[M], None],
         on_malformed: Callable[[], None],
     ) -> None:
         self._manager = manager
+        self._read = read
         self._handlers = {"shell": on_shell, "iopub": on_iopub}
         self._on_malformed = on_malformed
         self._sockets: dict[str, zmq.asyncio.Socket] = {}
@@ -92,6 +97,10 @@ class Connection:
         message = self._manager.session.send(self._sockets["shell"], msg_type, content)
         return str(message["header"]["msg_id"])
 
+    async def forward(self, frames: Sequence[bytes]) -> None:
+        """Send a message on shell as it is."""
+        await self._sockets["shell"].send_multipart(frames)
+
     def close(self) -> None:
         for channel in tuple(self._sockets):
             self._close(channel)
@@ -110,7 +119,7 @@ class Connection:
         while True:
             frames = await channel_socket.recv_multipart()
             try:
-                handle(read_message(self._manager.session, frames))
+                handle(self._read(frames))
             except MalformedMessageError:
                 self._on_malformed()
             await asyncio.sleep(0)  # recv does not yield while messages are there: a flood would starve the loop

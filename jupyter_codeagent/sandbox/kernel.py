@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_codeagent.errors import SandboxDiedError, SandboxUnavailableError, VariableError
+from jupyter_codeagent.sandbox.backend import Backend
+from jupyter_codeagent.sandbox.backends import make_backend
 from jupyter_codeagent.sandbox.entries import AfterCell, read_after_cell
 from jupyter_codeagent.sandbox.failures import execution_error
 from jupyter_codeagent.sandbox.guard import OutputGuard, ValueGuard, one_line
-from jupyter_codeagent.sandbox.process import SandboxProcess
-from jupyter_codeagent.sandbox.processes import ending_in_words
 from jupyter_codeagent.sandbox.requests import Ending, Requests
 from jupyter_codeagent.sandbox.selftest import measure
-from jupyter_codeagent.sandbox.watchdog import Watchdog
 from jupyter_codeagent.values import (
     CopiedVariable,
     ExecutionError,
@@ -26,7 +25,6 @@ from jupyter_codeagent.values import (
     NamespaceEntry,
     Output,
     PackedValue,
-    SandboxLevel,
     SandboxPolicy,
     SandboxStatus,
 )
@@ -43,19 +41,11 @@ class SandboxKernel:
     when the *thread* that spawned it ends (prctl(2), PR_SET_PDEATHSIG).
     """
 
-    def __init__(self, level: SandboxLevel, policy: SandboxPolicy, data_dir: Path, preload: Sequence[str]) -> None:
+    def __init__(self, backend: Backend, policy: SandboxPolicy) -> None:
         self._policy = policy
-        self._process = SandboxProcess(level, policy, data_dir, preload)
-        self._requests = Requests(self._process, policy, on_begin=self._begin)
-        self._watchdog = Watchdog(
-            self._process.provisioner,
-            policy,
-            scratch=self._process.directory.scratch,
-            is_busy=lambda: self._requests.busy,
-            on_excess=self._requests.die,
-            on_busy_processors=self._requests.stop_request,
-        )
-        self._tasks: list[asyncio.Task[None]] = []
+        self.backend = backend
+        self._requests = Requests(backend, policy)
+        self._ending: asyncio.Task[None] | None = None
         self._one_at_a_time = asyncio.Lock()
         self._stopped = False
         self._status: SandboxStatus | None = None
@@ -78,7 +68,7 @@ class SandboxKernel:
             )
         failures = []
         for level in policy.levels:
-            kernel = cls(level, policy, data_dir, preload)
+            kernel = cls(make_backend(level, policy, data_dir, preload), policy)
             try:
                 await kernel._open()
             except (SandboxUnavailableError, SandboxDiedError, VariableError, OSError, TimeoutError) as problem:
@@ -93,13 +83,13 @@ class SandboxKernel:
         raise SandboxUnavailableError(f"No sandbox works here, so nothing was run ({tried}). {INSTALL_HINT}")
 
     async def _open(self) -> None:
-        report = await self._process.start()
+        report = await self.backend.start()
         self._missing = tuple(
             f"module {name} is not available in the sandbox" for name in report.get("missing", ())
         )
-        self._tasks = [asyncio.create_task(self._notice_end()), asyncio.create_task(self._watchdog.run())]
+        self._ending = asyncio.create_task(self._notice_end(), name="sandbox end")
         await self._requests.open()
-        self._status = await measure(self._process, self._policy, report, self._call)
+        self._status = await measure(self.backend, self._policy, report, self._call)
 
     # --- protocol.Sandbox ---------------------------------------------------------------------------
 
@@ -124,8 +114,7 @@ class SandboxKernel:
             started = time.monotonic()
             ending = await self._requests.send(guard, code, timeout_s, silent=False)
             duration_s = time.monotonic() - started
-            self._watchdog.look()
-            peak_bytes = self._watchdog.peak_bytes
+            _, peak_bytes = self.backend.usage()
             outputs = guard.finish()
             status, reason = self._verdict(ending, guard, timeout_s)
             after = await self._after_cell(failed=guard.reply == "error")
@@ -149,7 +138,7 @@ class SandboxKernel:
         if not variables and not modules:
             return
         asked = {
-            "directory": self._process.provisioner.paths.data,
+            "directory": await self.backend.bring([item.file for item in variables]),
             "variables": [
                 {"name": item.name, "file": item.file, "buffers": item.buffers, "head": item.head}
                 for item in variables
@@ -180,15 +169,14 @@ class SandboxKernel:
             return
         self._stopped = True
         self._requests.die("it was stopped")
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._requests.close()
-        await self._process.close()
+        if self._ending is not None:
+            self._ending.cancel()
+            await asyncio.gather(self._ending, return_exceptions=True)
+        await self.backend.close()
 
     def resident_bytes(self) -> int:
         """Of all its processes, with libraries that others map as well; for figures, not for limits."""
-        return self._watchdog.look().resident_bytes
+        return self.backend.usage()[0].resident_bytes
 
     # --- requests -----------------------------------------------------------------------------------
 
@@ -217,9 +205,6 @@ class SandboxKernel:
         except ValueError:
             return AfterCell()
 
-    def _begin(self, limit_s: float) -> None:
-        self._watchdog.wake(limit_s * self._policy.processors)
-
     def _verdict(self, ending: Ending, guard: OutputGuard, limit_s: float) -> tuple[ExecutionStatus, str]:
         if ending == "dead":
             return "killed", f"The sandbox is gone: {self._requests.death}."
@@ -230,8 +215,8 @@ class SandboxKernel:
         return ("ok" if guard.reply == "ok" else "error"), ""
 
     async def _notice_end(self) -> None:
-        await self._process.ended.wait()
-        self._requests.die(f"its process ended ({ending_in_words(self._process.exit_status)})")
+        await self.backend.ended.wait()
+        self._requests.die(self.backend.ending)
 
 
 def _call_code(call: str, asked: dict[str, Any]) -> str:

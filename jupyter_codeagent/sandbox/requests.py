@@ -7,10 +7,9 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
-from jupyter_codeagent.sandbox.connection import Connection
+from jupyter_codeagent.sandbox.backend import Backend, Listener
 from jupyter_codeagent.sandbox.guard import RequestGuard
 from jupyter_codeagent.sandbox.levels import in_words
-from jupyter_codeagent.sandbox.process import SandboxProcess
 from jupyter_codeagent.sandbox.wire import Received
 from jupyter_codeagent.values import SandboxPolicy
 
@@ -18,24 +17,16 @@ Ending = Literal["done", "time", "output", "lost", "dead"]
 
 LOST_S = 1.0
 """Of reply and idle one came, and then nothing more for so long: the other will not come."""
-CONNECT_TIMEOUT_S = 10.0
 MAX_STRAY = 5000
 """Messages that belong to no request, between two requests."""
 
 
 class Requests:
-    """Owns the connection, and knows whether the sandbox still lives."""
+    """Owns the channels, and knows whether the sandbox still lives."""
 
-    def __init__(
-        self, process: SandboxProcess, policy: SandboxPolicy, *, on_begin: Callable[[float], None]
-    ) -> None:
-        """`on_begin` is told the time limit of each request, in seconds."""
-        self._process = process
+    def __init__(self, backend: Backend, policy: SandboxPolicy) -> None:
+        self._backend = backend
         self._policy = policy
-        self._on_begin = on_begin
-        self._connection = Connection(
-            process.manager, on_shell=self._on_shell, on_iopub=self._on_iopub, on_malformed=self._on_stray
-        )
         self._changed = asyncio.Event()
         self._guard: RequestGuard | None = None
         self._request_id = ""
@@ -50,15 +41,22 @@ class Requests:
         return self._guard is not None
 
     async def open(self) -> None:
-        await self._connection.open(CONNECT_TIMEOUT_S)
-
-    def close(self) -> None:
-        self._connection.close()
+        """Raises TimeoutError if the sandbox does not greet us."""
+        await self._backend.connect(
+            Listener(
+                on_shell=self._on_shell,
+                on_iopub=self._on_iopub,
+                on_malformed=self._on_stray,
+                on_excess=self.die,
+                on_busy_processors=self.stop_request,
+                is_busy=lambda: self.busy,
+            )
+        )
 
     def die(self, why: str) -> None:
         """Kill the sandbox. The first reason stays."""
         self.death = self.death or why
-        self._process.kill()
+        self._backend.kill()
         self._changed.set()
 
     def stop_request(self, why: str) -> None:
@@ -75,7 +73,7 @@ class Requests:
             return "dead"
         self._guard, self._stray, self._failure = guard, 0, None
         self._last_message = time.monotonic()
-        self._on_begin(limit_s)
+        self._backend.begin(limit_s * self._policy.processors)
         content = {
             "code": code,
             "silent": silent,
@@ -83,7 +81,7 @@ class Requests:
             "allow_stdin": False,
             "stop_on_error": False,
         }
-        self._request_id = self._connection.send("execute_request", content)
+        self._request_id = self._backend.send("execute_request", content)
         try:
             return await self._settle(guard, limit_s)
         except BaseException:  # cancelled, or our own callback failed: in both cases its code must not run on
@@ -128,7 +126,7 @@ class Requests:
 
     async def _interrupt(self, guard: RequestGuard, why: str) -> Ending:
         """SIGINT, then SIGKILL after the grace; state is kept if it obeys."""
-        await self._process.interrupt()
+        await self._backend.interrupt()
         ending = await self._wait_for_end(guard, time.monotonic() + self._policy.grace_s, interrupted=True)
         if ending == "time":
             why = why or guard.overflow or "it was interrupted"
@@ -152,7 +150,7 @@ class Requests:
             return
         guard.drop(f"lost (over {limit}, or sent too fast)")
         try:
-            await self._connection.open_iopub(LOST_S)
+            await self._backend.reopen_output(LOST_S)
         except TimeoutError:
             self.die("its output channel broke")
 

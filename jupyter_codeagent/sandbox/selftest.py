@@ -7,20 +7,15 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from jupyter_codeagent.errors import SandboxUnavailableError
+from jupyter_codeagent.sandbox.backend import Backend
 from jupyter_codeagent.sandbox.levels import broken_promises, measured_status
-from jupyter_codeagent.sandbox.process import SandboxProcess
-from jupyter_codeagent.sandbox.provisioner import INSIDE_DIR
-from jupyter_codeagent.sandbox.roots import python_roots
-from jupyter_codeagent.sandbox.targets import targets
 from jupyter_codeagent.values import PackedValue, SandboxPolicy, SandboxStatus
 
 MAX_ANSWER_BYTES = 64 << 10
 Call = Callable[..., Coroutine[Any, Any, PackedValue]]
 
 
-async def measure(
-    process: SandboxProcess, policy: SandboxPolicy, report: Mapping[str, Any], call: Call
-) -> SandboxStatus:
+async def measure(backend: Backend, policy: SandboxPolicy, report: Mapping[str, Any], call: Call) -> SandboxStatus:
     """Run the probes, before any other code has run in there.
 
     Raises
@@ -28,11 +23,9 @@ async def measure(
     SandboxUnavailableError
         If something is open that the level promises closed.
     """
-    level = process.level
-    bound = (*python_roots(), INSIDE_DIR, "/usr")
-    with targets(process.directory.root, environment=process.provisioner.environment, bound=bound) as target:
+    async with backend.targets() as target:
         answer = await call("selftest", target, max_bytes=MAX_ANSWER_BYTES)
     measured = json.loads(answer.meta_json)
-    if broken := broken_promises(level, policy, measured):
+    if broken := broken_promises(backend.level, policy, measured):
         raise SandboxUnavailableError(f"promises that did not hold when measured: {', '.join(broken)}")
-    return measured_status(level, policy, measured, int(report.get("landlock", 0)))
+    return measured_status(backend.level, policy, measured, int(report.get("landlock", 0)))

@@ -12,6 +12,8 @@ import pytest
 
 from jupyter_codeagent.errors import SandboxUnavailableError
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
+from jupyter_codeagent.sandbox.local import LocalBackend
+from jupyter_codeagent.sandbox.process import SandboxProcess
 from jupyter_codeagent.values import ExecutionResult, SandboxLevel, SandboxPolicy
 
 T = TypeVar("T")
@@ -27,6 +29,12 @@ class Box:
         self.kernel = kernel
         self.data_dir = data_dir
         self._run = run
+
+    @property
+    def process(self) -> SandboxProcess:
+        """Of a sandbox on this machine."""
+        assert isinstance(self.kernel.backend, LocalBackend)
+        return self.kernel.backend.process
 
     def run(self, code: str, timeout_s: float = 30.0) -> ExecutionResult:
         result = self._run(self.kernel.execute(code, timeout_s=timeout_s))

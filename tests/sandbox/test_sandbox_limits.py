@@ -151,7 +151,7 @@ def test_threads_left_behind_do_not_burn_processor_time_for_ever(make_box: MakeB
 
     async def dead() -> None:
         async with asyncio.timeout(30):
-            await own.kernel._process.ended.wait()
+            await own.process.ended.wait()
 
     own.call(dead())
     result = own.run("1")
@@ -209,11 +209,11 @@ def test_code_within_the_memory_limit_runs_and_its_peak_is_told(box: Any) -> Non
 
 
 def test_a_fork_bomb_makes_no_process_where_none_are_allowed(box: Any) -> None:
-    before = processes.measure(processes.process_tree(box.kernel._process.provisioner.outer_pid)).processes
+    before = processes.measure(processes.process_tree(box.process.provisioner.outer_pid)).processes
     result = box.run("import os\nwhile True: os.fork()")
     assert result.status == "error"
     assert result.error.ename in ("PermissionError", "BlockingIOError")
-    after = processes.measure(processes.process_tree(box.kernel._process.provisioner.outer_pid)).processes
+    after = processes.measure(processes.process_tree(box.process.provisioner.outer_pid)).processes
     assert after == before
 
 
@@ -234,7 +234,7 @@ def test_a_fork_bomb_ends_at_the_process_limit_even_where_processes_are_allowed(
     make_box: MakeBox, level: SandboxLevel
 ) -> None:
     own = make_box(level, subprocess=True, processes=12)
-    pid = own.kernel._process.provisioner.outer_pid
+    pid = own.process.provisioner.outer_pid
     code = (
         "import os, time\nfor _ in range(200):\n    if os.fork() == 0: time.sleep(60); os._exit(0)\ntime.sleep(5)"
     )
@@ -341,7 +341,7 @@ def test_code_that_kills_its_own_kernel_is_told_as_such(make_box: MakeBox, level
 def test_code_that_shuts_its_kernel_down_is_told_as_such(make_box: MakeBox) -> None:
     own = make_box("landlock")
     result = own.run("import time; get_ipython().kernel.do_shutdown(False); time.sleep(0.2)")
-    own.call(asyncio.wait_for(own.kernel._process.ended.wait(), 20))
+    own.call(asyncio.wait_for(own.process.ended.wait(), 20))
     if result.status == "ok":  # the loop that was told to stop ends after the cell
         result = own.run("1")
     assert result.status == "killed"
@@ -363,7 +363,7 @@ def test_code_that_leaves_python_politely_keeps_its_state(box: Any, code: str) -
     assert printed(result).startswith("reached")
     assert "not reached" not in printed(result)
     with pytest.raises(TimeoutError):  # by itself ipykernel ends a little later
-        box.call(asyncio.wait_for(box.kernel._process.ended.wait(), 0.3))
+        box.call(asyncio.wait_for(box.process.ended.wait(), 0.3))
     assert box.text("print(before_exit)") == "1"
 
 
@@ -422,7 +422,7 @@ threading.Thread(target=flood, daemon=True).start()""")
 
     async def dead() -> None:
         async with asyncio.timeout(20):
-            await own.kernel._process.ended.wait()
+            await own.process.ended.wait()
 
     own.call(dead())
     assert not own.kernel.alive
@@ -518,7 +518,7 @@ def test_what_a_killed_host_left_is_removed_by_the_next_one(
 
 def test_stopping_leaves_no_process_and_no_directory(make_box: MakeBox, level: SandboxLevel) -> None:
     own = make_box(level)
-    root, pid = own.kernel._process.directory.root, own.kernel._process.provisioner.outer_pid
+    root, pid = own.process.directory.root, own.process.provisioner.outer_pid
     assert root.is_dir()
     assert processes.process_tree(pid)
     own.call(own.kernel.stop())
@@ -547,8 +547,8 @@ from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.values import SandboxPolicy
 async def main():
     kernel = await SandboxKernel.start(policy=SandboxPolicy(levels=(sys.argv[1],)), data_dir=Path(sys.argv[2]))
-    provisioner = kernel._process.provisioner
-    print(provisioner.outer_pid, provisioner.inner_pid, kernel._process.directory.root, flush=True)
+    provisioner = kernel.backend.process.provisioner
+    print(provisioner.outer_pid, provisioner.inner_pid, kernel.backend.process.directory.root, flush=True)
     await asyncio.sleep(60)
 asyncio.run(main())
 """

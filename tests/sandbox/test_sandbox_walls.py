@@ -56,12 +56,12 @@ def test_the_same_code_can_read_them_outside(secret: Path) -> None:
 
 def test_code_can_read_the_data_directory_and_files_that_come_later(box: Any) -> None:
     (box.data_dir / "late").write_text("copied", encoding="ascii")
-    data = box.kernel._process.provisioner.paths.data
+    data = box.process.provisioner.paths.data
     assert box.text(READ.format(path=f"{data}/late")) == "copied"
 
 
 def test_code_cannot_write_into_the_data_directory(box: Any) -> None:
-    data = box.kernel._process.provisioner.paths.data
+    data = box.process.provisioner.paths.data
     assert box.run(WRITE.format(path=f"{data}/mine")).status == "error"
     assert not (box.data_dir / "mine").exists()
 
@@ -77,7 +77,7 @@ def test_code_cannot_see_into_the_home_directory(box: Any) -> None:
     else:
         assert listed.error is not None
         assert listed.error.ename in ("FileNotFoundError", "PermissionError")
-    assert box.text("import os; print(os.path.expanduser('~'))") == box.kernel._process.provisioner.paths.scratch
+    assert box.text("import os; print(os.path.expanduser('~'))") == box.process.provisioner.paths.scratch
 
 
 @pytest.mark.parametrize("place", ["/", "/etc", "/usr/lib", "/var/tmp", "/dev", "/proc/sys/kernel", sys.prefix])

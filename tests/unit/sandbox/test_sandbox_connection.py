@@ -54,7 +54,11 @@ async def opened(address: str, *, greeted_at: int, timeout_s: float) -> tuple[in
     serving = asyncio.create_task(serve())
     manager = Manager(context, address)
     connection = Connection(
-        cast("AsyncKernelManager", manager), on_shell=_ignore, on_iopub=_ignore, on_malformed=lambda: None
+        cast("AsyncKernelManager", manager),
+        read=b"".join,
+        on_shell=_ignore,
+        on_iopub=_ignore,
+        on_malformed=lambda: None,
     )
     started = time.monotonic()
     try:

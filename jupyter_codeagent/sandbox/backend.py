@@ -1,0 +1,90 @@
+"""Where a sandbox runs, as the one who drives it sees it: processes and channels, on this machine or on another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from jupyter_codeagent.sandbox.processes import Usage
+from jupyter_codeagent.sandbox.wire import Received
+from jupyter_codeagent.values import SandboxLevel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listener:
+    """What a backend tells; all of it in its event loop."""
+
+    on_shell: Callable[[Received], None]
+    on_iopub: Callable[[Received], None]
+    on_malformed: Callable[[], None]
+    on_excess: Callable[[str], None]
+    """A limit is passed that costs the sandbox its life; with the reason."""
+    on_busy_processors: Callable[[str], None]
+    """The processor time of the present request is used up; with the reason."""
+    is_busy: Callable[[], bool]
+
+
+class Backend(Protocol):
+    """One sandbox's processes and channels. All methods are called from one event loop."""
+
+    level: SandboxLevel
+    ended: asyncio.Event
+    """Set when its processes are gone, for whatever reason."""
+
+    async def start(self) -> Mapping[str, Any]:
+        """Start it; returns what it says of itself once it is confined.
+
+        Raises
+        ------
+        SandboxUnavailableError, OSError
+        """
+        ...
+
+    async def connect(self, listener: Listener) -> None:
+        """Open the channels. Raises TimeoutError."""
+        ...
+
+    def targets(self) -> AbstractAsyncContextManager[dict[str, Any]]:
+        """Put up what the self-test tries to reach, on the machine where it runs."""
+        ...
+
+    def send(self, msg_type: str, content: dict[str, Any]) -> str:
+        """Send a request on shell; returns its id."""
+        ...
+
+    async def reopen_output(self, timeout_s: float) -> None:
+        """A new iopub channel in place of one that a message over the limit has closed. Raises TimeoutError."""
+        ...
+
+    def begin(self, processor_s: float) -> None:
+        """A request begins, and may use so much processor time."""
+        ...
+
+    def usage(self) -> tuple[Usage, int]:
+        """What it uses now, and the highest memory since `begin` in bytes."""
+        ...
+
+    async def bring(self, files: Sequence[str]) -> str:
+        """Have these files of the data directory in there; returns that directory as the code inside sees it.
+
+        Raises
+        ------
+        SandboxDiedError
+        """
+        ...
+
+    async def interrupt(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+    async def close(self) -> None:
+        """Kill, wait, remove; leaves nothing. Raises TimeoutError if processes cannot be ended."""
+        ...
+
+    @property
+    def ending(self) -> str:
+        """How it ended, in words; only meaningful once `ended` is set."""
+        ...

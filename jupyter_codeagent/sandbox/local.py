@@ -1,0 +1,112 @@
+"""A sandbox on this machine: a kernel behind walls, its zmq channels, and a watchdog that looks at it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jupyter_codeagent.sandbox.backend import Listener
+from jupyter_codeagent.sandbox.connection import Connection
+from jupyter_codeagent.sandbox.process import SandboxProcess
+from jupyter_codeagent.sandbox.processes import Usage, ending_in_words
+from jupyter_codeagent.sandbox.provisioner import INSIDE_DIR
+from jupyter_codeagent.sandbox.roots import python_roots
+from jupyter_codeagent.sandbox.targets import targets
+from jupyter_codeagent.sandbox.watchdog import Watchdog
+from jupyter_codeagent.sandbox.wire import Received, read_message
+from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
+
+CONNECT_TIMEOUT_S = 10.0
+
+
+class LocalBackend:
+    """Implements `backend.Backend`."""
+
+    def __init__(self, level: SandboxLevel, policy: SandboxPolicy, data_dir: Path, preload: Sequence[str]) -> None:
+        self.level = level
+        self._policy = policy
+        self.process = SandboxProcess(level, policy, data_dir, preload)
+        self.ended = self.process.ended
+        self._listener: Listener | None = None
+        self._connection: Connection[Received] | None = None
+        self._watchdog: Watchdog | None = None
+        self._watching: asyncio.Task[None] | None = None
+
+    async def start(self) -> Mapping[str, Any]:
+        return await self.process.start()
+
+    async def connect(self, listener: Listener) -> None:
+        self._watchdog = Watchdog(
+            self.process.provisioner,
+            self._policy,
+            scratch=self.process.directory.scratch,
+            is_busy=listener.is_busy,
+            on_excess=listener.on_excess,
+            on_busy_processors=listener.on_busy_processors,
+        )
+        self._watching = asyncio.create_task(self._watchdog.run(), name="sandbox watchdog")
+        self._connection = Connection(
+            self.process.manager,
+            read=lambda frames: read_message(self.process.manager.session, frames),
+            on_shell=listener.on_shell,
+            on_iopub=listener.on_iopub,
+            on_malformed=listener.on_malformed,
+        )
+        await self._connection.open(CONNECT_TIMEOUT_S)
+
+    @contextlib.asynccontextmanager
+    async def targets(self) -> AsyncIterator[dict[str, Any]]:
+        with put_up_targets(self.process) as target:
+            yield target
+
+    def send(self, msg_type: str, content: dict[str, Any]) -> str:
+        return self._connected.send(msg_type, content)
+
+    async def reopen_output(self, timeout_s: float) -> None:
+        await self._connected.open_iopub(timeout_s)
+
+    def begin(self, processor_s: float) -> None:
+        if self._watchdog is not None:
+            self._watchdog.wake(processor_s)
+
+    def usage(self) -> tuple[Usage, int]:
+        if self._watchdog is None:
+            return Usage(memory_bytes=0, threads=0, processes=0), 0
+        return self._watchdog.look(), self._watchdog.peak_bytes
+
+    async def bring(self, files: Sequence[str]) -> str:
+        """They are in view already: the data directory is mapped."""
+        return self.process.provisioner.paths.data
+
+    async def interrupt(self) -> None:
+        await self.process.interrupt()
+
+    def kill(self) -> None:
+        self.process.kill()
+
+    async def close(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+        if self._connection is not None:
+            self._connection.close()
+        await self.process.close()
+
+    @property
+    def ending(self) -> str:
+        return f"its process ended ({ending_in_words(self.process.exit_status)})"
+
+    @property
+    def _connected(self) -> Connection[Received]:
+        if self._connection is None:
+            raise RuntimeError("the sandbox has no channels yet: connect() comes first")
+        return self._connection
+
+
+def put_up_targets(process: SandboxProcess) -> contextlib.AbstractContextManager[dict[str, Any]]:
+    """For a sandbox that has been started on this machine."""
+    bound = (*python_roots(), INSIDE_DIR, "/usr")
+    return targets(process.directory.root, environment=process.provisioner.environment, bound=bound)
