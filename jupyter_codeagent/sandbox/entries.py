@@ -12,6 +12,7 @@ from jupyter_codeagent.values import NamespaceEntry
 MAX_VARIABLES = 50
 MAX_COLUMNS = 200
 MAX_DIMENSIONS = 8
+MAX_LENGTH = 1 << 63
 MAX_CHARS = 100
 
 
@@ -52,7 +53,7 @@ def _entry(item: dict[str, Any]) -> NamespaceEntry:
     return NamespaceEntry(
         name=one_line(item.get("name"), MAX_CHARS),
         type_name=one_line(item.get("type_name"), MAX_CHARS),
-        shape=tuple(length for length in shape if type(length) is int),
+        shape=tuple(length for length in shape if type(length) is int and 0 <= length < MAX_LENGTH),
         columns=_texts(item.get("columns")),
         dtypes=_texts(item.get("dtypes")),
     )

@@ -22,6 +22,11 @@ VALUE_TYPE = "codeagent_value"
 VALUE_KINDS = frozenset({"arrow", "npy", "json", "error"})
 MAX_REPLY_TEXT = 2000
 MAX_NAME_CHARS = 100
+MAX_OTHERS = 5000
+"""Messages of one request that are no outputs: states, and what is dropped."""
+MAX_OTHER_BYTES = 256 << 20
+MAX_STATE_BYTES, MAX_REPLY_BYTES, MAX_META_BYTES = 64 << 10, 1 << 20, 8 << 20
+"""Of the content of a state, of a reply, and of what describes a value: parsed before anything is decided."""
 StreamName = Literal["stdout", "stderr"]
 
 
@@ -38,27 +43,39 @@ class RequestGuard:
         """Set when a budget is used up: what the user is told."""
         self._dropped: Counter[str] = Counter()
         self._notes: list[str] = []
+        self._others = 0
+        self._other_bytes = 0
 
     def broadcast(self, received: Received) -> None:
         """A message of this request from iopub."""
         try:
             if received.msg_type == "status":
-                self.idle = self.idle or received.parsed().get("execution_state") == "idle"
+                self.count(received.size_bytes)
+                self.idle = self.idle or received.parsed(MAX_STATE_BYTES).get("execution_state") == "idle"
             elif received.msg_type not in QUIET_TYPES:
                 self.output(received)
         except MalformedMessageError:
             self.drop("malformed")
 
     def output(self, received: Received) -> None:
+        self.count(received.size_bytes)
         self.drop(f"of type {received.msg_type}")
+
+    def count(self, size_bytes: int) -> None:
+        """A message that is no output costs us time as well."""
+        self._others += 1
+        self._other_bytes += size_bytes
+        if self._others > MAX_OTHERS or self._other_bytes > MAX_OTHER_BYTES:
+            self.overflow = self.overflow or "stopped: it flooded its channels with messages that are no outputs"
 
     def answered(self, received: Received) -> None:
         """A message of this request from the shell channel."""
+        self.count(received.size_bytes)
         if received.msg_type != "execute_reply":
             self.drop(f"of type {received.msg_type}")
             return
         try:
-            content = received.parsed()
+            content = received.parsed(MAX_REPLY_BYTES)
         except MalformedMessageError:
             self.drop("malformed")
             content = {"status": "error", "ename": "BadReply", "evalue": "the kernel's reply could not be read"}
@@ -101,7 +118,8 @@ class OutputGuard(RequestGuard):
 
     def output(self, received: Received) -> None:
         if received.msg_type == "clear_output":
-            self._clear(wait=bool(received.parsed().get("wait")))
+            self.count(received.size_bytes)
+            self._clear(wait=bool(received.parsed(MAX_STATE_BYTES).get("wait")))
         elif received.msg_type not in OUTPUT_TYPES:
             super().output(received)
         elif self._within_budget(received):
@@ -189,7 +207,7 @@ class ValueGuard(RequestGuard):
         if received.msg_type != VALUE_TYPE:
             super().output(received)
         elif not self.overflow:
-            self._take(received.parsed(), received)
+            self._take(received.parsed(MAX_META_BYTES), received)
 
     def _take(self, content: dict[str, Any], received: Received) -> None:
         index, count, kind, meta = (content.get(name) for name in ("index", "count", "kind", "meta"))

@@ -10,13 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import zmq.asyncio
 from jupyter_client.manager import AsyncKernelManager
 
 from jupyter_codeagent.errors import SandboxUnavailableError
-from jupyter_codeagent.sandbox.connection import hostile_context
 from jupyter_codeagent.sandbox.layout import PrivateDirectory
-from jupyter_codeagent.sandbox.processes import kill_tree
+from jupyter_codeagent.sandbox.processes import descriptor_of_end, kill_tree
 from jupyter_codeagent.sandbox.provisioner import SandboxProvisioner
 from jupyter_codeagent.sandbox.spec import SandboxSpecManager, sandbox_spec
 from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
@@ -31,7 +29,9 @@ DATA_SLACK_BYTES = 128 << 20
 def resource_limits(level: SandboxLevel, policy: SandboxPolicy) -> dict[str, int]:
     """RLIMIT name to value."""
     limits = {
-        "CORE": 0,
+        "CORE": 1,  # with 0 a program that the host pipes core dumps to would still be started (core(5))
+        "SIGPENDING": 1024,  # counted for the whole user, as message queues are
+        "MSGQUEUE": 0,
         "NOFILE": 1024,
         "FSIZE": policy.disk_bytes,
         "DATA": policy.memory_bytes + DATA_SLACK_BYTES,
@@ -42,18 +42,16 @@ def resource_limits(level: SandboxLevel, policy: SandboxPolicy) -> dict[str, int
 
 
 class SandboxProcess:
-    """Owns the private directory, the zmq context and the kernel's processes; lives in one event loop thread."""
+    """Owns the private directory and the kernel's processes; lives in one event loop thread."""
 
     def __init__(self, level: SandboxLevel, policy: SandboxPolicy, data_dir: Path, preload: Sequence[str]) -> None:
         self.level = level
         self.directory = PrivateDirectory.create()
-        self.context: zmq.asyncio.Context = hostile_context(policy.message_bytes)
         self.manager = AsyncKernelManager(
             kernel_name="sandbox",
             transport="ipc",
             connection_file=str(self.directory.connection / "k.json"),
             kernel_spec_manager=SandboxSpecManager(),
-            context=self.context,
         )
         self.manager.cache_ports = False
         # Made here rather than looked up by entry point: what is chosen does not depend on installed metadata.
@@ -109,7 +107,7 @@ class SandboxProcess:
 
     def _watch_end(self) -> None:
         if self.provisioner.process is not None and self._pidfd < 0:
-            self._pidfd = os.pidfd_open(self.provisioner.process.pid)
+            self._pidfd = descriptor_of_end(self.provisioner.process)
             asyncio.get_running_loop().add_reader(self._pidfd, self._see_end)
 
     def _read_report(self) -> None:
@@ -170,7 +168,6 @@ class SandboxProcess:
                     await self.ended.wait()
         finally:
             self._close_descriptors()
-            self.context.destroy(linger=0)
             self.directory.remove()
 
     def _close_descriptors(self) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from jupyter_codeagent.sandbox.backend import Backend, Listener
+from jupyter_codeagent.sandbox.connection import Channel
 from jupyter_codeagent.sandbox.guard import RequestGuard
 from jupyter_codeagent.sandbox.levels import in_words
 from jupyter_codeagent.sandbox.wire import Received
@@ -18,7 +19,10 @@ Ending = Literal["done", "time", "output", "lost", "dead"]
 LOST_S = 1.0
 """Of reply and idle one came, and then nothing more for so long: the other will not come."""
 MAX_STRAY = 5000
-"""Messages that belong to no request, between two requests."""
+"""Messages that belong to no request, from one request to the end of the next."""
+MAX_STRAY_BYTES = 256 << 20
+MALFORMED_BYTES = 64 << 10
+"""What one message that cannot be read is counted as."""
 
 
 class Requests:
@@ -31,7 +35,7 @@ class Requests:
         self._guard: RequestGuard | None = None
         self._request_id = ""
         self._last_message = 0.0
-        self._stray = 0
+        self._stray = self._stray_bytes = 0
         self._failure: Exception | None = None
         self.death = ""
         """Why the sandbox is gone; empty while it lives."""
@@ -46,7 +50,8 @@ class Requests:
             Listener(
                 on_shell=self._on_shell,
                 on_iopub=self._on_iopub,
-                on_malformed=self._on_stray,
+                on_malformed=self._on_malformed,
+                on_oversized=self._on_oversized,
                 on_excess=self.die,
                 on_busy_processors=self.stop_request,
                 is_busy=lambda: self.busy,
@@ -71,7 +76,8 @@ class Requests:
         """Run code until it ends or is ended. The caller sees to it that it is the only one."""
         if self.death:
             return "dead"
-        self._guard, self._stray, self._failure = guard, 0, None
+        self._guard, self._failure = guard, None
+        self._stray = self._stray_bytes = 0
         self._last_message = time.monotonic()
         self._backend.begin(limit_s * self._policy.processors)
         content = {
@@ -143,12 +149,11 @@ class Requests:
             raise
 
     async def _repair(self, guard: RequestGuard) -> None:
-        """A message over the limit has closed one of the channels."""
-        limit = in_words(self._policy.message_bytes)
+        """Code inside has closed a channel, or its kernel dropped messages because there were too many."""
         if guard.reply is None:
-            self.die(f"its reply was lost (over {limit}, or the channel was closed by its code)")
+            self.die("its reply was lost (sent too fast, or the channel was closed by its code)")
             return
-        guard.drop(f"lost (over {limit}, or sent too fast)")
+        guard.drop("lost (sent too fast, or the channel was closed by its code)")
         try:
             await self._backend.reopen_output(LOST_S)
         except TimeoutError:
@@ -164,7 +169,7 @@ class Requests:
 
     def _deliver(self, received: Received, to: Callable[[RequestGuard], None]) -> None:
         if self._guard is None or received.parent_id != self._request_id:
-            self._on_stray()
+            self._on_stray(received.size_bytes)
             return
         self._last_message = time.monotonic()
         try:
@@ -173,8 +178,25 @@ class Requests:
             self._failure = problem
         self._changed.set()
 
-    def _on_stray(self) -> None:
+    def _on_oversized(self, channel: Channel) -> None:
+        limit = in_words(self._policy.message_bytes)
+        if self._guard is None:
+            self._on_stray(self._policy.message_bytes)
+        elif channel == "shell":
+            self.die(f"its reply was over {limit}, the limit for one message")
+        else:
+            self._guard.drop(f"over {limit}")
+            self._guard.count(self._policy.message_bytes)
+            self._changed.set()
+
+    def _on_malformed(self) -> None:
+        self._on_stray(MALFORMED_BYTES)
+
+    def _on_stray(self, size_bytes: int) -> None:
         """Of no request, or no message at all."""
         self._stray += 1
+        self._stray_bytes += size_bytes
         if self._stray > MAX_STRAY:
             self.die(f"it sent more than {MAX_STRAY} messages that belong to no request")
+        elif self._stray_bytes > MAX_STRAY_BYTES:
+            self.die(f"it sent more than {in_words(MAX_STRAY_BYTES)} that belong to no request")

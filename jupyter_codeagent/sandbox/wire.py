@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from jupyter_client.session import Session
 
-MAX_TYPE_CHARS = 40
+TYPE = re.compile(r"[a-z_]{1,40}")
+HEADERS = 4
+"""Signature, header, parent and metadata."""
+MAX_HEADER_BYTES = 64 << 10
+"""Of header, parent and metadata each: they are parsed before anything is decided."""
 
 
 class MalformedMessageError(ValueError):
@@ -29,13 +34,15 @@ class Received:
     def size_bytes(self) -> int:
         return len(self.content) + sum(buffer.nbytes for buffer in self.buffers)
 
-    def parsed(self) -> dict[str, Any]:
-        """The content.
+    def parsed(self, max_bytes: int | None = None) -> dict[str, Any]:
+        """The content, unless it is larger.
 
         Raises
         ------
         MalformedMessageError
         """
+        if max_bytes is not None and len(self.content) > max_bytes:
+            raise MalformedMessageError(f"content over {max_bytes:,} bytes")
         try:
             content = json.loads(self.content)
         except (ValueError, RecursionError) as problem:
@@ -56,17 +63,21 @@ def read_message(session: Session, frames: Sequence[bytes]) -> Received:
     """
     try:
         _, parts = session.feed_identities(list(frames))
+        if any(len(part) > MAX_HEADER_BYTES for part in parts[:HEADERS]):
+            raise MalformedMessageError(f"a header over {MAX_HEADER_BYTES:,} bytes")
         message = session.deserialize(parts, content=False)
         header, parent, content = message["header"], message["parent_header"], message["content"]
         buffers = tuple(memoryview(buffer) for buffer in message["buffers"])
+    except MalformedMessageError:
+        raise
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as problem:
         raise MalformedMessageError(f"not a message: {type(problem).__name__}") from problem
     msg_type = header.get("msg_type") if isinstance(header, dict) else None
     parent_id = parent.get("msg_id") if isinstance(parent, dict) else None
-    if not isinstance(msg_type, str) or not isinstance(content, bytes):
+    if not isinstance(msg_type, str) or not TYPE.fullmatch(msg_type) or not isinstance(content, bytes):
         raise MalformedMessageError("header without a type")
     return Received(
-        msg_type=msg_type[:MAX_TYPE_CHARS],
+        msg_type=msg_type,
         parent_id=parent_id if isinstance(parent_id, str) else "",
         content=content,
         buffers=buffers,
