@@ -6,10 +6,11 @@ The lock ends with the last process that has its file open, however that process
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import time
 from pathlib import Path
+
+from jupyter_codeagent.removal import remove_tree
 
 
 def lock_directory(path: Path, lock: str) -> int:
@@ -25,12 +26,38 @@ def lock_directory(path: Path, lock: str) -> int:
     return fd
 
 
+def remove_directory(path: Path, lock: str, fd: int) -> None:
+    """Remove a directory of ours and let its lock go.
+
+    The lock goes last: of what is half removed when we are killed, or cannot be removed now, the next sweep can
+    tell that its owner is gone. What is inside may be hostile (see `removal`).
+    """
+    try:
+        for entry in _entries(path, lock):
+            if entry.is_dir(follow_symlinks=False):
+                remove_tree(Path(entry.path))
+            else:
+                os.unlink(entry.path)
+        if not _entries(path, lock):
+            os.unlink(path / lock)
+            path.rmdir()
+    except OSError:
+        pass  # removed by somebody else, or its lock file is still there for the next sweep
+    finally:
+        os.close(fd)
+
+
+def _entries(path: Path, lock: str) -> list[os.DirEntry[str]]:
+    with os.scandir(path) as entries:
+        return [entry for entry in entries if entry.name != lock]
+
+
 def remove_abandoned(parent: Path, *, prefix: str, lock: str, unlocked_s: float | None = None) -> None:
     """Remove this user's directories under `parent` whose owner is gone.
 
     Others do the same at the same time, and in a directory for everybody anything may have such a name: what is not
     ours or vanishes meanwhile is passed over. One without a lock is just being made, or its owner died while making
-    or removing it: it goes once it is `unlocked_s` old, never if that is None.
+    it: it goes once it is `unlocked_s` old, never if that is None.
     """
     for path in parent.glob(f"{prefix}*"):
         found = _lstat(path)
@@ -40,24 +67,22 @@ def remove_abandoned(parent: Path, *, prefix: str, lock: str, unlocked_s: float 
             fd = os.open(path / lock, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         except FileNotFoundError:
             if unlocked_s is not None and time.time() - found.st_mtime > unlocked_s:
-                shutil.rmtree(path, ignore_errors=True)
+                _remove(path)
         except OSError:
             continue  # no lock of ours, such as a link
         else:
-            _remove_unless_locked(path, fd)
+            _remove_unless_locked(path, lock, fd)
 
 
-def _remove_unless_locked(path: Path, fd: int) -> None:
+def _remove_unless_locked(path: Path, lock: str, fd: int) -> None:
     import fcntl
 
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return
-    else:
-        shutil.rmtree(path, ignore_errors=True)
-    finally:
         os.close(fd)
+    else:
+        remove_directory(path, lock, fd)
 
 
 def _lstat(path: Path) -> os.stat_result | None:
@@ -65,3 +90,10 @@ def _lstat(path: Path) -> os.stat_result | None:
         return path.lstat()
     except OSError:
         return None  # removed while we looked
+
+
+def _remove(path: Path) -> None:
+    try:
+        remove_tree(path)
+    except OSError:
+        return  # another one removes it as well; what is left stays for the next one to try

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import shutil
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from jupyter_codeagent import owned_directory
-from jupyter_codeagent.owned_directory import lock_directory
+from jupyter_codeagent.owned_directory import lock_directory, remove_directory
 
-MAX_SOCKET_PATH = 107
-"""Bytes of an AF_UNIX address (unix(7)), without the closing zero."""
+MAX_SOCKET_PATH = 103 if sys.platform == "darwin" else 107
+"""Bytes of an AF_UNIX address (unix(7), sys/un.h), without the closing zero."""
 PREFIX = "codeagent-"
 IN_USE = "in-use"
 """Locked for as long as the host's process lives, however that ends."""
@@ -51,19 +51,18 @@ class PrivateDirectory:
     @classmethod
     def create(cls) -> PrivateDirectory:
         root = Path(os.path.realpath(tempfile.mkdtemp(prefix=PREFIX)))
-        remove_abandoned(root.parent)
         if len(str(root) + LONGEST_SOCKET_NAME) > MAX_SOCKET_PATH:  # a long TMPDIR
             root.rmdir()
-            root = Path(tempfile.mkdtemp(prefix=PREFIX, dir="/tmp"))
+            root = Path(os.path.realpath(tempfile.mkdtemp(prefix=PREFIX, dir="/tmp")))
+        remove_abandoned(root.parent)
         directory = cls(root=root, lock_fd=lock_directory(root, IN_USE))
         directory.connection.mkdir(mode=0o700)
         directory.scratch.mkdir(mode=0o700)
         return directory
 
     def remove(self) -> None:
-        """Scratch is hostile: rmtree works on descriptors and does not follow links."""
-        shutil.rmtree(self.root, ignore_errors=True)
-        os.close(self.lock_fd)
+        """Whatever the code inside has put into it."""
+        remove_directory(self.root, IN_USE, self.lock_fd)
 
 
 def remove_abandoned(parent: Path) -> None:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from jupyter_codeagent.sandbox import libproc
+from jupyter_codeagent.sandbox.libproc import Reading
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """Of all processes together. Memory is private and shared anonymous memory; mapped input does not count."""
+    """Of all processes together. Memory is anonymous: private and shared, swapped or not, with its tables."""
 
     memory_bytes: int
     threads: int
@@ -30,49 +36,91 @@ def process_tree(pid: int) -> list[int]:
     waiting = [pid]
     while waiting:
         current = waiting.pop()
-        if os.path.exists(f"/proc/{current}"):
+        if _exists(current):
             found.append(current)
             waiting.extend(_children(current))
     return found
 
 
-def _children(pid: int) -> Iterator[int]:
-    try:
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
-                yield from map(int, file.read().split())
-    except OSError:
-        return  # it ended while we looked
+def first_child(pid: int | None) -> int | None:
+    """The oldest one that lives; None if there is none, or no such process."""
+    return next(iter(_children(pid)), None) if pid is not None else None
 
 
 def measure(pids: Iterable[int]) -> Usage:
-    memory = resident = threads = processes = ticks = 0
-    for pid in pids:
-        try:
-            status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
-            ticks += _ticks(Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace"))
-        except OSError:
-            continue
-        processes += 1
-        for line in status.splitlines():
-            if line.startswith(("RssAnon:", "RssShmem:")):
-                memory += int(line.split()[1]) << 10
-            elif line.startswith("VmRSS:"):
-                resident += int(line.split()[1]) << 10
-            elif line.startswith("Threads:"):
-                threads += int(line.split()[1])
+    readings = [reading for pid in pids if (reading := _read(pid)) is not None]
     return Usage(
-        memory_bytes=memory,
-        resident_bytes=resident,
-        processor_s=ticks / TICKS_PER_S,
-        threads=threads,
-        processes=processes,
+        memory_bytes=sum(reading.memory_bytes for reading in readings),
+        resident_bytes=sum(reading.resident_bytes for reading in readings),
+        processor_s=sum(reading.processor_s for reading in readings),
+        threads=sum(reading.threads for reading in readings),
+        processes=len(readings),
     )
+
+
+def _exists_in_proc(pid: int) -> bool:
+    return os.path.exists(f"/proc/{pid}")
+
+
+def _children_in_proc(pid: int) -> Iterator[int]:
+    for thread in _threads_in_proc(pid):
+        try:
+            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+                yield from map(int, file.read().split())
+        except OSError:
+            continue  # it ended while we looked; the children of the others count
+
+
+def _threads_in_proc(pid: int) -> list[str]:
+    try:
+        return os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []
+
+
+def _read_in_proc(pid: int) -> Reading | None:
+    memory = resident = threads = 0
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+        ticks = _ticks(Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return None
+    for line in status.splitlines():
+        if line.startswith(("RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:")):
+            memory += int(line.split()[1]) << 10
+        elif line.startswith("VmRSS:"):
+            resident = int(line.split()[1]) << 10
+        elif line.startswith("Threads:"):
+            threads = int(line.split()[1])
+    return Reading(memory_bytes=memory, resident_bytes=resident, threads=threads, processor_s=ticks / TICKS_PER_S)
 
 
 def _ticks(stat: str) -> int:
     """utime, stime, cutime, cstime of proc_pid_stat(5). The name, second field, may hold spaces and parentheses."""
     return sum(map(int, stat.rpartition(")")[2].split()[11:15]))
+
+
+if sys.platform == "darwin":
+    _exists, _children, _read = libproc.exists, libproc.children, libproc.read
+else:
+    _exists, _children, _read = _exists_in_proc, _children_in_proc, _read_in_proc
+
+
+def descriptor_of_end(process: subprocess.Popen[bytes]) -> int:
+    """A descriptor, the caller's to close, that becomes readable when the process has ended.
+
+    A pidfd, or where there is none the end of a pipe that a thread closes once it has waited.
+    """
+    if hasattr(os, "pidfd_open"):
+        return os.pidfd_open(process.pid)
+    reading, writing = os.pipe()
+    threading.Thread(target=_close_after, args=(process, writing), daemon=True).start()
+    return reading
+
+
+def _close_after(process: subprocess.Popen[bytes], fd: int) -> None:
+    process.wait()
+    os.close(fd)
 
 
 def ending_in_words(status: int | None) -> str:
@@ -94,24 +142,6 @@ def kill_tree(pid: int) -> None:
             os.kill(member, signal.SIGKILL)
         except ProcessLookupError:
             continue  # its parent took it along
-
-
-def disk_usage(directory: Path, *, max_files: int) -> tuple[int, int]:
-    """Bytes and files below a directory of the host; stops counting above `max_files`. Links are not followed."""
-    used = files = 0
-    for parent, directories, names in os.walk(directory):
-        files += len(names) + len(directories)
-        if files > max_files:
-            break
-        used += sum(_allocated(os.path.join(parent, name)) for name in names)
-    return used, files
-
-
-def _allocated(path: str) -> int:
-    try:
-        return os.lstat(path).st_blocks * 512
-    except OSError:
-        return 0  # removed while we looked
 
 
 def files_on_tmpfs(pid: int, directories: Iterable[str]) -> int:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
-from jupyter_codeagent.sandbox import processes
+from jupyter_codeagent.sandbox import processes, tree
 from jupyter_codeagent.sandbox.levels import in_words
 from jupyter_codeagent.sandbox.provisioner import SandboxProvisioner
 from jupyter_codeagent.values import SandboxPolicy
@@ -86,13 +86,18 @@ class Watchdog:
                 await self._woken.wait()
 
     def _files(self) -> str:
-        files, used = 0, 0
+        files = used = 0
         if self._provisioner.level == "bubblewrap":
             paths = self._provisioner.paths
             if (pid := self._provisioner.inner_pid) is not None:
                 files = processes.files_on_tmpfs(pid, (paths.scratch, paths.temporary, "/dev/shm"))  # noqa: S108
         else:
-            used, files = processes.disk_usage(self._scratch, max_files=self._policy.files)
+            found = tree.measure_tree(self._scratch, max_files=self._policy.files)
+            if found.fault:
+                return f"it made {found.fault}"
+            pid = self._provisioner.outer_pid
+            hidden = tree.unlinked_bytes(processes.process_tree(pid) if pid else (), self._scratch)
+            files, used = found.files, found.size_bytes + hidden
         if files > self._policy.files:
             return f"it made more than {self._policy.files} files"
         if used > self._policy.disk_bytes:

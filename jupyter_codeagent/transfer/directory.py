@@ -8,14 +8,14 @@ import tempfile
 from pathlib import Path
 
 from jupyter_codeagent import owned_directory
-from jupyter_codeagent.owned_directory import lock_directory
+from jupyter_codeagent.owned_directory import lock_directory, remove_directory
 
 MEMORY = Path("/dev/shm")  # noqa: S108  (only a parent; mkdtemp makes a private directory in it)
 PREFIX = "codeagent-copies-"
 """Of these directories alone: by its age a directory may be removed that says nothing of its owner."""
 LOCK = "owner.lock"
 ABANDONED_S = 3600.0
-"""Without a lock a directory is just being made, or its owner died while making or removing it."""
+"""Without a lock a directory is just being made, or its owner died while making it."""
 
 
 class SpoolDirectory:
@@ -38,8 +38,7 @@ class SpoolDirectory:
 
     def close(self) -> None:
         """Remove all of it; sandboxes that still map a file keep their view."""
-        shutil.rmtree(self.path)
-        os.close(self._lock)
+        remove_directory(self.path, LOCK, self._lock)
 
 
 def remove_abandoned(parent: Path) -> None:

@@ -11,10 +11,11 @@ from jupyter_codeagent.inside.failure import failed_line
 from jupyter_codeagent.inside.namespace import describe_namespace
 from jupyter_codeagent.sandbox import bubblewrap, roots
 from jupyter_codeagent.sandbox.environment import sandbox_environment
+from jupyter_codeagent.sandbox.kernel_files import cgroup_limits
 from jupyter_codeagent.sandbox.layout import PrivateDirectory, remove_abandoned
 from jupyter_codeagent.sandbox.levels import EVERY_LEVEL, broken_promises, in_words
 from jupyter_codeagent.sandbox.process import resource_limits
-from jupyter_codeagent.sandbox.processes import Usage, disk_usage, ending_in_words, measure, process_tree
+from jupyter_codeagent.sandbox.processes import Usage, ending_in_words, measure, process_tree
 from jupyter_codeagent.sandbox.watchdog import excess_of
 from jupyter_codeagent.values import SandboxPolicy
 
@@ -198,14 +199,6 @@ def test_this_process_is_measured_and_a_gone_one_is_nothing() -> None:
     assert measure([2**22 + 1]) == Usage(memory_bytes=0, threads=0, processes=0)
 
 
-def test_disk_usage_does_not_follow_links_out(tmp_path: Path) -> None:
-    (tmp_path / "f").write_bytes(b"x" * 100_000)
-    (tmp_path / "out").symlink_to("/usr")
-    used, files = disk_usage(tmp_path, max_files=100)
-    assert files == 2
-    assert 90_000 < used < 300_000
-
-
 @pytest.mark.parametrize(("size", "words"), [(2 << 30, "2 GiB"), (900 << 10, "900 KiB"), (5, "5 bytes")])
 def test_sizes_are_told_in_words(size: int, words: str) -> None:
     assert in_words(size) == words
@@ -247,3 +240,14 @@ def test_a_failure_that_never_was_in_a_cell_has_no_line() -> None:
     assert traceback is not None
     assert failed_line(caught.value, traceback, "/tmp/ipykernel_1/") is None
     assert failed_line(caught.value, traceback, __file__) == traceback.tb_lineno
+
+
+def test_only_the_limits_of_the_own_control_group_are_in_view() -> None:
+    assert cgroup_limits("0::/user.slice/a\n") == [
+        f"/sys/fs/cgroup/user.slice/a/{name}" for name in ("cpu.max", "memory.max", "memory.high")
+    ]
+    assert cgroup_limits("4:cpu,cpuacct:/a\n3:memory:/\n1:name=systemd:/a\n") == [
+        "/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us",
+        "/sys/fs/cgroup/cpu/a/cpu.cfs_period_us",
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+    ]

@@ -1,0 +1,94 @@
+"""Directories that hostile code has filled go away, whatever is in them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from jupyter_codeagent.removal import remove_tree
+from jupyter_codeagent.sandbox.tree import MAX_DEPTH, measure_tree, unlinked_bytes
+
+
+def deep(root: Path, depth: int) -> None:
+    """A chain of directories, deeper than a path may be long."""
+    here = os.open(root, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d" * 100, dir_fd=here)
+        below = os.open("d" * 100, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(os.open("f", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+    os.close(here)
+
+
+def test_a_tree_deeper_than_any_recursion_is_removed(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    root.mkdir()
+    deep(root, 3000)
+    remove_tree(root)
+    assert not root.exists()
+
+
+def test_directories_without_permissions_are_removed(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    (root / "a" / "b").mkdir(parents=True)
+    (root / "a" / "b" / "f").write_text("x")
+    (root / "a" / "b").chmod(0)
+    (root / "a").chmod(0o300)
+    remove_tree(root)
+    assert not root.exists()
+
+
+def test_links_are_removed_and_not_followed(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "f").write_text("x")
+    root = tmp_path / "r"
+    root.mkdir()
+    (root / "link").symlink_to(kept)
+    (root / "other").symlink_to(kept / "f")
+    os.mkfifo(root / "pipe")
+    remove_tree(root)
+    assert not root.exists()
+    assert (kept / "f").read_text() == "x"
+
+
+def test_what_is_in_a_tree_is_counted_by_blocks_and_not_by_length(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "full").write_bytes(b"x" * 100_000)
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1 << 30)
+    (tmp_path / "out").symlink_to("/usr")
+    found = measure_tree(tmp_path, max_files=100)
+    assert found.files == 4
+    assert 100_000 <= found.size_bytes < 1 << 20
+    assert not found.fault
+
+
+def test_counting_stops_above_the_limit(tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / str(number)).touch()
+    assert measure_tree(tmp_path, max_files=5).files == 6
+
+
+def test_a_tree_that_is_too_deep_is_a_fault(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    root.mkdir()
+    deep(root, MAX_DEPTH + 5)
+    assert "deep" in measure_tree(root, max_files=1000).fault
+    remove_tree(root)
+
+
+def test_files_without_a_name_are_found_while_they_are_open_or_mapped(tmp_path: Path) -> None:
+    import mmap
+
+    path = tmp_path / "f"
+    with path.open("wb+") as file:
+        file.write(b"x" * 300_000)
+        file.flush()
+        path.unlink()
+        assert unlinked_bytes([os.getpid()], tmp_path) >= 300_000
+        mapped = mmap.mmap(file.fileno(), 0)
+    assert unlinked_bytes([os.getpid()], tmp_path) >= 300_000
+    mapped.close()
+    assert unlinked_bytes([os.getpid()], tmp_path) == 0
