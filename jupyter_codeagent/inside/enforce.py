@@ -1,17 +1,23 @@
 """The one place where confinement happens, the same for every level; bubblewrap only adds walls around it.
 
-Order matters: descriptors and death signal, namespaces, capabilities, limits, Landlock (per thread, so before any
-thread exists), the early filter. Then the kernel binds its sockets, then `enforce_late`. Whatever fails raises, and
-`serve` turns that into an exit: there is no half-confined state in which code is served.
+On Linux order matters: descriptors and death signal, namespaces, capabilities, limits, Landlock (per thread, so
+before any thread exists), the early filter. Then the kernel binds its sockets, then `enforce_late`. Whatever fails
+raises, and `serve` turns that into an exit: there is no half-confined state in which code is served.
+
+On macOS the walls (`sandbox.seatbelt`) and the death with the host (`sandbox.supervisor`) are in force before the
+interpreter starts; what is left for here are descriptors and limits.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import errno
 import os
 import resource
 import signal
 import struct
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +29,10 @@ CLONE_NEWPID, CLONE_NEWNET = 0x20000000, 0x40000000
 CAPSET = {"x86_64": 126, "aarch64": 91}
 CAPABILITY_VERSION_3 = 0x20080522
 INSIDE_ID = 1000
+DARWIN_LEVELS = ("seatbelt", "none")
+DARWIN_LIMITS = ("CORE", "NOFILE", "FSIZE")
+"""RLIMIT_DATA and RLIMIT_AS can be set on macOS and limit nothing: memory is the watchdog's alone. RLIMIT_NPROC
+counts everything the user runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +64,45 @@ class Confinement:
 
 
 def enforce_early(confinement: Confinement) -> dict[str, Any]:
-    """Everything but the last filter; returns what is in force, for the report to the host."""
+    """Everything but the last filter; returns what is in force, for the report to the host.
+
+    Raises
+    ------
+    OSError
+        If anything is refused, and for a level of another system.
+    """
+    if sys.platform == "darwin":
+        return _enforce_on_darwin(confinement)
+    return _enforce_on_linux(confinement)
+
+
+def enforce_late(confinement: Confinement) -> None:
+    """Once the sockets are bound: no more of them, for all threads."""
+    os.nice(5)  # not earlier: somebody waits for the start
+    if confinement.isolating and sys.platform != "darwin":  # Seatbelt never let any be connected
+        seccomp.install(_filter(confinement, "late"))
+
+
+def _enforce_on_darwin(confinement: Confinement) -> dict[str, Any]:
+    if confinement.level not in DARWIN_LEVELS:
+        raise OSError(errno.ENOTSUP, f"level {confinement.level} needs Linux")
+    _close_inherited()
+    _set_limits({name: value for name, value in confinement.limits.items() if name in DARWIN_LIMITS})
+    os.umask(0o077)
+    return {"level": confinement.level, "landlock": 0}
+
+
+def _close_inherited() -> None:
+    """All that are open: macOS may allow more of them than could be tried one by one."""
+    for name in os.listdir("/dev/fd"):
+        if int(name) > 2:
+            with contextlib.suppress(OSError):  # the one that the list itself was read from is closed by now
+                os.close(int(name))
+
+
+def _enforce_on_linux(confinement: Confinement) -> dict[str, Any]:
+    if confinement.level == "seatbelt":
+        raise OSError(errno.ENOTSUP, "level seatbelt needs macOS")
     os.closerange(3, 65536)
     libc = ctypes.CDLL(None, use_errno=True)
     _die_with_parent(libc)
@@ -70,13 +118,6 @@ def enforce_early(confinement: Confinement) -> dict[str, Any]:
         report["landlock"] = _restrict_files(confinement)
         seccomp.install(_filter(confinement, "early"))
     return report
-
-
-def enforce_late(confinement: Confinement) -> None:
-    """Once the sockets are bound: no more of them, for all threads."""
-    os.nice(5)  # not earlier: somebody waits for the start
-    if confinement.isolating:
-        seccomp.install(_filter(confinement, "late"))
 
 
 def _die_with_parent(libc: ctypes.CDLL) -> None:

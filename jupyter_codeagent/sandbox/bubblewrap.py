@@ -90,6 +90,7 @@ def bubblewrap_argv(
         argv += ["--ro-bind", outside, inside]
     argv += ["--bind", connection_dir, INSIDE.connection, "--ro-bind", data_dir, INSIDE.data]
     argv += ["--size", str(scratch_bytes), "--tmpfs", INSIDE.scratch]
+    argv += ["--remount-ro", "/dev"]  # a tmpfs without a size; /dev/shm and the devices stay writable
     argv += ["--remount-ro", "/", "--chdir", INSIDE.scratch]
     for name, value in environment.items():
         argv += ["--setenv", name, value]

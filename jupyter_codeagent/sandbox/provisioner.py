@@ -18,17 +18,17 @@ from traitlets import Bool, Dict, Enum, Integer, List, Unicode
 
 from jupyter_codeagent import inside
 from jupyter_codeagent.errors import SandboxUnavailableError
-from jupyter_codeagent.sandbox import bubblewrap
+from jupyter_codeagent.sandbox import bubblewrap, seatbelt, supervisor
 from jupyter_codeagent.sandbox.environment import sandbox_environment
+from jupyter_codeagent.sandbox.kernel_files import about_the_machine
 from jupyter_codeagent.sandbox.layout import SandboxPaths
+from jupyter_codeagent.sandbox.processes import first_child
 from jupyter_codeagent.sandbox.roots import python_roots
 
 INSIDE_DIR = os.path.dirname(os.path.abspath(inside.__file__))
 MAX_STDERR_BYTES = 4096
-
-PROC_FILES = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm/overcommit_memory")
-SYS_FILES = ("/sys/devices/system/cpu", "/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage")
-"""DuckDB aborts without /proc/self/cgroup; allocators and BLAS count the processors."""
+NO_PROCESS_NAMESPACE = ("landlock", "seatbelt")
+"""A process that detaches itself there is out of our sight, and of the watchdog's."""
 
 
 class SandboxProvisioner(LocalProvisioner):
@@ -38,7 +38,9 @@ class SandboxProvisioner(LocalProvisioner):
     """
 
     level = Enum(
-        ("bubblewrap", "namespaces", "landlock", "none"), default_value="bubblewrap", help="Which walls to put up."
+        ("bubblewrap", "namespaces", "landlock", "seatbelt", "none"),
+        default_value="bubblewrap",
+        help="Which walls to put up.",
     ).tag(config=True)
     data_dir = Unicode(help="Host directory that the sandbox sees read-only.").tag(config=True)
     scratch_dir = Unicode(help="Host directory for scratch, where there is no mount namespace.").tag(config=True)
@@ -54,6 +56,8 @@ class SandboxProvisioner(LocalProvisioner):
     stderr_fd: int = -1
     _outer_fds: tuple[int, ...] = ()
     _info_fd: int = -1
+    _life_fd: int = -1
+    """Held open for as long as the sandbox may live (`sandbox.supervisor`); -1 where a signal tells of our end."""
     _namespace_init: int | None = None
 
     parent: AsyncKernelManager  # always: it is the manager that knows the connection file
@@ -71,10 +75,23 @@ class SandboxProvisioner(LocalProvisioner):
 
     @property
     def environment(self) -> dict[str, str]:
-        return sandbox_environment(self.paths)
+        environment = sandbox_environment(self.paths)
+        return {**environment, **seatbelt.environment()} if self.level == "seatbelt" else environment
+
+    @property
+    def _supervised(self) -> bool:
+        """Whether another process stands between us and the kernel, as macOS has no parent-death signal."""
+        return sys.platform == "darwin" or self.level == "seatbelt"
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         """Called from `KernelManager.pre_start_kernel`: writes the connection file and makes the command."""
+        if self.level == "seatbelt":
+            seatbelt.require_sandbox_exec()
+        if self.allow_subprocess and self.level in NO_PROCESS_NAMESPACE:
+            raise SandboxUnavailableError(
+                f"{self.level} has no process namespace, so processes that its code starts could outlive it: set"
+                " CodeAgent.subprocess to False"
+            )
         kwargs["env"] = {}  # never the user's, not even for bwrap itself: /proc/1/environ is readable inside
         kwargs = await super().pre_launch(**kwargs)
         roots = await asyncio.get_running_loop().run_in_executor(None, python_roots)
@@ -82,8 +99,12 @@ class SandboxProvisioner(LocalProvisioner):
         self._open_pipes(kwargs)
         if self.level == "bubblewrap":
             self._wrap(kwargs, roots)
+        elif self.level == "seatbelt":
+            self._put_behind_seatbelt(kwargs, roots)
         else:
             self._confine(kwargs, roots)
+        if self._supervised:
+            self._supervise(kwargs)
         return kwargs
 
     def _open_pipes(self, kwargs: dict[str, Any]) -> None:
@@ -121,13 +142,14 @@ class SandboxProvisioner(LocalProvisioner):
             "/lib32",
             "/bin",
             "/etc",
+            "/dev",
             "/proc",
             "/sys",
             self.paths.data,
             *roots,
             INSIDE_DIR,
         ]
-        write = [self.paths.temporary, self.paths.scratch, "/dev", "/dev/shm"]  # noqa: S108
+        write = [self.paths.temporary, self.paths.scratch, "/dev/null", "/dev/shm"]  # noqa: S108
         inner = self._inner_command(read, write, f"{self.paths.connection}/inner.json")
         kwargs.update(
             cmd=[*argv, "--info-fd", str(info), "--", *inner], pass_fds=(info,), env={"PATH": "/usr/bin:/bin"}
@@ -152,13 +174,34 @@ class SandboxProvisioner(LocalProvisioner):
             "/bin",
             "/dev/urandom",
             *bubblewrap.ETC,
-            *PROC_FILES,
-            *SYS_FILES,
+            *about_the_machine(),
         ]
         read = [*system, *roots, INSIDE_DIR, self.data_dir]
         write = [self.scratch_dir, "/dev/null"]
         command = self._inner_command(read, write, self.parent.connection_file)
         kwargs.update(cmd=command, env=self.environment, cwd=self.scratch_dir)
+
+    def _put_behind_seatbelt(self, kwargs: dict[str, Any], roots: tuple[str, ...]) -> None:
+        """The profile is in force before the interpreter's first instruction; there are no later stages."""
+        _copy_font_lists(Path(self.paths.matplotlib))
+        places = seatbelt.find_places(
+            executable=sys.executable,
+            base_prefix=sys.base_prefix,
+            code=roots,
+            data=[INSIDE_DIR, self.data_dir],
+            scratch=self.scratch_dir,
+            sockets=self.paths.connection,
+        )
+        profile = seatbelt.seatbelt_profile(
+            places, subprocess=self.allow_subprocess, imports=seatbelt.system_imports()
+        )
+        command = seatbelt.seatbelt_argv(profile, self._inner_command([], [], self.parent.connection_file))
+        kwargs.update(cmd=command, env=self.environment, cwd=self.scratch_dir)
+
+    def _supervise(self, kwargs: dict[str, Any]) -> None:
+        reading, self._life_fd = os.pipe()
+        self._outer_fds += (reading,)
+        kwargs.update(cmd=supervisor.supervised(kwargs["cmd"]), stdin=reading)
 
     def _inner_command(self, read: list[str], write: list[str], connection_file: str) -> list[str]:
         confinement = {
@@ -194,16 +237,18 @@ class SandboxProvisioner(LocalProvisioner):
 
     @property
     def outer_pid(self) -> int | None:
-        """bwrap, the namespaces' parent, or the kernel itself."""
+        """bwrap, the namespaces' parent, the supervisor, or the kernel itself."""
         return self.process.pid if self.process else None
 
     @property
     def inner_pid(self) -> int | None:
         """The kernel's process, by the host's numbering; None once it is gone."""
         if self.level == "bubblewrap":
-            return _first_child(self._namespace_init)
+            return first_child(self._namespace_init)
         if self.level == "namespaces":
-            return _first_child(_first_child(self.outer_pid))
+            return first_child(first_child(self.outer_pid))
+        if self._supervised:
+            return first_child(self.outer_pid)
         return self.outer_pid
 
     async def send_signal(self, signum: int) -> None:
@@ -222,10 +267,10 @@ class SandboxProvisioner(LocalProvisioner):
     def close_pipes(self) -> None:
         """Called once the sandbox is gone, or was never launched."""
         self._close_outer()
-        for fd in (self.report_fd, self.stderr_fd, self._info_fd):
+        for fd in (self.report_fd, self.stderr_fd, self._info_fd, self._life_fd):
             if fd >= 0:
                 os.close(fd)
-        self.report_fd = self.stderr_fd = self._info_fd = -1
+        self.report_fd = self.stderr_fd = self._info_fd = self._life_fd = -1
 
 
 def font_lists() -> list[Path]:
@@ -254,13 +299,3 @@ def _child_pid(described: bytes) -> int | None:
     except ValueError:
         return None
     return info.get("child-pid")
-
-
-def _first_child(pid: int | None) -> int | None:
-    if pid is None:
-        return None
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
-    except OSError:
-        return None
-    return int(children[0]) if children else None

@@ -10,9 +10,19 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin")
+ON_LINUX = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin")
+ON_MACOS = ("/usr/lib", "/usr/share", "/System/Library", "/System/Cryptexes", "/Library/Apple")
+"""Not `/usr`: Homebrew for Intel lives in `/usr/local`."""
+SYSTEM = ON_MACOS if sys.platform == "darwin" else ON_LINUX
 """Always in view inside."""
 
+DYLD_QUERY = """
+import ctypes, json, lzma, sqlite3, ssl, zmq
+dyld = ctypes.CDLL(None)
+dyld._dyld_get_image_name.restype = ctypes.c_char_p
+print(json.dumps(sorted({dyld._dyld_get_image_name(i).decode() for i in range(dyld._dyld_image_count())})))
+"""
+"""Names are as the loader was given them, links and all; which of them are real is looked up by `seatbelt`."""
 QUERY = """
 import ctypes, json, lzma, sqlite3, ssl, sys, zmq
 print(json.dumps(sorted({line.split()[-1] for line in open("/proc/self/maps") if ".so" in line and "/" in line})))
@@ -29,7 +39,7 @@ def python_roots(executable: str = sys.executable) -> tuple[str, ...]:
     asked only if this process has mapped anything out there.
     """
     roots = _minimal([*_prefixes(), *_user_site()])
-    if _outside(_mapped_here(), roots):
+    if sys.platform == "darwin" or _outside(_mapped_here(), roots):
         roots = _minimal([*roots, *_outside(_mapped_in_clean_interpreter(executable), roots)])
     return roots
 
@@ -64,7 +74,7 @@ def _mapped_here() -> list[str]:
 
 def _mapped_in_clean_interpreter(executable: str) -> list[str]:
     done = subprocess.run(
-        [executable, "-I", "-c", QUERY],
+        [executable, "-I", "-c", DYLD_QUERY if sys.platform == "darwin" else QUERY],
         env={"PATH": "/usr/bin:/bin"},
         stdout=subprocess.PIPE,
         check=True,

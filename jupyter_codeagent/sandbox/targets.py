@@ -6,10 +6,12 @@ import contextlib
 import os
 import secrets
 import socket
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from jupyter_codeagent.inside.layers import namespaces
 from jupyter_codeagent.sandbox.roots import is_within
 
 MAX_USER_FILES = 5
@@ -30,7 +32,8 @@ def targets(directory: Path, *, environment: Mapping[str, str], bound: Sequence[
     with contextlib.ExitStack() as stack:
         tcp = _listener(stack, socket.AF_INET, ("127.0.0.1", 0))
         _listener(stack, socket.AF_UNIX, str(place / "u"))
-        _listener(stack, socket.AF_UNIX, "\0" + abstract)
+        if sys.platform == "linux":  # others have none
+            _listener(stack, socket.AF_UNIX, "\0" + abstract)
         yield {
             "files": [str(canary), *_files_of_the_user(bound)],
             "canary": str(canary),
@@ -41,8 +44,9 @@ def targets(directory: Path, *, environment: Mapping[str, str], bound: Sequence[
             "environment": [*environment, "PWD", "LC_CTYPE", "PATH"],  # those bwrap and Python add of their own
             "pid": os.getpid(),
             "ppid": os.getppid(),
-            "pid_namespace": os.readlink("/proc/self/ns/pid"),
+            "pid_namespace": namespaces().get("pid", ""),
             "host_name": os.uname().nodename,
+            "namespaces": namespaces(),
         }
 
 

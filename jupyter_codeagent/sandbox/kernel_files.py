@@ -1,0 +1,60 @@
+"""What code may read of /proc and /sys where it sees the host's: its own numbers, and nothing of anybody else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ABOUT_ITSELF = (
+    "auxv",
+    "cgroup",
+    "cmdline",
+    "environ",
+    "exe",
+    "fd",
+    "fdinfo",
+    "io",
+    "limits",
+    "maps",
+    "mountinfo",
+    "mounts",
+    "smaps",
+    "smaps_rollup",
+    "stat",
+    "statm",
+    "status",
+)
+"""Of /proc/self. Not `net`, the host's connections and sockets where there is no network namespace; DuckDB aborts
+without `cgroup`."""
+FOR_ALLOCATORS = (
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/sys/vm/overcommit_memory",
+    "/sys/devices/system/cpu",
+    "/sys/kernel/mm/transparent_hugepage",
+)
+"""Memory allocators and BLAS count processors and pages."""
+CGROUPS = Path("/sys/fs/cgroup")
+LIMITS_V2 = ("cpu.max", "memory.max", "memory.high")
+LIMITS_V1 = {"memory": ("memory.limit_in_bytes",), "cpu": ("cpu.cfs_quota_us", "cpu.cfs_period_us")}
+
+
+def about_the_machine() -> list[str]:
+    """Files; some may not exist."""
+    own = [f"/proc/self/{name}" for name in ABOUT_ITSELF]
+    return [*own, *FOR_ALLOCATORS, *cgroup_limits(Path("/proc/self/cgroup").read_text(encoding="utf-8"))]
+
+
+def cgroup_limits(membership: str) -> list[str]:
+    """The files that limit the control group of a process, by its /proc/PID/cgroup (cgroups(7)).
+
+    Not their directories: those list the processes of the whole machine.
+    """
+    found = []
+    for line in membership.splitlines():
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            found += [str(CGROUPS / path.lstrip("/") / name) for name in LIMITS_V2]
+        for controller in controllers.split(","):
+            found += [str(CGROUPS / controller / path.lstrip("/") / name) for name in LIMITS_V1.get(controller, ())]
+    return found
