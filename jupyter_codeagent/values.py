@@ -160,7 +160,9 @@ class PackedValue:
 
 # --- the sandbox ----------------------------------------------------------------------------------
 
-SandboxLevel = Literal["bubblewrap", "namespaces", "landlock", "none"]
+SandboxLevel = Literal[
+    "bubblewrap", "namespaces", "landlock", "seatbelt", "container", "command", "gateway", "none"
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,6 +186,15 @@ class SandboxPolicy:
     subprocess: bool = False
     levels: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock")
     """Tried in this order. `none` is never tried, it must be the only one and set in the session."""
+    image: str = ""
+    """Of the level `container`, as Docker or Podman name it."""
+    engine: str = ""
+    """``docker`` or ``podman``; empty: the one that is there."""
+    command: tuple[str, ...] = ()
+    """Of the level `command`: starts the relay elsewhere, ``("ssh", "host", "python", "-m", …)``."""
+    gateway: str = ""
+    """Of the level `gateway`: the address of a Jupyter kernel gateway."""
+    gateway_kernel: str = "codeagent-sandbox-relay"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,6 +202,10 @@ class SandboxStatus:
     """What is in force now, as measured from inside."""
 
     level: SandboxLevel
+    where: str = ""
+    """Which machine, where it is not this one, or which container: ``docker image …``, ``ssh host``."""
+    layers: tuple[str, ...] = ()
+    """In plain words, what each layer is and does: ``Landlock ABI 7: …``."""
     closed: tuple[str, ...]
     """Probes that failed as they must: ``read outside``, ``tcp`` …"""
     open: tuple[str, ...]
@@ -203,7 +218,9 @@ class SandboxStatus:
     @property
     def label(self) -> str:
         """Short name for receipts: ``bubblewrap, no network``."""
-        return "NOT ISOLATED" if self.level == "none" else f"{self.level}, no network"
+        if self.level == "none":
+            return "NOT ISOLATED"
+        return f"{self.level}{f' ({self.where})' if self.where else ''}, no network"
 
 
 class StreamOutput(TypedDict):

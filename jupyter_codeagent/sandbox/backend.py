@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from jupyter_codeagent.sandbox.connection import Channel
 from jupyter_codeagent.sandbox.processes import Usage
 from jupyter_codeagent.sandbox.wire import Received
 from jupyter_codeagent.values import SandboxLevel
@@ -20,6 +21,8 @@ class Listener:
     on_shell: Callable[[Received], None]
     on_iopub: Callable[[Received], None]
     on_malformed: Callable[[], None]
+    on_oversized: Callable[[Channel], None]
+    """A message over the policy's limit was thrown away."""
     on_excess: Callable[[str], None]
     """A limit is passed that costs the sandbox its life; with the reason."""
     on_busy_processors: Callable[[str], None]
@@ -31,6 +34,12 @@ class Backend(Protocol):
     """One sandbox's processes and channels. All methods are called from one event loop."""
 
     level: SandboxLevel
+    inner: SandboxLevel
+    """What confines the kernel itself, known after `start`; elsewhere than on this machine not the same."""
+    where: str
+    """Which container, host or gateway; empty for this machine."""
+    around: tuple[str, ...]
+    """Walls around the machine it is on, in words, known after `start`."""
     ended: asyncio.Event
     """Set when its processes are gone, for whatever reason."""
 
@@ -56,7 +65,7 @@ class Backend(Protocol):
         ...
 
     async def reopen_output(self, timeout_s: float) -> None:
-        """A new iopub channel in place of one that a message over the limit has closed. Raises TimeoutError."""
+        """A new iopub channel in place of one that code inside has closed. Raises TimeoutError."""
         ...
 
     def begin(self, processor_s: float) -> None:

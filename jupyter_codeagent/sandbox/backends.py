@@ -9,7 +9,15 @@ from jupyter_codeagent.sandbox.backend import Backend
 from jupyter_codeagent.sandbox.local import LocalBackend
 from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
 
+ELSEWHERE = ("container", "command", "gateway")
+
 
 def make_backend(level: SandboxLevel, policy: SandboxPolicy, data_dir: Path, preload: Sequence[str]) -> Backend:
     """Not started yet; the caller closes it."""
-    return LocalBackend(level, policy, data_dir, preload)
+    if level not in ELSEWHERE:
+        return LocalBackend(level, policy, data_dir, preload)
+    # Most sandboxes are local: what speaks HTTP to gateways is imported for those that are not.
+    from jupyter_codeagent.sandbox.remote.backend import RemoteBackend
+    from jupyter_codeagent.sandbox.remote.places import REACH
+
+    return RemoteBackend(level, policy, data_dir, preload, REACH[level])

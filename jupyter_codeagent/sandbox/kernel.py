@@ -11,7 +11,7 @@ from typing import Any
 
 from jupyter_codeagent.errors import SandboxDiedError, SandboxUnavailableError, VariableError
 from jupyter_codeagent.sandbox.backend import Backend
-from jupyter_codeagent.sandbox.backends import make_backend
+from jupyter_codeagent.sandbox.backends import ELSEWHERE, make_backend
 from jupyter_codeagent.sandbox.entries import AfterCell, read_after_cell
 from jupyter_codeagent.sandbox.failures import execution_error
 from jupyter_codeagent.sandbox.guard import OutputGuard, ValueGuard, one_line
@@ -80,7 +80,8 @@ class SandboxKernel:
             else:
                 return kernel
         tried = "; ".join(failures) or "no level was given"
-        raise SandboxUnavailableError(f"No sandbox works here, so nothing was run ({tried}). {INSTALL_HINT}")
+        hint = f" {INSTALL_HINT}" if set(policy.levels) - set(ELSEWHERE) else ""
+        raise SandboxUnavailableError(f"No sandbox works here, so nothing was run ({tried}).{hint}")
 
     async def _open(self) -> None:
         report = await self.backend.start()

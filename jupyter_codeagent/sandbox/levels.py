@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from jupyter_codeagent.values import SandboxLevel, SandboxPolicy, SandboxStatus
 
@@ -29,8 +31,41 @@ HINTS: dict[SandboxLevel, str] = {
     "namespaces": "Install bubblewrap (`apt install bubblewrap`) to hide file names as well.",
     "landlock": "This machine or container forbids user namespaces; with them, host name and processes are hidden"
     " as well. On Ubuntu: `apt install bubblewrap`; in a container: allow unprivileged user namespaces.",
+    "seatbelt": "There is no memory limit but the watchdog on macOS; the level `container` has one.",
+    "container": "",
+    "command": "",
+    "gateway": "",
     "none": "Nothing is isolated. Remove `none` from the sandbox levels to get a sandbox back.",
 }
+NAMESPACE_NAMES = {
+    "user": "users",
+    "mnt": "files",
+    "pid": "processes",
+    "net": "network",
+    "ipc": "shared memory",
+    "uts": "host name",
+    "cgroup": "control groups",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What the self-test found, before any other code has run in there."""
+
+    level: SandboxLevel
+    """As asked for."""
+    inner: SandboxLevel
+    """What confines the kernel itself: the level, or in a container or elsewhere the one that was started there."""
+    probes: Mapping[str, bool]
+    """Probe name to whether it got through."""
+    layers: Mapping[str, Any] = field(default_factory=dict)
+    """As `inside.layers` describes them."""
+    outside: Mapping[str, str] = field(default_factory=dict)
+    """Namespaces of the machine or container around it."""
+    landlock_abi: int = 0
+    where: str = ""
+    around: tuple[str, ...] = ()
+    """Walls around the machine the sandbox is on, in words: those of a container."""
 
 
 def promised(level: SandboxLevel, policy: SandboxPolicy) -> frozenset[str]:
@@ -40,7 +75,7 @@ def promised(level: SandboxLevel, policy: SandboxPolicy) -> frozenset[str]:
     names = {*EVERY_LEVEL}
     if not policy.subprocess:
         names.add("start a subprocess")
-    if level != "landlock":
+    if level in ("bubblewrap", "namespaces"):
         names.add("see the host name")
     if level == "bubblewrap":
         names.add("see file names")
@@ -52,28 +87,50 @@ def broken_promises(level: SandboxLevel, policy: SandboxPolicy, measured: Mappin
     return tuple(sorted(name for name in promised(level, policy) if measured.get(name, True)))
 
 
-def measured_status(
-    level: SandboxLevel, policy: SandboxPolicy, measured: Mapping[str, bool], landlock_abi: int
-) -> SandboxStatus:
+def measured_status(measured: Measured, policy: SandboxPolicy) -> SandboxStatus:
     return SandboxStatus(
-        level=level,
-        closed=tuple(name for name, is_open in measured.items() if not is_open),
-        open=tuple(name for name, is_open in measured.items() if is_open),
-        limits=_limits(level, policy, landlock_abi),
-        hint=HINTS[level],
+        level=measured.level,
+        where=measured.where,
+        layers=(*measured.around, *layers_in_words(measured, policy)),
+        closed=tuple(name for name, is_open in measured.probes.items() if not is_open),
+        open=tuple(name for name, is_open in measured.probes.items() if is_open),
+        limits=_limits(measured, policy),
+        hint=HINTS[measured.inner] if measured.level == measured.inner else "",
     )
 
 
-def _limits(level: SandboxLevel, policy: SandboxPolicy, landlock_abi: int) -> tuple[str, ...]:
-    disk = "checked every 0.5 s" if level != "bubblewrap" else "a tmpfs of that size"
+def layers_in_words(measured: Measured, policy: SandboxPolicy) -> tuple[str, ...]:
+    """One line for each layer that the process itself reports."""
+    if measured.inner == "none":
+        return ("no layer at all: the code runs as you",)
+    if measured.inner == "seatbelt":
+        return ("Seatbelt profile of macOS: files by allow-list, no network, no other processes",)
+    told = measured.layers
+    own = [
+        name
+        for key, name in NAMESPACE_NAMES.items()
+        if key in told.get("namespaces", {}) and told["namespaces"][key] != measured.outside.get(key)
+    ]
+    lines = [f"own namespaces ({measured.inner}): {', '.join(own)}"] if own else ["no namespaces of its own"]
+    if measured.landlock_abi:
+        lines.append(f"Landlock ABI {measured.landlock_abi}: files by allow-list, scratch alone can be written")
+    processes = "" if policy.subprocess else ", no new processes"
+    if filters := told.get("filters"):
+        lines.append(f"seccomp, {filters} filters: no new sockets, no privileged system calls{processes}")
+    if told.get("capabilities") == 0 and told.get("no_new_privileges"):
+        lines.append("no capabilities, and no way to gain privileges")
+    return tuple(lines)
+
+
+def _limits(measured: Measured, policy: SandboxPolicy) -> tuple[str, ...]:
+    disk = "a tmpfs of that size" if measured.inner == "bubblewrap" else "checked every 0.5 s"
     return (
-        f"memory {in_words(policy.memory_bytes)} (checked every 50 ms)",
+        f"memory {in_words(policy.memory_bytes)} (watchdog, every 50 ms)",
         f"{policy.wall_s:g} s for one execution, then interrupt, after {policy.grace_s:g} s more kill",
         f"processor time {policy.processors:g} × that, then the same",
-        f"{policy.processes} processes, {policy.threads} threads",
-        f"disk {in_words(policy.disk_bytes)} ({disk}), {policy.files} files",
+        f"{policy.processes} processes, {policy.threads} threads (watchdog)",
+        f"disk {in_words(policy.disk_bytes)} ({disk}), {policy.files} files (watchdog)",
         f"output {in_words(policy.output_bytes)} in {policy.output_messages} messages",
-        f"Landlock ABI {landlock_abi}" if landlock_abi else "no Landlock",
     )
 
 

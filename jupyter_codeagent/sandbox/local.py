@@ -26,7 +26,10 @@ class LocalBackend:
     """Implements `backend.Backend`."""
 
     def __init__(self, level: SandboxLevel, policy: SandboxPolicy, data_dir: Path, preload: Sequence[str]) -> None:
-        self.level = level
+        self.level: SandboxLevel = level
+        self.inner: SandboxLevel = level
+        self.where = ""
+        self.around: tuple[str, ...] = ()
         self._policy = policy
         self.process = SandboxProcess(level, policy, data_dir, preload)
         self.ended = self.process.ended
@@ -50,10 +53,12 @@ class LocalBackend:
         self._watching = asyncio.create_task(self._watchdog.run(), name="sandbox watchdog")
         self._connection = Connection(
             self.process.manager,
+            max_bytes=self._policy.message_bytes,
             read=lambda frames: read_message(self.process.manager.session, frames),
             on_shell=listener.on_shell,
             on_iopub=listener.on_iopub,
             on_malformed=listener.on_malformed,
+            on_oversized=listener.on_oversized,
         )
         await self._connection.open(CONNECT_TIMEOUT_S)
 

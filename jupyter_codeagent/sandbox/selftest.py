@@ -8,7 +8,7 @@ from typing import Any
 
 from jupyter_codeagent.errors import SandboxUnavailableError
 from jupyter_codeagent.sandbox.backend import Backend
-from jupyter_codeagent.sandbox.levels import broken_promises, measured_status
+from jupyter_codeagent.sandbox.levels import Measured, broken_promises, measured_status
 from jupyter_codeagent.values import PackedValue, SandboxPolicy, SandboxStatus
 
 MAX_ANSWER_BYTES = 64 << 10
@@ -25,7 +25,17 @@ async def measure(backend: Backend, policy: SandboxPolicy, report: Mapping[str, 
     """
     async with backend.targets() as target:
         answer = await call("selftest", target, max_bytes=MAX_ANSWER_BYTES)
-    measured = json.loads(answer.meta_json)
-    if broken := broken_promises(backend.level, policy, measured):
+    told = json.loads(answer.meta_json)
+    measured = Measured(
+        level=backend.level,
+        inner=backend.inner,
+        probes=told["probes"],
+        layers=told["layers"],
+        outside=target.get("namespaces", {}),
+        landlock_abi=int(report.get("landlock", 0)),
+        where=backend.where,
+        around=backend.around,
+    )
+    if broken := broken_promises(measured.inner, policy, measured.probes):
         raise SandboxUnavailableError(f"promises that did not hold when measured: {', '.join(broken)}")
-    return measured_status(backend.level, policy, measured, int(report.get("landlock", 0)))
+    return measured_status(measured, policy)

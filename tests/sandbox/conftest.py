@@ -6,50 +6,16 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
+from sandbox_box import Box
 
 from jupyter_codeagent.errors import SandboxUnavailableError
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.sandbox.local import LocalBackend
-from jupyter_codeagent.sandbox.process import SandboxProcess
-from jupyter_codeagent.values import ExecutionResult, SandboxLevel, SandboxPolicy
+from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
 
-T = TypeVar("T")
 ISOLATING: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock")
-
-
-class Box:
-    """A sandbox, driven from the tests' own thread through the loop it lives in."""
-
-    def __init__(
-        self, kernel: SandboxKernel, run: Callable[[Coroutine[Any, Any, Any]], Any], data_dir: Path
-    ) -> None:
-        self.kernel = kernel
-        self.data_dir = data_dir
-        self._run = run
-
-    @property
-    def process(self) -> SandboxProcess:
-        """Of a sandbox on this machine."""
-        assert isinstance(self.kernel.backend, LocalBackend)
-        return self.kernel.backend.process
-
-    def run(self, code: str, timeout_s: float = 30.0) -> ExecutionResult:
-        result = self._run(self.kernel.execute(code, timeout_s=timeout_s))
-        assert isinstance(result, ExecutionResult)
-        return result
-
-    def call(self, work: Coroutine[Any, Any, T]) -> T:
-        return self._run(work)  # type: ignore[no-any-return]
-
-    def text(self, code: str, timeout_s: float = 30.0) -> str:
-        return printed(self.run(code, timeout_s))
-
-
-def printed(result: ExecutionResult) -> str:
-    return "".join(output["text"] for output in result.outputs if output["output_type"] == "stream").strip()
 
 
 @pytest.fixture(scope="session")
@@ -108,6 +74,12 @@ def box(
 
 @pytest.fixture(params=ISOLATING)
 def level(request: pytest.FixtureRequest) -> SandboxLevel:
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.fixture(params=[level for level in ISOLATING if level != "landlock"])
+def level_with_processes(request: pytest.FixtureRequest) -> SandboxLevel:
+    """Those with a process namespace: nothing can outlive them."""
     return request.param  # type: ignore[no-any-return]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from jupyter_codeagent.errors import SandboxUnavailableError
 from jupyter_codeagent.values import SandboxLevel
 
 MakeBox = Callable[..., Any]
@@ -247,11 +248,18 @@ def test_code_can_start_threads(box: Any) -> None:
     assert box.text("import threading; t = threading.Thread(target=print, args=(5,)); t.start(); t.join()") == "5"
 
 
-def test_code_can_start_processes_where_the_policy_says_so(make_box: MakeBox, level: SandboxLevel) -> None:
-    free = make_box(level, subprocess=True)
+def test_code_can_start_processes_where_the_policy_says_so(
+    make_box: MakeBox, level_with_processes: SandboxLevel
+) -> None:
+    free = make_box(level_with_processes, subprocess=True)
     assert free.text(
         "import subprocess; print(subprocess.run(['/bin/echo', 'hi'], capture_output=True).stdout)"
     ) == ("b'hi\\n'")
+
+
+def test_processes_are_refused_at_the_level_where_they_could_outlive_the_sandbox(make_box: MakeBox) -> None:
+    with pytest.raises(SandboxUnavailableError, match="no process namespace"):
+        make_box("landlock", subprocess=True)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,231 @@
+"""The near side of a sandbox elsewhere: a `Backend` over a `Link`. Whatever comes back may be forged."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from jupyter_codeagent.errors import SandboxDiedError, SandboxUnavailableError
+from jupyter_codeagent.sandbox.backend import Listener
+from jupyter_codeagent.sandbox.guard import one_line
+from jupyter_codeagent.sandbox.processes import Usage
+from jupyter_codeagent.sandbox.remote import calls
+from jupyter_codeagent.sandbox.remote.link import Channel, Link
+from jupyter_codeagent.sandbox.remote.places import Reach
+from jupyter_codeagent.sandbox.wire import MalformedMessageError, Received
+from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
+
+START_TIMEOUT_S = 90.0
+"""A container or a remote machine may be slow to wake; a local sandbox is not waited for as long."""
+CALL_TIMEOUT_S = 60.0
+NO_USAGE = Usage(memory_bytes=0, threads=0, processes=0)
+
+
+class RemoteBackend:
+    """Implements `backend.Backend`."""
+
+    def __init__(
+        self,
+        level: SandboxLevel,
+        policy: SandboxPolicy,
+        data_dir: Path,
+        preload: Sequence[str],
+        reach: Reach,
+    ) -> None:
+        self.level: SandboxLevel = level
+        self.where = ""
+        self.around: tuple[str, ...] = ()
+        self.ended = asyncio.Event()
+        self.ending = "it ended"
+        self.inner: SandboxLevel = "none"
+        """The level that the far side has started; measured like any other."""
+        self._policy = policy
+        self._data_dir = data_dir
+        self._preload = tuple(preload)
+        self._reach = reach
+        self._opened: Link | None = None
+        self._listener: Listener | None = None
+        self._waiting: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
+        self._started: Mapping[str, Any] = {}
+        self._usage, self._peak_bytes = NO_USAGE, 0
+
+    async def start(self) -> Mapping[str, Any]:
+        reached = await self._reach(self._policy)
+        self.where, self._opened = reached.where, reached.link
+        await self._link.open(
+            on_message=self._on_message, on_malformed=self._on_malformed, on_closed=self._on_closed
+        )
+        asked = {
+            "version": calls.installed_version(),
+            "policy": calls.described(self._policy),
+            "preload": list(self._preload),
+        }
+        try:
+            self._started = await self._call("start", asked, timeout_s=START_TIMEOUT_S)
+        except SandboxDiedError as problem:
+            raise SandboxUnavailableError(str(problem)) from problem
+        if self._started.get("level") not in calls.FAR_LEVELS:
+            raise SandboxUnavailableError("the far side does not say which level it has started")
+        if faults := reached.faults(_object(self._started, "surroundings")):
+            raise SandboxUnavailableError(f"it has {', '.join(faults)}, which it must not have")
+        self.inner, self.around = self._started["level"], reached.around
+        return _object(self._started, "report")
+
+    @property
+    def _link(self) -> Link:
+        if self._opened is None:
+            raise RuntimeError("the far side was not reached: start() comes first")
+        return self._opened
+
+    async def connect(self, listener: Listener) -> None:
+        """The channels are open since `start`."""
+        self._listener = listener
+
+    @contextlib.asynccontextmanager
+    async def targets(self) -> AsyncIterator[dict[str, Any]]:
+        yield dict(_object(self._started, "targets"))
+        await self._call("measured", {})
+
+    def send(self, msg_type: str, content: dict[str, Any]) -> str:
+        return self._link.send(msg_type, content)
+
+    async def reopen_output(self, timeout_s: float) -> None:
+        try:
+            await self._call("reopen", {"timeout_s": timeout_s})
+        except SandboxDiedError as problem:
+            raise TimeoutError(str(problem)) from problem
+
+    def begin(self, processor_s: float) -> None:
+        """Nobody waits for the answer: messages keep their order."""
+        self._peak_bytes = 0
+        self._link.send(calls.REQUEST, {"call": "begin", "processor_s": processor_s})
+
+    def usage(self) -> tuple[Usage, int]:
+        """As of the last reply."""
+        return self._usage, self._peak_bytes
+
+    async def bring(self, files: Sequence[str]) -> str:
+        for name in files:
+            await self._send_file(name)
+        return str(self._started.get("data_dir", ""))
+
+    async def _send_file(self, name: str) -> None:
+        with (self._data_dir / name).open("rb") as file:
+            offset = 0
+            while (chunk := file.read(calls.CHUNK_BYTES)) or offset == 0:
+                await self._call("put", {"file": name, "offset": offset}, [chunk])
+                offset += len(chunk)
+                if not chunk:
+                    return
+
+    async def interrupt(self) -> None:
+        self._link.send(calls.REQUEST, {"call": "interrupt"})
+
+    def kill(self) -> None:
+        if self._opened is not None:
+            self._opened.kill()
+
+    async def close(self) -> None:
+        if self._opened is not None:
+            await self._opened.close()
+        self._fail_all()
+
+    # --- calls of the relay -------------------------------------------------------------------------
+
+    async def _call(
+        self,
+        call: str,
+        asked: Mapping[str, Any],
+        buffers: Sequence[bytes] = (),
+        *,
+        timeout_s: float = CALL_TIMEOUT_S,
+    ) -> Mapping[str, Any]:
+        """Raises SandboxDiedError if there is no answer, or a refusal."""
+        if self.ended.is_set():
+            raise SandboxDiedError(f"The sandbox is gone: {self.ending}.")
+        sent = self._link.send(calls.REQUEST, {"call": call, **asked}, buffers)
+        answer: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
+        self._waiting[sent] = answer
+        try:
+            async with asyncio.timeout(timeout_s):
+                told = await answer
+        except TimeoutError:
+            raise SandboxDiedError(f"The far side did not answer {call!r} within {timeout_s:g} s.") from None
+        finally:
+            self._waiting.pop(sent, None)
+        if told.get("ok") is not True:
+            raise SandboxDiedError(f"The far side refuses: {one_line(told.get('error'), 500)}")
+        return told
+
+    def _on_message(self, channel: Channel, received: Received) -> None:
+        if received.msg_type == calls.REPLY:
+            self._on_reply(received)
+        elif received.msg_type == calls.EVENT:
+            self._on_event(received)
+        elif self._listener is not None:
+            (self._listener.on_shell if channel == "shell" else self._listener.on_iopub)(received)
+
+    def _on_reply(self, received: Received) -> None:
+        answer = self._waiting.get(received.parent_id)
+        if answer is None or answer.done():
+            return  # of a call that nobody waits for, such as `begin`
+        try:
+            answer.set_result(received.parsed())
+        except MalformedMessageError as problem:
+            answer.set_result({"ok": False, "error": str(problem)})
+
+    def _on_event(self, received: Received) -> None:
+        try:
+            told = received.parsed()
+        except MalformedMessageError:
+            self._on_malformed()
+            return
+        why = one_line(told.get("why"), 300)
+        if told.get("event") == "usage":
+            self._take_usage(told)
+        elif told.get("event") == "ended":
+            self._end(why)
+        elif self._listener is not None and told.get("event") == "oversized":
+            self._listener.on_oversized("shell" if told.get("channel") == "shell" else "iopub")
+        elif self._listener is not None and told.get("event") == "excess":
+            self._listener.on_excess(why)
+        elif self._listener is not None and told.get("event") == "processors":
+            self._listener.on_busy_processors(why)
+
+    def _take_usage(self, told: Mapping[str, Any]) -> None:
+        count = {name: value for name, value in told.items() if type(value) is int and value >= 0}
+        self._peak_bytes = max(self._peak_bytes, count.get("peak_bytes", 0))
+        self._usage = Usage(
+            memory_bytes=count.get("memory_bytes", 0),
+            resident_bytes=count.get("resident_bytes", 0),
+            threads=count.get("threads", 0),
+            processes=count.get("processes", 0),
+        )
+
+    def _on_malformed(self) -> None:
+        if self._listener is not None:
+            self._listener.on_malformed()
+
+    def _on_closed(self, why: str) -> None:
+        self._end(why)
+
+    def _end(self, why: str) -> None:
+        if not self.ended.is_set():
+            self.ending = why or self.ending
+            self.ended.set()
+        self._fail_all()
+
+    def _fail_all(self) -> None:
+        for answer in self._waiting.values():
+            if not answer.done():
+                answer.set_result({"ok": False, "error": self.ending})
+
+
+def _object(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = told.get(name)
+    if not isinstance(found, dict):
+        raise SandboxUnavailableError(f"the far side's answer has no {name}")
+    return cast("Mapping[str, Any]", found)

@@ -1,0 +1,168 @@
+"""A relay behind a command's standard streams: ``docker run -i …``, ``ssh host …``."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from jupyter_client.session import Session
+
+from jupyter_codeagent.errors import SandboxUnavailableError
+from jupyter_codeagent.sandbox.guard import one_line
+from jupyter_codeagent.sandbox.remote import framing
+from jupyter_codeagent.sandbox.remote.link import Channel
+from jupyter_codeagent.sandbox.wire import MalformedMessageError, Received, read_message
+
+CHANNELS: dict[int, Channel] = {framing.SHELL: "shell", framing.IOPUB: "iopub"}
+HEADERS_BYTES = 64 << 10
+"""Of a message, beside content and buffers."""
+LAST_WORDS_BYTES = 4096
+POLITE_S = 2.0
+END_TIMEOUT_S = 10.0
+KEPT_NAMES = frozenset(
+    {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR"}
+)
+KEPT_PREFIXES = ("LC_", "DOCKER_", "CONTAINER_", "CONTAINERS_")
+
+
+def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """What ssh, docker and podman need of the user's environment; keys and tokens are not in it."""
+    return {
+        name: value for name, value in environment.items() if name in KEPT_NAMES or name.startswith(KEPT_PREFIXES)
+    }
+
+
+class StdioLink:
+    """Implements `link.Link`."""
+
+    def __init__(self, argv: Sequence[str], *, max_bytes: int, kill_argv: Sequence[str] = ()) -> None:
+        """`max_bytes` bounds one message; `kill_argv` is a command that ends what the first one has started."""
+        self._argv = tuple(argv)
+        self._kill_argv = tuple(kill_argv)
+        self._max_bytes = max_bytes + HEADERS_BYTES
+        self._session = Session(key=secrets.token_hex(32).encode())
+        self._process: asyncio.subprocess.Process | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._killing: asyncio.Task[None] | None = None
+        self._last_words = b""
+
+    async def open(
+        self,
+        *,
+        on_message: Callable[[Channel, Received], None],
+        on_malformed: Callable[[], None],
+        on_closed: Callable[[str], None],
+    ) -> None:
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self._argv,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env=command_environment(os.environ),
+                start_new_session=True,  # an interrupt of the notebook's terminal is not meant for it
+            )
+        except OSError as problem:
+            raise SandboxUnavailableError(f"{self._argv[0]} cannot be started: {problem.strerror}") from problem
+        self._write(framing.SHELL, [self._session.key])
+        self._reading = asyncio.create_task(
+            self._read(on_message, on_malformed, on_closed), name=f"relay {self._argv[0]}"
+        )
+
+    def send(self, msg_type: str, content: dict[str, Any], buffers: Sequence[bytes | memoryview] = ()) -> str:
+        message = self._session.msg(msg_type, content=content)
+        self._write(framing.SHELL, [*self._session.serialize(message), *buffers])
+        return str(message["header"]["msg_id"])
+
+    def _write(self, channel: int, parts: Sequence[bytes | memoryview]) -> None:
+        if self._process is None or self._process.stdin is None:
+            raise RuntimeError("the link is not open")
+        if not self._process.stdin.is_closing():
+            self._process.stdin.writelines(framing.packed(channel, parts))
+
+    async def _read(
+        self,
+        on_message: Callable[[Channel, Received], None],
+        on_malformed: Callable[[], None],
+        on_closed: Callable[[str], None],
+    ) -> None:
+        process = self._process
+        assert process is not None
+        assert process.stdout is not None
+        listening = asyncio.create_task(self._listen(process))
+        why = ""
+        try:
+            while (message := await framing.read(process.stdout, max_bytes=self._max_bytes)) is not None:
+                channel, frames = message
+                try:
+                    on_message(CHANNELS[channel], read_message(self._session, frames))
+                except MalformedMessageError:
+                    on_malformed()
+                await asyncio.sleep(0)  # a flood would starve the loop
+        except framing.BrokenStreamError as problem:
+            why = f"it sent {problem}"
+        finally:
+            self.kill()
+        status = await process.wait()
+        await listening
+        on_closed(why or self._farewell(status))
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        """Keep the end of what it says on stderr; a full pipe would block it."""
+        assert process.stderr is not None
+        while text := await process.stderr.read(65536):
+            self._last_words = (self._last_words + text)[-LAST_WORDS_BYTES:]
+
+    def _farewell(self, status: int) -> str:
+        lines = self._last_words.decode(errors="replace").strip().splitlines()
+        said = f": {one_line(lines[-1], 300)}" if lines else ""
+        return f"{self._argv[0]} ended with status {status}{said}"
+
+    def kill(self) -> None:
+        """Politely at first: the relay then removes what it has made. A container is ended by its engine."""
+        process = self._process
+        if process is None or process.returncode is not None or self._killing is not None:
+            return
+        if process.stdin is not None:
+            process.stdin.close()
+        _signal_group(process.pid, signal.SIGTERM)
+        self._killing = asyncio.create_task(self._end(process), name="relay end")
+
+    async def _end(self, process: asyncio.subprocess.Process) -> None:
+        try:
+            async with asyncio.timeout(POLITE_S):
+                await process.wait()
+        except TimeoutError:
+            _signal_group(process.pid, signal.SIGKILL)
+        if self._kill_argv:
+            await self._end_at_the_engine()
+
+    async def _end_at_the_engine(self) -> None:
+        """A failure is no news: the container ended by itself when its standard input did."""
+        ending = await asyncio.create_subprocess_exec(
+            *self._kill_argv,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=command_environment(os.environ),
+        )
+        await ending.wait()
+
+    async def close(self) -> None:
+        """Raises TimeoutError if the command cannot be ended."""
+        self.kill()
+        async with asyncio.timeout(END_TIMEOUT_S):
+            for task in (self._reading, self._killing):
+                if task is not None:
+                    await asyncio.gather(task, return_exceptions=True)
+
+
+def _signal_group(pid: int, number: int) -> None:
+    try:
+        os.killpg(pid, number)
+    except ProcessLookupError:
+        return  # it has ended

@@ -1,0 +1,37 @@
+"""What the far side can say of the machine or container it is in; plain readings of /proc, no promise."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+
+def look() -> dict[str, Any]:
+    """``interfaces``, ``root_writable``, ``uid``, ``capabilities`` … as JSON."""
+    status = _fields(Path("/proc/self/status"))
+    return {
+        "interfaces": _interfaces(),
+        "root_writable": os.access("/", os.W_OK) and not _read_only_root(),
+        "uid": os.getuid(),
+        "capabilities": int(status.get("CapEff", "0"), 16),
+        "no_new_privileges": status.get("NoNewPrivs") == "1",
+        "seccomp": status.get("Seccomp", "0") != "0",
+        "host_name": os.uname().nodename,
+        "kernel": os.uname().release,
+    }
+
+
+def _fields(path: Path) -> dict[str, str]:
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def _interfaces() -> list[str]:
+    """Without the loopback; an empty list means that there is no way out."""
+    names = (line.partition(":")[0].strip() for line in Path("/proc/net/dev").read_text("utf-8").splitlines()[2:])
+    return [name for name in names if name != "lo"]
+
+
+def _read_only_root() -> bool:
+    return bool(os.statvfs("/").f_flag & os.ST_RDONLY)
