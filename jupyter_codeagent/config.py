@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 from jupyter_core.paths import SYSTEM_CONFIG_PATH
-from traitlets import Bool, Enum, Float, Int, Unicode
+from traitlets import Bool, Enum, Float, Int, List, Unicode
 from traitlets.config import Configurable
 
 from jupyter_codeagent.errors import UsageError
@@ -24,9 +25,15 @@ from jupyter_codeagent.settings import ModelSettings, Settings
 from jupyter_codeagent.values import PRIVACY_ORDER, ApprovalPolicy, SandboxLevel, SandboxPolicy
 
 MIB = 1 << 20
+LINUX_LEVELS: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock")
 POLICY_FILE = "codeagent_policy.json"
 APPROVE_ORDER = ("ask", "review", "auto")
-LEVELS: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock")
+LEVELS: tuple[SandboxLevel, ...] = ("seatbelt",) if sys.platform == "darwin" else LINUX_LEVELS
+"""What `auto` tries, the best first."""
+ELSEWHERE: tuple[SandboxLevel, ...] = ("container", "command", "gateway")
+EVERY_LEVEL: tuple[SandboxLevel, ...] = (*LINUX_LEVELS, "seatbelt", *ELSEWHERE, "none")
+WEAKER: tuple[SandboxLevel, ...] = ("landlock",)
+"""Refused under `strict`: no namespaces, so names of files, host and user can be seen."""
 
 
 class CodeAgent(Configurable):
@@ -57,9 +64,26 @@ class CodeAgent(Configurable):
     max_return_mb = Int(256, min=1, help="One variable brought back from the sandbox, in MiB.").tag(config=True)
     memory_mb = Int(2048, min=256, help="Memory of the sandbox beside the copies, in MiB.").tag(config=True)
     sandbox = Enum(
-        ("auto", *LEVELS, "none"),
+        ("auto", *EVERY_LEVEL),
         "auto",
-        help="Isolation: auto takes the best that works here. none runs the model's code WITHOUT isolation.",
+        help="Isolation: auto takes the best that works here. none runs the model's code WITHOUT isolation, and"
+        " counts only if it is set in the session itself, never from a file.",
+    ).tag(config=True)
+    strict = Bool(False, help="Refuse the level landlock, which has no namespaces.").tag(config=True)
+    sandbox_image = Unicode("", help="Image of the level container; auto tries it last.").tag(config=True)
+    sandbox_engine = Enum(
+        ("", "docker", "podman"), "", help="Which of them runs the container; empty: the one that is there."
+    ).tag(config=True)
+    sandbox_command = List(
+        Unicode(),
+        help="Of the level command: starts the relay elsewhere, and gets copies of your data,"
+        " such as ['ssh', 'host', 'python', '-m', 'jupyter_codeagent.sandbox.remote.relay'].",
+    ).tag(config=True)
+    sandbox_gateway = Unicode(
+        "", help="Of the level gateway: address of a Jupyter kernel gateway, which gets copies of your data."
+    ).tag(config=True)
+    sandbox_gateway_kernel = Unicode(
+        "codeagent-sandbox-relay", help="Name of the relay's kernelspec at the gateway."
     ).tag(config=True)
     subprocess = Bool(False, help="Let code in the sandbox start processes (inside it, under its limits).").tag(
         config=True
@@ -71,8 +95,27 @@ class CodeAgent(Configurable):
     read_timeout_s = Float(120.0, min=0.1, help="Seconds between two pieces of the model's reply.").tag(config=True)
     max_tokens = Int(1024, min=16, help="Completion tokens of one model call.").tag(config=True)
 
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._unisolated_by_file = self.sandbox == "none"
+        self.observe(self._chosen_in_session, "sandbox")
+
+    def _chosen_in_session(self, _change: object) -> None:
+        self._unisolated_by_file = False
+
     def settings(self) -> Settings:
-        """The configured values, before magic options and caps."""
+        """The configured values, before magic options and caps.
+
+        Raises
+        ------
+        UsageError
+            Isolation was switched off by a configuration file.
+        """
+        if self._unisolated_by_file:
+            raise UsageError(
+                "A configuration file sets CodeAgent.sandbox = 'none', so nothing was run: isolation can be"
+                " switched off in the session only (`%config CodeAgent.sandbox = 'none'`). Remove the line."
+            )
         return Settings(
             model=ModelSettings(
                 model=self.model,
@@ -87,7 +130,12 @@ class CodeAgent(Configurable):
                 memory_bytes=self.memory_mb * MIB,
                 wall_s=self.timeout_s,
                 subprocess=self.subprocess,
-                levels=LEVELS if self.sandbox == "auto" else (cast("SandboxLevel", self.sandbox),),
+                levels=self._levels(),
+                image=self.sandbox_image,
+                engine=self.sandbox_engine,
+                command=tuple(self.sandbox_command),
+                gateway=self.sandbox_gateway,
+                gateway_kernel=self.sandbox_gateway_kernel,
             ),
             privacy=self.privacy,
             approve=cast("ApprovalPolicy", self.approve),
@@ -98,6 +146,19 @@ class CodeAgent(Configurable):
             approval_timeout_s=self.approval_timeout_s,
             answer=self.answer,
         )
+
+    def _levels(self) -> tuple[SandboxLevel, ...]:
+        if self.sandbox == "auto":
+            container: tuple[SandboxLevel, ...] = ("container",) if self.sandbox_image else ()
+            wanted = (*LEVELS, *container)
+        else:
+            wanted = (cast("SandboxLevel", self.sandbox),)
+        kept = tuple(level for level in wanted if not (self.strict and level in WEAKER))
+        if not kept:
+            raise UsageError(
+                f"CodeAgent.strict refuses the sandbox level {self.sandbox}: choose another one, or no strictness."
+            )
+        return kept
 
 
 def read_caps(directories: Sequence[str] = tuple(SYSTEM_CONFIG_PATH)) -> dict[str, Any]:
@@ -142,7 +203,7 @@ def _is_flag(value: Any) -> bool:
 
 
 def _is_levels(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(level in (*LEVELS, "none") for level in value)
+    return isinstance(value, list) and bool(value) and all(level in EVERY_LEVEL for level in value)
 
 
 CAPS: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -157,7 +218,7 @@ CAPS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "max_transfer_mb": (_is_count, "a whole number from 1"),
     "max_return_mb": (_is_count, "a whole number from 1"),
     "context_tokens": (_is_count, "a whole number from 1"),
-    "levels": (_is_levels, f"a list of {', '.join((*LEVELS, 'none'))}"),
+    "levels": (_is_levels, f"a list of {', '.join(EVERY_LEVEL)}"),
     "subprocess": (_is_flag, "true or false"),
     "answer": (_is_flag, "true or false"),
 }

@@ -26,6 +26,7 @@ from jupyter_codeagent.errors import (
     ModelError,
     RunFailedError,
     StoppedError,
+    UsageError,
 )
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import Shared, StateMessage
@@ -358,7 +359,11 @@ class AgentSession:
 
     def warm(self) -> None:
         """Start a spare sandbox in the background; returns at once."""
-        self.background.submit(self.sidecar.warm(self.settings().sandbox))
+        try:
+            policy = self.settings().sandbox
+        except UsageError:
+            return  # a configuration that cannot be used stops every run, with the reason; loading goes on
+        self.background.submit(self.sidecar.warm(policy))
 
     def stop(self) -> bool:
         """Stop the run under way; whether there was one. From any thread."""

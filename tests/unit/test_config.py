@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from traitlets.config import Config
 
 from jupyter_codeagent.config import CAPS, CodeAgent, apply_caps, read_caps
 from jupyter_codeagent.errors import UsageError
@@ -43,8 +44,8 @@ def test_caps_never_make_anything_laxer() -> None:
 def test_an_administrator_can_forbid_a_sandbox_level() -> None:
     allowed = apply_caps(CodeAgent().settings(), {"levels": ["bubblewrap"]})
     assert allowed.sandbox.levels == ("bubblewrap",)
-    with pytest.raises(UsageError, match="none is not among them"):
-        apply_caps(CodeAgent(sandbox="none").settings(), {"levels": ["bubblewrap"]})
+    with pytest.raises(UsageError, match="landlock is not among them"):
+        apply_caps(CodeAgent(sandbox="landlock").settings(), {"levels": ["bubblewrap"]})
 
 
 def test_a_fixed_server_ends_the_search_for_others() -> None:
@@ -145,3 +146,28 @@ def test_the_readme_names_everything_that_can_be_capped() -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     [line] = [line for line in readme.splitlines() if "codeagent_policy.json" in line]
     assert [key for key in CAPS if f"`{key}`" not in line] == []
+
+
+def test_isolation_can_be_switched_off_in_the_session_and_never_by_a_file() -> None:
+    by_file = CodeAgent(config=Config({"CodeAgent": {"sandbox": "none"}}))
+    with pytest.raises(UsageError, match="in the session only"):
+        by_file.settings()
+    in_session = CodeAgent()
+    in_session.update_config(Config({"CodeAgent": {"sandbox": "none"}}))  # as %config does
+    assert in_session.settings().sandbox.levels == ("none",)
+
+
+def test_strict_refuses_the_level_without_namespaces() -> None:
+    assert "landlock" not in CodeAgent(strict=True).settings().sandbox.levels
+    assert CodeAgent(strict=True).settings().sandbox.levels
+    with pytest.raises(UsageError, match="strict refuses the sandbox level landlock"):
+        CodeAgent(strict=True, sandbox="landlock").settings()
+
+
+def test_a_container_is_tried_last_and_only_with_an_image() -> None:
+    assert "container" not in CodeAgent().settings().sandbox.levels
+    assert CodeAgent(sandbox_image="codeagent").settings().sandbox.levels[-1] == "container"
+
+
+def test_data_is_never_copied_elsewhere_by_default() -> None:
+    assert not {"command", "gateway"} & set(CodeAgent(sandbox_gateway="http://g").settings().sandbox.levels)
