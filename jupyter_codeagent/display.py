@@ -199,6 +199,7 @@ def status_text(status: SandboxStatus | None) -> Sequence[str]:
     if status is None:
         return ["sandbox: not started yet"]
     lines = [f"sandbox: {status.label}"]
+    lines += [f"  layer: {layer}" for layer in status.layers]
     if status.closed:
         lines.append(f"  closed (probed from inside): {', '.join(status.closed)}")
     if status.open:

@@ -24,6 +24,7 @@ class SandboxView(TypedDict):
 
     level: str
     label: str
+    layers: list[str]
     closed: list[str]
     open: list[str]
     limits: list[str]

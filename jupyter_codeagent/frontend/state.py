@@ -44,6 +44,7 @@ def sandbox_view(status: SandboxStatus) -> SandboxView:
     return SandboxView(
         level=status.level,
         label=status.label,
+        layers=list(status.layers),
         closed=list(status.closed),
         open=list(status.open),
         limits=list(status.limits),

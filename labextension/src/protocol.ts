@@ -19,6 +19,7 @@ export type { ICell, IOutput };
 export interface ISandbox {
   level: string;
   label: string;
+  layers: string[];
   closed: string[];
   open: string[];
   limits: string[];
@@ -202,6 +203,7 @@ const isUsage = shape({
 const isSandbox = shape({
   level: string,
   label: string,
+  layers: arrayOf(string),
   closed: arrayOf(string),
   open: arrayOf(string),
   limits: arrayOf(string),

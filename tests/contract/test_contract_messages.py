@@ -118,6 +118,7 @@ def with_page(act: Callable[[Link], Awaitable[Any]]) -> Any:
 def golden_state() -> messages.StateMessage:
     sandbox = SandboxStatus(
         level="bubblewrap",
+        layers=("Landlock ABI 7: files by allow-list",),
         closed=("read outside", "write outside", "tcp", "udp"),
         open=(),
         limits=("memory 2 GiB (watchdog, 50 ms)", "processes 64"),

@@ -93,10 +93,16 @@ def test_sizes_are_short(size: int, text: str) -> None:
 
 def test_the_status_tells_what_is_closed_open_and_limited() -> None:
     status = SandboxStatus(
-        level="landlock", closed=("tcp",), open=("host name",), limits=("memory 2 GiB",), hint="install it"
+        level="landlock",
+        layers=("Landlock ABI 7",),
+        closed=("tcp",),
+        open=("host name",),
+        limits=("memory 2 GiB",),
+        hint="install it",
     )
     assert list(status_text(status)) == [
         "sandbox: landlock, no network",
+        "  layer: Landlock ABI 7",
         "  closed (probed from inside): tcp",
         "  not hidden: host name",
         "  limit: memory 2 GiB",

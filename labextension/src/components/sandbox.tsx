@@ -28,6 +28,7 @@ export function SandboxBadge(props: { sandbox: ISandbox }): JSX.Element {
       }
     >
       <dl>
+        {list(trans.__('Layers in force'), sandbox.layers)}
         {list(trans.__('Tried from inside and refused'), sandbox.closed)}
         {list(trans.__('Tried from inside and possible'), sandbox.open)}
         {list(trans.__('Limits'), sandbox.limits)}
