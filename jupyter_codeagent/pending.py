@@ -44,7 +44,8 @@ class PendingGuard:
     def _is_pending(self, run_id: str, source: str) -> bool:
         """Until somebody accepted it; also of a discarded run. Code that the user has changed is the user's."""
         run = self._book.find(run_id)
-        return run.cell_state not in KEPT_STATES and _words(run.code) == _words(source)
+        codes = (run.code, *(step.code for step in run.steps))
+        return run.cell_state not in KEPT_STATES and any(_words(code) == _words(source) for code in codes if code)
 
 
 def find_run(wanted: str, run_ids: Iterable[str]) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import ProgressMessage, UsageView
@@ -29,14 +29,17 @@ class RunRecorder:
     def __init__(self, run: AgentRun, book: RunBook, link: PanelLink | None) -> None:
         self._book = book
         self._link = link
+        self._began = time.monotonic()
         self._sent_at = 0.0
         self._sent_phase: Phase | None = None
         self.latest = Progress(run=run, phase="context", text="")
 
     def changed(self, run: AgentRun) -> None:
-        """Write the record, then tell the pages: what a page shows is always in the history too."""
-        self.latest = Progress(run=run, phase=self.latest.phase, text=self.latest.text)
+        """Write the record, then tell cell and pages: what they show is always in the history too."""
+        if run.ended_at is not None:  # by our own count: the clock on the wall may have been set meanwhile
+            run = replace(run, ended_at=run.started_at + time.monotonic() - self._began)
         self._book.write(run)
+        self.latest = Progress(run=run, phase=self.latest.phase, text=self.latest.text)
         if self._link is not None:
             self._link.send({"type": "run", "run": run_view(run)})
 
@@ -53,7 +56,7 @@ class RunRecorder:
                 phase=phase,
                 step=len(run.steps),
                 text=text,
-                elapsed_s=time.time() - run.started_at,
+                elapsed_s=now - self._began,
                 usage=UsageView(**asdict(run.usage)),  # type: ignore[typeddict-item]
             )
         )

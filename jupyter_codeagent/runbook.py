@@ -9,7 +9,7 @@ from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.prompts.conversation import MAX_RESULT_CHARS, Turn
 from jupyter_codeagent.prompts.observe import cut, output_text
-from jupyter_codeagent.values import PRIVACY_ORDER, AgentRun, CellState, ExecutionResult, Usage
+from jupyter_codeagent.values import PRIVACY_ORDER, AgentRun, CellState, ExecutionResult, StreamOutput, Usage
 
 KEPT_RUNS = 50
 """Runs that a page is shown at once; older ones come from the history."""
@@ -23,6 +23,8 @@ class RunBook:
         self._session_id = session_id
         self._runs: dict[str, AgentRun] = {}
         self._forgotten: set[str] = set()
+        self._slim: set[str] = set()
+        """Older ones, of which only what the conversation needs is kept here: outputs are megabytes."""
 
     def write(self, run: AgentRun) -> None:
         """Into the history first: what anybody is shown is always on disk.
@@ -33,6 +35,10 @@ class RunBook:
         """
         self.history.save(run, session=self._session_id)
         self._runs[run.id] = run
+        for old in list(self._runs)[:-KEPT_RUNS]:
+            if old not in self._slim:
+                self._runs[old] = _slim(self._runs[old])
+                self._slim.add(old)
 
     @property
     def recent(self) -> list[AgentRun]:
@@ -80,7 +86,9 @@ class RunBook:
                 raise UsageError("There is no run in this kernel yet; `%agent history` lists those of others.")
             return self.last
         known = [run for key, run in self._runs.items() if key.startswith(run_id)]
-        return known[0] if len(known) == 1 else self.history.load(run_id)
+        if len(known) == 1 and known[0].id not in self._slim:
+            return known[0]
+        return self.history.load(run_id)
 
     def known_ids(self) -> list[str]:
         """All runs on record, those of this kernel first."""
@@ -124,6 +132,11 @@ def _result_for(run: AgentRun, known: AgentRun) -> str:
     """What this run may be told of an earlier one's result."""
     now, then = (PRIVACY_ORDER.index(one.request.privacy) for one in (run, known))
     return "" if now == 0 or then > now else known.answer or _shown(known)
+
+
+def _slim(run: AgentRun) -> AgentRun:
+    shown = StreamOutput(output_type="stream", name="stdout", text=_shown(run))
+    return replace(run, steps=(), outputs=(shown,))
 
 
 def _shown(run: AgentRun) -> str:

@@ -183,7 +183,7 @@ class AgentSession:
         finally:
             self._task = None
         recorder.changed(run)
-        return run
+        return recorder.latest.run
 
     async def _run(
         self, prepared: PreparedRun, recorder: RunRecorder, place: Place, known: AgentRun | None
@@ -208,6 +208,8 @@ class AgentSession:
                 run, cell_state=known.cell_state, notes=(*run.notes, "its cells are in the notebook already")
             )
         run = replace(run, cell_state="accepted" if run.request.approve == "auto" else "pending")
+        # Before its cells are anywhere: whoever finds them after a crash finds what they are.
+        recorder.changed(run)
         recorder.progress(run, "inserting")
         return await self._insert(run, place)
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from jupyter_codeagent.history import HistoryStore
-from jupyter_codeagent.runbook import RunBook
-from jupyter_codeagent.values import AgentRequest, AgentRun, CopiedVariable, Manifest
+from jupyter_codeagent.runbook import KEPT_RUNS, RunBook
+from jupyter_codeagent.values import AgentRequest, AgentRun, CopiedVariable, Manifest, StreamOutput
 
 
 def a_run(run_id: str, **request: Any) -> AgentRun:
@@ -68,3 +68,15 @@ def test_pending_cells_that_a_newer_run_replaced_are_recorded_as_discarded(book:
     book.write(replace(a_run("b"), cell_state="accepted"))
     book.replace_pending(["a", "b"])
     assert [book.find(run_id).cell_state for run_id in ("a", "b")] == ["discarded", "accepted"]
+
+
+def test_of_older_runs_only_the_conversation_is_kept_in_memory_and_the_rest_comes_from_the_history(
+    book: RunBook,
+) -> None:
+    plot = StreamOutput(output_type="stream", name="stdout", text="x" * 1_000_000)
+    for number in range(KEPT_RUNS + 1):
+        book.write(replace(a_run(f"run{number:03}"), outputs=(plot,)))
+    assert len(book.recent) == KEPT_RUNS
+    assert sum(len(output["text"]) for run in book._runs.values() for output in run.outputs) < KEPT_RUNS * 1_010_000
+    assert book.find("run000").outputs == (plot,)
+    assert book.turns_before(a_run("next"))[0].answer == "answer run000"
