@@ -84,7 +84,7 @@ def load(asked: dict[str, Any]) -> Answer:
     errors: dict[str, str] = {}
     if asked["variables"]:
         loader = importlib.import_module(".load", __package__)
-        _make_room(asked["size_bytes"])
+        _make_room(asked["variables"])
         errors = loader.load_variables(asked["directory"], asked["variables"], namespace)
         gc.collect()  # tracebacks of failed cells hold the copies that were replaced, and their memory, in cycles
     missing: dict[str, str] = {}
@@ -96,14 +96,18 @@ def load(asked: dict[str, Any]) -> Answer:
     return "json", json.dumps({"errors": errors, "missing": missing}), b""
 
 
-def _make_room(size_bytes: int) -> None:
+def _make_room(variables: list[dict[str, Any]]) -> None:
     """Private mappings count as data: without this a copied frame would eat the limit meant for computing."""
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    if soft != resource.RLIM_INFINITY:
-        wanted = soft + size_bytes
-        resource.setrlimit(
-            resource.RLIMIT_DATA, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
-        )
+    if soft == resource.RLIM_INFINITY:
+        return
+    base = _state.setdefault("data_limit", soft)
+    mapped = _state.setdefault("mapped", {})
+    mapped.update({item["name"]: sum(item["head"]) for item in variables})  # the head lies last in its file
+    wanted = base + sum(mapped.values())
+    resource.setrlimit(
+        resource.RLIMIT_DATA, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
+    )
 
 
 def fetch(asked: dict[str, Any]) -> Answer:

@@ -54,6 +54,8 @@ class RequestGuard:
                 self.idle = self.idle or received.parsed(MAX_STATE_BYTES).get("execution_state") == "idle"
             elif received.msg_type not in QUIET_TYPES:
                 self.output(received)
+            else:
+                self.count(received.size_bytes)
         except MalformedMessageError:
             self.drop("malformed")
 

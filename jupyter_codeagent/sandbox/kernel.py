@@ -144,7 +144,6 @@ class SandboxKernel:
                 {"name": item.name, "file": item.file, "buffers": item.buffers, "head": item.head}
                 for item in variables
             ],
-            "size_bytes": sum(item.size_bytes for item in variables),
             "modules": list(modules),
         }
         told = json.loads((await self._call("load", asked, max_bytes=ANSWER_BYTES)).meta_json)

@@ -74,16 +74,19 @@ def _entries(directory: int, depth: int) -> Iterator[os.stat_result]:
         os.close(directory)
 
 
-def unlinked_bytes(pids: Iterable[int], root: Path) -> int:
-    """On the disk in files that have no name any more, but are open or mapped in these processes (proc(5))."""
-    sizes: dict[int, int] = {}
+def unlinked_bytes(pids: Iterable[int], root: Path, *, unknown_bytes: int) -> int:
+    """On the disk in files that have no name any more, but are open or mapped in these processes (proc(5)).
+
+    How large one is that is mapped and not open cannot be seen; it counts as `unknown_bytes`.
+    """
     try:
         device = root.stat().st_dev
     except OSError:
         return 0
+    sizes: dict[int, int] = {}
     for pid in pids:
-        for inode, size_bytes in (*_mapped(pid, device), *_open_files(pid, device)):
-            sizes[inode] = size_bytes  # by the descriptor, where there is one: it knows what is really allocated
+        opened = dict(_open_files(pid, device))
+        sizes |= {inode: unknown_bytes for inode in _mapped(pid, device) if inode not in opened} | opened
     return sum(sizes.values())
 
 
@@ -98,8 +101,8 @@ def _open_files(pid: int, device: int) -> Iterator[tuple[int, int]]:
             yield found.st_ino, found.st_blocks * 512
 
 
-def _mapped(pid: int, device: int) -> Iterator[tuple[int, int]]:
-    """Inode and bytes up to the end of what is mapped: what is allocated cannot be asked without privileges."""
+def _mapped(pid: int, device: int) -> Iterator[int]:
+    """Inodes."""
     wanted = f"{os.major(device):02x}:{os.minor(device):02x}"
     try:
         lines = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -107,10 +110,9 @@ def _mapped(pid: int, device: int) -> Iterator[tuple[int, int]]:
         return  # it ended while we looked
     for line in lines:
         if line.endswith(" (deleted)"):
-            addresses, _, offset, at, inode, *_ = line.split()
-            start, end = (int(address, 16) for address in addresses.split("-"))
+            _, _, _, at, inode, *_ = line.split()
             if at == wanted:
-                yield int(inode), int(offset, 16) + end - start
+                yield int(inode)
 
 
 def _listed(directory: str) -> list[str]:

@@ -51,7 +51,9 @@ class Relay:
         self._watchdog: Watchdog | None = None
         self._tasks: list[asyncio.Task[Any]] = []
         self._targets = contextlib.ExitStack()
-        self._out: asyncio.Queue[tuple[str, Frames]] = asyncio.Queue(maxsize=64)
+        self._shell_out: asyncio.Queue[Frames] = asyncio.Queue(maxsize=1024)
+        """Not shared with outputs: a flood of them is not to cost a reply, and with it the sandbox."""
+        self._iopub_out: asyncio.Queue[Frames] = asyncio.Queue(maxsize=64)
         self._near: Frames = []
         """Identities of the near side, where the front has more than one peer."""
         self._running = 0
@@ -59,7 +61,10 @@ class Relay:
 
     async def run(self) -> None:
         """Until the near side is gone. May be cancelled; then comes `end`."""
-        self._tasks.append(asyncio.create_task(self._send_out(), name="relay out"))
+        self._tasks += [
+            asyncio.create_task(_send_out(self._shell_out, self._front.send_shell), name="relay shell"),
+            asyncio.create_task(_send_out(self._iopub_out, self._front.send_iopub), name="relay iopub"),
+        ]
         while (frames := await self._front.receive()) is not None and await self._take(frames):
             pass
 
@@ -126,8 +131,8 @@ class Relay:
         """The first level that starts; whether its promises hold is measured by the near side."""
         if asked["version"] != calls.installed_version():
             raise ValueError(
-                f"jupyter-codeagent is {asked['version']} here and {calls.installed_version()} there: they have to be"
-                " the same"
+                f"jupyter-codeagent is {asked['version']} here and {calls.installed_version()} there:"
+                " they have to be the same"
             )
         if self._process is not None:
             raise ValueError("this relay has its sandbox already")
@@ -233,19 +238,19 @@ class Relay:
             "language_info": {"name": "python", "version": sys.version.split()[0], "mimetype": "text/x-python"},
             "banner": "",
         }
-        await self._out.put(("iopub", self._made("status", {"execution_state": "busy"}, header)))
+        await self._iopub_out.put(self._made("status", {"execution_state": "busy"}, header))
         await self._reply(identities, header, "kernel_info_reply", info)
-        await self._out.put(("iopub", self._made("status", {"execution_state": "idle"}, header)))
+        await self._iopub_out.put(self._made("status", {"execution_state": "idle"}, header))
 
     # --- from the sandbox ---------------------------------------------------------------------------
 
     def _from_shell(self, frames: Frames) -> None:
         self._running = max(0, self._running - 1)
         self._tell_usage()
-        self._put_out("shell", frames)
+        _put(self._shell_out, frames)
 
     def _from_iopub(self, frames: Frames) -> None:
-        self._put_out("iopub", frames)
+        _put(self._iopub_out, frames)
 
     def _tell_usage(self) -> None:
         if self._watchdog is not None:
@@ -265,17 +270,10 @@ class Relay:
         self._tell({"event": "ended", "why": f"its process ended ({ending_in_words(process.exit_status)})"})
 
     def _tell(self, content: dict[str, Any]) -> None:
-        self._put_out("shell", [*self._near, *self._made(calls.EVENT, content, {})])
-
-    def _put_out(self, channel: str, frames: Frames) -> None:
-        try:
-            self._out.put_nowait((channel, frames))
-        except asyncio.QueueFull:
-            # The near side does not keep up with a flood. What is lost is noticed there: the reply does not come.
-            return
+        _put(self._shell_out, [*self._near, *self._made(calls.EVENT, content, {})])
 
     async def _reply(self, identities: Frames, header: dict[str, Any], kind: str, content: dict[str, Any]) -> None:
-        await self._out.put(("shell", [*identities, *self._made(kind, content, header)]))
+        await self._shell_out.put([*identities, *self._made(kind, content, header)])
 
     def _made(self, kind: str, content: dict[str, Any], parent: dict[str, Any]) -> Frames:
         message = self._session.msg(kind, content=content, parent={"header": parent} if parent else None)
@@ -283,10 +281,18 @@ class Relay:
             message["parent_header"] = {}
         return self._session.serialize(message)
 
-    async def _send_out(self) -> None:
-        while True:
-            channel, frames = await self._out.get()
-            await (self._front.send_shell(frames) if channel == "shell" else self._front.send_iopub(frames))
+
+def _put(queue: asyncio.Queue[Frames], frames: Frames) -> None:
+    try:
+        queue.put_nowait(frames)
+    except asyncio.QueueFull:
+        # The near side does not keep up with a flood. What is lost is noticed there: the reply does not come.
+        return
+
+
+async def _send_out(queue: asyncio.Queue[Frames], send: Callable[[Frames], Coroutine[Any, Any, None]]) -> None:
+    while True:
+        await send(await queue.get())
 
 
 async def serve(connection_file: str | None) -> None:
