@@ -2,13 +2,14 @@
 # make lab    JupyterLab on the example notebooks
 # make test   everything the tests need, then lint, types, import contract and all tests
 # make bench  the benchmarks: JSON and a table
+# make endurance    kill -9 a hundred times each, 500 runs in one session (an hour); `make test` has a few rounds of it
 # make screenshot   the picture in the README, from a real session
 # A second call reuses what is there. Nothing stays running; nothing is left outside this checkout and the caches.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo lab test check bench screenshot weights clean
+.PHONY: demo lab test check bench endurance screenshot weights clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -57,6 +58,9 @@ check: $(VENV)/.test
 
 bench: $(VENV)/.test weights
 	python -m benchmarks
+
+endurance: $(VENV)/.test
+	CODEAGENT_ROUNDS=100 pytest tests/endurance --timeout=7200
 
 screenshot: $(VENV)/.test weights
 	trap 'jupyter codeagent models stop >/dev/null' EXIT; \

@@ -10,9 +10,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import load_ext, overhead, sandbox, transfer
+from benchmarks import layers, load_ext, overhead, sandbox, transfer
 
-ALL = {"load_ext": load_ext.run, "sandbox": sandbox.run, "transfer": transfer.run, "overhead": overhead.run}
+ALL = {
+    "load_ext": load_ext.run,
+    "sandbox": sandbox.run,
+    "layers": layers.run,
+    "transfer": transfer.run,
+    "overhead": overhead.run,
+}
 OUTPUT = Path("build/benchmarks.json")
 
 

@@ -17,7 +17,7 @@ from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
 ROUNDS = 5
 
 
-async def _plain_start_s() -> float:
+async def plain_start_s() -> float:
     """Spawn to first reply of an ipykernel over ipc sockets, without any sandbox."""
     with tempfile.TemporaryDirectory() as directory:
         manager = AsyncKernelManager(transport="ipc", connection_file=f"{directory}/k.json")
@@ -54,7 +54,7 @@ async def _run() -> dict[str, Any]:
     levels: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock")
     plain, sandboxes = [], {level: [] for level in levels}  # type: ignore[var-annotated]
     for _ in range(ROUNDS):  # in turn, so that a slow moment of the machine hits all
-        plain.append(await _plain_start_s())
+        plain.append(await plain_start_s())
         for level in levels:
             sandboxes[level].append(await _sandbox(level))
     plain_s = statistics.median(plain)
