@@ -77,6 +77,6 @@ def test_of_older_runs_only_the_conversation_is_kept_in_memory_and_the_rest_come
     for number in range(KEPT_RUNS + 1):
         book.write(replace(a_run(f"run{number:03}"), outputs=(plot,)))
     assert len(book.recent) == KEPT_RUNS
-    assert sum(len(output["text"]) for run in book._runs.values() for output in run.outputs) < KEPT_RUNS * 1_010_000
+    assert len(str(book._runs["run000"])) < 20_000
     assert book.find("run000").outputs == (plot,)
     assert book.turns_before(a_run("next"))[0].answer == "answer run000"
