@@ -115,8 +115,8 @@ class KernelFront:
     async def receive(self) -> list[bytes] | None:
         """None also after a long silence: a gateway keeps a kernel whose client has vanished.
 
-        Not before the first message: it starts another relay for each one that ends, and that one is to idle until it
-        is culled.
+        Not before the first message: it starts another relay for each one that ends, and that one is to idle until
+        it is culled.
         """
         try:
             async with asyncio.timeout(self._silence_s if self._was_spoken_to else None):

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import ssl
+import time
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ ANSWER_BYTES = 4 << 20
 """The list of kernelspecs is the longest."""
 CONNECT_TIMEOUT_S = 20.0
 SHORT_TIMEOUT_S = 20.0
+END_INTERVAL_S = 0.5
 PING_INTERVAL_S = 30.0
 """Proxies close a websocket on which nothing happens; a gateway that vanished is noticed within twice this."""
 KERNEL_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
@@ -73,10 +75,19 @@ class GatewayApi:
         return kernel_id
 
     async def end_kernel(self, kernel_id: str, *, timeout_s: float) -> None:
-        """Also where it has ended already. Raises SandboxUnavailableError if the gateway does not confirm it."""
-        response = await self._fetch("DELETE", f"/api/kernels/{kernel_id}", None, timeout_s=timeout_s)
-        if response.code not in (200, 202, 204, 404):
-            raise SandboxUnavailableError(self._refusal(response))
+        """Also where it has ended already. Raises SandboxUnavailableError if the gateway does not confirm it.
+
+        Asked again where the gateway fails: a Jupyter server does (500) while it restarts a kernel that died.
+        """
+        until = time.monotonic() + timeout_s
+        while True:
+            left_s = max(1.0, until - time.monotonic())
+            response = await self._fetch("DELETE", f"/api/kernels/{kernel_id}", None, timeout_s=left_s)
+            if response.code in (200, 202, 204, 404):
+                return
+            if response.code < 500 or time.monotonic() >= until:
+                raise SandboxUnavailableError(self._refusal(response))
+            await asyncio.sleep(END_INTERVAL_S)
 
     async def open_websocket(
         self, kernel_id: str, session_id: str, *, max_bytes: int, timeout_s: float
