@@ -7,8 +7,11 @@ import errno
 import os
 import socket
 import struct
+import sys
 from collections.abc import Callable
 from typing import Any
+
+from .probes_darwin import LINUX_ONLY, ON_DARWIN
 
 CLONE_NEWUSER = 0x10000000
 SYSCALLS = {
@@ -156,7 +159,7 @@ def _host_name(target: dict[str, Any]) -> bool:
     return os.uname().nodename == str(target["host_name"])
 
 
-PROBES: dict[str, Callable[[dict[str, Any]], bool]] = {
+ON_LINUX: dict[str, Callable[[dict[str, Any]], bool]] = {
     "read files outside": _read_outside,
     "write files outside": _write_outside,
     "change metadata of files": _change_metadata,
@@ -176,3 +179,13 @@ PROBES: dict[str, Callable[[dict[str, Any]], bool]] = {
     "see file names": _file_names,
     "see the host name": _host_name,
 }
+
+
+def probes_of(platform: str) -> dict[str, Callable[[dict[str, Any]], bool]]:
+    """By the name of the system, as `sys.platform` has it."""
+    if platform != "darwin":
+        return ON_LINUX
+    return {name: probe for name, probe in {**ON_LINUX, **ON_DARWIN}.items() if name not in LINUX_ONLY}
+
+
+PROBES = probes_of(sys.platform)

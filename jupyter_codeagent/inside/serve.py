@@ -55,6 +55,7 @@ def main() -> None:
     described, connection_file = json.loads(sys.argv[1]), sys.argv[2]
     make_importable(os.path.dirname(os.path.abspath(__file__)))
     enforce = importlib.import_module(f"{PACKAGE}.enforce")
+    importlib.import_module(f"{PACKAGE}.probes_darwin")  # notes the environment before ipykernel adds to it
 
     confinement = enforce.Confinement.from_json(described)
     report = enforce.enforce_early(confinement)

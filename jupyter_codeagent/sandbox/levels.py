@@ -26,6 +26,9 @@ EVERY_LEVEL = (
     "io_uring",
 )
 
+ON_LINUX = {"abstract sockets", "new user namespace", "io_uring"}
+ON_MACOS = {"services of the system", "native code from scratch", "see file names"}
+
 HINTS: dict[SandboxLevel, str] = {
     "bubblewrap": "",
     "namespaces": "Install bubblewrap (`apt install bubblewrap`) to hide file names as well.",
@@ -73,6 +76,8 @@ def promised(level: SandboxLevel, policy: SandboxPolicy) -> frozenset[str]:
     if level == "none":
         return frozenset()
     names = {*EVERY_LEVEL}
+    if level == "seatbelt":
+        names = (names - ON_LINUX) | ON_MACOS
     if not policy.subprocess:
         names.add("start a subprocess")
     if level in ("bubblewrap", "namespaces"):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from jupyter_codeagent.inside import probes
 from jupyter_codeagent.inside.failure import failed_line
 from jupyter_codeagent.inside.namespace import describe_namespace
+from jupyter_codeagent.inside.probes import probes_of
 from jupyter_codeagent.sandbox import bubblewrap, roots
 from jupyter_codeagent.sandbox.environment import sandbox_environment
 from jupyter_codeagent.sandbox.kernel_files import cgroup_limits
@@ -251,3 +254,20 @@ def test_only_the_limits_of_the_own_control_group_are_in_view() -> None:
         "/sys/fs/cgroup/cpu/a/cpu.cfs_period_us",
         "/sys/fs/cgroup/memory/memory.limit_in_bytes",
     ]
+
+
+def test_a_probe_that_cannot_be_made_is_no_closed_door(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unmade(_target: dict[str, Any]) -> bool:
+        raise AttributeError("no such symbol")
+
+    monkeypatch.setattr(probes, "PROBES", {"memory of other processes": unmade})
+    with pytest.raises(AttributeError):
+        probes.run_probes({})
+
+
+def test_the_probes_of_macos_try_what_is_there_and_call_nothing_of_linux() -> None:
+    told = probes_of("darwin")
+    assert not {"abstract sockets", "new user namespace", "io_uring"} & set(told)
+    assert told["signal other processes"]({"pid": os.getpid()})
+    assert told["native code from scratch"]({})
+    assert told["environment"]({"environment": []})
