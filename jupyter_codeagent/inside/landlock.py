@@ -15,6 +15,9 @@ FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 NET_BIND_AND_CONNECT, SCOPE_ABSTRACT_AND_SIGNAL = 3, 3
 PR_SET_NO_NEW_PRIVS = 38
 
+PINNED = ("/proc/", "/sys/")
+"""There a rule is lost when memory is short: it belongs to an inode, and theirs are made anew from time to time."""
+
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -71,7 +74,8 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
             rights &= FOR_FILES
         _check(_libc.syscall(ADD_RULE, ruleset, 1, struct.pack("=Qi", rights, fd), 0), f"landlock_add_rule {path}")
     finally:
-        os.close(fd)
+        if not path.startswith(PINNED):  # those stay open, which keeps the inode; nothing can be read from O_PATH
+            os.close(fd)
 
 
 def _check(result: int, what: str) -> None:

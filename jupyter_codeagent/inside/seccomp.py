@@ -15,7 +15,7 @@ import struct
 from collections.abc import Callable
 from typing import Literal
 
-from .syscalls import ALWAYS_DENIED, METADATA, NUMBERS
+from .syscalls import ALWAYS_DENIED, LAST_REVIEWED, LATE_DENIED, METADATA, METADATA_READS, NUMBERS
 
 Stage = Literal["early", "late"]
 
@@ -25,16 +25,32 @@ KILL, ALLOW, ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
 EPERM, ENOSYS = ERRNO | errno.EPERM, ERRNO | errno.ENOSYS
 PRETEND = ERRNO | 0
 """Do nothing and report success."""
-NO_SOCKET = ERRNO | errno.EOPNOTSUPP
+NOT_SUPPORTED = ERRNO | errno.EOPNOTSUPP
+NO_SOCKET = NOT_SUPPORTED
 """The only refusal of socket(2) that libzmq survives; EPERM and EAFNOSUPPORT make it abort (ip_resolver.cpp)."""
 
 CLONE_THREAD = 0x00010000
 CLONE_NEW_ANY = 0x7E020000
 X32_BIT = 0x40000000
 AF_UNIX, SOCK_STREAM = 1, 1
-TIOCSTI, TIOCLINUX = 0x5412, 0x541C
-PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
-F_SETOWN, F_SETSIG, F_SETOWN_EX = 8, 10, 15
+IOCTLS = (
+    0x5401,  # TCGETS, isatty(3)
+    0x802C542A,  # TCGETS2, isatty(3) from glibc 2.42 on
+    0x540F,  # TIOCGPGRP
+    0x5411,  # TIOCOUTQ
+    0x5413,  # TIOCGWINSZ
+    0x541B,  # FIONREAD
+    0x5421,  # FIONBIO
+    0x5450,  # FIONCLEX
+    0x5451,  # FIOCLEX
+    0x5460,  # FIOQSIZE
+    0x40049409,  # FICLONE, tried by copies before they copy
+    0x4020940D,  # FICLONERANGE
+)
+"""All that data work asks for. Not among them: TIOCSTI and TIOCLINUX, which type on a terminal; FIOSETOWN, which
+sends signals; FS_IOC_SETFLAGS and FS_IOC_ENABLE_VERITY, which change a file that is only open for reading."""
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_MM, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 35, 38
+F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY = 8, 10, 15, 1024, 1026
 PER_QUERY = 0xFFFFFFFF
 
 
@@ -114,18 +130,26 @@ def build(
         program.answer(name, EPERM)
     _processes(program, subprocess)
     _sockets(program, stage)
-    program.refuse_only("ioctl", 1, (TIOCSTI, TIOCLINUX))
-    program.refuse_only("prctl", 0, (PR_SET_PDEATHSIG,))  # must die with the host
+    program.allow_only("ioctl", 1, IOCTLS)
+    _my_own_process(program, stage)
     program.allow_only("personality", 0, (0, PER_QUERY))
+    commands = [F_SETLEASE, F_NOTIFY]  # a lease on a file open for reading makes the next writer wait for 45 s
     if own_pid is not None:
+        commands += [F_SETOWN, F_SETSIG, F_SETOWN_EX]
         _only_myself(program, own_pid)
         if stage == "late":  # `enforce_late` lowers our own priority just before
             program.answer("setpriority", EPERM)
+    program.refuse_only("fcntl", 1, tuple(commands))
     if shared_files:
         for name in METADATA:
             program.answer(name, PRETEND)  # so that shutil.copy into scratch still works
+        # fallocate takes any amount of the user's disk at once, before anybody looks; glibc writes instead
+        for name in (*METADATA_READS, "fallocate"):
+            program.answer(name, NOT_SUPPORTED)
     if deny_truncate:
         program.answer("truncate", EPERM)
+    program.emit(JUMP_GE, LAST_REVIEWED + 1, 0, 1)
+    program.emit(RETURN, ENOSYS)
     program.emit(RETURN, ALLOW)
     return b"".join(program.instructions)
 
@@ -162,7 +186,7 @@ def _processes(program: Program, subprocess: bool) -> None:
 
 def _sockets(program: Program, stage: Stage) -> None:
     if stage == "late":
-        for name in ("socket", "connect", "bind", "listen"):
+        for name in LATE_DENIED:
             program.answer(name, EPERM)
     else:
         program.allow_only("socket", 0, (AF_UNIX,), NO_SOCKET)
@@ -180,11 +204,19 @@ def _sockets(program: Program, stage: Stage) -> None:
     program.block("socketpair", socketpair)
 
 
+def _my_own_process(program: Program, stage: Stage) -> None:
+    """It must die with the host, and be open to the host's watchdog, which reads its /proc directory."""
+    options = [PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_MM]
+    if stage == "late":
+        options.append(PR_SET_SECCOMP)
+    program.refuse_only("prctl", 0, tuple(options))
+
+
 def _only_myself(program: Program, pid: int) -> None:
     for name in ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"):
         program.allow_only(name, 0, (pid,))
-    program.allow_only("prlimit64", 0, (0, pid))
-    program.refuse_only("fcntl", 1, (F_SETOWN, F_SETSIG, F_SETOWN_EX))
+    for name in ("prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam"):
+        program.allow_only(name, 0, (0, pid))
     for name in ("tkill", "pidfd_open", "pidfd_send_signal", "ioprio_set"):
         program.answer(name, EPERM)
     program.answer("sched_setscheduler", PRETEND)  # libzmq aborts when it is refused (thread.cpp)

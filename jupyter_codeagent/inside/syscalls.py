@@ -126,7 +126,30 @@ NUMBERS: dict[str, tuple[int, int]] = {
     "fremovexattr": (199, 16),
     "setxattrat": (463, 463),
     "removexattrat": (466, 466),
+    "file_setattr": (469, 469),
+    "getxattr": (191, 8),
+    "lgetxattr": (192, 9),
+    "listxattr": (194, 11),
+    "llistxattr": (195, 12),
+    "fallocate": (285, 47),
+    "inotify_init": (253, -1),
+    "inotify_init1": (294, 26),
+    "io_setup": (206, 0),
+    "cachestat": (451, 451),
+    "statmount": (457, 457),
+    "listmount": (458, 458),
+    "open_tree_attr": (467, 467),
+    "sched_setparam": (142, 118),
+    "sched_setaffinity": (203, 122),
+    "sched_setattr": (314, 274),
+    "seccomp": (317, 277),
+    "landlock_create_ruleset": (444, 444),
+    "landlock_add_rule": (445, 445),
+    "landlock_restrict_self": (446, 446),
 }
+
+LAST_REVIEWED = 462
+"""mseal. What the kernel adds after it is not there until somebody has looked at it: ENOSYS, unless listed."""
 
 ALWAYS_DENIED: tuple[str, ...] = (
     "ptrace",
@@ -201,8 +224,29 @@ ALWAYS_DENIED: tuple[str, ...] = (
     "mknodat",
     "vhangup",
     "memfd_secret",
+    "inotify_init",
+    "inotify_init1",
+    "io_setup",
+    "cachestat",
+    "statmount",
+    "listmount",
+    "open_tree_attr",
 )
-"""io_uring opens sockets without socket(2); memfd, shm and mq are memory that no per-process limit sees."""
+"""io_uring opens sockets without socket(2); memfd, shm and mq are memory that no per-process limit sees. inotify
+tells what happens in directories that cannot be listed (Landlock does not mediate it). It and Linux AIO draw on
+small numbers that the user's other programs share (fs.inotify.max_user_instances, fs.aio-max-nr)."""
+
+LATE_DENIED: tuple[str, ...] = (
+    "socket",
+    "connect",
+    "bind",
+    "listen",
+    "seccomp",
+    "landlock_create_ruleset",
+    "landlock_add_rule",
+    "landlock_restrict_self",
+)
+"""Needed until the kernel is bound and confined, and not after it."""
 
 METADATA: tuple[str, ...] = (
     "chmod",
@@ -225,5 +269,9 @@ METADATA: tuple[str, ...] = (
     "lremovexattr",
     "fremovexattr",
     "removexattrat",
+    "file_setattr",
 )
 """Landlock does not mediate these, so without a mount namespace they would reach the user's files."""
+
+METADATA_READS: tuple[str, ...] = ("getxattr", "lgetxattr", "listxattr", "llistxattr")
+"""By path: Landlock does not mediate them either, and they may say where a file was downloaded from."""
