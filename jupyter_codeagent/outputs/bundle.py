@@ -7,7 +7,16 @@ from typing import Any, Literal, cast
 
 from jupyter_codeagent.outputs.html import MAX_HTML_CHARS, clean_html, has_active_content, text_of_html
 from jupyter_codeagent.outputs.images import BadImageError, clean_image, image_size
+from jupyter_codeagent.outputs.interactive import (
+    INTERACTIVE_MIME,
+    INTERACTIVE_SOURCES,
+    MAX_DEPTH,
+    describe_interactive,
+    interactive_entry,
+    is_deeper,
+)
 from jupyter_codeagent.outputs.nesting import is_harmless_to_parse, without_style_blocks
+from jupyter_codeagent.outputs.svg import BadSvgError, clean_svg
 from jupyter_codeagent.outputs.text import MAX_TEXT_CHARS, clean_text, without_colours
 from jupyter_codeagent.values import DisplayOutput, ErrorOutput, Output, ResultOutput, StreamOutput
 
@@ -79,7 +88,15 @@ def _clean_data(offered: dict[Any, Any]) -> tuple[dict[str, Any], Notes]:
     """The bundle that is left; it has ``text/plain`` whenever anything was offered."""
     data: dict[str, Any] = {}
     notes: list[str] = []
-    for mime, value in list(offered.items())[:MAX_MIME_TYPES]:
+    considered = dict(list(offered.items())[:MAX_MIME_TYPES])
+    entry, problem = interactive_entry(considered, _text(considered.get("text/html")))
+    if entry is not None:
+        data[INTERACTIVE_MIME] = entry
+    if problem:
+        notes.append(problem)
+    for mime, value in considered.items():
+        if mime in INTERACTIVE_SOURCES:
+            continue
         cleaned, note = _clean_value(mime, value)
         if cleaned is not None:
             data[mime] = cleaned
@@ -101,6 +118,8 @@ def _clean_value(mime: object, value: object) -> tuple[Any, str]:
             return clean_image(str(mime), value), ""
         except BadImageError as problem:
             return None, f"{mime} dropped: {problem}"
+    if mime == "image/svg+xml":
+        return _clean_svg_value(_text(value))
     if mime == "application/json":
         return _clean_json(value)
     return None, f"{_name(mime) or 'data without a type'} dropped"
@@ -119,7 +138,17 @@ def _clean_html_value(text: str) -> tuple[str | None, str]:
     return cleaned or None, note
 
 
+def _clean_svg_value(text: str) -> tuple[str | None, str]:
+    try:
+        cleaned = clean_svg(text)
+    except BadSvgError as problem:
+        return None, f"image/svg+xml dropped: {problem}"
+    return cleaned.text, "active or remote content taken out of image/svg+xml" if cleaned.is_changed else ""
+
+
 def _clean_json(value: object) -> tuple[Any, str]:
+    if is_deeper(value, MAX_DEPTH):
+        return None, f"application/json dropped: nested deeper than {MAX_DEPTH}"
     try:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False)
         text.encode()  # a lone surrogate would keep the whole notebook from being saved
@@ -134,10 +163,14 @@ def _stand_in(data: dict[str, Any], notes: list[str]) -> str:
     """Plain text for a bundle that came without."""
     if image := describe_image(data):
         return image
+    if "image/svg+xml" in data:
+        return "[image/svg+xml]"
     if "text/html" in data and (words := text_of_html(data["text/html"])):
         return clean_text(words, 10_000)
     if "application/json" in data:
         return clean_text(json.dumps(data["application/json"], ensure_ascii=False), 10_000)
+    if INTERACTIVE_MIME in data:
+        return describe_interactive(data[INTERACTIVE_MIME])
     return f"[not shown: {'; '.join(notes[:3])}]" if notes else "[empty output]"
 
 

@@ -24,6 +24,15 @@ _WWW = re.compile(r"\bwww\.(?=\S)", re.IGNORECASE)
 _TEX = re.compile(
     r"\\(?=\s*(?:href|url|require|html|style|class|css|unicode|data|includegraphics|def|let|newcommand))"
 )
+# Languages of code blocks that are only coloured. Of any other a viewer may make something: mermaid draws, and the
+# page that nbconvert makes fetches the library for it.
+_FENCE = re.compile(
+    r"(`{3,}|~{3,})(?=[^\s`~]|[ \t]+[^\s`~])"
+    r"(?![ \t]*(?:python|py|ipython|sql|text|txt|json|bash|sh|r|csv|html|yaml)(?:[ \t]|$))",
+    re.MULTILINE,
+)
+# A formula, and a mail address, of which renderers make a link.
+_LITERAL = re.compile(r"(?<!\\)\$|(?<=[\w.+-])@(?=\w)")
 _CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 
 
@@ -34,7 +43,8 @@ def clean_markdown(text: str) -> str:
     text = _DEFINITION.sub("", text)
     text = _fixed(_SCHEME, "", text)
     text = _fixed(_WWW, "", text)
-    text = _dollars(text)
+    text = _literal(text)
+    text = _FENCE.sub(r"\1 text ", text)
     text = _TEX.sub(r"\\ ", text)
     # Last, so that nothing removed above can bring two characters together again.
     text = re.sub(r"<(?=[A-Za-z/!?])", "< ", text)
@@ -49,7 +59,7 @@ def _fixed(pattern: re.Pattern[str], replacement: str, text: str) -> str:
     return text
 
 
-def _dollars(text: str) -> str:
+def _literal(text: str) -> str:
     parts = _CODE.split(text)
-    parts[::2] = [re.sub(r"(?<!\\)\$", r"\\$", part) for part in parts[::2]]
+    parts[::2] = [_LITERAL.sub(r"\\\g<0>", part) for part in parts[::2]]
     return "".join(parts)

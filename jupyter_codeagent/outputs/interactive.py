@@ -1,0 +1,116 @@
+"""Charts and pages that need scripts: kept whole in one entry of the bundle, which runs nowhere by itself.
+
+The labextension shows the entry behind a click, in nested sandboxed frames without network. Any other front end
+does not know its type and shows the cleaned forms next to it. The content stays hostile: only its form is checked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+INTERACTIVE_MIME = "application/vnd.codeagent.interactive.v1+json"
+VERSION = 1
+MAX_CONTENT_BYTES = 4 << 20
+"""Of the content as JSON in UTF-8. It is kept in the history and in the notebook, and sent to the page."""
+MAX_DEPTH = 100
+"""Vega-Lite's deepest own examples have about 30. `copy.deepcopy` and nbformat recurse a few calls per level."""
+
+Kind = Literal["plotly", "vega", "vega-lite", "html"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+CHART_MIMES: dict[str, Kind] = {
+    "application/vnd.plotly.v1+json": "plotly",
+    "application/vnd.vegalite.v6+json": "vega-lite",
+    "application/vnd.vegalite.v5+json": "vega-lite",
+    "application/vnd.vegalite.v4+json": "vega-lite",
+    "application/vnd.vega.v6+json": "vega",
+    "application/vnd.vega.v5+json": "vega",
+}
+"""The first that is offered counts."""
+INTERACTIVE_SOURCES = frozenset({INTERACTIVE_MIME, *CHART_MIMES})
+"""Types that become the entry or nothing."""
+
+_NAMES: dict[Kind, str] = {
+    "plotly": "Plotly chart",
+    "vega": "Vega chart",
+    "vega-lite": "Vega-Lite chart",
+    "html": "page",
+}
+_SCRIPTED = re.compile(r"<script\b|\bsrcdoc\b", re.IGNORECASE)  # srcdoc: a page in an <iframe>, as folium writes
+# Styles by id: pandas' Styler. The block of an ordinary dataframe has classes only, and nothing is lost without it.
+_STYLED = re.compile(r"<style\b[^>]{0,100}>\s{0,20}#", re.IGNORECASE)
+
+
+def interactive_entry(offered: Mapping[Any, Any], html: str) -> tuple[dict[str, Any] | None, str]:
+    """The one entry for a bundle, or None; and why an offered one was dropped, in one line, else empty.
+
+    `html` is the bundle's ``text/html`` as it came. A chart of which the specification is offered is preferred to
+    the page that would draw it.
+    """
+    if INTERACTIVE_MIME in offered:
+        return _own(offered[INTERACTIVE_MIME])
+    for mime, kind in CHART_MIMES.items():
+        if mime in offered:
+            return _checked(kind, offered[mime])
+    if _SCRIPTED.search(html) or _STYLED.search(html):
+        return _checked("html", html)
+    return None, ""
+
+
+def describe_interactive(entry: Mapping[str, Any]) -> str:
+    """Plain text for a bundle that has no other form of it."""
+    return f"[interactive {_NAMES[entry['kind']]}: shown on click in JupyterLab]"
+
+
+def _own(offered: object) -> tuple[dict[str, Any] | None, str]:
+    """An entry that was cleaned before, or that the sandbox made to look like one."""
+    if not isinstance(offered, dict) or type(offered.get("version")) is not int or offered["version"] != VERSION:
+        return None, f"{INTERACTIVE_MIME} dropped: not of version {VERSION}"
+    for kind in KINDS:
+        if offered.get("kind") == kind:
+            return _checked(kind, offered.get("content"))
+    return None, f"{INTERACTIVE_MIME} dropped: its kind is none of {', '.join(KINDS)}"
+
+
+def _checked(kind: Kind, content: object) -> tuple[dict[str, Any] | None, str]:
+    if reason := _fault(kind, content):
+        return None, f"interactive {_NAMES[kind]} dropped: {reason}"
+    try:
+        text = json.dumps(content, allow_nan=False, ensure_ascii=False)
+        size_bytes = len(text.encode())  # a lone surrogate would keep the whole notebook from being saved
+    except (TypeError, ValueError):
+        return None, f"interactive {_NAMES[kind]} dropped: not JSON"
+    if size_bytes > MAX_CONTENT_BYTES:
+        limit = f"{MAX_CONTENT_BYTES >> 20} MiB"
+        return None, f"interactive {_NAMES[kind]} dropped: {size_bytes:,} bytes; the limit is {limit}"
+    # Through JSON, so that keys are strings and nothing is shared with what the sandbox sent.
+    return {"version": VERSION, "kind": kind, "content": json.loads(text)}, ""
+
+
+def _fault(kind: Kind, content: object) -> str:
+    """What the renderer could not draw at all; empty if there is nothing of the sort."""
+    if kind == "html":
+        return "" if isinstance(content, str) and content.strip() else "not a text"
+    if not isinstance(content, dict):
+        return "not an object"
+    if kind == "plotly" and not isinstance(content.get("data"), list):
+        return "without a list of traces"
+    return f"nested deeper than {MAX_DEPTH}" if is_deeper(content, MAX_DEPTH) else ""
+
+
+def is_deeper(value: object, limit: int) -> bool:
+    """Level by level and without recursion: the value may be nested as deep as it likes."""
+    level: list[object] = [value]
+    for _ in range(limit):
+        below: list[object] = []
+        for item in level:
+            if isinstance(item, dict):
+                below.extend(item.values())
+            elif isinstance(item, list | tuple):
+                below.extend(item)
+        if not below:
+            return False
+        level = below
+    return any(isinstance(item, dict | list | tuple) for item in level)
