@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from jupyter_codeagent.models.protocol import Model
 from jupyter_codeagent.outputs import deceiving_characters
+from jupyter_codeagent.outputs.interactive import INTERACTIVE_MIME
 from jupyter_codeagent.prompts.answer import MAX_ANSWER_TOKENS, answer_messages, check_answer, made_up
 from jupyter_codeagent.prompts.checks import concern
 from jupyter_codeagent.prompts.conversation import Turn, compact, fenced
@@ -47,7 +48,7 @@ from jupyter_codeagent.values import (
 )
 
 Decide = Callable[[Proposal], Awaitable[Decision]]
-IMAGES = {"image/png", "image/jpeg"}
+IMAGES = {"image/png", "image/jpeg", "image/svg+xml"}
 CONVERSATION_CHARS = 6000
 """Earlier turns that are told again, at the most; about a fifth of the embedded model's context."""
 
@@ -265,9 +266,14 @@ def shows_text(outputs: Sequence[Output]) -> bool:
     """Whether there is anything a sentence could rest on: of a plot alone a text model can only invent."""
     return any(
         output["output_type"] == "stream"
-        or (output["output_type"] in ("display_data", "execute_result") and not IMAGES & output["data"].keys())
+        or (output["output_type"] in ("display_data", "execute_result") and not _is_picture(output["data"]))
         for output in outputs
     )
+
+
+def _is_picture(data: Mapping[str, Any]) -> bool:
+    kind = data.get(INTERACTIVE_MIME, {}).get("kind", "html")
+    return bool(IMAGES & data.keys()) or kind != "html"
 
 
 async def _answer(run: AgentRun, step: Step, messages: tuple[Message, ...], tools: Tools) -> AgentRun:

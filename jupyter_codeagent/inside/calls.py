@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from . import charts
 from .streams import bound_stream
 
 CHUNK_BYTES = 8 << 20
@@ -28,6 +29,7 @@ def install(kernel: Any) -> None:
     """Remember the kernel, so that cells cannot hide it from us by rebinding `get_ipython`."""
     _state["kernel"] = kernel
     kernel.shell.ask_exit = _end_cell
+    charts.install(kernel.shell.display_formatter.mimebundle_formatter)
     for stream in (sys.stdout, sys.stderr):
         bound_stream(stream)
 

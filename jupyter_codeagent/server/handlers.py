@@ -25,6 +25,7 @@ from jupyter_codeagent.config import read_caps
 from jupyter_codeagent.errors import CodeAgentError, UnknownRunError, UsageError
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.record import run_to_json
+from jupyter_codeagent.server.libraries import PlotlyHandler
 from jupyter_codeagent.values import CellState, RunStatus
 
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[None]])
@@ -39,6 +40,7 @@ def routes(base_url: str, history: HistoryStore) -> list[tuple[str, type[APIHand
         (f"{run}/cells", CellsHandler),
         (f"{run}/export", ExportHandler),
         (f"{run}/state", StateHandler),
+        ("libraries/plotly", PlotlyHandler),
     )
     return [
         (url_path_join(base_url, "jupyter-codeagent", path), handler, {"history": history})

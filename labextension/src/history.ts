@@ -85,6 +85,11 @@ export class HistoryClient {
     return (await this._request(`runs/${encodeURIComponent(runId)}/export?format=${format}`)).blob();
   }
 
+  /** The text of a chart library that is installed where the server runs. */
+  async library(name: 'plotly'): Promise<string> {
+    return (await this._request(`libraries/${name}`)).text();
+  }
+
   async setState(runId: string, state: CellState): Promise<void> {
     const init = { method: 'POST', body: JSON.stringify({ state }) };
     await this._request(`runs/${encodeURIComponent(runId)}/state`, init);

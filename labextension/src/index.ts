@@ -13,6 +13,8 @@ import { addCommands, Commands } from './commands';
 import { KernelConnections } from './connections';
 import { CellDecisions } from './decisions';
 import { HistoryClient } from './history';
+import { addInteractiveRenderer } from './interactive';
+import { libraries } from './interactive_libraries';
 import { Marks } from './marks';
 import { AgentPanel } from './panel';
 import { ICodeAgent } from './tokens';
@@ -41,6 +43,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
   ): ICodeAgent => {
     const trans = (translator ?? nullTranslator).load('jupyter_codeagent');
     const history = new HistoryClient(app.serviceManager.serverSettings);
+    addInteractiveRenderer({ rendermime, trans, load: libraries(history) });
     const connections = new KernelConnections(tracker);
     const decisions = new CellDecisions({
       connections,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import sqlite3
@@ -21,6 +22,7 @@ import pytest
 from run_examples import CODE, example_run
 
 from jupyter_codeagent.history import HistoryStore
+from jupyter_codeagent.server.libraries import NOT_INSTALLED, plotly_script
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "a-token-of-this-test"
@@ -117,6 +119,7 @@ ROUTES = [
     ("GET", "runs/first"),
     ("GET", "runs/first/cells"),
     ("GET", "runs/first/export"),
+    ("GET", "libraries/plotly"),
     ("POST", "runs/first/state"),
     ("DELETE", "runs/first"),
 ]
@@ -285,3 +288,37 @@ def test_a_damaged_record_is_a_server_error_that_names_the_run_and_spares_the_ot
 
     assert (reply.status, server.ask("runs/first").status) == (500, 200)
     assert reply.json["message"].startswith("The record of run second in ")
+
+
+def test_the_installed_plotly_is_handed_out_as_text_that_no_page_can_load_as_a_script(server: Server) -> None:
+    reply = server.ask("libraries/plotly")
+    spec = importlib.util.find_spec("plotly")
+    assert spec is not None
+    assert spec.origin is not None
+
+    assert reply.body == Path(spec.origin).with_name("package_data").joinpath("plotly.min.js").read_bytes()
+    assert reply.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert reply.headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "path", ["libraries/", "libraries/vega", "libraries/plotly/..", "libraries/../../etc/passwd"]
+)
+def test_no_other_library_can_be_asked_for(server: Server, path: str) -> None:
+    assert server.ask(path).status == 404
+
+
+def test_without_plotly_the_server_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    package = tmp_path / "plotly" / "package_data"
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "plotly", raising=False)
+    assert plotly_script() is None
+
+    package.mkdir(parents=True)
+    (tmp_path / "plotly" / "__init__.py").write_text("raise RuntimeError('imported')")
+    importlib.invalidate_caches()
+    assert plotly_script() is None
+
+    (package / "plotly.min.js").write_text("script")
+    assert plotly_script() == "script"
+    assert "pip install plotly" in NOT_INSTALLED

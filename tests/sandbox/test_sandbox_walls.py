@@ -285,3 +285,13 @@ def test_the_status_names_no_open_wall_that_the_level_promises_closed(box: Any) 
         box.kernel.status.closed
     )
     assert set(box.kernel.status.open) <= {"see file names", "see the host name"}
+
+
+def test_an_altair_chart_leaves_as_a_specification_and_not_as_a_page(box: Any) -> None:
+    result = box.run(
+        "import altair as alt, pandas as pd\nalt.Chart(pd.DataFrame({'a': [1, 2]})).mark_bar().encode(x='a')"
+    )
+    assert result.status == "ok"
+    [shown] = result.outputs
+    assert shown["data"]["application/vnd.codeagent.interactive.v1+json"]["kind"] == "vega-lite"
+    assert "text/html" not in shown["data"]
