@@ -213,7 +213,7 @@ class HistoryStore:
             (total,) = connection.execute(f"SELECT count(*) {found}", values).fetchone()
             page = {"limit": max(0, min(limit, MAX_ROWS)), "offset": max(0, offset)}
             rows = connection.execute(
-                f"SELECT {_COLUMNS} {found} ORDER BY started_at DESC, n DESC LIMIT :limit OFFSET :offset",
+                f"SELECT {_COLUMNS} {found} ORDER BY n DESC LIMIT :limit OFFSET :offset",
                 {**values, **page},
             ).fetchall()
         names = _COLUMNS.split(", ")
@@ -222,7 +222,7 @@ class HistoryStore:
     def ids(self) -> tuple[str, ...]:
         """Of all runs, newest first."""
         with self._database.transaction() as connection:
-            rows = connection.execute("SELECT id FROM runs ORDER BY started_at DESC, n DESC").fetchall()
+            rows = connection.execute("SELECT id FROM runs ORDER BY n DESC").fetchall()
         return tuple(run_id for (run_id,) in rows)
 
     def runs_of_cell(self, notebook: str | None, cell_id: str) -> tuple[str, ...]:
@@ -230,7 +230,7 @@ class HistoryStore:
         with self._database.transaction() as connection:
             rows = connection.execute(
                 "SELECT id FROM runs WHERE cell_id = :cell_id AND (:notebook IS NULL OR notebook = :notebook) "
-                "ORDER BY started_at DESC, n DESC",
+                "ORDER BY n DESC",
                 _plain({"cell_id": cell_id, "notebook": notebook}),
             ).fetchall()
         return tuple(run_id for (run_id,) in rows)

@@ -22,6 +22,7 @@ from jupyter_codeagent.models.embedded_state import (
     all_states,
     is_alive,
     is_ours,
+    partial_states,
     process_started,
     read_state,
     state_directory,
@@ -38,6 +39,8 @@ POLL_S = 0.05
 END_LIMIT_S = 3.0
 """Between the polite and the hard end of a server."""
 FOREIGN_STALE_S = 7 * 86400.0
+PARTIAL_STALE_S = 60.0
+"""A state file is written within milliseconds, perhaps by another machine that shares the home."""
 CAUSE = "error loading model: "
 """What follows it in llama.cpp's log is the cause; the lines after that are only consequences."""
 SERVER_MODULE = "jupyter_codeagent.models.embedded_server"
@@ -237,12 +240,23 @@ def _remove_stale(directory: Path) -> None:
     from filelock import FileLock, Timeout
 
     for file, state in all_states(directory):
-        if is_alive(state) or not (is_ours(state) or time.time() - file.stat().st_mtime > FOREIGN_STALE_S):
+        if is_alive(state) or not (is_ours(state) or _age_s(file) > FOREIGN_STALE_S):
             continue
         with suppress(Timeout), FileLock(file.with_suffix(".lock")).acquire(timeout=0):
             if read_state(file) == state:
                 file.unlink(missing_ok=True)
                 log_file(file).unlink(missing_ok=True)
+    for file, pid in partial_states(directory):
+        if not process_started(pid) and _age_s(file) > PARTIAL_STALE_S:
+            file.unlink(missing_ok=True)
+
+
+def _age_s(file: Path) -> float:
+    """0 where somebody else has removed it."""
+    try:
+        return time.time() - file.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def stop_embedded() -> bool:

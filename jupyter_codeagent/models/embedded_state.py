@@ -74,6 +74,14 @@ def all_states(directory: Path) -> Iterator[tuple[Path, ServerState]]:
             yield file, state
 
 
+def partial_states(directory: Path) -> Iterator[tuple[Path, int]]:
+    """State files that were begun and have no end yet, with the pid of their writer, which may have been killed."""
+    for file in sorted(directory.glob("server-*.new")):
+        pid = file.stem.rpartition(".")[2]
+        if pid.isdigit():
+            yield file, int(pid)
+
+
 def process_started(pid: int) -> str:
     """Boot and clock tick at which the process began; empty when it is gone or only waits to be collected."""
     try:

@@ -54,11 +54,19 @@ class SandboxSeat:
         SandboxUnavailableError, SandboxDiedError, VariableError
         """
         self._manifest = manifest
+        try:
+            sandbox = await self._with_copies(manifest)
+        except SandboxDiedError:
+            # It may have ended a moment ago, unnoticed as yet. One that dies of the copies dies of them again.
+            sandbox = await self._with_copies(manifest)
+        return sandbox.status
+
+    async def _with_copies(self, manifest: Manifest) -> Sandbox:
         sandbox = await self._live()
         fresh = [copied for copied in manifest.copied if self._loaded.get(copied.name) != copied.version]
         await sandbox.load(fresh, manifest.modules)
         self._loaded.update({copied.name: copied.version for copied in fresh})
-        return sandbox.status
+        return sandbox
 
     async def execute(
         self, code: str, *, timeout_s: float, on_output: Callable[[Output], None] | None = None

@@ -1,6 +1,7 @@
 """Stands in for llama.cpp where a test is about the process around it: same interface, no weights, faults.
 
 Put on PYTHONPATH of the server. ``GGML_FAKE_LOAD_S``: seconds that loading takes; negative: it fails.
+``GGML_FAKE_REPLY``: what it says to every question, word by word, in ``GGML_FAKE_REPLY_S`` seconds.
 """
 
 from __future__ import annotations
@@ -49,8 +50,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(json.dumps({"data": [{"id": next(iter(self.parameters.model_alias))}]}))
 
     def do_POST(self) -> None:
-        """``{"work_s": seconds, "log": text}``: be busy so long, write the text to the log."""
+        """``{"work_s": seconds, "log": text}``: be busy so long, write the text to the log. Messages: a reply."""
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if "messages" in request:
+            self._stream(os.environ["GGML_FAKE_REPLY"].split(" "))
+            return
         _Handler.processing += 1
         sys.stderr.write(request.get("log", ""))
         sys.stderr.flush()
@@ -58,6 +62,19 @@ class _Handler(BaseHTTPRequestHandler):
         _Handler.processing -= 1
         _Handler.predicted += 1
         self._answer("{}")
+
+    def _stream(self, words: list[str]) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        for index, word in enumerate(words):
+            end = "stop" if index == len(words) - 1 else None
+            choice = {"index": 0, "delta": {"content": f"{word} "}, "finish_reason": end}
+            part = {"id": "1", "object": "chat.completion.chunk", "choices": [choice]}
+            self.wfile.write(f"data: {json.dumps(part)}\n\n".encode())
+            self.wfile.flush()
+            time.sleep(float(os.environ.get("GGML_FAKE_REPLY_S", "0")) / len(words))
+        self.wfile.write(b"data: [DONE]\n\n")
 
     def _answer(self, text: str) -> None:
         allowed = self.headers.get("Authorization") == f"Bearer {self.parameters.api_keys[0]}"
