@@ -21,6 +21,7 @@ from jupyter_codeagent.errors import SandboxUnavailableError
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.processes import process_tree
 from jupyter_codeagent.sandbox.remote import container
+from jupyter_codeagent.sandbox.remote.backend import RemoteBackend
 from jupyter_codeagent.transfer.spool import Spool
 from jupyter_codeagent.values import SandboxPolicy
 
@@ -102,6 +103,11 @@ def test_copies_arrive_there_equal_and_writable(away: Box, tmp_path: Path) -> No
     assert away.text("print(frame.a.sum(), frame.b.isna().sum(), frame.b.dtype)") == "4499998500000 1000000 float64"
     away.run("frame.loc[0, 'a'] = -1")
     assert away.text("print(frame.a[0])") == "-1"
+    again = spool.export({"frame": frame, "other": [1, 2]}, ["other"], required=True)
+    away.call(away.kernel.load(again.copied))
+    assert away.text("print(other, frame.a[0])") == "[1, 2] -1"
+    assert isinstance(away.kernel.backend, RemoteBackend)
+    assert away.kernel.backend._there == [copied.file for copied in again.copied]
     packed = away.call(away.kernel.fetch("frame", max_bytes=1 << 28))
     assert packed.kind == "arrow"
     assert len(packed.data) > 24_000_000

@@ -50,6 +50,8 @@ class RemoteBackend:
         self._listener: Listener | None = None
         self._waiting: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         self._started: Mapping[str, Any] = {}
+        self._there: list[str] = []
+        """Files of copies on the far side."""
         self._usage, self._peak_bytes = NO_USAGE, 0
 
     async def start(self) -> Mapping[str, Any]:
@@ -108,6 +110,10 @@ class RemoteBackend:
         return self._usage, self._peak_bytes
 
     async def bring(self, files: Sequence[str]) -> str:
+        """Those of the last time are loaded, and stay mapped without a name."""
+        if self._there:
+            await self._call("drop", {"files": self._there})
+        self._there = list(files)
         for name in files:
             await self._send_file(name)
         return str(self._started.get("data_dir", ""))

@@ -12,7 +12,6 @@ import asyncio
 import contextlib
 import json
 import os
-import shutil
 import signal
 import sys
 import tempfile
@@ -23,7 +22,7 @@ from typing import Any
 from jupyter_client.session import DELIM, Session
 
 from jupyter_codeagent.errors import CodeAgentError
-from jupyter_codeagent.owned_directory import lock_directory, remove_abandoned
+from jupyter_codeagent.owned_directory import lock_directory, remove_abandoned, remove_directory
 from jupyter_codeagent.sandbox.connection import Connection
 from jupyter_codeagent.sandbox.local import put_up_targets
 from jupyter_codeagent.sandbox.process import SandboxProcess
@@ -314,8 +313,7 @@ async def serve(connection_file: str | None) -> None:
         finally:
             await relay.end()
     finally:
-        shutil.rmtree(data_dir)
-        os.close(lock)
+        remove_directory(data_dir, LOCK, lock)
 
 
 def main() -> None:
