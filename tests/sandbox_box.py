@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.local import LocalBackend
-from jupyter_codeagent.sandbox.process import SandboxProcess
+from jupyter_codeagent.sandbox.walls.process import SandboxProcess
 from jupyter_codeagent.values import ExecutionResult
 
 T = TypeVar("T")

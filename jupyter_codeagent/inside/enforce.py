@@ -4,8 +4,8 @@ On Linux order matters: descriptors and death signal, namespaces, capabilities, 
 before any thread exists), the early filter. Then the kernel binds its sockets, then `enforce_late`. Whatever fails
 raises, and `serve` turns that into an exit: there is no half-confined state in which code is served.
 
-On macOS the walls (`sandbox.seatbelt`) and the death with the host (`sandbox.supervisor`) are in force before the
-interpreter starts; what is left for here are descriptors and limits.
+On macOS the walls (`sandbox.walls.seatbelt`) and the death with the host (`sandbox.walls.supervisor`) are in force
+before the interpreter starts; what is left for here are descriptors and limits.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ counts everything the user runs."""
 
 @dataclass(frozen=True, kw_only=True)
 class Confinement:
-    """What to put in force, as `sandbox.provisioner` describes it in JSON."""
+    """What to put in force, as `sandbox.walls.provisioner` describes it in JSON."""
 
     level: str
     read: tuple[str, ...]

@@ -8,9 +8,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from jupyter_codeagent.sandbox.connection import Channel
-from jupyter_codeagent.sandbox.processes import Usage
-from jupyter_codeagent.sandbox.wire import Received
+from jupyter_codeagent.sandbox.channels.connection import Channel
+from jupyter_codeagent.sandbox.channels.wire import Received
+from jupyter_codeagent.sandbox.watch.processes import Usage
 from jupyter_codeagent.values import SandboxLevel
 
 

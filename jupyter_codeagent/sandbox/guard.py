@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Literal, cast
 
+from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError, Received
 from jupyter_codeagent.sandbox.levels import in_words
-from jupyter_codeagent.sandbox.wire import MalformedMessageError, Received
 from jupyter_codeagent.values import Output, PackedValue, SandboxPolicy
 
 Clean = Callable[[str, dict[str, Any]], tuple[Output | None, tuple[str, ...]]]

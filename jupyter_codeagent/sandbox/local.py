@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_codeagent.sandbox.backend import Listener
-from jupyter_codeagent.sandbox.connection import Connection
-from jupyter_codeagent.sandbox.process import SandboxProcess
-from jupyter_codeagent.sandbox.processes import Usage, ending_in_words
-from jupyter_codeagent.sandbox.provisioner import INSIDE_DIR
-from jupyter_codeagent.sandbox.roots import python_roots
+from jupyter_codeagent.sandbox.channels.connection import Connection
+from jupyter_codeagent.sandbox.channels.wire import Received, read_message
 from jupyter_codeagent.sandbox.targets import targets
-from jupyter_codeagent.sandbox.watchdog import Watchdog
-from jupyter_codeagent.sandbox.wire import Received, read_message
+from jupyter_codeagent.sandbox.walls.process import SandboxProcess
+from jupyter_codeagent.sandbox.walls.provisioner import INSIDE_DIR
+from jupyter_codeagent.sandbox.walls.roots import python_roots
+from jupyter_codeagent.sandbox.watch.processes import Usage, ending_in_words
+from jupyter_codeagent.sandbox.watch.watchdog import Watchdog
 from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
 
 CONNECT_TIMEOUT_S = 10.0

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Literal
 
 from jupyter_codeagent.sandbox.backend import Backend, Listener
-from jupyter_codeagent.sandbox.connection import Channel
+from jupyter_codeagent.sandbox.channels.connection import Channel
+from jupyter_codeagent.sandbox.channels.wire import Received
 from jupyter_codeagent.sandbox.guard import RequestGuard
 from jupyter_codeagent.sandbox.levels import in_words
-from jupyter_codeagent.sandbox.wire import Received
 from jupyter_codeagent.values import SandboxPolicy
 
 Ending = Literal["done", "time", "output", "lost", "dead"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_codeagent.inside.layers import namespaces
-from jupyter_codeagent.sandbox.roots import is_within
+from jupyter_codeagent.sandbox.walls.roots import is_within
 
 MAX_USER_FILES = 5
 

@@ -41,7 +41,7 @@ from model_server import ModelServer, code
 from jupyter_codeagent.models.embedded import start_embedded, stop_embedded
 from jupyter_codeagent.models.embedded_state import all_states, is_alive, state_directory
 from jupyter_codeagent.placement import CELLS_MIME
-from jupyter_codeagent.sandbox.layout import remove_abandoned
+from jupyter_codeagent.sandbox.walls.layout import remove_abandoned
 from jupyter_codeagent.settings import ModelSettings
 
 TESTS = Path(__file__).parents[1]
@@ -293,7 +293,7 @@ def cells_placed(kernel: Kernel) -> list[dict[str, Any]]:
 
 REMOVE_AND_DIE = """
 import os, signal, sys, tempfile
-from jupyter_codeagent.sandbox.layout import PrivateDirectory
+from jupyter_codeagent.sandbox.walls.layout import PrivateDirectory
 
 tempfile.tempdir = sys.argv[1]
 left = 0

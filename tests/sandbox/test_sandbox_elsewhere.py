@@ -19,9 +19,9 @@ from sandbox_box import Box
 
 from jupyter_codeagent.errors import SandboxUnavailableError
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.sandbox.processes import process_tree
 from jupyter_codeagent.sandbox.remote import container
 from jupyter_codeagent.sandbox.remote.backend import RemoteBackend
+from jupyter_codeagent.sandbox.watch.processes import process_tree
 from jupyter_codeagent.transfer.spool import Spool
 from jupyter_codeagent.values import SandboxPolicy
 

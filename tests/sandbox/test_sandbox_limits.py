@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from jupyter_codeagent.errors import SandboxDiedError, SandboxUnavailableError
-from jupyter_codeagent.sandbox import processes
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.spare import SparePool
+from jupyter_codeagent.sandbox.watch import processes
 from jupyter_codeagent.values import ExecutionResult, Output, SandboxLevel, SandboxPolicy
 
 MakeBox = Callable[..., Any]
@@ -447,7 +447,7 @@ def test_a_promise_that_does_not_hold_refuses_the_sandbox(
 
 
 def test_the_next_level_is_tried_where_one_is_missing(make_box: MakeBox, monkeypatch: pytest.MonkeyPatch) -> None:
-    from jupyter_codeagent.sandbox import bubblewrap
+    from jupyter_codeagent.sandbox.walls import bubblewrap
 
     monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: None)
     policy = SandboxPolicy()

@@ -19,8 +19,8 @@ from jupyter_client.session import Session
 import jupyter_codeagent
 from jupyter_codeagent.errors import RejectedDataError
 from jupyter_codeagent.outputs import clean_output
+from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError, Received, read_message
 from jupyter_codeagent.sandbox.guard import OutputGuard, RequestGuard, ValueGuard
-from jupyter_codeagent.sandbox.wire import MalformedMessageError, Received, read_message
 from jupyter_codeagent.transfer.unpack import unpack
 from jupyter_codeagent.values import PackedValue, SandboxPolicy
 

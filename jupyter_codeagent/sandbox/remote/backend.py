@@ -10,12 +10,12 @@ from typing import Any, cast
 
 from jupyter_codeagent.errors import SandboxDiedError, SandboxUnavailableError
 from jupyter_codeagent.sandbox.backend import Listener
+from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError, Received
 from jupyter_codeagent.sandbox.guard import one_line
-from jupyter_codeagent.sandbox.processes import Usage
 from jupyter_codeagent.sandbox.remote import calls
 from jupyter_codeagent.sandbox.remote.link import Channel, Link
 from jupyter_codeagent.sandbox.remote.places import Reach
-from jupyter_codeagent.sandbox.wire import MalformedMessageError, Received
+from jupyter_codeagent.sandbox.watch.processes import Usage
 from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
 
 START_TIMEOUT_S = 90.0

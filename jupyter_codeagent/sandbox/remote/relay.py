@@ -23,14 +23,14 @@ from jupyter_client.session import DELIM, Session
 
 from jupyter_codeagent.errors import CodeAgentError
 from jupyter_codeagent.owned_directory import lock_directory, remove_abandoned, remove_directory
-from jupyter_codeagent.sandbox.connection import Connection
+from jupyter_codeagent.sandbox.channels.connection import Connection
 from jupyter_codeagent.sandbox.local import put_up_targets
-from jupyter_codeagent.sandbox.process import SandboxProcess
-from jupyter_codeagent.sandbox.processes import ending_in_words
 from jupyter_codeagent.sandbox.remote import calls, surroundings
 from jupyter_codeagent.sandbox.remote.framing import BrokenStreamError
 from jupyter_codeagent.sandbox.remote.fronts import Front, KernelFront, StdioFront
-from jupyter_codeagent.sandbox.watchdog import Watchdog
+from jupyter_codeagent.sandbox.walls.process import SandboxProcess
+from jupyter_codeagent.sandbox.watch.processes import ending_in_words
+from jupyter_codeagent.sandbox.watch.watchdog import Watchdog
 from jupyter_codeagent.values import SandboxPolicy
 
 CONNECT_TIMEOUT_S = 10.0

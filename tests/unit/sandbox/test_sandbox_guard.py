@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from jupyter_client.session import Session
 
+from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError, Received, read_message
 from jupyter_codeagent.sandbox.entries import read_after_cell
 from jupyter_codeagent.sandbox.failures import located
 from jupyter_codeagent.sandbox.guard import OutputGuard, ValueGuard, one_line
-from jupyter_codeagent.sandbox.wire import MalformedMessageError, Received, read_message
 from jupyter_codeagent.values import Output, SandboxPolicy
 
 

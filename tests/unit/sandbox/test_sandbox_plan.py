@@ -12,14 +12,14 @@ from jupyter_codeagent.inside import probes
 from jupyter_codeagent.inside.failure import failed_line
 from jupyter_codeagent.inside.namespace import describe_namespace
 from jupyter_codeagent.inside.probes import probes_of
-from jupyter_codeagent.sandbox import bubblewrap, roots
-from jupyter_codeagent.sandbox.environment import sandbox_environment
-from jupyter_codeagent.sandbox.kernel_files import cgroup_limits
-from jupyter_codeagent.sandbox.layout import PrivateDirectory, remove_abandoned
 from jupyter_codeagent.sandbox.levels import EVERY_LEVEL, broken_promises, in_words
-from jupyter_codeagent.sandbox.process import resource_limits
-from jupyter_codeagent.sandbox.processes import Usage, ending_in_words, measure, process_tree
-from jupyter_codeagent.sandbox.watchdog import excess_of
+from jupyter_codeagent.sandbox.walls import bubblewrap, roots
+from jupyter_codeagent.sandbox.walls.environment import sandbox_environment
+from jupyter_codeagent.sandbox.walls.kernel_files import cgroup_limits
+from jupyter_codeagent.sandbox.walls.layout import PrivateDirectory, remove_abandoned
+from jupyter_codeagent.sandbox.walls.process import resource_limits
+from jupyter_codeagent.sandbox.watch.processes import Usage, ending_in_words, measure, process_tree
+from jupyter_codeagent.sandbox.watch.watchdog import excess_of
 from jupyter_codeagent.values import SandboxPolicy
 
 

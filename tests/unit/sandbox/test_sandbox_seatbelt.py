@@ -23,10 +23,11 @@ from hypothesis import strategies as st
 from jupyter_client.manager import AsyncKernelManager
 
 from jupyter_codeagent.errors import SandboxUnavailableError
-from jupyter_codeagent.sandbox import libproc, processes, seatbelt, supervisor
-from jupyter_codeagent.sandbox.provisioner import SandboxProvisioner
-from jupyter_codeagent.sandbox.seatbelt import Places, quoted, seatbelt_profile
-from jupyter_codeagent.sandbox.spec import SandboxSpecManager, sandbox_spec
+from jupyter_codeagent.sandbox.walls import seatbelt, supervisor
+from jupyter_codeagent.sandbox.walls.provisioner import SandboxProvisioner
+from jupyter_codeagent.sandbox.walls.seatbelt import Places, quoted, seatbelt_profile
+from jupyter_codeagent.sandbox.walls.spec import SandboxSpecManager, sandbox_spec
+from jupyter_codeagent.sandbox.watch import libproc, processes
 from jupyter_codeagent.values import SandboxPolicy
 
 HOME = "/Users/ada"
@@ -801,12 +802,12 @@ def test_every_module_of_the_sandbox_can_be_imported_on_macos() -> None:
             for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
                 importlib.import_module(module.name)
                 imported.append(module.name)
-        processes = sys.modules["jupyter_codeagent.sandbox.processes"]
+        processes = sys.modules["jupyter_codeagent.sandbox.watch.processes"]
         print(json.dumps({"imported": imported, "looks": looks, "reads": processes._read.__module__}))
     """)
-    assert {"jupyter_codeagent.sandbox.seatbelt", "jupyter_codeagent.inside.probes"} <= set(seen["imported"])
+    assert {"jupyter_codeagent.sandbox.walls.seatbelt", "jupyter_codeagent.inside.probes"} <= set(seen["imported"])
     assert seen["looks"] == []
-    assert seen["reads"] == "jupyter_codeagent.sandbox.libproc"
+    assert seen["reads"] == "jupyter_codeagent.sandbox.watch.libproc"
 
 
 # --- the real thing ------------------------------------------------------------------------------------------

@@ -13,10 +13,10 @@ from typing import Any
 from jupyter_client.manager import AsyncKernelManager
 
 from jupyter_codeagent.errors import SandboxUnavailableError
-from jupyter_codeagent.sandbox.layout import PrivateDirectory
-from jupyter_codeagent.sandbox.processes import descriptor_of_end, kill_tree
-from jupyter_codeagent.sandbox.provisioner import SandboxProvisioner
-from jupyter_codeagent.sandbox.spec import SandboxSpecManager, sandbox_spec
+from jupyter_codeagent.sandbox.walls.layout import PrivateDirectory
+from jupyter_codeagent.sandbox.walls.provisioner import SandboxProvisioner
+from jupyter_codeagent.sandbox.walls.spec import SandboxSpecManager, sandbox_spec
+from jupyter_codeagent.sandbox.watch.processes import descriptor_of_end, kill_tree
 from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
 
 START_TIMEOUT_S = 30.0

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
-from jupyter_codeagent.sandbox.layout import SandboxPaths
+from jupyter_codeagent.sandbox.walls.layout import SandboxPaths
 
 INSIDE = SandboxPaths(connection="/conn", scratch="/scratch", temporary="/tmp", data="/data")  # noqa: S108
 TEMPORARY_BYTES = 256 << 20

@@ -18,12 +18,12 @@ from traitlets import Bool, Dict, Enum, Integer, List, Unicode
 
 from jupyter_codeagent import inside
 from jupyter_codeagent.errors import SandboxUnavailableError
-from jupyter_codeagent.sandbox import bubblewrap, seatbelt, supervisor
-from jupyter_codeagent.sandbox.environment import sandbox_environment
-from jupyter_codeagent.sandbox.kernel_files import about_the_machine
-from jupyter_codeagent.sandbox.layout import SandboxPaths
-from jupyter_codeagent.sandbox.processes import first_child
-from jupyter_codeagent.sandbox.roots import python_roots
+from jupyter_codeagent.sandbox.walls import bubblewrap, seatbelt, supervisor
+from jupyter_codeagent.sandbox.walls.environment import sandbox_environment
+from jupyter_codeagent.sandbox.walls.kernel_files import about_the_machine
+from jupyter_codeagent.sandbox.walls.layout import SandboxPaths
+from jupyter_codeagent.sandbox.walls.roots import python_roots
+from jupyter_codeagent.sandbox.watch.processes import first_child
 
 INSIDE_DIR = os.path.dirname(os.path.abspath(inside.__file__))
 MAX_STDERR_BYTES = 4096
@@ -57,7 +57,7 @@ class SandboxProvisioner(LocalProvisioner):
     _outer_fds: tuple[int, ...] = ()
     _info_fd: int = -1
     _life_fd: int = -1
-    """Held open for as long as the sandbox may live (`sandbox.supervisor`); -1 where a signal tells of our end."""
+    """Held open while the sandbox may live (`sandbox.walls.supervisor`); -1 where a signal tells of our end."""
     _namespace_init: int | None = None
 
     parent: AsyncKernelManager  # always: it is the manager that knows the connection file

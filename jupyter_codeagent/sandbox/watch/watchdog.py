@@ -8,9 +8,9 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
-from jupyter_codeagent.sandbox import processes, tree
 from jupyter_codeagent.sandbox.levels import in_words
-from jupyter_codeagent.sandbox.provisioner import SandboxProvisioner
+from jupyter_codeagent.sandbox.walls.provisioner import SandboxProvisioner
+from jupyter_codeagent.sandbox.watch import processes, tree
 from jupyter_codeagent.values import SandboxPolicy
 
 BUSY_INTERVAL_S = 0.05

@@ -1,0 +1,1 @@
+"""Looking at a sandbox from outside: its processes, its memory, its files, its limits."""
