@@ -328,7 +328,8 @@ def test_hostile_content_reaches_neither_the_page_nor_its_size(
 
     expect(content_of(cell).locator("p")).to_have_text("content", timeout=SLOW_MS)  # no script of it ran
     outer = cell.locator(".jp-CodeAgent-interactiveHost > iframe")
-    expect(outer).to_have_css("height", "1200px")
+    outer.scroll_into_view_if_needed()  # out of view nothing is laid out, and no height is told
+    expect(outer).to_have_css("height", "1200px", timeout=SLOW_MS)
     assert outer.get_attribute("sandbox") == "allow-scripts"
     assert notebook.page.title() != "reached"
 

@@ -30,8 +30,8 @@ class Quarters:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What makes a process, and all that it starts, belong here."""
-        return {"TMPDIR": str(self.root)}
+        """What makes a process, and all that it starts, belong here. JupyterLab asks node, which keeps a cache there."""
+        return {"TMPDIR": str(self.root), "NODE_DISABLE_COMPILE_CACHE": "1"}
 
     def processes(self) -> dict[int, str]:
         """Pid to command line, of everything that belongs here and lives."""
