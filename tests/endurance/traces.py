@@ -30,7 +30,7 @@ class Quarters:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What makes a process, and all that it starts, belong here. JupyterLab asks node, which keeps a cache there."""
+        """What makes a process, and all it starts, belong here. JupyterLab asks node, which keeps a cache there."""
         return {"TMPDIR": str(self.root), "NODE_DISABLE_COMPILE_CACHE": "1"}
 
     def processes(self) -> dict[int, str]:
