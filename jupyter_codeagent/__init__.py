@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 
 def __getattr__(name: str) -> str:
     """`__version__`, looked up when asked for: `importlib.metadata` is not needed to load the magic."""
@@ -26,7 +28,18 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 
 
 def load_ipython_extension(shell: object) -> None:
-    """`%load_ext jupyter_codeagent`: register `%%agent` and `%agent`, warm a sandbox in the background."""
+    """`%load_ext jupyter_codeagent`: register `%%agent` and `%agent`, warm a sandbox in the background.
+
+    Raises
+    ------
+    OSError
+        On Windows itself, where there is nothing to make a sandbox of.
+    """
+    if sys.platform == "win32":
+        raise OSError(
+            "jupyter-codeagent needs Linux or macOS for its sandbox. On Windows, install and start JupyterLab inside"
+            " WSL 2: the sandbox there sees neither the drives nor the programs of Windows."
+        )
     from jupyter_codeagent.extension import load
 
     load(shell)

@@ -38,3 +38,9 @@ def test_the_package_knows_its_version_and_no_other_name() -> None:
 def test_jupyter_finds_the_server_extension_and_the_panel() -> None:
     assert jupyter_codeagent._jupyter_server_extension_points() == [{"module": "jupyter_codeagent.server"}]
     assert jupyter_codeagent._jupyter_labextension_paths() == [{"src": "labextension", "dest": "jupyter-codeagent"}]
+
+
+def test_on_windows_itself_loading_says_that_wsl_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(OSError, match="inside WSL 2"):
+        jupyter_codeagent.load_ipython_extension(object())
