@@ -37,8 +37,8 @@ def load_ipython_extension(shell: object) -> None:
     """
     if sys.platform == "win32":
         raise OSError(
-            "jupyter-codeagent needs Linux or macOS for its sandbox. On Windows, install and start JupyterLab inside"
-            " WSL 2: the sandbox there sees neither the drives nor the programs of Windows."
+            "jupyter-codeagent needs Linux or macOS for its sandbox. On Windows, install and start JupyterLab"
+            " inside WSL 2: the sandbox there sees neither the drives nor the programs of Windows."
         )
     from jupyter_codeagent.extension import load
 
