@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from model_server import ModelServer, code
+from model_server import ModelServer, Reply, code
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -49,7 +49,7 @@ ASK = "get_ipython().run_cell_magic('agent', '{options}', 'sum by city')\n"
 def test_in_a_terminal_ipython_reply_code_result_and_receipt_are_printed(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
-    model_server.script(SUM, "Oslo has 5.")
+    model_server.script(Reply(text=SUM, piece_s=0.05), "Oslo has 5.")  # a terminal shows ten states a second
     shown = ipython(tmp_path, model_server, f"{LOAD}\n{ASK.format(options='')}%agent status\n")
     assert "[the model is writing]" in shown
     assert "df.groupby('city')['n'].sum()" in shown
