@@ -6,25 +6,19 @@ import os
 from pathlib import Path
 from typing import Any
 
+from jupyter_codeagent.inside.layers import own_status
+
 
 def look() -> dict[str, Any]:
-    """``interfaces``, ``root_writable``, ``uid``, ``capabilities`` … as JSON."""
-    status = _fields(Path("/proc/self/status"))
+    """``interfaces``, ``root_writable``, ``uid``, ``capabilities`` and ``no_new_privileges``."""
+    status = own_status()
     return {
         "interfaces": _interfaces(),
         "root_writable": os.access("/", os.W_OK) and not _read_only_root(),
         "uid": os.getuid(),
         "capabilities": int(status.get("CapEff", "0"), 16),
         "no_new_privileges": status.get("NoNewPrivs") == "1",
-        "seccomp": status.get("Seccomp", "0") != "0",
-        "host_name": os.uname().nodename,
-        "kernel": os.uname().release,
     }
-
-
-def _fields(path: Path) -> dict[str, str]:
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
 def _interfaces() -> list[str]:
