@@ -11,7 +11,7 @@ import string
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -183,6 +183,14 @@ def outside(*codes: str) -> list[str]:
     )
     printed: list[str] = json.loads(done.stdout)
     return printed
+
+
+def without_effect_outside(attacks: Iterable[Attack]) -> list[str]:
+    """The control: names of those that get nowhere without a sandbox either, of all that should."""
+    tried = [row for row in attacks if row.outside]
+    with contextlib.ExitStack() as stack:
+        texts = outside(*(stack.enter_context(world()).fill(row.code) for row in tried))
+    return [row.name for row, text in zip(tried, texts, strict=True) if not got_through(text)]
 
 
 def got_through(text: str) -> list[str]:
