@@ -88,6 +88,7 @@ class _Copy:
         self._dropped_depth = 0
         self._style: list[str] | None = None
         self._elements = 0
+        self._kept = 0
         self._pixels = 0
 
     def read(self, text: str) -> None:
@@ -102,7 +103,7 @@ class _Copy:
             parser.Parse(re.sub(r"\A\s*<\?xml[^>]*\?>", "", text).strip().encode(), True)
         except (expat.ExpatError, UnicodeEncodeError):
             raise BadSvgError("not well-formed XML") from None
-        if not self.root.children:
+        if self._kept < 2:  # itself, and nothing in it
             raise BadSvgError("nothing to draw in it")
 
     def _doctype(self, _name: str, _system: str | None, _public: str | None, has_internal_subset: int) -> None:
@@ -145,6 +146,7 @@ class _Copy:
         self._open.append(element)
         self._names.append(name)
         if name:
+            self._kept += 1
             xmlns = f' xmlns="{_SVG}"' if len(self._open) == 1 else ""
             written = "".join(f' {key}="{escape(value)}"' for key, value in kept.items())
             self.written.append(f"<{name}{xmlns}{written}>")

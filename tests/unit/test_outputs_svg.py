@@ -11,7 +11,7 @@ from xml.dom import minidom
 from xml.parsers.expat import ExpatError
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jupyter_codeagent.outputs import clean_output, svg
@@ -470,6 +470,7 @@ trees = st.recursive(
 )
 
 
+@example(drawing("<a></a>"))
 @given(st.lists(trees, max_size=5).map(lambda parts: drawing("".join(parts))) | st.text(max_size=60))
 def test_whatever_comes_out_is_harmless_to_both_kinds_of_parsers_and_stays_as_it_is(text: str) -> None:
     try:
