@@ -5,8 +5,9 @@ Long outputs drown a small model's context; 2,000 characters are what CodeAct us
 
 from __future__ import annotations
 
+import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from jupyter_codeagent.prompts.hints import hint_for
@@ -14,20 +15,39 @@ from jupyter_codeagent.values import ExecutionError, ExecutionResult, Output
 
 MAX_CHARS = 2000
 HEAD_SHARE = 0.6
+SEARCHED_CHARS = 4 * MAX_CHARS
+"""Of the outputs, where what is personal in them is looked for."""
 MAX_MESSAGE = 300
+MAX_NAME = 80
 FIGURE = "[figure shown to the user]"
 NO_OUTPUT = "(no output)"
 _WHOLE = "Reply with the whole corrected program in one ```python block."
 
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _WARNING = re.compile(r"(?:^|\s)(\w*Warning): ?(.*)")
-_TOKEN = re.compile(r"<\|[^|<>]{1,40}\|>")
+# Control words of chat templates: ``<|im_end|>``, ``<s>``, ``[/INST]``; a server may read them even inside of text.
+_TOKEN = re.compile(
+    r"<[|\uff5c][^|\uff5c<>]{0,40}[|\uff5c]>|<</?SYS>>|\[/?(?:INST|SYSTEM_PROMPT|(?:AVAILABLE_)?TOOL\w{0,10}|IMG|CLS|SEP)\]|"
+    r"</?(?:s|bos|eos|pad|unk|think|tool_call|tool_response|tools|(?:start|end)_of_\w{1,20}|unused\d{1,4})>"
+)
+_FENCE = re.compile(r"`{3,}|~{3,}")
+_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_UNTOLD_NAME = re.compile(r"\((?!NaN\))([\w.<>]+)\)")
+
+Mask = Callable[[str], str]
+"""Text of the data -> the same with stars in place of what is personal or secret in it."""
 
 
-def observe(result: ExecutionResult, code: str, *, max_chars: int = MAX_CHARS) -> str:
+def unmasked(text: str) -> str:
+    """For text that stays on this machine."""
+    return text
+
+
+def observe(result: ExecutionResult, code: str, *, max_chars: int = MAX_CHARS, mask: Mask = unmasked) -> str:
     """Outputs, then the error or the reason why it ended; `code` is what ran, for the line of the error."""
-    told = cut(output_text(result), max_chars)
-    if end := _end_text(result, code):
+    # Cut twice: what the first cut leaves of a number at its edges is not told.
+    told = cut(mask(cut(output_text(result), max(max_chars, SEARCHED_CHARS))), max_chars)
+    if end := mask(_end_text(result, code)):
         return f"{told}\n{end}" if told else end
     return told or NO_OUTPUT
 
@@ -57,27 +77,68 @@ def error_text(error: ExecutionError, code: str) -> str:
     place = f" at line {error.line}" if error.line is not None else ""
     lines = code.split("\n")
     source = error.source or (lines[error.line - 1] if error.line and error.line <= len(lines) else "")
-    shown = f"\n    {source.strip()[:160]}" if source.strip() else ""
-    return f"{error.ename}{place}: {message}{shown}"
+    source = _clean(source).strip().split("\n")[0][:160]
+    shown = f"\n    {source}" if source else ""
+    return f"{_clean(error.ename).split(chr(10))[0][:MAX_NAME]}{place}: {message}{shown}"
 
 
-def repair_message(result: ExecutionResult, code: str) -> str:
+def repair_message(result: ExecutionResult, code: str, *, mask: Mask = unmasked) -> str:
     """The user message after code that failed."""
-    return f"{observe(result, code)}\n\nCorrect the code. {_WHOLE}"
+    return f"{observe(result, code, mask=mask)}\n\nCorrect the code. {_WHOLE}"
 
 
-def check_message(result: ExecutionResult, code: str, concern: str) -> str:
+def check_message(result: ExecutionResult, code: str, concern: str, *, mask: Mask = unmasked) -> str:
     """The user message after code that ran but whose result looks wrong; `concern` is a line of `checks`."""
-    seen = observe(result, code, max_chars=600)
-    return f"{seen}\n\n{concern}\n{_WHOLE}"
+    seen = observe(result, code, max_chars=600, mask=mask)
+    return f"{seen}\n\n{mask(concern)}\n{_WHOLE}"
 
 
-def without_values(result: ExecutionResult) -> ExecutionResult:
-    """What may be told where the data may not: the kind and place of an error, and our hint; no output."""
+def without_values(result: ExecutionResult, known: str) -> ExecutionResult:
+    """What may be told where the data may not: the kind and place of an error, and our hint; no output.
+
+    `known` is all that the model has read or written so far. A name in the hint has to be in it: columns that the
+    code has made, by a pivot say, are values of the data.
+    """
     if result.error is None:
-        return replace(result, outputs=())
-    hint = hint_for(result.error, result.namespace)
-    return replace(result, outputs=(), error=replace(result.error, evalue=f"(not told) {hint}".strip()))
+        return replace(result, outputs=(), namespace=())
+    hint = hint_without_values(result, known)
+    error = replace(
+        result.error,
+        ename=result.error.ename if _is_error_name(result.error.ename, known) else "Error",
+        evalue=f"(not told) {hint}".strip(),
+        source="",
+    )
+    return replace(result, outputs=(), error=error, namespace=())
+
+
+def hint_without_values(result: ExecutionResult, known: str) -> str:
+    """The hint for the error, if it says nothing that is not known; empty otherwise."""
+    if result.error is None:
+        return ""
+    namespace = tuple(
+        replace(entry, columns=tuple(column for column in entry.columns if column in known))
+        for entry in result.namespace
+        if entry.name in known
+    )
+    hint = hint_for(result.error, namespace)
+    said = [first or second for first, second in _QUOTED.findall(hint)]
+    if result.error.ename == "ModuleNotFoundError":
+        said.append(hint.partition(" ")[0])
+    return hint if all(word in known for word in said) else ""
+
+
+def concern_without_values(concern: str, known: str) -> str:
+    """A line of `checks` without a name that is not known."""
+    return _UNTOLD_NAME.sub(lambda match: match.group() if match.group(1) in known else "(it)", concern)
+
+
+def _is_error_name(name: str, known: str) -> bool:
+    """Of Python or a library, or one that the code has: code can give an error any name, a value as well."""
+    return (
+        name in vars(builtins)
+        or name in known
+        or re.fullmatch(r"[A-Z]\w{2,40}(Error|Exception|Warning)", name) is not None
+    )
 
 
 def no_code_message(problem: str) -> str:
@@ -116,9 +177,10 @@ def _texts(output: Output) -> Iterator[str]:
 
 
 def _clean(text: str) -> str:
-    """Without colours, overwritten progress lines and the control words of chat templates."""
+    """Without colours, overwritten progress lines, fences and the control words of chat templates."""
     lines = (line.rstrip("\r").rsplit("\r", 1)[-1] for line in _ANSI.sub("", text).split("\n"))
-    return _TOKEN.sub("", "\n".join(lines))
+    # Where one is taken out, what stands around it may be one again; a blank keeps it from that.
+    return _FENCE.sub("'''", _TOKEN.sub(" ", _TOKEN.sub("", "\n".join(lines))))
 
 
 def _warnings(text: str) -> str:

@@ -10,10 +10,12 @@ from collections import deque
 from collections.abc import Mapping
 from itertools import islice
 
+from jupyter_codeagent.variables.forms import MASK, mask_forms
 from jupyter_codeagent.variables.text import words_of_name
 
 LOOKED_AT_ITEMS = 500
 LOOKED_AT_CHARS = 1000
+MIN_TOKEN_CHARS = 20
 
 _ALWAYS = re.compile(
     r"(^|[^a-z])(password|passwd|passphrase|pwd|secret|credential|(api|private|access|secret)_?key|"
@@ -25,14 +27,24 @@ _FOR_TEXT = re.compile(
 )
 _KEY = re.compile(
     r"(?<![A-Za-z0-9])("
-    r"[sr]k[-_][\w-]{6}|gh[pousr]_\w{6}|github_pat_|glpat-|xox[abeprs]-|(AKIA|ASIA)[0-9A-Z]{8}|AIza[\w-]{12}|"
-    r"hf_\w{8}|pypi-\w{8}|npm_\w{12}|eyJ[\w-]{8,}\.|-----BEGIN |(?i:bearer\s+\S)|"
+    r"[sr]k[-_][\w-]{6}|gh[pousr]_\w{6}|github_pat_|glpat-|xox[abeprs]-|xapp-|(AKIA|ASIA)[0-9A-Z]{8}|AIza[\w-]{12}|"
+    r"hf_\w{8}|gsk_\w{8}|nvapi-\w{8}|pypi-\w{8}|npm_\w{12}|dop_v1_|shp(at|ss|ca)_|whsec_|ya29\.|SG\.[\w-]{12}|"
+    r"eyJ[\w-]{8,}\.|-----BEGIN |(?i:bearer\s+\S)|"
     r"(?i:([a-z]+_)?(password|passwd|pwd|secret|token|(api|access|account|shared_?access|private)_?key)"
-    r"[\"']?\s*[=:]\s*\S))"
+    r"[\"']?\s*[=:]\s*\S))\S*"
 )
+# The pattern above tries much at every character; without one of these it cannot match.
+_DASHED_PARTS = ("sk-", "rk-", "glpat-", "xox", "xapp-", "nvapi-", "pypi-", "-----BEGIN ")
+_SCORED_PARTS = (
+    *("sk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "hf_", "gsk_", "npm_", "dop_v1_"),
+    *("shpat_", "shpss_", "shpca_", "whsec_"),
+)
+_OTHER_PARTS = ("AKIA", "ASIA", "AIza", "ya29.", "SG.", "eyJ")
+_ASSIGNED_PARTS = ("password", "passwd", "pwd", "secret", "token", "key")
 _URL_PASSWORD = re.compile(r":/{1,2}[^\s@]*:\S*@")
 _EMAIL = re.compile(r"[\w.+-]@[\w-]+\.\w")
 _TOKEN = re.compile(r"[A-Za-z0-9+_=-]{20,}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _KIND_CHANGE = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[a-z0-9])|(?<=[0-9])(?=[A-Za-z])")
 
 
@@ -47,14 +59,39 @@ def secret_name(name: object, value: object) -> bool:
 def secret_text(text: str) -> bool:
     """A key by its prefix, a URL with a password, ``Bearer …``, or a long token that looks random."""
     seen = text[:LOOKED_AT_CHARS]
-    return bool(_KEY.search(seen) or _URL_PASSWORD.search(seen)) or any(
-        _random(token) for token in _TOKEN.findall(seen)
+    return has_key(seen) or any(is_random(token) for token in _TOKEN.findall(seen))
+
+
+def has_key(text: str) -> bool:
+    """A key by its prefix or its name, or a URL with a password; anywhere in the text."""
+    return (_may_have_key(text) and _KEY.search(text) is not None) or (
+        "@" in text and ":/" in text and _URL_PASSWORD.search(text) is not None
     )
 
 
+def has_random_token(text: str) -> bool:
+    """Whether a long token looks random, as keys without a prefix do; a UUID is an identifier."""
+    return any(
+        is_random(token)
+        for word in text.split()
+        if len(word) >= MIN_TOKEN_CHARS
+        for token in _TOKEN.findall(_UUID.sub("", word))
+    )
+
+
+def mask_private(text: str) -> str:
+    """With ``***`` in place of keys, passwords in URLs, long random tokens and personal forms; numbers stay."""
+    if _may_have_key(text):
+        text = _KEY.sub(MASK, text)
+    if "@" in text and ":/" in text:
+        text = _URL_PASSWORD.sub(f"://{MASK}@", text)
+    return _TOKEN.sub(lambda token: MASK if has_random_token(token.group()) else token.group(), mask_forms(text))
+
+
 def private_text(text: str) -> bool:
-    """A secret, or with an e-mail address in it."""
-    return secret_text(text) or _EMAIL.search(text[:LOOKED_AT_CHARS]) is not None
+    """A secret, or with an e-mail address, a card or telephone number or the like in it."""
+    seen = text[:LOOKED_AT_CHARS]
+    return secret_text(seen) or _EMAIL.search(seen) is not None or mask_forms(seen) != seen
 
 
 def carries_secret(name: str, value: object) -> bool:
@@ -84,7 +121,21 @@ def _items(value: object, most: int) -> list[tuple[object, object]]:
     return []
 
 
-def _random(token: str) -> bool:
+def _may_have_key(text: str) -> bool:
+    if any(part in text for part in _OTHER_PARTS):
+        return True
+    if "-" in text and any(part in text for part in _DASHED_PARTS):
+        return True
+    if "_" in text and any(part in text for part in _SCORED_PARTS):
+        return True
+    small = text.lower()
+    assigned = "=" in text or ":" in text
+    return "bearer" in small or (assigned and any(part in small for part in _ASSIGNED_PARTS))
+
+
+def is_random(token: str) -> bool:
     """Random text changes between small letters, capitals and digits at every second character; words do not."""
+    if token.isdecimal() or (token.isalpha() and (token.islower() or token.isupper())):
+        return False
     plain = re.sub(r"[^A-Za-z0-9]", "", token)
-    return len(plain) >= 20 and len(_KIND_CHANGE.findall(plain)) * 5 >= len(plain)
+    return len(plain) >= MIN_TOKEN_CHARS and len(_KIND_CHANGE.findall(plain)) * 5 >= len(plain)

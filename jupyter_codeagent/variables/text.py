@@ -8,7 +8,15 @@ from typing import Any
 
 MAX_VALUE_CHARS = 24
 MAX_NAME_CHARS = 60
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff`<>]+")
+MAX_VARIABLE_NAME_CHARS = 200
+# What would be seen as nothing or as part of the letter before it; backticks, angle brackets and the bars of chat
+# templates with their look-alikes.
+_UNSAFE = re.compile(
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff"
+    r"`\u02cb\u1fef\uff40<>\u2039\u203a\u2329\u232a\u3008\u3009\ufe64\ufe65\uff1c\uff1e\uff5c]+"
+)
+# Control words of chat templates in square brackets: ``[INST]``, ``[/TOOL_CALLS]``.
+_BRACKETED = re.compile(r"\[(/?[A-Z][A-Z_]{2,30})\]")
 
 _PERSONAL = re.compile(
     r"(^|[^a-z])((e_?mail(_?address)?|(tele|cell|mobile)?_?phone(_?(no|num|number))?|tel|mobile|fax|ssn|iban|bic|passport|"
@@ -21,14 +29,23 @@ _PERSONAL = re.compile(
 
 
 def safe(text: str, max_chars: int = MAX_VALUE_CHARS) -> str:
-    """One line without control characters, invisible or direction marks, backticks and angle brackets; capped."""
-    cleaned = _UNSAFE.sub(" ", text[: max_chars * 4])
+    """One line without control characters, invisible or direction marks, backticks, angle brackets and what looks
+    like them; capped."""
+    seen = text[: max_chars * 4]
+    if not seen.isprintable():  # controls, line ends, invisible and direction marks, surrogates
+        seen = re.sub("\0+", " ", "".join(mark if mark.isprintable() else "\0" for mark in seen))
+    cleaned = _BRACKETED.sub(r"(\1)", _UNSAFE.sub(" ", seen))
     return cleaned if len(cleaned) <= max_chars else cleaned[: max_chars - 1] + "…"
 
 
 def quoted(text: str, max_chars: int = MAX_VALUE_CHARS) -> str:
     """As a Python string literal, so that data reads as data."""
     return repr(safe(text, max_chars))
+
+
+def is_variable_name(name: str) -> bool:
+    """Whether code can use the name and a prompt can hold it as it is; `globals()` takes any text for one."""
+    return name.isidentifier() and safe(name, MAX_VARIABLE_NAME_CHARS) == name
 
 
 def number(value: Any) -> str:

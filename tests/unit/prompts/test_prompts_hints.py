@@ -66,7 +66,7 @@ def run(code: str) -> tuple[ExecutionError | None, tuple[NamespaceEntry, ...], d
         ("flight.head()", "did you mean flights?"),
         ("plt.plot([1])", "add: import matplotlib.pyplot as plt"),
         ("qqq + 1", "defined are: flights, airlines, limit"),
-        ("import statsmodels.api as sm", "statsmodels is not installed and cannot be; use scipy.stats or numpy"),
+        ("from pandasql import sqldf", "pandasql is not installed and cannot be; use pandas itself"),
         ("import flights", "flights is a variable that exists already: no import"),
         ("pd.read_csv('flights.csv')", "no file is here; the data is already loaded as: flights, airlines"),
         ("flights.set_index('when').resample('M').size()", "write 'ME' instead of 'M'"),

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeagent.prompts.answer import answer_messages
-from jupyter_codeagent.prompts.conversation import Turn, compact, describe_changes
+from jupyter_codeagent.prompts.conversation import Turn, compact
 from jupyter_codeagent.prompts.extract import extract_code
 from jupyter_codeagent.prompts.system import SYSTEM_PROMPT, first_messages, next_messages, prefill
-from jupyter_codeagent.values import NamespaceEntry
 
 TURNS = st.builds(Turn, prompt=st.text(), code=st.text(min_size=1), answer=st.text(), changed=st.text())
 
@@ -107,12 +106,3 @@ def test_compacted_turns_are_the_last_ones_and_within_the_limit(sizes: list[int]
     kept = compact(turns, limit)
     assert sum(len(turn.code) for turn in kept) <= limit
     assert kept == (tuple(turns[-len(kept) :]) if kept else ())
-
-
-def test_changes_name_new_and_changed_variables_with_their_columns() -> None:
-    old = NamespaceEntry(name="df", type_name="DataFrame", shape=(3, 1), columns=("a",))
-    new = NamespaceEntry(name="df", type_name="DataFrame", shape=(3, 2), columns=("a", "b"))
-    same = NamespaceEntry(name="n", type_name="int")
-    hidden = NamespaceEntry(name="_x", type_name="int")
-    assert describe_changes([old, same], [new, same, hidden]) == "df DataFrame 3x2 (a, b)"
-    assert describe_changes([old], [old]) == ""

@@ -1,0 +1,15 @@
+"""What the model is told when its code asks for a column that the user has hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from jupyter_codeagent.prompts.hints import missing_labels
+from jupyter_codeagent.values import ExecutionError
+
+
+def hidden_hint(error: ExecutionError, hidden_columns: Mapping[str, frozenset[str]]) -> str:
+    """One line for labels that the code itself has named; others are never told. Empty if none is hidden."""
+    asked = set(missing_labels(error))
+    hits = [f"{label!r} of {name}" for name, labels in hidden_columns.items() for label in sorted(asked & labels)]
+    return f"{', '.join(hits)}: hidden by the user, so the sandbox has no copy; answer without it" if hits else ""

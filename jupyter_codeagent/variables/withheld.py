@@ -1,0 +1,124 @@
+"""Values of columns that are told by type only, where they stand in text that goes to the model.
+
+The model's code runs on all columns, so it can print what the description withholds. Looked for are whole values of
+the text columns and index levels of the user's frames; parts of a value, and numbers, are not found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jupyter_codeagent.variables.forms import MASK
+from jupyter_codeagent.variables.personal import MAX_VALUES, personal_kind
+from jupyter_codeagent.variables.text import looks_personal
+
+SAMPLED_ROWS = 2000
+MAX_WORDS = 8
+"""Of one value."""
+MIN_LETTERS = 3
+MIN_DIGITS = 7
+"""Of a value without letters: a shorter one could be a figure of an ordinary result."""
+_WORD = re.compile(r"\w+")
+_BEFORE = re.compile(r"[^\w\s]{1,2}$")
+_AFTER = re.compile(r"[^\w\s]{1,2}")
+
+
+def mask_values(text: str, values: Sequence[str]) -> str:
+    """With ``***`` in place of each value that is not part of a word."""
+    if not values:
+        return text
+    longest_first = sorted(values, key=len, reverse=True)
+    return re.sub(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", MASK, text)
+
+
+def withheld_values(text: str, namespace: Mapping[str, Any]) -> tuple[str, ...]:
+    """The values of personal columns that stand in a text of some thousand characters. On the main thread.
+
+    Costs one look at each text column, and one pass over the rows of each that is personal.
+    """
+    spans = _spans(text)
+    if not spans:
+        return ()
+    found: set[str] = set()
+    for value in namespace.values():
+        for label, column in _text_columns(value):
+            if looks_personal(label) or personal_kind(label, _sample(column)):
+                found.update(_among(column, spans))
+    return tuple(sorted(found))
+
+
+def _spans(text: str) -> list[str]:
+    """All that could be a value: up to `MAX_WORDS` words of one line, with or without signs around them."""
+    spans: set[str] = set()
+    for line in text.split("\n"):
+        words = list(_WORD.finditer(line))
+        for at, first in enumerate(words):
+            before = _BEFORE.search(line[: first.start()])
+            starts = {first.start(), before.start() if before else first.start()}
+            for last in words[at : at + MAX_WORDS]:
+                after = _AFTER.match(line, last.end())
+                ends = {last.end(), last.end() + 1, after.end()} if after else {last.end()}
+                spans.update(line[start:end] for start in starts for end in ends)
+    return [span for span in spans if _is_telling(span)]
+
+
+def _is_telling(span: str) -> bool:
+    letters = sum(map(str.isalpha, span))
+    return letters >= MIN_LETTERS or (not letters and sum(map(str.isdigit, span)) >= MIN_DIGITS)
+
+
+def _text_columns(value: Any) -> Iterator[tuple[object, Any]]:
+    """(label, pandas or polars Series) of each column and index level that holds text."""
+    kind = next((cls.__module__.partition(".")[0] for cls in type(value).__mro__ if _is_frame_class(cls)), "")
+    if kind == "pandas":
+        yield from _pandas_text_columns(value)
+    elif kind == "polars":
+        yield from _polars_text_columns(value)
+
+
+def _is_frame_class(cls: type) -> bool:
+    package = cls.__module__.partition(".")[0]
+    return package in ("pandas", "polars") and cls.__name__ in ("DataFrame", "Series")
+
+
+def _pandas_text_columns(value: Any) -> Iterator[tuple[object, Any]]:
+    from pandas.api.types import is_object_dtype, is_string_dtype
+
+    columns = (
+        [(value.name, value)]
+        if value.ndim == 1
+        else [(label, value.iloc[:, at]) for at, label in enumerate(value.columns)]
+    )
+    columns += [
+        (name, value.index.get_level_values(at).to_series()) for at, name in enumerate(value.index.names) if name
+    ]
+    for label, column in columns:
+        kind = column.cat.categories.dtype if str(column.dtype) == "category" else column.dtype
+        if is_object_dtype(kind) or is_string_dtype(kind):
+            yield label, column
+
+
+def _polars_text_columns(value: Any) -> Iterator[tuple[object, Any]]:
+    for column in value.get_columns() if hasattr(value, "get_columns") else [value]:
+        if str(column.dtype) in ("String", "Categorical") or str(column.dtype).startswith("Enum"):
+            yield column.name, column
+
+
+def _sample(column: Any) -> list[str]:
+    values = column.head(SAMPLED_ROWS)
+    listed = values.drop_nulls().to_list() if hasattr(values, "drop_nulls") else values.dropna().tolist()
+    return list(dict.fromkeys(value for value in listed if isinstance(value, str)))[:MAX_VALUES]
+
+
+def _among(column: Any, spans: Sequence[str]) -> list[str]:
+    if hasattr(column, "is_in"):
+        import polars
+
+        return [str(value) for value in column.filter(column.cast(polars.String).is_in(spans)).unique().to_list()]
+    try:
+        return [str(value) for value in column[column.isin(spans)].unique()]
+    except TypeError:  # lists or dicts among the texts: they cannot be hashed
+        wanted = set(spans)
+        return [value for value in column if isinstance(value, str) and value in wanted]

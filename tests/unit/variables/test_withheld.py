@@ -1,0 +1,69 @@
+"""`variables.withheld`: values of personal columns are found in text for the model, whatever stands around them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from jupyter_codeagent.variables.withheld import mask_values, withheld_values
+
+NAMES = ["Braund, Mr. Owen Harris", "Cumings, Mrs. John Bradley (Florence)", "Zyx Wvutsr", "O'Brien, Sr.", None]
+
+
+def frames() -> dict[str, Any]:
+    table = {"full_name": NAMES, "town": ["Oslo", "Rome", "Oslo", "Rome", "Oslo"], "n": [1, 2, 3, 4, 5]}
+    pandas = pd.DataFrame(table)
+    return {
+        "pandas": pandas,
+        "object": pandas.astype({"full_name": object}),
+        "category": pandas.astype({"full_name": "category"}),
+        "arrow": pandas.astype({"full_name": "string[pyarrow]"}),
+        "index": pandas.set_index("full_name"),
+        "levels": pandas.set_index(["town", "full_name"]),
+        "series": pandas["full_name"],
+        "twice": pandas.set_axis(["full_name", "full_name", "n"], axis=1),
+        "mixed": pd.DataFrame({"full_name": [*NAMES, ["Zyx Wvutsr"]]}),
+        "polars": pl.DataFrame(table),
+        "polars_category": pl.DataFrame(table).cast({"full_name": pl.Categorical}),
+        "polars_series": pl.Series("full_name", NAMES),
+    }
+
+
+@pytest.mark.parametrize("kind", frames())
+@pytest.mark.parametrize("around", ["{}", "0   {}  12.5", "['{}', 1]", "bad row: {}!", "x={};", '"{}",3'])
+def test_a_value_is_found_and_masked_wherever_it_stands(kind: str, around: str) -> None:
+    for name in NAMES[:4]:
+        assert name is not None
+        text = around.format(name)
+        found = withheld_values(text, {"v": frames()[kind]})
+        assert name in found
+        assert mask_values(text, found) == around.format("***")
+
+
+@pytest.mark.parametrize("kind", frames())
+def test_values_of_other_columns_and_figures_are_left(kind: str) -> None:
+    text = "Oslo 3 rows, mean 12.5 of 1234567 Owen Harris"
+    found = withheld_values(text, {"v": frames()[kind]})
+    assert set(found) <= ({"Oslo"} if kind == "twice" else set())
+
+
+def test_a_short_number_in_a_personal_column_masks_no_figure() -> None:
+    frame = pd.DataFrame({"phone": ["12", "345", "5551234567"], "last_name": ["Li", "Ng", "Xu"]})
+    assert withheld_values("12 rows, 345, Li, 5551234567", {"df": frame}) == ("5551234567",)
+
+
+def test_part_of_a_word_is_not_masked() -> None:
+    assert mask_values("Anna and Annabel; Price", ["Anna"]) == "*** and Annabel; Price"
+    assert mask_values("a.b", ["a.b", "a"]) == "***"
+    assert mask_values("as it is", []) == "as it is"
+
+
+def test_other_objects_are_not_looked_at() -> None:
+    class Loud:
+        def __getattr__(self, name: str) -> object:
+            raise AssertionError(name)
+
+    assert withheld_values("some text", {"loud": Loud(), "n": 3, "text": "some"}) == ()
