@@ -1,40 +1,137 @@
-"""Statistics of one column from a bounded sample: what a person would want to know before writing code."""
+"""What is told of one column from a bounded sample: what a person would want to know before writing code."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import datetime
+import decimal
+import fractions
+import io
+import re
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from jupyter_codeagent.values import ColumnSummary, Privacy
+from jupyter_codeagent.variables.personal import personal_kind
+from jupyter_codeagent.variables.reading import first, type_name, type_path
 from jupyter_codeagent.variables.secret import private_text
 from jupyter_codeagent.variables.text import MAX_NAME_CHARS, looks_personal, number, quoted, safe
 
+MAX_STAT_COLUMNS = 100
+"""Columns with statistics; further ones are told by name and type."""
 MAX_LISTED = 6
 """Distinct values up to which all are listed."""
-MAX_COUNTED = 2000
 MIN_SHARE = 0.01
 """A listed value must make up so much of the sample: rare ones can tell of single persons."""
-
 MAX_SINGLE = 1
 """Listed values that may stand in one row only: [Oslo, Rome, Oslo] are categories, five names are not."""
+MIN_SINGLE_SHARE = 0.1
+"""Such a row must be so much of the sample: in a longer one it is a single person."""
+LONG_CHARS = 200
+"""Longer text is prose, of which neither categories nor examples are told."""
+CHECKED_VALUES = 200
+"""Distinct values that are looked at for personal or secret ones."""
+MIN_PERSONAL_NUMBER = 1_000_000
+"""Telephone, card and national numbers are longer."""
+LABEL_DEPTH = 3
+MAX_ROW_CHARS = 400
+
+_OFFSET = re.compile(r"(?<=\d)[+-]\d\d:\d\d$")
+_MIDNIGHT = re.compile(r"[T ]00:00:00(\.0+)?$|\.0+$")
+_PLAIN: frozenset[type] = frozenset(
+    (
+        *(str, int, float, complex, bool, datetime.date, datetime.datetime, datetime.time, datetime.timedelta),
+        *(decimal.Decimal, fractions.Fraction, uuid.UUID),
+    )
+)
+_PLAIN_PATHS = frozenset(
+    (
+        *("pandas.Timestamp", "pandas.Timedelta", "pandas.Period", "pandas.Interval", "numpy.datetime64"),
+        *("pandas._libs.tslibs.timestamps.Timestamp", "pandas._libs.tslibs.timedeltas.Timedelta"),
+        *("pandas._libs.tslibs.period.Period", "pandas._libs.interval.Interval", "numpy.timedelta64"),
+        *("pandas._libs.missing.NAType", "pandas._libs.tslibs.nattype.NaTType", "numpy.str_"),
+        *("pandas.api.typing.NAType", "pandas.api.typing.NaTType"),
+        *(f"numpy.{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)),
+        *("numpy.bool", "numpy.bool_"),
+    )
+)
 
 
-def column_name(label: object) -> str:
-    """`repr()` of the label as one safe line."""
-    return quoted(label, MAX_NAME_CHARS) if isinstance(label, str) else safe(repr(label), MAX_NAME_CHARS)
+@dataclass(frozen=True, kw_only=True)
+class ToldColumn:
+    """A column's line, and whether its values may stand in sample rows."""
+
+    summary: ColumnSummary
+    may_be_shown: bool = False
 
 
-def summarize(label: object, sample: Any, privacy: Privacy, *, sampled: bool) -> ColumnSummary:
-    """One pandas Series, already cut to the sample if `sampled`."""
-    name, dtype = column_name(label), short_dtype(sample.dtype)
-    if privacy == "schema" or looks_personal(label):
-        return ColumnSummary(name=name, dtype=dtype)
-    missing = missing_text(int(sample.isna().sum()), len(sample), sampled=sampled)
-    present = sample.dropna()
-    if len(present) == 0:
-        return ColumnSummary(name=name, dtype=dtype, missing=missing)
-    stats, example = _stats(present, dtype)
-    return ColumnSummary(name=name, dtype=dtype, stats=stats, example=example, missing=missing)
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """What was read of a column."""
+
+    values: Sequence[Any] = field(default=())
+    """Those present, where they are needed one by one: text, objects, whole numbers."""
+    low: str = ""
+    high: str = ""
+    """Range of numbers and instants, as told; empty for other kinds."""
+    missing: str = ""
+
+
+def is_plain(value: object) -> bool:
+    """Whether `str` of it is known to be short and harmless: never of a class of the user's."""
+    return value is None or _is_plain_type(type(value))
+
+
+def _is_plain_type(kind: type) -> bool:
+    return kind in _PLAIN or type_path(kind) in _PLAIN_PATHS
+
+
+def column_name(label: object, depth: int = LABEL_DEPTH) -> str:
+    """`repr()` of the label as one safe line; an address or key that became a label is masked."""
+    if type(label) is str:
+        return "'***'" if private_text(label) else quoted(label, MAX_NAME_CHARS)
+    if type(label) is tuple and depth:
+        parts = [column_name(part, depth - 1) for part in label]
+        return safe(f"({', '.join(parts)}{',' if len(parts) == 1 else ''})", 2 * MAX_NAME_CHARS)
+    if type(label) in (int, float, bool) or label is None:
+        return repr(label)
+    return quoted(str(label), MAX_NAME_CHARS) if is_plain(label) else f"a {safe(type_name(type(label)), 40)}"
+
+
+def tell(label: object, dtype: str, privacy: Privacy, sample: Sample) -> ToldColumn:
+    """The line of a column; by type only where the mode, the label or the values ask for that."""
+    name = column_name(label)
+    if by_type_only(label, privacy) or is_personal(label, sample.values):
+        return ToldColumn(summary=ColumnSummary(name=name, dtype=dtype))
+    stats, example = (f"{sample.low}..{sample.high}", "") if sample.low else _tell_values(sample.values)
+    return ToldColumn(
+        summary=ColumnSummary(name=name, dtype=dtype, stats=stats, example=example, missing=sample.missing),
+        may_be_shown=True,
+    )
+
+
+def by_type_only(label: object, privacy: Privacy) -> bool:
+    return privacy == "schema" or (is_plain(label) and looks_personal(label)) or _personal_part(label)
+
+
+def _personal_part(label: object) -> bool:
+    return type(label) is tuple and any(is_plain(part) and looks_personal(part) for part in label)
+
+
+def is_personal(label: object, values: Sequence[Any]) -> bool:
+    """Whether the values look like addresses, telephone numbers, keys …, by some of the distinct ones."""
+    some = values[:: max(1, len(values) // (2 * CHECKED_VALUES))]
+    texts = list(dict.fromkeys(str(value) for value in some if _may_identify(value)))
+    step = -(-len(texts) // CHECKED_VALUES) or 1
+    name = label if is_plain(label) else ""
+    return bool(texts) and personal_kind(name, texts[::step]) != ""
+
+
+def _may_identify(value: object) -> bool:
+    return type(value) is str or (type(value) is int and abs(value) >= MIN_PERSONAL_NUMBER)
 
 
 def missing_text(count: int, total: int, *, sampled: bool) -> str:
@@ -44,50 +141,37 @@ def missing_text(count: int, total: int, *, sampled: bool) -> str:
     return f"{max(count / total, 0.001):.1%} missing" if sampled else f"{count} missing"
 
 
-def short_dtype(dtype: object) -> str:
-    """``int``, ``float``, ``str``, ``bool``, ``datetime``, ``category``; anything else by its own name."""
-    text = str(dtype)
-    for start, short in (
-        ("int", "int"),
-        ("Int", "int"),
-        ("uint", "int"),
-        ("UInt", "int"),
-        ("float", "float"),
-        ("Float", "float"),
-        ("bool", "bool"),
-        ("datetime64", "datetime"),
-        ("timedelta", "timedelta"),
-        ("category", "category"),
-        ("str", "str"),
-    ):
-        if text.startswith(start):
-            return short
-    return safe(text)
+def instant(value: Any) -> str:
+    """A date or time as it is told: without the offset, which the type has, and a time of day that is midnight."""
+    return _MIDNIGHT.sub("", _OFFSET.sub("", safe(str(value), 40)))
 
 
-def _stats(present: Any, dtype: str) -> tuple[str, str]:
-    if dtype in ("int", "float"):
-        return f"{number(present.min())}..{number(present.max())}", ""
-    if dtype in ("datetime", "timedelta"):
-        return f"{_instant(present.min())}..{_instant(present.max())}", ""
-    if dtype == "bool":
+def _tell_values(values: Sequence[Any]) -> tuple[str, str]:
+    """(statistics, example) of text and other objects."""
+    kinds = set(map(type, values))
+    if not kinds or kinds == {bool}:
         return "", ""
-    return _categories(present)
+    if not all(map(_is_plain_type, kinds)):
+        return _nested(values, kinds), ""
+    longest = max((len(value) for value in values if type(value) is str), default=0)
+    if longest > LONG_CHARS:
+        return f"text up to {longest} characters", ""
+    mixed = f"{'|'.join(sorted(map(type_name, kinds)))} " if len(kinds) > 1 else ""
+    counts = Counter(values if kinds == {str} else map(str, values)).most_common()
+    stats, example = tell_categories(counts, len(values))
+    return mixed + stats, example
 
 
-def _instant(value: Any) -> str:
-    text = str(value)
-    return text.removesuffix(" 00:00:00")
-
-
-def _categories(present: Any) -> tuple[str, str]:
-    """All values where they are few and frequent, else how many there are and one example."""
-    try:
-        counts = present.value_counts()
-    except TypeError:  # unhashable: lists, dicts
-        return f"{type(present.iloc[0]).__name__} values", ""
-    counts = counts[counts > 0].head(MAX_COUNTED)
-    return tell_categories([(str(value), int(count)) for value, count in counts.items()], len(present))
+def _nested(values: Sequence[Any], kinds: set[type]) -> str:
+    """Lists, dicts, arrays and objects in cells: their types and keys, never their `repr`."""
+    if kinds == {dict}:
+        keys = dict.fromkeys(key for value in values[:20] for key in first(value, MAX_LISTED) if type(key) is str)
+        return f"dict values, keys [{', '.join(column_name(key) for key in list(keys)[:MAX_LISTED])}]"
+    names = ", ".join(sorted(safe(type_name(kind), 40) for kind in kinds)[:3])
+    if kinds <= {list, tuple, set}:
+        inner = sorted({safe(type_name(type(item)), 40) for value in values[:20] for item in first(value, 5)})
+        return f"{names} values" + (f" of {', '.join(inner[:3])}" if inner else "")
+    return f"{names} values"
 
 
 def tell_categories(counts: Sequence[tuple[str, int]], total: int) -> tuple[str, str]:
@@ -101,8 +185,57 @@ def tell_categories(counts: Sequence[tuple[str, int]], total: int) -> tuple[str,
 
 def _really_categories(counts: Sequence[tuple[str, int]], total: int) -> bool:
     """Few values that repeat: in a table of five rows `MIN_SHARE` alone would let every single person through."""
+    if len(counts) > MAX_LISTED:
+        return False
     repeats = len(counts) < total and 2 * len(counts) <= total + 1
     single = sum(count == 1 for _, count in counts)
-    frequent = counts[-1][1] >= MIN_SHARE * total and single <= MAX_SINGLE
-    few = len(counts) <= MAX_LISTED
-    return few and repeats and frequent and not any(private_text(value) for value, _ in counts)
+    share = MIN_SINGLE_SHARE if single else MIN_SHARE
+    frequent = counts[-1][1] >= share * total and single <= MAX_SINGLE
+    return repeats and frequent and not any(private_text(value) for value, _ in counts)
+
+
+def column_text(column: ColumnSummary, *, sampled: bool) -> str:
+    """Statistics of a single column as the end of a headline; says itself that they are of a sample."""
+    parts = [column.stats, f"e.g. {column.example}" if column.example else "", column.missing]
+    text = " ".join(part for part in parts if part)
+    return f" {text}{' (from a sample)' if sampled else ''}" if text else ""
+
+
+def harmless(values: Iterable[object]) -> bool:
+    """Whether values may stand in sample rows: short, of known types, no address or key."""
+    return all(
+        is_plain(value) and len(text := str(value)) <= LONG_CHARS and not private_text(text) for value in values
+    )
+
+
+def number_range(low: Any, high: Any) -> tuple[str, str]:
+    return number(low), number(high)
+
+
+def rows_text(columns: Sequence[tuple[object, Sequence[Any]]]) -> str:
+    """(label, values) as CSV, without columns whose values are not harmless; '' if none is left."""
+    shown = [(label, values) for label, values in columns if harmless(values)]
+    if not shown:
+        return ""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([column_name(label).strip("'") for label, _ in shown])
+    writer.writerows(zip(*([_cell(value) for value in values] for _, values in shown), strict=True))
+    return "\n".join(safe(line, MAX_ROW_CHARS) for line in text.getvalue().splitlines())
+
+
+def _cell(value: Any) -> str:
+    if value is None or type_name(type(value)) in ("NAType", "NaTType"):
+        return ""
+    if type(value) is float and value != value:  # noqa: PLR0124 - NaN
+        return ""
+    # One line each: a value with a line end could begin a line of its own, and with it a task.
+    return f"{value:.6g}" if type(value) is float else safe(str(value), MAX_ROW_CHARS)
+
+
+def type_text(dtype: object) -> str:
+    """The text of a library's dtype, without categories, which are values, and without angle brackets."""
+    text = str(dtype)
+    # `Enum(categories=…)` of polars and `ENUM('a', …)` of DuckDB; `List(Enum(…))` is told as `List`.
+    shown = text.partition("(")[0] if "enum(" in text.lower() else text
+    return safe(shown.replace("<", "[").replace(">", "]"), MAX_NAME_CHARS)

@@ -7,44 +7,98 @@ from collections.abc import Mapping
 from typing import Any
 
 from jupyter_codeagent.values import Privacy, VariableSummary
-from jupyter_codeagent.variables.registry import find_describer
-from jupyter_codeagent.variables.text import safe
+from jupyter_codeagent.variables import plain
+from jupyter_codeagent.variables.mentions import words_of
+from jupyter_codeagent.variables.reading import class_attribute, is_a, type_name, type_path
+from jupyter_codeagent.variables.registry import Describer, find_describer
+from jupyter_codeagent.variables.secret import private_text
+from jupyter_codeagent.variables.text import is_variable_name, safe
 
 MAX_DETAILED = 200
-"""Variables beyond this are told by name and type: 10,000 variables must stay usable."""
+"""Plain values, and as many of other kinds, that are described; further ones are told by name and type."""
+MAX_WITH_STATISTICS = 30
+"""The largest frames; statistics of further ones would not fit into a prompt and cost milliseconds each."""
 
 
 def describe(namespace: Mapping[str, Any], *, privacy: Privacy, mentioned: str) -> tuple[VariableSummary, ...]:
-    """Summaries in the order of the namespace; modules are left out.
+    """Summaries in the order of the namespace; modules and what has no proper name are left out.
 
     Called on the main thread, once per run. Variables that `mentioned` names are always described in full.
     """
-    summaries: list[VariableSummary] = []
-    for name, value in namespace.items():
-        if isinstance(value, types.ModuleType):
+    words = words_of(mentioned)
+    first: Privacy = "schema" if len(namespace) > MAX_WITH_STATISTICS else privacy
+    values = {
+        name: value
+        for name, value in namespace.items()
+        if not is_a(value, types.ModuleType) and is_variable_name(name)
+    }
+    found: dict[str, VariableSummary] = {}
+    left = {True: MAX_DETAILED, False: MAX_DETAILED}
+    waiting = []
+    for name, value in values.items():
+        if name.lower() in words:
+            found[name] = describe_value(name, value, privacy)
             continue
-        full = len(summaries) < MAX_DETAILED or name in mentioned
-        summaries.append(describe_value(name, value, privacy) if full else unknown(name, value))
-    return tuple(summaries)
+        describer = _describer(value)
+        is_simple = describer is None or describer in _PLAIN
+        left[is_simple] -= 1
+        if left[is_simple] < 0:
+            found[name] = unknown(name, value)
+        elif is_simple:
+            found[name] = describe_value(name, value, privacy)
+        else:
+            # Names and types first, which are cheap: they tell the size.
+            found[name] = describe_value(name, value, first)
+            waiting.append(name)
+    frames = sorted(
+        (name for name in waiting if found[name].frame_like), key=lambda name: -(found[name].size_bytes or 0)
+    )
+    told_by_type = set(frames[MAX_WITH_STATISTICS:])
+    if privacy != first:
+        found.update(
+            {name: describe_value(name, values[name], privacy) for name in waiting if name not in told_by_type}
+        )
+    return tuple(found[name] for name in values)
 
 
 def describe_value(name: str, value: Any, privacy: Privacy) -> VariableSummary:
     """One variable: by its own `_repr_agent_()`, by a describer, or by name and type."""
     try:
         # Its own words may hold values, so `schema` does without them.
-        own = getattr(type(value), "_repr_agent_", None) if privacy != "schema" else None
+        own = class_attribute(type(value), "_repr_agent_") if privacy != "schema" else None
         if own is not None:
-            return VariableSummary(
-                name=name, type_name=type(value).__name__, headline=f"{name}: {safe(str(own(value)), 300)}"
-            )
+            return _by_itself(name, value, str(own(value)))
         describer = find_describer(value)
         return describer(name, value, privacy) if describer is not None else unknown(name, value)
-    except Exception:  # noqa: BLE001 - an object of the user's may raise anything; its name and type are still true
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - polars' panics are no `Exception`, and a user's object may raise anything
         return unknown(name, value)
 
 
 def unknown(name: str, value: object) -> VariableSummary:
     """Name and type only; its `repr` may be lazy, large or harmful."""
-    kind = type(value)
-    shown = kind.__name__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__name__}"
-    return VariableSummary(name=name, type_name=kind.__name__, headline=f"{name}: {safe(shown, 80)}")
+    kind, path = type_name(type(value)), type_path(type(value))
+    module = path.partition(".")[0]
+    shown = kind if module in ("builtins", "__main__") else f"{path.removesuffix(type(value).__qualname__)}{kind}"
+    return VariableSummary(name=name, type_name=safe(kind, 60), headline=f"{name}: {safe(shown, 80)}")
+
+
+def _by_itself(name: str, value: object, words: str) -> VariableSummary:
+    if private_text(words):
+        return unknown(name, value)
+    return VariableSummary(
+        name=name, type_name=safe(type_name(type(value)), 60), headline=f"{name}: {safe(words, 300)}"
+    )
+
+
+def _describer(value: object) -> Describer | None:
+    try:
+        return find_describer(value)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - see `describe_value`, which says what is known all the same
+        return None
+
+
+_PLAIN = frozenset(plain.DESCRIBERS.values())

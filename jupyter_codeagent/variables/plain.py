@@ -1,105 +1,185 @@
-"""Describers of what Python itself has: scalars, text, containers, functions, classes, dates, paths."""
+"""Describers of what Python itself has: scalars, text, containers, dates."""
 
 from __future__ import annotations
 
-import inspect
 import sys
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
 from jupyter_codeagent.values import Privacy, VariableSummary
+from jupyter_codeagent.variables.columns import is_personal, is_plain, number_range
+from jupyter_codeagent.variables.reading import (
+    class_attribute,
+    container_of,
+    first,
+    first_pairs,
+    is_a,
+    length,
+    type_name,
+    type_path,
+)
 from jupyter_codeagent.variables.secret import carries_secret, private_text, secret_name
 from jupyter_codeagent.variables.text import looks_personal, quoted, safe
 
 MAX_KEYS = 12
-MAX_SIGNATURE = 120
+MAX_TEXT = 200
+"""Longer text is told by its length."""
+LOOKED_AT_ITEMS = 20
+CHECKED_ITEMS = 500
+"""What `carries_secret` looks at."""
+MAX_DIGITS = 40
+LOOKED_AT_BYTES = 1000
 
 
 def describe_scalar(name: str, value: Any, privacy: Privacy) -> VariableSummary:
     """None, numbers, dates: the value itself, unless the mode or its name forbids."""
-    kind = type(value).__name__
-    text = str(value)
-    hidden = privacy == "schema" or looks_personal(name) or secret_name(name, value) or private_text(text)
-    shown = "" if hidden else f" = {safe(text, 40)}"
-    return _summary(name, value, f"{name}: {kind}{shown}", copyable=True)
+    kind = safe(type_name(type(value)), 60)
+    text = scalar_text(value)
+    hidden = privacy == "schema" or looks_personal(name) or secret_name(name, text) or private_text(text)
+    shown = "" if hidden or not text else f" = {safe(text, MAX_DIGITS).strip()}"
+    return summary(name, value, f"{name}: {kind}{shown}", copyable=not private_text(text))
 
 
 def describe_text(name: str, value: str, privacy: Privacy) -> VariableSummary:
     """Short text itself; the length alone where the text or its name looks private."""
-    private = looks_personal(name) or secret_name(name, value) or private_text(value)
-    hidden = privacy == "schema" or private or len(value) > 200
-    shown = f"{len(value)} characters" if hidden else f"= {quoted(value, 60)}"
-    return _summary(name, value, f"{name}: str {shown}", copyable=_unasked(name, value))
+    text = str.__str__(value)
+    private = looks_personal(name) or secret_name(name, text) or private_text(text)
+    hidden = privacy == "schema" or private or len(text) > MAX_TEXT
+    shown = f"{len(text)} characters" if hidden else f"= {quoted(text, 60)}"
+    return summary(name, value, f"{name}: str {shown}", copyable=_unasked(name, text))
 
 
 def describe_bytes(name: str, value: Any, privacy: Privacy) -> VariableSummary:
-    return _summary(
-        name, value, f"{name}: {type(value).__name__} {len(value)} bytes", copyable=_unasked(name, value)
+    kind: Any = bytes if is_a(value, bytes) else bytearray
+    start = kind.__getitem__(value, slice(LOOKED_AT_BYTES))
+    return summary(
+        name,
+        value,
+        f"{name}: {safe(type_name(type(value)), 60)} {kind.__len__(value)} bytes",
+        copyable=_unasked(name, start),
     )
 
 
 def describe_sequence(name: str, value: Any, privacy: Privacy) -> VariableSummary:
-    """Length and the types of the first few elements."""
-    kinds = sorted({type(item).__name__ for item, _ in zip(value, range(20), strict=False)})
-    of = f" of {', '.join(kinds[:3])}" if kinds else ""
-    return _summary(name, value, f"{name}: {type(value).__name__} {len(value)}{of}", copyable=_unasked(name, value))
+    """Length and the types of the first few elements; of numbers their range, of dicts their keys."""
+    names = class_attribute(type(value), "_fields")
+    if type(names) is tuple:
+        return _describe_named_tuple(name, value, names, privacy)
+    items = first(value, LOOKED_AT_ITEMS)
+    text = _items_text(name, items, privacy, whole=length(value) <= LOOKED_AT_ITEMS)
+    kind = safe(type_name(type(value)), 60)
+    return summary(name, value, f"{name}: {kind} {length(value)}{text}", copyable=_unasked(name, value))
 
 
 def describe_mapping(name: str, value: Any, privacy: Privacy) -> VariableSummary:
-    """Length and the first keys, as far as they are text and not private themselves."""
-    keys = [_key(key) for key in islice(value, MAX_KEYS) if isinstance(key, str)]
-    more = ", …" if len(value) > len(keys) else ""
-    told = keys and privacy != "schema" and not looks_personal(name)
-    shown = f" keys [{', '.join(keys)}{more}]" if told else f" {len(value)}"
-    return _summary(name, value, f"{name}: {type(value).__name__}{shown}", copyable=_unasked(name, value))
+    """The first keys, as far as they are text and not private themselves, and the types of their values."""
+    pairs, size = first_pairs(value, MAX_KEYS), length(value)
+    keys = [key for key, _ in pairs if type(key) is str]
+    hidden = privacy == "schema" or looks_personal(name) or is_personal(name, keys)
+    told = "" if hidden or not keys else f" keys [{', '.join(map(_key, keys))}{', …' if size > len(keys) else ''}]"
+    kind = safe(type_name(type(value)), 60)
+    return summary(
+        name,
+        value,
+        f"{name}: {kind}{told or f' {size}'}{_kinds_text([item for _, item in pairs])}",
+        copyable=_unasked(name, value),
+    )
 
 
-def describe_function(name: str, value: Any, privacy: Privacy) -> VariableSummary:
-    """Signature without its default values, and the first line of the docstring; not copied."""
-    try:
-        signature = _without_defaults(inspect.signature(value))
-    except (TypeError, ValueError):
-        signature = "(...)"
-    doc = (inspect.getdoc(value) or "").split("\n")[0]
-    told = f"  # {safe(doc, 80)}" if doc and privacy != "schema" and not private_text(doc) else ""
-    return _summary(name, value, f"{name}: def {name}{safe(signature, MAX_SIGNATURE)} (not copied){told}")
+def describe_range(name: str, value: range, privacy: Privacy) -> VariableSummary:
+    shown = f"{len(value)}" if privacy == "schema" else f"{value.start}..{value.stop} step {value.step}"
+    return summary(name, value, f"{name}: range {shown}", copyable=True)
 
 
-def describe_class(name: str, value: Any, privacy: Privacy) -> VariableSummary:
-    return _summary(name, value, f"{name}: class {safe(value.__name__, 60)} (not copied)")
+def describe_running(name: str, value: Any, privacy: Privacy) -> VariableSummary:
+    """A generator, iterator or coroutine: looking into it would use it up."""
+    return summary(name, value, f"{name}: {safe(type_name(type(value)), 60)} (not consumed)")
 
 
-class _Default:
-    """Stands for a default value, which may be a secret and whose own `repr` may be anything."""
+def scalar_text(value: Any) -> str:
+    """`str` of a built-in number or date, or of the one a user's class is derived from; '' if there is none."""
+    if is_plain(value):
+        return _digits(value) if type(value) is int else str(value)
+    for base in (int, float, complex):
+        if base in type(value).__mro__:
+            plain: Any = base.__repr__(value)
+            return str(plain)
+    return str(value) if type_path(type(value)).startswith(("pathlib.", "pandas.")) else ""
 
-    def __repr__(self) -> str:
-        return "…"
+
+def summary(name: str, value: object, headline: str, *, copyable: bool = False) -> VariableSummary:
+    return VariableSummary(
+        name=name,
+        type_name=safe(type_name(type(value)), 60),
+        headline=headline,
+        size_bytes=_own_bytes(value),
+        copyable=copyable,
+    )
 
 
-def _without_defaults(signature: inspect.Signature) -> str:
-    parameters = [
-        parameter if parameter.default is parameter.empty else parameter.replace(default=_Default())
-        for parameter in signature.parameters.values()
-    ]
-    return str(signature.replace(parameters=parameters))
+def _describe_named_tuple(name: str, value: Any, labels: Sequence[object], privacy: Privacy) -> VariableSummary:
+    pairs = zip(labels, tuple.__iter__(value), strict=False)
+    fields = ", ".join(field_text(str(label), item, privacy) for label, item in islice(pairs, MAX_KEYS))
+    return summary(name, value, f"{name}: {safe(type_name(type(value)), 60)}({fields})")
+
+
+def field_text(label: str, value: object, privacy: Privacy) -> str:
+    """One attribute: its value where that is short, plain and not private, else its type."""
+    kind = type(value)
+    shown = kind in (int, float, bool, str) and privacy != "schema" and not looks_personal(label)
+    text = str(value)[: MAX_TEXT + 1] if shown and not (kind is int and int(value.bit_length()) > 100) else ""  # type: ignore[attr-defined]
+    if not text or private_text(text) or secret_name(label, value):
+        return f"{safe(label, 40)}: {safe(type_name(kind), 40)}"
+    return f"{safe(label, 40)}={quoted(text) if kind is str else safe(text)}"
+
+
+def _items_text(name: str, items: list[Any], privacy: Privacy, *, whole: bool) -> str:
+    kinds = {type(item) for item in items}
+    text = _kinds_text(items)
+    if privacy == "schema" or looks_personal(name) or not kinds:
+        return text
+    if kinds == {dict}:
+        keys = dict.fromkeys(key for item in items for key in first(item, MAX_KEYS) if type(key) is str)
+        shown = list(keys)[:MAX_KEYS]
+        return text if is_personal(name, shown) else f"{text} keys [{', '.join(map(_key, shown))}]"
+    if whole and kinds <= {int, float} and not is_personal(name, items):
+        numbers = [item for item in items if item == item]  # noqa: PLR0124 - without NaN
+        return f"{text} {'..'.join(number_range(min(numbers), max(numbers)))}" if numbers else text
+    return text
+
+
+def _kinds_text(items: list[Any]) -> str:
+    names = sorted({safe(type_name(type(item)), 40) for item in items})
+    return f" of {', '.join(names[:3])}" if names else ""
+
+
+def _digits(value: int) -> str:
+    """Of a huge integer its size: to write it out is slow, and Python refuses it from 4,300 digits on."""
+    return str(value) if value.bit_length() <= 130 else f"{value.bit_length()} bits"
 
 
 def _key(key: str) -> str:
     return "***" if private_text(key) else quoted(key)
 
 
-def _unasked(name: str, value: object) -> bool:
+def _unasked(name: str, value: Any) -> bool:
     """May be copied when the prompt names it; what carries a secret only when ``--vars`` does."""
-    return not carries_secret(name, value)
+    kind = container_of(value)
+    if kind is None or kind is type(value):
+        return not carries_secret(name, value)
+    # A subclass of the user's may do anything when it is asked for its items: a plain copy of the first is asked.
+    plain = dict(first_pairs(value, CHECKED_ITEMS)) if kind is dict else first(value, CHECKED_ITEMS)
+    return not carries_secret(name, plain)
 
 
-def _summary(name: str, value: object, headline: str, *, copyable: bool = False) -> VariableSummary:
-    return VariableSummary(
-        name=name,
-        type_name=type(value).__name__,
-        headline=headline,
-        size_bytes=sys.getsizeof(value, 0),
-        copyable=copyable,
+def _own_bytes(value: object) -> int:
+    """Of a class of the user's only what every object has: its `__sizeof__` is not called."""
+    kind = type(value)
+    return (
+        sys.getsizeof(value, 0)
+        if kind.__module__ in ("builtins", "datetime", "decimal")
+        else object.__sizeof__(value)
     )
 
 
@@ -108,8 +188,13 @@ DESCRIBERS = {
         (
             *("builtins.NoneType", "builtins.bool", "builtins.int", "builtins.float", "builtins.complex"),
             *("datetime.date", "datetime.datetime", "datetime.time", "datetime.timedelta", "decimal.Decimal"),
-            *("fractions.Fraction", "uuid.UUID", "pathlib.Path", "pathlib._local.Path", "pathlib.PurePath"),
+            *("fractions.Fraction", "uuid.UUID"),
             *("pandas.Timestamp", "pandas._libs.tslibs.timestamps.Timestamp"),
+            *("pandas.Timedelta", "pandas._libs.tslibs.timedeltas.Timedelta"),
+            *("pandas.Period", "pandas._libs.tslibs.period.Period"),
+            *("pandas.Interval", "pandas._libs.interval.Interval"),
+            *("pandas.api.typing.NAType", "pandas._libs.missing.NAType"),
+            *("pandas.api.typing.NaTType", "pandas._libs.tslibs.nattype.NaTType"),
         ),
         describe_scalar,
     ),
@@ -121,7 +206,12 @@ DESCRIBERS = {
         describe_sequence,
     ),
     "builtins.dict": describe_mapping,
-    "builtins.function": describe_function,
-    "builtins.builtin_function_or_method": describe_function,
-    "builtins.type": describe_class,
+    "builtins.range": describe_range,
+    **dict.fromkeys(
+        (
+            *("builtins.generator", "builtins.coroutine", "builtins.async_generator", "builtins.map"),
+            *("builtins.filter", "builtins.zip", "builtins.enumerate", "_io._IOBase"),
+        ),
+        describe_running,
+    ),
 }

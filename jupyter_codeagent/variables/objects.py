@@ -1,0 +1,187 @@
+"""Describers of functions, classes and instances of classes: read without running any code of theirs."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Iterable
+from typing import Any
+
+from jupyter_codeagent.values import Privacy, VariableSummary
+from jupyter_codeagent.variables.plain import MAX_KEYS, field_text, summary
+from jupyter_codeagent.variables.reading import (
+    class_attribute,
+    first,
+    instance_attributes,
+    is_a,
+    mro,
+    type_name,
+    type_path,
+)
+from jupyter_codeagent.variables.secret import private_text
+from jupyter_codeagent.variables.text import looks_personal, quoted, safe
+
+MAX_SIGNATURE = 120
+MAX_DOC = 80
+MAX_MESSAGE = 80
+MAX_FIELDS = 100
+ANNOTATION_DEPTH = 3
+_KNOWN_METACLASSES = frozenset(
+    (
+        *("builtins.type", "abc.ABCMeta", "enum.EnumType", "enum.EnumMeta"),
+        "pydantic._internal._model_construction.ModelMetaclass",
+    )
+)
+_FIELD_MARKS = ("__dataclass_fields__", "__attrs_attrs__")
+
+
+def describe_function(name: str, value: Any, privacy: Privacy) -> VariableSummary:
+    """Signature without its default values, and the first line of the docstring; not copied."""
+    start = "async def" if inspect.iscoroutinefunction(value) else "def"
+    doc = _doc_text(getattr(value, "__doc__", None), privacy, getattr(value, "__name__", ""))
+    return summary(name, value, f"{name}: {start} {name}{_signature(value)} (not copied){doc}")
+
+
+def describe_partial(name: str, value: Any, privacy: Privacy) -> VariableSummary:
+    inner = value.func
+    label = getattr(inner, "__name__", "") if type_path(type(inner)).startswith("builtins.") else ""
+    return summary(name, value, f"{name}: partial of {safe(label or type_name(type(inner)), 60)} (not copied)")
+
+
+def describe_class(name: str, value: Any, privacy: Privacy) -> VariableSummary:
+    """Name, how it is made and the first line of its docstring; of an Enum its members."""
+    label, path = safe(type_name(value), 60), type_path(type(value))
+    if path not in _KNOWN_METACLASSES:  # a metaclass of the user's answers for its classes
+        return summary(name, value, f"{name}: class {label} (not copied)")
+    members = class_attribute(value, "_member_names_")
+    if type(members) is list:
+        shown = ", ".join(safe(str(member), 40) for member in members[:MAX_KEYS])
+        more = ", …" if len(members) > MAX_KEYS else ""
+        return summary(name, value, f"{name}: class {label} with members {shown}{more} (not copied)")
+    doc = vars(value).get("__doc__")
+    return summary(
+        name,
+        value,
+        f"{name}: class {label}{_signature(value)} (not copied){_doc_text(doc, privacy, type_name(value))}",
+    )
+
+
+def describe_fields(name: str, value: Any, privacy: Privacy) -> VariableSummary:
+    """An instance of a dataclass, attrs class or pydantic model: its fields, plain ones with their values."""
+    own = instance_attributes(value)
+    fields = [label for mark in _FIELD_MARKS for label in _labels(class_attribute(type(value), mark))] or [
+        label for label in own if not label.startswith("_")
+    ]
+    hidden: Privacy = "schema" if looks_personal(name) else privacy
+    known = [label for label in fields if label in own]
+    told = [field_text(label, own[label], hidden) for label in known[:MAX_KEYS]]
+    more = ", …" if len(known) > MAX_KEYS else ""
+    return summary(name, value, f"{name}: {safe(type_name(type(value)), 60)}({', '.join(told)}{more})")
+
+
+def describe_member(name: str, value: Any, privacy: Privacy) -> VariableSummary:
+    """A member of an Enum: its name."""
+    label = instance_attributes(value).get("_name_")
+    shown = f".{safe(label, 40)}" if type(label) is str and privacy != "schema" and not looks_personal(name) else ""
+    return summary(name, value, f"{name}: {safe(type_name(type(value)), 60)}{shown}")
+
+
+def describe_exception(name: str, value: Any, privacy: Privacy) -> VariableSummary:
+    """Its class and what it was raised with, as far as that is one short text; `__str__` is not called."""
+    arguments = BaseException.__dict__["args"].__get__(value)
+    text = arguments[0] if len(arguments) == 1 else None
+    message = ""
+    if type(text) is str and privacy != "schema" and not private_text(text) and not looks_personal(name):
+        message = f": {quoted(text, MAX_MESSAGE)}"
+    return summary(name, value, f"{name}: exception {safe(type_name(type(value)), 60)}{message}")
+
+
+def has_fields(kind: type) -> bool:
+    """Whether instances tell their fields: dataclasses and attrs classes are known by a mark, not by a base."""
+    return any(class_attribute(kind, mark) is not None for mark in _FIELD_MARKS)
+
+
+class _Text:
+    """Stands for a default value or an annotation, whose own `repr` may be anything."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def _signature(value: Any) -> str:
+    try:
+        found = inspect.signature(value)
+    except (TypeError, ValueError):
+        return "(...)"
+    parameters = [
+        parameter.replace(default=_told(parameter.default, "…"), annotation=_annotation(parameter.annotation))
+        for parameter in found.parameters.values()
+    ]
+    return safe(str(found.replace(parameters=parameters, return_annotation=inspect.Signature.empty)), MAX_SIGNATURE)
+
+
+def _told(default: object, text: str) -> object:
+    return default if default is inspect.Parameter.empty else _Text(text)
+
+
+def _annotation(annotation: Any) -> object:
+    if annotation is inspect.Parameter.empty:
+        return annotation
+    text = _type_text(annotation, ANNOTATION_DEPTH)
+    return _Text(safe(text, 40)) if text else inspect.Parameter.empty
+
+
+def _type_text(annotation: Any, depth: int) -> str:
+    """As it was written, without calling the `repr` of what is not a type."""
+    if type(annotation) is str:
+        return annotation
+    if annotation is None or annotation is type(None):
+        return "None"
+    if is_a(annotation, type):
+        return type_name(annotation)
+    if type(annotation).__module__ not in ("typing", "types") or not depth:
+        return ""
+    if type(annotation).__name__ == "_AnnotatedAlias":
+        return _type_text(annotation.__origin__, depth - 1)
+    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    parts = [text for part in inner if (text := _type_text(part, depth - 1))]
+    if type(annotation).__name__ in ("UnionType", "_UnionGenericAlias", "Union"):
+        return " | ".join(parts)
+    label = type_name(origin) if is_a(origin, type) else str(getattr(annotation, "_name", "") or "")
+    return f"{label}[{', '.join(parts)}]" if parts and label else label
+
+
+def _doc_text(doc: object, privacy: Privacy, label: object) -> str:
+    line = inspect.cleandoc(doc).split("\n")[0] if type(doc) is str else ""
+    # A dataclass without a docstring gets its signature as one, with its default values in it.
+    if type(label) is str and line.startswith(f"{label}("):
+        return ""
+    return f"  # {safe(line, MAX_DOC)}" if line and privacy != "schema" and not private_text(line) else ""
+
+
+def _labels(marks: object) -> Iterable[str]:
+    """The names of fields as dataclasses (a dict) and attrs (a tuple of attributes) keep them."""
+    if type(marks) is dict:
+        return [label for label in marks if type(label) is str]
+    if marks is not None and tuple in mro(type(marks)):
+        return [str(mark.name) for mark in first(marks, MAX_FIELDS)]
+    return []
+
+
+DESCRIBERS = {
+    **dict.fromkeys(
+        (
+            *("builtins.function", "builtins.builtin_function_or_method", "builtins.method"),
+            *("functools._lru_cache_wrapper", "numpy.ufunc"),
+        ),
+        describe_function,
+    ),
+    "functools.partial": describe_partial,
+    "builtins.type": describe_class,
+    "enum.Enum": describe_member,
+    "pydantic.main.BaseModel": describe_fields,
+    "builtins.BaseException": describe_exception,
+}

@@ -1,0 +1,113 @@
+"""Describer of paths: what a file is called, whether it is there, how large; of parquet, what its footer says."""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+import sys
+from pathlib import Path
+from typing import Any
+
+from jupyter_codeagent.values import ColumnSummary, Privacy, VariableSummary
+from jupyter_codeagent.variables.arrow import columns_of_footer
+from jupyter_codeagent.variables.reading import type_name
+from jupyter_codeagent.variables.secret import private_text, secret_name
+from jupyter_codeagent.variables.text import looks_personal, safe
+
+MAX_PATH_CHARS = 60
+MAX_FOOTER_BYTES = 1 << 20
+"""Larger footers take longer to parse than they are worth."""
+MOUNTS = Path("/proc/self/mountinfo")
+_LOCAL = frozenset(
+    (
+        "ext2",
+        "ext3",
+        "ext4",
+        "xfs",
+        "btrfs",
+        "zfs",
+        "overlay",
+        "tmpfs",
+        "ramfs",
+        "f2fs",
+        "vfat",
+        "exfat",
+        "squashfs",
+    )
+)
+_UNITS = ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "kB"))
+
+
+def describe_path(name: str, path: Any, privacy: Privacy) -> VariableSummary:
+    """The file itself is not opened, but for the end of a parquet file, and that only where pyarrow is in use."""
+    kind, text = safe(type_name(type(path)), 60), str(path)
+    hidden = privacy == "schema" or looks_personal(name) or secret_name(name, text) or private_text(text)
+    if hidden:
+        return VariableSummary(name=name, type_name=kind, headline=f"{name}: {kind}", copyable=True)
+    state, columns = _look(path, privacy) if isinstance(path, Path) else ("", ())
+    return VariableSummary(
+        name=name,
+        type_name=kind,
+        headline=f"{name}: {kind} = {safe(_short(text), MAX_PATH_CHARS)}{state}",
+        columns=columns,
+        copyable=True,
+    )
+
+
+def _look(path: Path, privacy: Privacy) -> tuple[str, tuple[ColumnSummary, ...]]:
+    absolute = os.path.abspath(path)
+    if not _is_local(absolute):
+        return "", ()
+    try:
+        found = os.stat(absolute)
+    except OSError:
+        return " (no such file)", ()
+    if stat.S_ISDIR(found.st_mode):
+        return " (directory)", ()
+    if not stat.S_ISREG(found.st_mode):
+        return " (not a file)", ()
+    if path.suffix in (".parquet", ".pq") and "pyarrow.parquet" in sys.modules:
+        return _parquet(absolute, found.st_size, privacy)
+    return f" ({_size(found.st_size)})", ()
+
+
+def _parquet(path: str, size: int, privacy: Privacy) -> tuple[str, tuple[ColumnSummary, ...]]:
+    """The length of the footer stands in the last eight bytes, before the name of the format."""
+    with open(path, "rb") as file:
+        file.seek(max(0, size - 8))
+        end = file.read(8)
+        if len(end) < 8 or end[4:] != b"PAR1" or struct.unpack("<I", end[:4])[0] > MAX_FOOTER_BYTES:
+            return f" ({_size(size)})", ()
+        metadata = sys.modules["pyarrow.parquet"].read_metadata(file)
+    shape = f"{metadata.num_rows}x{metadata.num_columns}"
+    return f" ({_size(size)}, {shape}, not read)", columns_of_footer(metadata, privacy)
+
+
+def _is_local(path: str) -> bool:
+    """Whether the path lies on a disk of this machine: of a file server that is gone, even `stat` waits for ever.
+
+    A link may still lead elsewhere.
+    """
+    try:
+        lines = MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return not path.startswith(("/net/", "/mnt/", "/Volumes/"))
+    mounts = [(line.split(" ")[4], line.partition(" - ")[2].split(" ")[0]) for line in lines]
+    above = [(point, kind) for point, kind in mounts if path == point or path.startswith(point.rstrip("/") + "/")]
+    return bool(above) and max(above, key=lambda mount: len(mount[0]))[1] in _LOCAL
+
+
+def _short(text: str) -> str:
+    """Without the name of the user, which stands in the path of the home directory."""
+    home = os.path.expanduser("~")
+    return "~" + text[len(home) :] if len(home) > 1 and text.startswith(home + "/") else text
+
+
+def _size(size_bytes: int) -> str:
+    return next(
+        (f"{size_bytes / unit:.3g} {name}" for unit, name in _UNITS if size_bytes >= unit), f"{size_bytes} B"
+    )
+
+
+DESCRIBERS = dict.fromkeys(("pathlib.PurePath", "pathlib._local.PurePath"), describe_path)
