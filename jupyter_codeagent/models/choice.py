@@ -22,6 +22,10 @@ class ModelChoice:
         """Of the open model; empty before the first run."""
         return self._open[0].model if self._open is not None else ""
 
+    def known(self, settings: ModelSettings) -> ModelEndpoint | None:
+        """What was found before; asks nobody, from any thread."""
+        return self._found.get(settings)
+
     async def find(self, settings: ModelSettings) -> ModelEndpoint:
         """Resolved once per setting: asking the ports again for every run would cost what it is to save."""
         known = self._found.get(settings)

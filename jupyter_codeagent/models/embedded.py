@@ -104,6 +104,15 @@ async def start_embedded(settings: ModelSettings) -> RunningServer:
         gone.set()  # where this was cancelled, the thread stops waiting; the server loads on for the next caller
 
 
+def known_embedded(settings: ModelSettings) -> RunningServer | None:
+    """A living server of this model, if there is one. Starts nothing, and does not keep it from ending as idle."""
+    name = model_name(settings)
+    for _, state in all_states(state_directory()):
+        if state.model == name and state.url and is_alive(state):
+            return RunningServer(base_url=f"{state.url}/v1", api_key=state.key, model=state.model, pid=state.pid)
+    return None
+
+
 def model_name(settings: ModelSettings) -> str:
     """The published model's name, or the stem of the user's own file."""
     return Path(settings.weights).stem if settings.weights else DEFAULT_MODEL

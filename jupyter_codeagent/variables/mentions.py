@@ -1,14 +1,55 @@
-"""Which variables and columns a prompt names."""
+"""Which variables and columns a prompt names, and the order in which variables are told."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from jupyter_codeagent.values import VariableSummary
 
 _WORD = re.compile(r"\w+")
+_CAMEL = re.compile(r"([a-z0-9])([A-Z])")
+MIN_LABEL_CHARS = 3
+"""Shorter labels stand in every other sentence: ``a``, ``id``, ``n``."""
+SAYS_NOTHING = frozenset(
+    (
+        "all",
+        "array",
+        "arr",
+        "copy",
+        "data",
+        "dataframe",
+        "dataset",
+        "df",
+        "dict",
+        "frame",
+        "list",
+        "new",
+        "old",
+        "raw",
+        "res",
+        "series",
+        "table",
+        "tbl",
+        "temp",
+        "test",
+        "tmp",
+    )
+)
+"""Words of variable names that do not tell what is in them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedVariable:
+    """One variable in the order of telling."""
+
+    summary: VariableSummary
+    named: bool
+    """The prompt names it, a word of its name, or one of its columns."""
+    columns: tuple[int, ...]
+    """Positions of the columns that the prompt names."""
 
 
 def words_of(prompt: str) -> frozenset[str]:
@@ -21,31 +62,87 @@ def names_variable(words: frozenset[str], summary: VariableSummary) -> bool:
 
 
 def mentioned_columns(prompt: str, summary: VariableSummary) -> tuple[int, ...]:
-    """Positions of the columns whose name stands in the prompt, ignoring case; blanks and ``_`` are the same."""
-    text = f" {' '.join(_WORD.findall(prompt.lower().replace('_', ' ')))} "
-    found = []
-    for at, column in enumerate(summary.columns):
-        label = " ".join(_WORD.findall(_label(column.name).lower().replace("_", " ")))
-        if len(label) > 2 and f" {label} " in text:
-            found.append(at)
-    return tuple(found)
+    """Positions of the columns that the prompt names.
+
+    Case does not count, nor does singular or plural; blanks and ``_`` are the same.
+    """
+    return _columns_in(_stemmed(prompt), summary)
 
 
-def order(summaries: Sequence[VariableSummary], prompt: str) -> list[VariableSummary]:
-    """Named in the prompt first, then with named columns, then frames by size, then the rest as they are."""
-    words = words_of(prompt)
+def rank(summaries: Sequence[VariableSummary], prompt: str, recent: Sequence[str] = ()) -> list[RankedVariable]:
+    """In the order of telling: what the prompt names, what the last cells used, then by size.
 
-    def rank(summary: VariableSummary) -> tuple[int, int]:
+    Named are, the surest first, a variable by its name, a frame by a word of its name (``customers`` for
+    ``df_customer``), and frames by their columns, those with most of them first. `recent` are names that the
+    last cells used, the latest first.
+    """
+    words, text = words_of(prompt), _stemmed(prompt)
+    used = {name: at for at, name in reversed(list(enumerate(recent)))}
+
+    def place(one: RankedVariable) -> tuple[int, int, int]:
+        summary = one.summary
         if names_variable(words, summary):
-            return (0, 0)
-        if mentioned_columns(prompt, summary):
-            return (1, 0)
-        return (2, -(summary.size_bytes or 0)) if summary.frame_like else (3, 0)
+            return (0, 0, 0)
+        if one.named:
+            return (1 if _names_frame(text, summary) else 2, -len(one.columns), 0)
+        if summary.name in used:
+            return (3, 0 if summary.frame_like else 1, used[summary.name])
+        return (4, -(summary.size_bytes or 0), 0) if summary.frame_like else (5, 0, 0)
 
-    return sorted(summaries, key=rank)
+    ranked = []
+    for summary in summaries:
+        columns = _columns_in(text, summary)
+        named = bool(columns) or names_variable(words, summary) or _names_frame(text, summary)
+        ranked.append(RankedVariable(summary=summary, named=named, columns=columns))
+    return sorted(ranked, key=place)
 
 
-def _label(quoted: str) -> str:
+def order(summaries: Sequence[VariableSummary], prompt: str, recent: Sequence[str] = ()) -> list[VariableSummary]:
+    """The summaries of `rank`."""
+    return [one.summary for one in rank(summaries, prompt, recent)]
+
+
+def _columns_in(text: str, summary: VariableSummary) -> tuple[int, ...]:
+    if not text.strip():
+        return ()
+    return tuple(
+        at
+        for at, column in enumerate(summary.columns)
+        if len(label := _stemmed(label_text(column.name)).strip()) >= MIN_LABEL_CHARS and f" {label} " in text
+    )
+
+
+def _names_frame(text: str, summary: VariableSummary) -> bool:
+    if not (summary.frame_like and text.strip()):
+        return False
+    words = _stemmed(_CAMEL.sub(r"\1 \2", summary.name)).split()
+    return any(
+        len(word) >= MIN_LABEL_CHARS and not word.isdigit() and word not in SAYS_NOTHING and f" {word} " in text
+        for word in words
+    )
+
+
+def _stemmed(text: str) -> str:
+    """`` unit price by country ``: words in lower case and singular, with blanks around each."""
+    words = _WORD.findall(text.lower().replace("_", " "))
+    return f" {' '.join(map(_singular, words))} "
+
+
+def _singular(word: str) -> str:
+    """``countries`` -> ``country``, ``flights`` -> ``flight``, ``boxes`` -> ``box``; not ``status``, ``class``."""
+    if len(word) < 4 or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if word.endswith(("ches", "shes", "sses", "xes", "zzes")):
+        return word[:-2]
+    return word.removesuffix("s")
+
+
+def label_text(quoted: str) -> str:
+    """The label behind `ColumnSummary.name`, which is its `repr`."""
+    if len(quoted) > 1 and quoted[0] == quoted[-1] == "'" and "\\" not in quoted:
+        return quoted[1:-1]
     try:
         return str(ast.literal_eval(quoted))
     except (ValueError, SyntaxError):

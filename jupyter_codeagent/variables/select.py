@@ -8,8 +8,12 @@ from jupyter_codeagent.values import VariableSummary
 from jupyter_codeagent.variables.mentions import mentioned_columns, names_variable, order, words_of
 
 
-def default_variables(summaries: Sequence[VariableSummary], prompt: str, *, max_bytes: int) -> tuple[str, ...]:
+def default_variables(
+    summaries: Sequence[VariableSummary], prompt: str, *, max_bytes: int, recent: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Those that the prompt names, with the frames whose columns it names; else every frame within the limit.
+
+    Where not all fit, first those that the prompt means by a word or a column, then those that the last cells used.
 
     Small values that are not frames (numbers, text, lists) come along when the prompt names them.
     """
@@ -19,7 +23,7 @@ def default_variables(summaries: Sequence[VariableSummary], prompt: str, *, max_
         related = [s.name for s in summaries if s.frame_like and mentioned_columns(prompt, s)]
         return tuple(dict.fromkeys((*named, *related)))
     chosen, total = [], 0
-    for summary in order([s for s in summaries if s.frame_like], prompt):
+    for summary in order([s for s in summaries if s.frame_like], prompt, recent):
         size = summary.size_bytes or 0
         if total + size <= max_bytes:
             chosen.append(summary.name)
