@@ -12,6 +12,7 @@ from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 
 from jupyter_codeagent.cells import place_cells
+from jupyter_codeagent.notebook_lists import lists_environment
 from jupyter_codeagent.place import HEADLESS_VARIABLE
 from jupyter_codeagent.placement import CELLS_MIME
 
@@ -32,7 +33,12 @@ def run_notebook(notebook: NotebookNode, *, directory: Path, name: str, report: 
         extra_arguments=["--log-level=ERROR"],  # ipykernel warns of loopback TCP at every start
     )
     client.reset_execution_trackers()
-    environment = {**os.environ, HEADLESS_VARIABLE: "1", "JPY_SESSION_NAME": str(directory / name)}
+    environment = {
+        **os.environ,
+        **lists_environment(notebook.metadata),
+        HEADLESS_VARIABLE: "1",
+        "JPY_SESSION_NAME": str(directory / name),
+    }
     with client.setup_kernel(env=environment):
         originals = [cell for cell in notebook.cells if cell.cell_type == "code" and not _is_pending(cell)]
         for number, cell in enumerate(originals, start=1):

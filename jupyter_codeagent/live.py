@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Protocol
+
+from jupyter_codeagent.variables.visible import Column, NotNarrowableError, can_hide_columns, columns, visible
+
+MAX_LISTED_COLUMNS = 5000
+"""Of one variable."""
+MAX_LISTED_TOGETHER = 20_000
+
+RECENT_CELLS = 40
+"""Cells that are looked through for the last few with code."""
 
 
 class Shell(Protocol):
@@ -17,22 +28,91 @@ class Shell(Protocol):
     def run_cell(self, raw_cell: str, store_history: bool = False) -> Any: ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class LiveVariables:
+    """What may be told of and copied."""
+
+    values: dict[str, Any]
+    """Without hidden variables; frames without their hidden columns, as views of the user's own."""
+    withheld: dict[str, str]
+    """Variable -> why it is hidden as a whole, although the user has hidden columns of it only."""
+
+
 class LiveKernel:
     """Main thread only."""
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
 
-    def variables(self, hidden: Mapping[str, str]) -> dict[str, Any]:
-        """The user's variables, without private ones, IPython's own, and those that `hidden` marks so."""
+    def variables(self, shared: Mapping[str, str], hidden_columns: Mapping[str, frozenset[str]]) -> LiveVariables:
+        """The user's variables without what is hidden of them; a frame is hidden under all its names."""
+        everything = self.everything()
+        hidden_frames, of_frame = self._by_identity(everything, shared, hidden_columns)
+        values: dict[str, Any] = {}
+        withheld: dict[str, str] = {}
+        for name, value in everything.items():
+            if shared.get(name) == "hidden" or id(value) in hidden_frames:
+                continue
+            labels = hidden_columns.get(name, frozenset()) | of_frame.get(id(value), frozenset())
+            try:
+                values[name] = visible(value, labels)
+            except NotNarrowableError as problem:
+                withheld[name] = str(problem)
+        return LiveVariables(values=values, withheld=withheld)
+
+    def everything(self) -> dict[str, Any]:
+        """The user's variables, hidden ones as well, without private ones and IPython's own."""
         own = self._shell.user_ns_hidden
         return {
             name: value
-            for name, value in self._shell.user_ns.items()
-            if not name.startswith("_")
-            and hidden.get(name) != "hidden"
-            and not (name in own and own[name] is value)
+            for name, value in self._shell.user_ns.copy().items()
+            if not name.startswith("_") and not (name in own and own[name] is value)
         }
+
+    def columns(self, names: Iterable[str]) -> dict[str, tuple[Column, ...]]:
+        """What a person can hide of these variables, for their own eyes: hidden ones as well."""
+        everything = self.everything()
+        found: dict[str, tuple[Column, ...]] = {}
+        left = MAX_LISTED_TOGETHER
+        for name in names:
+            if left > 0 and name in everything and (listed := self._columns(everything[name], left)):
+                found[name] = listed
+                left -= len(listed)
+        return found
+
+    def _columns(self, value: Any, at_most: int) -> tuple[Column, ...]:
+        try:
+            return tuple(islice(columns(value), min(at_most, MAX_LISTED_COLUMNS)))
+        except Exception:  # noqa: BLE001 - labels and types are the user's and may raise anything: then none is listed
+            return ()
+
+    def names_of_same(self, name: str) -> tuple[str, ...]:
+        """This name and the others of the same frame. Any thread."""
+        everything = self.everything()
+        value = everything.get(name)
+        if not can_hide_columns(value):
+            return (name,)
+        return tuple(dict.fromkeys((name, *(other for other, same in everything.items() if same is value))))
+
+    def _by_identity(
+        self,
+        everything: Mapping[str, Any],
+        shared: Mapping[str, str],
+        hidden_columns: Mapping[str, frozenset[str]],
+    ) -> tuple[set[int], dict[int, frozenset[str]]]:
+        """Ids of hidden frames, and hidden labels by the frame's id: `other = flights` is no way around."""
+        frames = {name: value for name, value in everything.items() if name in shared or name in hidden_columns}
+        frames = {name: value for name, value in frames.items() if can_hide_columns(value)}
+        whole = {id(value) for name, value in frames.items() if shared.get(name) == "hidden"}
+        labels: dict[int, frozenset[str]] = {}
+        for name, value in frames.items():
+            labels[id(value)] = labels.get(id(value), frozenset()) | hidden_columns.get(name, frozenset())
+        return whole, labels
+
+    def recent_cells(self) -> list[str]:
+        """Sources of the last cells as they were typed, the oldest first; empty for a shell without a history."""
+        history = getattr(self._shell, "history_manager", None)
+        return [str(source) for source in history.input_hist_raw[-RECENT_CELLS:]] if history is not None else []
 
     def has(self, name: str) -> bool:
         return name in self._shell.user_ns
@@ -41,10 +121,37 @@ class LiveKernel:
         """An expression that the user wrote into the prompt."""
         return self._shell.ev(expression)
 
-    def assign(self, name: str, value: Any) -> None:
-        """Only after `--return` or `%agent pull`, and a yes if the name exists."""
-        self._shell.user_ns[name] = value
+    def present(self, names: Iterable[str]) -> dict[str, tuple[Any, str]]:
+        """Those of these names that exist: what they stand for, and its `outline`."""
+        namespace = self._shell.user_ns
+        return {name: (namespace[name], outline(namespace[name])) for name in names if name in namespace}
+
+    def assign(self, values: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[str, ...]:
+        """Bind all, only after `--return`, `%agent pull` or the panel's button, and a yes to overwrite `asked`.
+
+        Binds nothing and returns the names if some do not stand for what was asked about any more.
+        """
+        namespace = self._shell.user_ns
+        missing = object()
+        changed = tuple(n for n in values if namespace.get(n, missing) is not asked.get(n, missing))
+        if not changed:
+            namespace.update(values)
+        return changed
 
     def run(self, code: str) -> None:
         """Only after a yes to this very code."""
         self._shell.run_cell(code, store_history=True)
+
+
+SHAPED = frozenset({"pandas", "polars", "numpy", "pyarrow", "scipy"})
+"""Libraries whose `shape` is an attribute that costs nothing."""
+
+
+def outline(value: Any) -> str:
+    """Type and size, cheap and without running code of the value's: ``DataFrame 365x3``, ``list of 4``."""
+    kind = type(value)
+    if kind.__module__.partition(".")[0] in SHAPED and isinstance(shape := getattr(value, "shape", None), tuple):
+        return f"{kind.__name__} {'x'.join(map(str, shape))}".rstrip()
+    if kind in (list, tuple, set, frozenset, dict, str, bytes):
+        return f"{kind.__name__} of {len(value)}"
+    return kind.__name__

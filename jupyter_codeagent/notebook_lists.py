@@ -1,0 +1,62 @@
+"""The hide lists of the notebook that a kernel belongs to, where no page sends them: a file that anyone may have
+written, so it may hide and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.variables.sharing import METADATA_KEY, Sharing, read_sharing, sharing_view
+
+LISTS_VARIABLE = "CODEAGENT_SHARING"
+"""Set by `jupyter codeagent run`: the lists as JSON."""
+MAX_ENVIRONMENT_CHARS = 100_000
+"""Linux takes no variable above 128 KiB."""
+
+
+def lists_of_metadata(metadata: Mapping[str, Any]) -> Sharing:
+    """Of a notebook's metadata; whatever else may stand there is tolerated."""
+    return read_sharing(metadata.get(METADATA_KEY), only_hidden=True)
+
+
+def lists_environment(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """The environment of a kernel that is to hide what this notebook hides."""
+    lists = lists_of_metadata(metadata)
+    text = json.dumps(sharing_view(lists.shared, lists.hidden_columns))
+    if len(text) > MAX_ENVIRONMENT_CHARS:  # rather too much hidden than too little
+        text = json.dumps(sharing_view({**lists.shared, **dict.fromkeys(lists.hidden_columns, "hidden")}, {}))
+    if len(text) > MAX_ENVIRONMENT_CHARS:
+        raise UsageError(
+            f"The notebook's metadata hides {len(lists.shared) + len(lists.hidden_columns)} variables, more than "
+            f"can be handed to its kernel ({MAX_ENVIRONMENT_CHARS:,} characters): hide fewer by name."
+        )
+    return {LISTS_VARIABLE: text}
+
+
+def notebook_lists(notebook: str | None, environ: Mapping[str, str] = os.environ) -> Sharing:
+    """From the environment, else from the notebook's file as it was saved last; empty where there is neither.
+
+    Raises
+    ------
+    UsageError
+        The file is there and cannot be read: what it hides is not known, so nothing may be told.
+    """
+    if text := environ.get(LISTS_VARIABLE):
+        return read_sharing(json.loads(text), only_hidden=True)
+    path = Path(notebook or "")
+    if path.suffix != ".ipynb" or not path.is_file():
+        return Sharing()
+    try:
+        content = json.loads(path.read_bytes())
+        metadata = content.get("metadata", {})
+        return lists_of_metadata(metadata) if isinstance(metadata, dict) else Sharing()
+    except (OSError, ValueError, AttributeError) as problem:
+        raise UsageError(
+            f"{path} cannot be read, so it is not known which variables its metadata hides: {problem}. Save the "
+            f"notebook again; nothing was sent."
+        ) from problem
