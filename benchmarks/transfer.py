@@ -1,53 +1,209 @@
-"""Copying a 1 GB numeric frame into the sandbox, against a memcpy of the same bytes."""
+"""Copying a gigabyte into the sandbox, kind by kind, against memcpy and a plain write(2) to the same place.
+
+Each kind has a process of its own, so that the highest memory is that of its copy; all figures of a kind are of one
+process, so that their ratios are of one moment.
+"""
 
 from __future__ import annotations
 
+import json
+import operator
+import os
+import re
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from jupyter_codeagent.inside.load import load_variables
 from jupyter_codeagent.transfer.spool import Spool
+from jupyter_codeagent.values import CopiedVariable, Manifest
+
+SIZE_BYTES = 1_000_000_000
+MEMORY = Path("/dev/shm")
 
 
 def run() -> dict[str, Any]:
-    """Write, find unchanged, load; all in one process, so that the ratios are of one moment."""
+    """Figures by kind."""
+    return {kind: _in_own_process(kind) for kind in KINDS}
+
+
+def _in_own_process(kind: str) -> dict[str, float]:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.transfer", kind], capture_output=True, text=True, check=True
+    )
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def measure(kind: str) -> dict[str, float]:
+    """Of one kind, in this process."""
+    value, change = KINDS[kind](SIZE_BYTES)
+    directory = Path(tempfile.mkdtemp(dir=MEMORY))
+    try:
+        return {**_memcpy_and_write(directory), **_copy(directory, value, change)}
+    finally:
+        shutil.rmtree(directory)
+
+
+def _memcpy_and_write(directory: Path) -> dict[str, float]:
+    view = memoryview(bytearray(os.urandom(1 << 20) * (SIZE_BYTES >> 20)))
+    target: Any = memoryview(bytearray(view.nbytes))
+    memcpy_s = min(_seconds(lambda: operator.setitem(target, slice(None), view)) for _ in range(3))
+    target.release()
+
+    def write() -> None:
+        with (directory / "plain").open("wb", buffering=0) as file:
+            written = 0
+            while written < len(view):
+                written += file.write(view[written:])
+
+    times = []
+    for _ in range(3):
+        times.append(_seconds(write))
+        (directory / "plain").unlink()
+    return {"memcpy_gb_s": len(view) / memcpy_s / 1e9, "plain_write_gb_s": len(view) / min(times) / 1e9}
+
+
+def _copy(directory: Path, value: Any, change: Callable[[Any], None]) -> dict[str, float]:
+    namespace = {"value": value}
+    spool = Spool(directory, max_bytes=4 << 30)
+    before, _ = _reset_highest_bytes()
+    manifest, first_s = _export(spool, namespace)
+    extra = _highest_bytes() - before
+    copied = manifest.copied[0]
+    times = [first_s]
+    for _ in range(2):
+        spool.close()
+        manifest, again_s = _export(spool, namespace)
+        times.append(again_s)
+    unchanged_s = min(_export(spool, namespace)[1] for _ in range(3))
+    load_s, touch_s = _load(directory, manifest.copied[0], namespace)
+    change(value)
+    kept = {path.name for path in directory.iterdir()}
+    _, changed_s = _export(spool, namespace)
+    sent = sum(path.stat().st_size for path in directory.iterdir() if path.name not in kept)
+    return {
+        "size_gb": copied.size_bytes / 1e9,
+        "copy_gb_s": copied.size_bytes / min(times) / 1e9,
+        "extra_memory_ratio": extra / copied.size_bytes,
+        "unchanged_s": unchanged_s,
+        "changed_column_s": changed_s,
+        "changed_column_sent_ratio": sent / copied.size_bytes,
+        "map_gb_s": copied.size_bytes / load_s / 1e9,
+        "map_and_read_gb_s": copied.size_bytes / (load_s + touch_s) / 1e9,
+    }
+
+
+def _export(spool: Spool, namespace: dict[str, Any]) -> tuple[Manifest, float]:
+    started = time.perf_counter()
+    manifest = spool.export(namespace, ("value",), required=True)
+    return manifest, time.perf_counter() - started
+
+
+def _load(directory: Path, copied: CopiedVariable, live: dict[str, Any]) -> tuple[float, float]:
+    """Seconds to map it, and to read one byte of each page of its files through the mapping."""
+    described = [{"name": "value", "files": copied.files, "buffers": copied.buffers, "head": copied.head}]
+    namespace: dict[str, Any] = {}
+    problems: dict[str, str] = {}
+    load_s = _seconds(lambda: problems.update(load_variables(str(directory), described, namespace)))
+    if problems:
+        raise RuntimeError(f"The copy was not loaded: {problems}")
+    equal = [False]
+    touch_s = _seconds(lambda: equal.__setitem__(0, bool(namespace["value"].equals(live["value"]))))
+    if not equal[0]:
+        raise RuntimeError("The copy is not equal.")
+    return load_s, touch_s
+
+
+def _seconds(work: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def _reset_highest_bytes() -> tuple[int, None]:
+    """Memory now; from here on `_highest_bytes` counts anew."""
+    Path("/proc/self/clear_refs").write_text("5", "ascii")
+    return _highest_bytes(), None
+
+
+def _highest_bytes() -> int:
+    found = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text("ascii"))
+    assert found is not None
+    return int(found[1]) * 1024
+
+
+Made = tuple[Any, Callable[[Any], None]]
+
+
+def _numeric(size_bytes: int) -> Made:
     import numpy as np
     import pandas as pd
 
-    values = np.random.default_rng(0).random((12_500_000, 10))
-    frame = pd.DataFrame(values, columns=[f"c{i}" for i in range(10)])
-    target = np.empty_like(values)
-    target[:] = 0  # its pages exist now: what is measured is copying, not the system's page faults
-    started = time.perf_counter()
-    np.copyto(target, values)
-    memcpy_s = time.perf_counter() - started
-    directory = Path(tempfile.mkdtemp(dir="/dev/shm"))
-    try:
-        spool = Spool(directory, max_bytes=4 << 30)
-        started = time.perf_counter()
-        manifest = spool.export({"frame": frame}, ("frame",), required=True)
-        write_s = time.perf_counter() - started
-        started = time.perf_counter()
-        spool.export({"frame": frame}, ("frame",), required=True)
-        unchanged_s = time.perf_counter() - started
-        copied = manifest.copied[0]
-        described = [{"name": copied.name, "file": copied.file, "buffers": copied.buffers, "head": copied.head}]
-        namespace: dict[str, Any] = {}
-        started = time.perf_counter()
-        problems = load_variables(str(directory), described, namespace)
-        load_s = time.perf_counter() - started
-        if problems or not namespace["frame"].equals(frame):
-            raise RuntimeError(f"The copy is not equal: {problems}")
-    finally:
-        shutil.rmtree(directory)
-    return {
-        "size_gb": copied.size_bytes / 1e9,
-        "memcpy_s": memcpy_s,
-        "write_s": write_s,
-        "unchanged_s": unchanged_s,
-        "load_s": load_s,
-        "write_to_memcpy_ratio": write_s / memcpy_s,
-    }
+    values = np.random.default_rng(0).random((size_bytes // 80, 10))
+    return pd.DataFrame(values, columns=[f"c{i}" for i in range(10)]), _new_column
+
+
+def _text(dtype: str) -> Callable[[int], Made]:
+    def make(size_bytes: int) -> Made:
+        import numpy as np
+        import pandas as pd
+
+        rows = size_bytes // 10 // 24
+        numbers = np.random.default_rng(0)
+        columns = {}
+        for i in range(10):
+            words: Any = [f"{word:016x}" for word in numbers.integers(0, 1 << 48, rows)]
+            columns[f"c{i}"] = pd.Series(words, dtype=dtype)
+        return pd.DataFrame(columns), _new_column
+
+    return make
+
+
+def _category(size_bytes: int) -> Made:
+    import numpy as np
+    import pandas as pd
+
+    numbers, labels = np.random.default_rng(0), pd.Index([f"label {i}" for i in range(1000)])
+    codes: Any = [numbers.integers(0, 1000, size_bytes // 20, dtype="i2") for _ in range(10)]
+    return pd.DataFrame({f"c{i}": pd.Categorical.from_codes(codes[i], labels) for i in range(10)}), _new_column
+
+
+def _polars(size_bytes: int) -> Made:
+    import numpy as np
+    import polars as pl
+
+    values = np.random.default_rng(0).random((size_bytes // 80, 10))
+    frame = pl.DataFrame({f"c{i}": values[:, i].copy() for i in range(10)})
+    return frame, lambda live: live.replace_column(3, live["c3"] * 2)
+
+
+def _arrow(size_bytes: int) -> Made:
+    import numpy as np
+    import pyarrow as pa
+
+    values = np.random.default_rng(0).random((size_bytes // 80, 10))
+    return pa.table({f"c{i}": values[:, i].copy() for i in range(10)}), lambda _: None
+
+
+def _new_column(frame: Any) -> None:
+    """As a cell does: ``df["c3"] = …``."""
+    frame["c3"] = frame["c3"].iloc[::-1].array
+
+
+KINDS: dict[str, Callable[[int], Made]] = {
+    "numeric": _numeric,
+    "text (pandas str)": _text("str"),
+    "text (objects)": _text("object"),
+    "categories": _category,
+    "polars": _polars,
+    "arrow": _arrow,
+}
+
+if __name__ == "__main__":
+    print(json.dumps(measure(sys.argv[1])))

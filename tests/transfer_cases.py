@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import datetime
 import decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from jupyter_codeagent.inside.load import load_variables
+from jupyter_codeagent.values import Manifest
 
 STAMPS = pd.date_range("2013-01-01", periods=3, freq="h")
 
@@ -63,3 +67,14 @@ def assert_equal(left: Any, right: Any) -> None:
         pd.testing.assert_series_equal(left, right)
     else:
         pd.testing.assert_index_equal(left, right)
+
+
+def loaded(directory: Path, manifest: Manifest) -> dict[str, Any]:
+    """What the sandbox makes of the copies in a spool's directory."""
+    namespace: dict[str, Any] = {}
+    described = [
+        {"name": copy.name, "files": copy.files, "buffers": copy.buffers, "head": copy.head}
+        for copy in manifest.copied
+    ]
+    assert load_variables(str(directory), described, namespace) == {}
+    return namespace

@@ -58,11 +58,15 @@ def _send(kind: str, meta: str, data: memoryview) -> None:
 
 
 def after_cell(asked: dict[str, Any]) -> Answer:
-    """The namespace, and the line of the last exception if the cell failed."""
+    """The namespace, what became of the copies, and the line of the last exception if the cell failed."""
+    from .changes import report
     from .namespace import describe_namespace
 
     shell = _state["kernel"].shell
-    found: dict[str, Any] = {"variables": describe_namespace(shell.user_ns, shell.user_ns_hidden)}
+    found: dict[str, Any] = {
+        "variables": describe_namespace(shell.user_ns, shell.user_ns_hidden),
+        "changes": report(shell.user_ns),
+    }
     if asked.get("failed"):
         found["line"] = _failed_line()
     return "json", json.dumps(found), b""
@@ -105,7 +109,9 @@ def _make_room(variables: list[dict[str, Any]]) -> None:
         return
     base = _state.setdefault("data_limit", soft)
     mapped = _state.setdefault("mapped", {})
-    mapped.update({item["name"]: sum(item["head"]) for item in variables})  # the head lies last in its file
+    for item in variables:
+        _, start, length = item["files"][-1]
+        mapped[item["name"]] = start + length
     wanted = base + sum(mapped.values())
     resource.setrlimit(
         resource.RLIMIT_DATA, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)

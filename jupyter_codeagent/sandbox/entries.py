@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast, get_args
 
 from jupyter_codeagent.sandbox.guard import one_line
-from jupyter_codeagent.values import NamespaceEntry
+from jupyter_codeagent.values import ChangeKind, CopyChange, NamespaceEntry, ReturnForm
 
 MAX_VARIABLES = 50
 MAX_COLUMNS = 200
 MAX_DIMENSIONS = 8
 MAX_LENGTH = 1 << 63
 MAX_CHARS = 100
+MAX_PARTS = 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +22,7 @@ class AfterCell:
     """The answer to `inside.calls.after_cell`."""
 
     entries: tuple[NamespaceEntry, ...] = ()
+    changes: tuple[CopyChange, ...] = ()
     line: int | None = None
     """Of the code as IPython compiled it: without the blank lines at its beginning."""
 
@@ -44,6 +46,11 @@ def read_after_cell(text: str) -> AfterCell:
         entries=tuple(
             _entry(item) for item in _items(told.get("variables"), MAX_VARIABLES) if isinstance(item, dict)
         ),
+        changes=tuple(
+            _change(item)
+            for item in _items(told.get("changes"), MAX_VARIABLES)
+            if isinstance(item, dict) and item.get("kind") in get_args(ChangeKind)
+        ),
         line=line if type(line) is int and line > 0 else None,
     )
 
@@ -56,6 +63,20 @@ def _entry(item: dict[str, Any]) -> NamespaceEntry:
         shape=tuple(length for length in shape if type(length) is int and 0 <= length < MAX_LENGTH),
         columns=_texts(item.get("columns")),
         dtypes=_texts(item.get("dtypes")),
+        returns_as=cast("ReturnForm", form if (form := item.get("returns_as")) in get_args(ReturnForm) else ""),
+    )
+
+
+def _change(item: dict[str, Any]) -> CopyChange:
+    parts = {
+        part: tuple(one_line(text, MAX_CHARS) for text in _items(item.get(part), MAX_PARTS))
+        for part in ("added", "removed", "values", "notes")
+    }
+    return CopyChange(
+        name=one_line(item.get("name"), MAX_CHARS),
+        kind=cast("ChangeKind", item["kind"]),
+        earlier=item.get("earlier") is True,
+        **parts,
     )
 
 

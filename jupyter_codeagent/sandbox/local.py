@@ -31,6 +31,7 @@ class LocalBackend:
         self.where = ""
         self.around: tuple[str, ...] = ()
         self._policy = policy
+        self._data_dir = data_dir
         self.process = SandboxProcess(level, policy, data_dir, preload)
         self.ended = self.process.ended
         self._listener: Listener | None = None
@@ -84,6 +85,8 @@ class LocalBackend:
 
     async def bring(self, files: Sequence[str]) -> str:
         """They are in view already: the data directory is mapped."""
+        if self._watchdog is not None:
+            self._watchdog.let_map(self._data_dir / name for name in files)
         return self.process.provisioner.paths.data
 
     async def interrupt(self) -> None:
@@ -113,5 +116,5 @@ class LocalBackend:
 
 def put_up_targets(process: SandboxProcess) -> contextlib.AbstractContextManager[dict[str, Any]]:
     """For a sandbox that has been started on this machine."""
-    bound = (*python_roots(), INSIDE_DIR, "/usr")
+    bound = (*python_roots(), INSIDE_DIR, "/usr", *process.provisioner.read_files)
     return targets(process.directory.root, environment=process.provisioner.environment, bound=bound)

@@ -5,14 +5,18 @@ Protocol 5 with out-of-band buffers (PEP 574) was exact in all 59 dtype cases tr
 
 from __future__ import annotations
 
-import io
 import pickle
 import types
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
+
+from jupyter_codeagent.transfer import arrow, numpy_arrays
 
 NOTEBOOK_MODULE = "__main__"
 """Where classes and functions of the notebook live; the sandbox does not have them."""
+
+
+class SupportsWrite(Protocol):
+    def write(self, data: Any, /) -> int: ...
 
 
 class NotCopyableError(Exception):
@@ -23,26 +27,18 @@ class TooLargeError(Exception):
     """More bytes than allowed; raised before they are collected."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pickled:
-    """Views of the live value's memory: valid as long as nobody changes it, so for one call on the main thread."""
+def pickle_value(value: object, stream: SupportsWrite, *, max_bytes: int) -> tuple[memoryview, ...]:
+    """Write the pickle stream; returns the buffers that it refers to.
 
-    head: memoryview
-    buffers: tuple[memoryview, ...]
-
-    @property
-    def size_bytes(self) -> int:
-        return self.head.nbytes + sum(buffer.nbytes for buffer in self.buffers)
-
-
-def pickle_value(value: object, *, max_bytes: int) -> Pickled:
-    """The value taken apart.
+    They are views of the live value's memory, valid as long as nobody changes it: for one call on the main thread.
 
     Raises
     ------
     NotCopyableError, TooLargeError
+    OSError
+        From the stream.
     """
-    counted = _CountedStream(max_bytes)
+    counted = _CountedStream(stream, max_bytes)
     buffers: list[memoryview] = []
 
     def keep_outside(buffer: pickle.PickleBuffer) -> bool:
@@ -60,8 +56,10 @@ def pickle_value(value: object, *, max_bytes: int) -> Pickled:
     except (NotCopyableError, TooLargeError):
         raise
     except Exception as problem:  # a foreign `__reduce__` can fail in any way, and it is told to the user
+        if counted.failed is not None:
+            raise counted.failed from problem
         raise NotCopyableError(_reason(problem)) from problem
-    return Pickled(head=counted.getbuffer(), buffers=tuple(buffers))
+    return tuple(buffers)
 
 
 class _NotebookAwarePickler(pickle.Pickler):
@@ -69,13 +67,15 @@ class _NotebookAwarePickler(pickle.Pickler):
         """Refuse what pickle would write as a mere name of the notebook's: the sandbox could not find it."""
         if isinstance(obj, type | types.FunctionType) and obj.__module__ == NOTEBOOK_MODULE:
             raise NotCopyableError(f"it needs {obj.__qualname__!r}, which is defined in the notebook")
-        return NotImplemented
+        return arrow.reduced(obj) if type(obj).__module__ in arrow.MODULES else numpy_arrays.reduced(obj)
 
 
-class _CountedStream(io.BytesIO):
-    def __init__(self, max_bytes: int) -> None:
-        super().__init__()
+class _CountedStream:
+    def __init__(self, stream: SupportsWrite, max_bytes: int) -> None:
+        self._stream = stream
         self._left = max_bytes
+        self.failed: OSError | None = None
+        """What the stream has raised, apart from what the value's own methods do."""
 
     def count(self, size_bytes: int) -> None:
         self._left -= size_bytes
@@ -84,7 +84,11 @@ class _CountedStream(io.BytesIO):
 
     def write(self, data: Any) -> int:
         self.count(memoryview(data).nbytes)
-        return super().write(data)
+        try:
+            return self._stream.write(data)
+        except OSError as problem:
+            self.failed = problem
+            raise
 
 
 def _reason(problem: Exception) -> str:

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_codeagent.errors import VariableError
-from jupyter_codeagent.transfer.files import holds_value, layout, write_value
-from jupyter_codeagent.transfer.pickled import NotCopyableError, Pickled, TooLargeError, pickle_value
+from jupyter_codeagent.transfer.files import Image, ImageWriter, read_extent, remove_files
+from jupyter_codeagent.transfer.limits import estimated_bytes, too_large_text
+from jupyter_codeagent.transfer.pickled import NotCopyableError, TooLargeError, pickle_value
 from jupyter_codeagent.values import CopiedVariable, Manifest, SkippedVariable
 
 MIB = 1 << 20
-HASH_BYTES = 16 * MIB
 
 
 class Spool:
@@ -26,14 +26,17 @@ class Spool:
         self.directory = directory
         self._max_bytes = max_bytes
         self._copies: dict[str, CopiedVariable] = {}
+        self._images: dict[str, Image] = {}
         self._versions = itertools.count(1)
-        self._digests: dict[str, str] = {}
+        self._numbers = itertools.count(1)
+        self._digests: dict[int, str] = {}
+        """By version."""
 
     def export(self, namespace: Mapping[str, Any], names: Sequence[str], *, required: bool) -> Manifest:
         """Copy these variables; together at most `max_bytes`.
 
-        A file is never changed once it is written, because sandboxes map it: a changed value becomes a new file,
-        with a higher version.
+        A file is never changed once it is written, because sandboxes map it: what has changed in a value becomes
+        new files, and the value has a higher version.
 
         Raises
         ------
@@ -61,7 +64,9 @@ class Spool:
         """SHA-256 over names and contents of the copies. From any thread; a gigabyte takes about a second."""
         whole = hashlib.sha256()
         for copy in sorted(manifest.copied, key=lambda copy: copy.name):
-            whole.update(f"{copy.name}\0{copy.type_name}\0{self._file_digest(copy.file)}\n".encode())
+            whole.update(f"{copy.name}\0{copy.type_name}\0{self._copy_digest(copy)}\n".encode())
+            for file in copy.reads:  # not their contents: they may be larger than what is ever read of them
+                whole.update(f"{file.path}\0{file.inode}\0{file.size_bytes}\0{file.modified_ns}\n".encode())
         return whole.hexdigest()
 
     def close(self) -> None:
@@ -75,72 +80,76 @@ class Spool:
         value = namespace[name]
         if isinstance(value, types.ModuleType):
             raise VariableError(f"{name!r} is a module; the sandbox imports it by itself.")
+        known = self._images.get(name, Image())
+        writer = ImageWriter(self.directory, known, lambda: f"{next(self._numbers)}.piece")
         try:
-            pickled = pickle_value(value, max_bytes=left)
-        except NotCopyableError as problem:
-            raise VariableError(f"{name!r} cannot be copied: {problem}.") from problem
-        except TooLargeError as problem:
-            raise VariableError(self._too_large(name, left)) from problem
-        known = self._copies.get(name)
-        if known is not None and self._is_same(known, pickled):
-            return known
-        return self._write(name, value, pickled)
+            image = writer.finish(pickle_value(value, writer, max_bytes=left))
+        except BaseException as problem:
+            self._remove(name)
+            writer.discard()
+            if isinstance(problem, NotCopyableError):
+                raise VariableError(f"{name!r} cannot be copied: {problem}.") from problem
+            if isinstance(problem, TooLargeError):
+                raise VariableError(self._too_large(name, value, left)) from problem
+            if isinstance(problem, OSError):
+                raise VariableError(self._no_room(name, writer.size_bytes, problem)) from problem
+            raise
+        self._images[name] = image
+        if image.files != known.files:
+            self._remember(name, type(value).__name__, image)
+        return self._copies[name]
 
-    def _is_same(self, known: CopiedVariable, pickled: Pickled) -> bool:
-        return holds_value(self.directory / known.file, known.buffers, known.head, pickled)
-
-    def _write(self, name: str, value: object, pickled: Pickled) -> CopiedVariable:
-        version = next(self._versions)
-        buffers, head = layout(pickled)
-        copy = CopiedVariable(
+    def _remember(self, name: str, type_name: str, image: Image) -> None:
+        old = self._copies.get(name)
+        if old is not None:
+            self._digests.pop(old.version, None)
+        self._copies[name] = CopiedVariable(
             name=name,
-            type_name=type(value).__name__,
-            size_bytes=head[0] + head[1],
-            file=f"{version}.pickle5",
-            buffers=buffers,
-            head=head,
-            version=version,
+            type_name=type_name,
+            size_bytes=image.size_bytes,
+            files=image.files,
+            buffers=image.buffers,
+            head=image.head,
+            version=next(self._versions),
         )
-        self._remove(name)
-        try:
-            write_value(self.directory / copy.file, pickled)
-        except OSError as problem:
-            raise VariableError(
-                f"{name!r} ({copy.size_bytes / MIB:,.0f} MiB) could not be copied to {self.directory.parent}: "
-                f"{problem.strerror}. Make room there or pass a sample."
-            ) from problem
-        self._copies[name] = copy
-        return copy
 
     def _forget_deleted(self, namespace: Mapping[str, Any]) -> None:
         for name in [name for name in self._copies if name not in namespace]:
             self._remove(name)
 
     def _remove(self, name: str) -> None:
+        """The copy, if there is one."""
         copy = self._copies.pop(name, None)
         if copy is not None:
-            (self.directory / copy.file).unlink()
-            self._digests.pop(copy.file, None)
+            del self._images[name]
+            self._digests.pop(copy.version, None)
+            remove_files(self.directory, {file for file, _, _ in copy.files})
 
-    def _file_digest(self, file: str) -> str:
-        known = self._digests.get(file)
+    def _copy_digest(self, copy: CopiedVariable) -> str:
+        """Of the bytes alone, however they are cut."""
+        known = self._digests.get(copy.version)
         if known is None:
             sha256 = hashlib.sha256()
-            with (self.directory / file).open("rb") as stream:
-                while chunk := stream.read(HASH_BYTES):
+            for extent in (copy.head, *copy.buffers):
+                sha256.update(f"{extent[1]}\n".encode())
+                for chunk in read_extent(self.directory, copy.files, extent):
                     sha256.update(chunk)
-            known = self._digests[file] = sha256.hexdigest()
+            known = self._digests[copy.version] = sha256.hexdigest()
         return known
 
-    def _too_large(self, name: str, left: int) -> str:
-        others = (
-            ""
-            if left == self._max_bytes
-            else f", {(self._max_bytes - left) / MIB:,.0f} MiB of them taken by others"
-        )
+    def _no_room(self, name: str, size_bytes: int, problem: OSError) -> str:
         return (
-            f"{name!r} is too large: copies of one run are limited to {self._max_bytes / MIB:,.0f} MiB{others}. "
-            f"Name fewer variables with --vars, pass a sample, or raise c.CodeAgent.max_transfer_mb."
+            f"{name!r} ({size_bytes / MIB:,.0f} MiB) could not be copied to {self.directory.parent}: "
+            f"{problem.strerror}. Make room there or pass a sample."
+        )
+
+    def _too_large(self, name: str, value: Any, left: int) -> str:
+        return too_large_text(
+            name,
+            value,
+            size_bytes=estimated_bytes(value),
+            limit_bytes=self._max_bytes,
+            taken_bytes=self._max_bytes - left,
         )
 
 

@@ -107,10 +107,33 @@ def test_copies_arrive_there_equal_and_writable(away: Box, tmp_path: Path) -> No
     away.call(away.kernel.load(again.copied))
     assert away.text("print(other, frame.a[0])") == "[1, 2] -1"
     assert isinstance(away.kernel.backend, RemoteBackend)
-    assert away.kernel.backend._there == [copied.file for copied in again.copied]
+    assert set(away.kernel.backend._there) == {path.name for path in tmp_path.iterdir()}
     packed = away.call(away.kernel.fetch("frame", max_bytes=1 << 28))
     assert packed.kind == "arrow"
     assert len(packed.data) > 24_000_000
+
+
+def test_of_a_changed_copy_only_the_new_files_are_sent_there(away: Box, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": range(3_000_000), "b": 0.5, "c": range(3_000_000)})
+    spool = Spool(tmp_path, max_bytes=1 << 30)
+    away.call(away.kernel.load(spool.export({"frame": frame}, ["frame"], required=True).copied))
+    assert isinstance(away.kernel.backend, RemoteBackend)
+    before = set(away.kernel.backend._there)
+    frame["b"] = 1.5
+    again = spool.export({"frame": frame}, ["frame"], required=True)
+    sent: list[str] = []
+    send = away.kernel.backend._send_file
+
+    async def note(name: str) -> None:
+        sent.append(name)
+        await send(name)
+
+    away.kernel.backend._send_file = note  # type: ignore[method-assign]
+    away.call(away.kernel.load(again.copied))
+    assert away.text("print(frame.a.sum(), frame.b.sum(), frame.c.max())") == "4499998500000 4500000.0 2999999"
+    assert sent
+    assert set(sent) == {path.name for path in tmp_path.iterdir()} - before
+    assert before & set(away.kernel.backend._there)
 
 
 def test_code_that_runs_too_long_there_is_interrupted_and_keeps_its_state(away: Box) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 from jupyter_codeagent.removal import remove_tree
-from jupyter_codeagent.sandbox.watch.tree import MAX_DEPTH, measure_tree, unlinked_bytes
+from jupyter_codeagent.sandbox.watch.tree import MAX_DEPTH, measure_tree, unlinked_bytes, unlinked_mapped
 
 
 def deep(root: Path, depth: int) -> None:
@@ -112,3 +113,17 @@ sys.stdin.read()
         assert process.stdout is not None
         assert process.stdout.readline() == b"mapped\n"
         assert unlinked_bytes([process.pid], tmp_path, unknown_bytes=7) == 7
+
+
+def test_a_copy_that_the_host_has_removed_is_told_apart_from_what_the_code_hides(tmp_path: Path) -> None:
+    path = tmp_path / "copy"
+    path.write_bytes(bytes(4096))
+    with path.open("rb") as file:
+        held = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    inode = path.stat().st_ino
+    path.unlink()
+    counted = unlinked_bytes([os.getpid()], tmp_path, unknown_bytes=1 << 40)
+    assert counted > unlinked_bytes([os.getpid()], tmp_path, unknown_bytes=1 << 40, apart={inode})
+    assert inode in unlinked_mapped([os.getpid()], tmp_path)
+    held.close()
+    assert inode not in unlinked_mapped([os.getpid()], tmp_path)

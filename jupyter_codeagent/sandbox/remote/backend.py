@@ -110,12 +110,15 @@ class RemoteBackend:
         return self._usage, self._peak_bytes
 
     async def bring(self, files: Sequence[str]) -> str:
-        """Those of the last time are loaded, and stay mapped without a name."""
-        if self._there:
-            await self._call("drop", {"files": self._there})
-        self._there = list(files)
+        """Files never change, so each is sent once. Those that are gone here go there, and stay mapped nameless."""
+        gone = [name for name in self._there if not (self._data_dir / name).exists()]
+        if gone:
+            await self._call("drop", {"files": gone})
+        self._there = [name for name in self._there if name not in gone]
         for name in files:
-            await self._send_file(name)
+            if name not in self._there:
+                await self._send_file(name)
+                self._there.append(name)
         return str(self._started.get("data_dir", ""))
 
     async def _send_file(self, name: str) -> None:

@@ -193,6 +193,8 @@ class Relay:
                 offset += os.pwrite(descriptor, buffer, offset)
         finally:
             os.close(descriptor)
+        if self._watchdog is not None:
+            self._watchdog.let_map([path])
         return {"size_bytes": offset}
 
     async def _drop(self, asked: dict[str, Any], _buffers: Frames) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,10 +74,11 @@ def _entries(directory: int, depth: int) -> Iterator[os.stat_result]:
         os.close(directory)
 
 
-def unlinked_bytes(pids: Iterable[int], root: Path, *, unknown_bytes: int) -> int:
+def unlinked_bytes(pids: Iterable[int], root: Path, *, unknown_bytes: int, apart: Container[int] = ()) -> int:
     """On the disk in files that have no name any more, but are open or mapped in these processes (proc(5)).
 
-    How large one is that is mapped and not open cannot be seen; it counts as `unknown_bytes`.
+    How large one is that is mapped and not open cannot be seen; it counts as `unknown_bytes`. Those `apart`, by
+    inode, are not counted.
     """
     try:
         device = root.stat().st_dev
@@ -87,7 +88,13 @@ def unlinked_bytes(pids: Iterable[int], root: Path, *, unknown_bytes: int) -> in
     for pid in pids:
         opened = dict(_open_files(pid, device))
         sizes |= {inode: unknown_bytes for inode in _mapped(pid, device) if inode not in opened} | opened
-    return sum(sizes.values())
+    return sum(size for inode, size in sizes.items() if inode not in apart)
+
+
+def unlinked_mapped(pids: Iterable[int], root: Path) -> set[int]:
+    """Inodes on the disk of `root` that have no name any more and are mapped in these processes."""
+    device = root.stat().st_dev
+    return {inode for pid in pids for inode in _mapped(pid, device)}
 
 
 def _open_files(pid: int, device: int) -> Iterator[tuple[int, int]]:

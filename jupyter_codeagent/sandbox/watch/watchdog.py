@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from jupyter_codeagent.sandbox.levels import in_words
@@ -44,6 +44,8 @@ class Watchdog:
         self._allowed_s = self._processor_s = math.inf
         """Of processor time, counted since the sandbox began: at this point it is too much."""
         self._woken = asyncio.Event()
+        self._copies: dict[int, Path] = {}
+        """By inode: what the host has put there for the sandbox to map, as long as it has a name or is mapped."""
 
     def wake(self, processor_s: float) -> None:
         """Look now and forget the old peak: a request begins, and gets so many seconds of processor time.
@@ -54,6 +56,17 @@ class Watchdog:
         self._allowed_s = processor_s
         self._processor_s = self.look().processor_s + processor_s
         self._woken.set()
+
+    def let_map(self, files: Iterable[Path]) -> None:
+        """They are the host's: that they are removed while the sandbox maps them is not the sandbox's doing."""
+        self._copies |= {path.stat().st_ino: path for path in files}
+
+    def _forget_copies(self, pids: Iterable[int]) -> None:
+        """Those that are gone: their inodes may be given to files of the sandbox."""
+        gone = {inode for inode, path in self._copies.items() if not path.exists()}
+        if gone:
+            for inode in gone - tree.unlinked_mapped(pids, self._scratch):
+                del self._copies[inode]
 
     def look(self) -> processes.Usage:
         """Measure now; also called when an execution ends, as short ones fit between two looks."""
@@ -96,10 +109,13 @@ class Watchdog:
             if found.fault:
                 return f"it made {found.fault}"
             pid = self._provisioner.outer_pid
+            pids = processes.process_tree(pid) if pid else []
+            self._forget_copies(pids)
             hidden = tree.unlinked_bytes(
-                processes.process_tree(pid) if pid else (),
+                pids,
                 self._scratch,
                 unknown_bytes=self._policy.disk_bytes + 1,  # nobody needs one, and each may be as large
+                apart=self._copies,
             )
             files, used = found.files, found.size_bytes + hidden
         if files > self._policy.files:

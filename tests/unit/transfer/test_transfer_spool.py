@@ -17,14 +17,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from transfer_cases import EXACT_BOTH_WAYS, assert_equal
+from transfer_cases import EXACT_BOTH_WAYS, assert_equal, loaded
 
 from jupyter_codeagent.errors import VariableError
-from jupyter_codeagent.inside.load import load_variables
 from jupyter_codeagent.transfer import directory as spool_directory
 from jupyter_codeagent.transfer.directory import SpoolDirectory, remove_abandoned
 from jupyter_codeagent.transfer.spool import Spool, import_lines
-from jupyter_codeagent.values import Manifest
 
 MIB = 1 << 20
 
@@ -34,19 +32,8 @@ def spool(tmp_path: Path) -> Spool:
     return Spool(tmp_path, max_bytes=64 * MIB)
 
 
-def loaded(spool: Spool, manifest: Manifest) -> dict[str, Any]:
-    """What the sandbox makes of it."""
-    namespace: dict[str, Any] = {}
-    described = [
-        {"name": copy.name, "file": copy.file, "buffers": copy.buffers, "head": copy.head}
-        for copy in manifest.copied
-    ]
-    assert load_variables(str(spool.directory), described, namespace) == {}
-    return namespace
-
-
 def copied(spool: Spool, **namespace: Any) -> dict[str, Any]:
-    return loaded(spool, spool.export(namespace, tuple(namespace), required=True))
+    return loaded(spool.directory, spool.export(namespace, tuple(namespace), required=True))
 
 
 @pytest.mark.parametrize("name", EXACT_BOTH_WAYS)
@@ -66,20 +53,20 @@ def test_polars_stays_polars_and_arrow_stays_arrow(spool: Spool) -> None:
 def test_copies_are_writable_and_leave_the_original_and_the_file_alone(spool: Spool) -> None:
     frame = pd.DataFrame({"a": np.arange(1000.0)})
     manifest = spool.export({"frame": frame}, ("frame",), required=True)
-    first = loaded(spool, manifest)["frame"]
+    first = loaded(spool.directory, manifest)["frame"]
     first.loc[0, "a"] = -1.0
     first["a"] += 1
     assert frame["a"][0] == 0.0
-    assert_equal(loaded(spool, manifest)["frame"], frame)
+    assert_equal(loaded(spool.directory, manifest)["frame"], frame)
 
 
 def test_an_unchanged_value_is_not_written_again(spool: Spool) -> None:
     namespace = {"frame": pd.DataFrame({"a": np.arange(1000.0), "s": ["x"] * 1000})}
     first = spool.export(namespace, ("frame",), required=True)
-    written_ns = (spool.directory / first.copied[0].file).stat().st_mtime_ns
+    written_ns = [path.stat().st_mtime_ns for path in spool.directory.iterdir()]
     second = spool.export(namespace, ("frame",), required=True)
     assert first == second
-    assert (spool.directory / second.copied[0].file).stat().st_mtime_ns == written_ns
+    assert [path.stat().st_mtime_ns for path in spool.directory.iterdir()] == written_ns
 
 
 @pytest.mark.parametrize("row", [0, 500_000, 999_999])
@@ -89,8 +76,8 @@ def test_a_changed_number_becomes_a_new_file_with_a_higher_version(row: int, spo
     frame.loc[row, "a"] = 1.0
     second = spool.export({"frame": frame}, ("frame",), required=True)
     assert second.copied[0].version > first.copied[0].version
-    assert loaded(spool, second)["frame"]["a"][row] == 1.0
-    assert [path.name for path in spool.directory.iterdir()] == [second.copied[0].file]
+    assert loaded(spool.directory, second)["frame"]["a"][row] == 1.0
+    assert {path.name for path in spool.directory.iterdir()} == {name for name, _, _ in second.copied[0].files}
 
 
 def test_the_digest_depends_on_the_data_alone(tmp_path: Path) -> None:
@@ -123,11 +110,11 @@ def test_an_unknown_variable_is_named_with_the_nearest(spool: Spool) -> None:
 def test_a_variable_above_the_limit_is_refused_with_both_figures(tmp_path: Path) -> None:
     spool = Spool(tmp_path, max_bytes=MIB)
     namespace = {"small": 1, "big": np.zeros(MIB)}
-    with pytest.raises(VariableError, match=r"'big' is too large: .* limited to 1 MiB.* --vars"):
+    with pytest.raises(VariableError, match=r"'big' is .* limited to 1 MiB.* --vars"):
         spool.export(namespace, ("small", "big"), required=True)
     manifest = spool.export(namespace, ("small", "big"), required=False)
     assert [copy.name for copy in manifest.copied] == ["small"]
-    assert "too large" in manifest.skipped[0].reason
+    assert "limited to 1 MiB" in manifest.skipped[0].reason
 
 
 def test_the_limit_holds_for_all_variables_together(tmp_path: Path) -> None:

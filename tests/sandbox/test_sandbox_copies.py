@@ -1,0 +1,29 @@
+"""At every level: copies are mapped, stay as they were under what was derived from them, and cost no limit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from sandbox_box import Box
+
+from jupyter_codeagent.transfer.spool import Spool
+
+
+def test_a_copy_that_is_sent_anew_while_the_old_one_is_in_use_is_no_disk_that_the_code_has_used(box: Box) -> None:
+    """The old pieces have no name any more and are mapped; they lie on the same disk as what the code writes."""
+    frame = pd.DataFrame(np.arange(3_000_000.0).reshape(-1, 3), columns=list("abc"))
+    spool = Spool(box.data_dir, max_bytes=1 << 30)
+    try:
+        box.call(box.kernel.load(spool.export({"frame": frame}, ("frame",), required=True).copied))
+        box.run("part = frame['b'][10:13]")
+        for value in (1.0, 2.0):
+            frame["b"] = value
+            box.call(box.kernel.load(spool.export({"frame": frame}, ("frame",), required=True).copied))
+            looked = box.run("import time; time.sleep(1.2)")  # longer than the watchdog's longest pause
+            assert looked.status == "ok", looked.reason
+            assert box.text("print(frame.b.max(), frame.c.max(), list(part))") == (
+                f"{value} 2999999.0 [31.0, 34.0, 37.0]"
+            )
+    finally:
+        spool.close()
+        box.run("del frame, part")
