@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from jupyter_codeagent.approvals.policies import needs_person
+from jupyter_codeagent.approvals.policies import PER_ITEM, needs_person
 from jupyter_codeagent.approvals.protocol import Approver
 from jupyter_codeagent.values import ApprovalPolicy, DecidedBy, Decision, Proposal, ProposalKind
 
@@ -31,7 +31,7 @@ class ApprovalGate:
                 decision = await self._approver.ask(proposal)
         except TimeoutError:
             return reject(proposal, "nobody", f"no answer within {self._timeout_s:.0f} s")
-        if decision.action == "approve" and decision.scope == "notebook":
+        if decision.action == "approve" and decision.scope == "notebook" and proposal.kind not in PER_ITEM:
             self._granted |= {proposal.kind}
         return decision
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from jupyter_codeagent.values import ApprovalPolicy, ProposalKind
 
-ALWAYS_ASK: frozenset[ProposalKind] = frozenset({"apply", "overwrite"})
-"""Touch the live kernel: asked whatever the policy."""
+ALWAYS_ASK: frozenset[ProposalKind] = frozenset({"apply", "overwrite", "mount"})
+"""Touch the live kernel, or widen the sandbox: asked whatever the policy."""
+
+PER_ITEM: frozenset[ProposalKind] = frozenset({"mount"})
+"""A yes to one file is none to others: it is remembered for that file alone (`mounts`)."""
 
 STRICTNESS: tuple[ApprovalPolicy, ...] = ("ask", "review", "auto")
 """From strict to lax."""

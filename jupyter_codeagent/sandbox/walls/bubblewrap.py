@@ -11,7 +11,8 @@ from functools import cache
 
 from jupyter_codeagent.sandbox.walls.layout import SandboxPaths
 
-INSIDE = SandboxPaths(connection="/conn", scratch="/scratch", temporary="/tmp", data="/data")  # noqa: S108
+INSIDE = SandboxPaths(connection="/conn", scratch="/scratch", temporary="/tmp", data="/codeagent-copies")  # noqa: S108
+"""Not `/data`: below that many people keep the files that they let the sandbox read."""
 TEMPORARY_BYTES = 256 << 20
 SHARED_MEMORY_BYTES = 64 << 20
 NEEDED_VERSION = (0, 7)
@@ -75,7 +76,8 @@ def bubblewrap_argv(
 ) -> list[str]:
     """Everything up to the inner command.
 
-    `read_only` directories appear under their own names, `files` maps host files to names inside.
+    `read_only` directories appear under their own names, `files` maps host files to names inside, each alone: its
+    directory is otherwise empty.
     """
     argv = [bwrap, *FLAGS]
     if tuple(version) >= DISABLE_USERNS_VERSION:  # a second wall: the filter inside refuses them as well
@@ -86,10 +88,10 @@ def bubblewrap_argv(
     argv += ["--ro-bind", "/usr", "/usr", *_system_links()]
     for path in (*(path for path in ETC if os.path.exists(path)), *read_only):
         argv += ["--ro-bind", path, path]
-    for outside, inside in files.items():
-        argv += ["--ro-bind", outside, inside]
     argv += ["--bind", connection_dir, INSIDE.connection, "--ro-bind", data_dir, INSIDE.data]
     argv += ["--size", str(scratch_bytes), "--tmpfs", INSIDE.scratch]
+    for outside, inside in files.items():  # after the tmpfs of /tmp and scratch, below which they may lie
+        argv += ["--ro-bind", outside, inside]
     argv += ["--remount-ro", "/dev"]  # a tmpfs without a size; /dev/shm and the devices stay writable
     argv += ["--remount-ro", "/", "--chdir", INSIDE.scratch]
     for name, value in environment.items():

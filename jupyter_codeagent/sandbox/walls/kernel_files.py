@@ -17,14 +17,15 @@ ABOUT_ITSELF = (
     "maps",
     "mountinfo",
     "mounts",
+    "pagemap",
     "smaps",
     "smaps_rollup",
     "stat",
     "statm",
     "status",
 )
-"""Of /proc/self. Not `net`, the host's connections and sockets where there is no network namespace; DuckDB aborts
-without `cgroup`."""
+"""Of /proc/self. `pagemap` tells which pages of the copies were written to (`inside.pages`). Not `net`, the host's
+connections and sockets where there is no network namespace; DuckDB aborts without `cgroup`."""
 FOR_ALLOCATORS = (
     "/proc/cpuinfo",
     "/proc/meminfo",

@@ -63,6 +63,7 @@ class SandboxProcess:
             data_dir=str(data_dir),
             scratch_dir=str(self.directory.scratch),
             disk_bytes=policy.disk_bytes,
+            read_files=[file.path for file in policy.read_files],
             limits=resource_limits(level, policy),
             preload=list(preload),
             allow_subprocess=policy.subprocess,

@@ -45,6 +45,7 @@ class SandboxProvisioner(LocalProvisioner):
     data_dir = Unicode(help="Host directory that the sandbox sees read-only.").tag(config=True)
     scratch_dir = Unicode(help="Host directory for scratch, where there is no mount namespace.").tag(config=True)
     disk_bytes = Integer(512 << 20, help="Size of the scratch tmpfs.").tag(config=True)
+    read_files = List(Unicode(), help="Host files that the user lets it read, by real path.").tag(config=True)
     limits = Dict(help="RLIMIT name to value.").tag(config=True)
     preload = List(Unicode(), help="Modules to import before the first request.").tag(config=True)
     allow_subprocess = Bool(False, help="Whether code may start processes (they are in the same sandbox).").tag(
@@ -129,7 +130,10 @@ class SandboxProvisioner(LocalProvisioner):
             connection_dir=connection_dir,
             data_dir=self.data_dir,
             read_only=[*roots, INSIDE_DIR],
-            files={str(font_list): f"{self.paths.matplotlib}/{font_list.name}" for font_list in font_lists()},
+            files={
+                **{str(font_list): f"{self.paths.matplotlib}/{font_list.name}" for font_list in font_lists()},
+                **{path: path for path in self.read_files},
+            },
             environment=self.environment,
             scratch_bytes=self.disk_bytes,
         )
@@ -148,6 +152,7 @@ class SandboxProvisioner(LocalProvisioner):
             self.paths.data,
             *roots,
             INSIDE_DIR,
+            *self.read_files,
         ]
         write = [self.paths.temporary, self.paths.scratch, "/dev/null", "/dev/shm"]  # noqa: S108
         inner = self._inner_command(read, write, f"{self.paths.connection}/inner.json")
@@ -176,7 +181,7 @@ class SandboxProvisioner(LocalProvisioner):
             *bubblewrap.ETC,
             *about_the_machine(),
         ]
-        read = [*system, *roots, INSIDE_DIR, self.data_dir]
+        read = [*system, *roots, INSIDE_DIR, self.data_dir, *self.read_files]
         write = [self.scratch_dir, "/dev/null"]
         command = self._inner_command(read, write, self.parent.connection_file)
         kwargs.update(cmd=command, env=self.environment, cwd=self.scratch_dir)
@@ -191,6 +196,7 @@ class SandboxProvisioner(LocalProvisioner):
             data=[INSIDE_DIR, self.data_dir],
             scratch=self.scratch_dir,
             sockets=self.paths.connection,
+            files=self.read_files,
         )
         profile = seatbelt.seatbelt_profile(
             places, subprocess=self.allow_subprocess, imports=seatbelt.system_imports()

@@ -112,6 +112,8 @@ class Places:
     """Read and written; never mapped as code."""
     sockets: str
     """Read, and the only place where a socket can be bound."""
+    files: Sequence[str] = ()
+    """Files to read, each after the user's yes."""
     way: Sequence[str] = ()
     """Directories and links that lead there: their names and sizes are known, not what they hold."""
 
@@ -132,6 +134,7 @@ def seatbelt_profile(places: Places, *, subprocess: bool, imports: Sequence[str]
         "(deny default)",
         *(f"(import {quoted(name)})" for name in imports),
         _allow("file-read*", _paths("subpath", readable), _paths("literal", ("/", *places.programs))),
+        *([_allow("file-read*", _paths("literal", places.files))] if places.files else []),
         _allow("file-map-executable", _paths("subpath", code), _paths("literal", places.programs)),
         _allow(
             "file-read-metadata",
@@ -239,7 +242,14 @@ def system_imports(profiles: str = PROFILES) -> tuple[str, ...]:
 
 
 def find_places(
-    *, executable: str, base_prefix: str, code: Iterable[str], data: Iterable[str], scratch: str, sockets: str
+    *,
+    executable: str,
+    base_prefix: str,
+    code: Iterable[str],
+    data: Iterable[str],
+    scratch: str,
+    sockets: str,
+    files: Sequence[str] = (),
 ) -> Places:
     """The system matches the names that are left when every link is followed, so both are looked up here.
 
@@ -249,7 +259,7 @@ def find_places(
         If the address of a socket would be too long.
     """
     programs = interpreter_programs(executable, base_prefix)
-    given = [*programs, executable, *code, *data, scratch, sockets]
+    given = [*programs, executable, *code, *data, scratch, sockets, *files]
     real_sockets = os.path.realpath(sockets)
     check_socket_length(real_sockets)
     return Places(
@@ -258,6 +268,7 @@ def find_places(
         data=_real(data),
         scratch=os.path.realpath(scratch),
         sockets=real_sockets,
+        files=_real(files),
         way=names_on_the_way(given),
     )
 

@@ -44,9 +44,17 @@ def decide(gate: ApprovalGate, policy: ApprovalPolicy, kind: ProposalKind = "run
 
 
 @pytest.mark.parametrize("policy", ["review", "auto", "ask"])
-@pytest.mark.parametrize("kind", ["apply", "overwrite"])
+@pytest.mark.parametrize("kind", ["apply", "overwrite", "mount"])
 def test_touching_the_live_kernel_always_asks(policy: ApprovalPolicy, kind: ProposalKind) -> None:
     assert needs_person(policy, kind, frozenset())
+
+
+def test_a_yes_to_a_file_is_never_a_yes_to_all_files_of_the_notebook() -> None:
+    asked = Answers(yes("notebook"))
+    gate = ApprovalGate(asked, timeout_s=1)
+    decide(gate, "review", "mount")
+    decide(gate, "review", "mount")
+    assert asked.asked == 2
 
 
 def test_running_in_the_sandbox_asks_only_under_ask() -> None:

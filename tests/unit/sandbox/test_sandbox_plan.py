@@ -233,7 +233,9 @@ def test_an_object_whose_accessors_fail_still_has_its_name() -> None:
             raise RuntimeError("no")
 
     Broken.__module__ = "numpy.broken"
-    assert describe_namespace({"x": Broken()}) == [{"name": "x", "type_name": "Broken (RuntimeError)"}]
+    assert describe_namespace({"x": Broken()}) == [
+        {"name": "x", "type_name": "Broken (RuntimeError)", "returns_as": ""}
+    ]
 
 
 def test_a_failure_that_never_was_in_a_cell_has_no_line() -> None:

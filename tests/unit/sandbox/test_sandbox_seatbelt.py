@@ -49,6 +49,17 @@ def places(**changed: Any) -> Places:
     return Places(**{**given_places, **changed})
 
 
+def test_a_file_that_the_user_shows_can_be_read_and_not_written_and_its_neighbours_stay_unseen() -> None:
+    shown = f"{HOME}/data/trips.parquet"
+    profile = seatbelt_profile(places(files=[shown]), subprocess=False)
+    assert allows(profile, "file-read-data", path=shown)
+    assert not allows(PLAIN, "file-read-data", path=shown)
+    for operation in ("file-write-data", "file-write-unlink", "process-exec", "file-map-executable"):
+        assert not allows(profile, operation, path=shown)
+    assert not allows(profile, "file-read-data", path=f"{HOME}/data/other.parquet")
+    assert not allows(profile, "file-read-data", path=f"{HOME}/data")
+
+
 # --- a reader of profiles, written apart from their writer ---------------------------------------------
 
 

@@ -1,0 +1,263 @@
+"""Which values the sandbox gets in a run, and which part of each: what the user named, narrowed as the options say.
+
+Runs on the main thread, before anything is copied. The live variables are not changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from jupyter_codeagent.errors import UsageError, VariableError
+from jupyter_codeagent.options import RunOptions
+from jupyter_codeagent.transfer.condition import Condition, parse_condition
+from jupyter_codeagent.transfer.engines import engine_of, fetch, how_to_copy, is_database
+from jupyter_codeagent.transfer.files_of import Plan, is_lazy, plan_of
+from jupyter_codeagent.transfer.limits import estimated_bytes, too_large_text
+from jupyter_codeagent.transfer.narrow import Narrowing, can_be_narrowed, narrow
+from jupyter_codeagent.values import ColumnSummary, LocalFile, Manifest, SkippedVariable, VariableSummary
+from jupyter_codeagent.variables.columns import column_name
+from jupyter_codeagent.variables.mentions import names_variable, words_of
+from jupyter_codeagent.variables.select import default_variables
+
+AskForFiles = Callable[[str, Sequence[LocalFile]], None]
+"""(variable, its files) -> raises DeniedError or VariableError unless the sandbox may read them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What is copied. `values` are the live ones, but for those of which the sandbox gets a part or a plan."""
+
+    names: tuple[str, ...]
+    values: Mapping[str, Any]
+    required: bool
+    """A name that cannot be copied ends the run; else it is skipped, with the reason."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Which part of a variable it is."""
+    plans: Mapping[str, Plan] = field(default_factory=dict)
+    """Of lazy variables."""
+    narrowed: frozenset[str] = frozenset()
+    """Of these the sandbox has other rows or columns than the live kernel: they are described anew."""
+    skipped: tuple[SkippedVariable, ...] = ()
+
+    def complete(self, manifest: Manifest) -> Manifest:
+        """With what is known here of the variables that were copied."""
+        copied = []
+        for copy in manifest.copied:
+            plan = self.plans.get(copy.name)
+            known = copy if plan is None else replace(copy, type_name=plan.type_name, reads=plan.files)
+            copied.append(replace(known, note=self.notes.get(copy.name, "")))
+        return replace(manifest, copied=tuple(copied), skipped=(*manifest.skipped, *self.skipped))
+
+    def described(
+        self, summaries: Sequence[VariableSummary], anew: Callable[..., Any]
+    ) -> tuple[VariableSummary, ...]:
+        """The summaries, with those of narrowed variables by `anew(values)`, each saying what part it is."""
+        parts = {name: self.values[name] for name in self.notes if name in self.narrowed}
+        again: dict[str, VariableSummary] = {summary.name: summary for summary in anew(parts)} if parts else {}
+        told = []
+        for summary in summaries:
+            current = again.get(summary.name, summary)
+            plan = self.plans.get(summary.name)
+            if plan is not None and not current.columns:
+                current = replace(current, columns=_columns(plan))
+            note = self.notes.get(summary.name, "")
+            told.append(replace(current, headline=f"{current.headline} ({note})") if note else current)
+        return tuple(told)
+
+    @property
+    def run_notes(self) -> tuple[str, ...]:
+        """For the receipt."""
+        return tuple(
+            f"figures of {name} are from its copy ({note}); accepted cells run on your whole {name}"
+            for name, note in self.notes.items()
+        )
+
+
+def choose(
+    variables: Mapping[str, Any],
+    summaries: Sequence[VariableSummary],
+    prompt: str,
+    options: RunOptions,
+    *,
+    always: Sequence[str],
+    max_bytes: int,
+    ask: AskForFiles,
+    recent: Sequence[str] = (),
+) -> Choice:
+    """Decide names, then narrow each; `always` are shared by the user for every run.
+
+    `recent` are names that the last cells used: theirs come first where not all frames fit.
+
+    Raises
+    ------
+    VariableError, UsageError, DeniedError
+    """
+    where = parse_condition(options.where) if options.where is not None else None
+    columns = dict(options.columns)
+    wanted = {
+        name: Narrowing(columns=columns.get(name, ()), sample=options.sample, where=where) for name in variables
+    }
+    if options.variables is not None:
+        names: tuple[str, ...] = options.variables
+        skipped: tuple[SkippedVariable, ...] = ()
+    else:
+        names, skipped = _by_prompt(variables, summaries, prompt, wanted, max_bytes, recent)
+    names = tuple(dict.fromkeys((*names, *always)))
+    required = options.variables is not None
+    chosen = _Parts(variables, wanted, required=required, max_bytes=max_bytes, ask=ask)
+    for name in names:
+        chosen.take(name)
+    if where is not None:
+        _check_used(where, [variables[name] for name in names if name in variables], chosen.notes)
+    return Choice(
+        names=tuple(name for name in names if name not in chosen.left_out),
+        values={**variables, **chosen.values},
+        required=required,
+        notes=chosen.notes,
+        plans=chosen.plans,
+        narrowed=frozenset(chosen.values) - frozenset(chosen.plans),
+        skipped=(*skipped, *chosen.skipped),
+    )
+
+
+class _Parts:
+    """Collects what becomes of each name."""
+
+    def __init__(
+        self,
+        variables: Mapping[str, Any],
+        wanted: Mapping[str, Narrowing],
+        *,
+        required: bool,
+        max_bytes: int,
+        ask: AskForFiles,
+    ) -> None:
+        self._variables = variables
+        self._wanted = wanted
+        self._required = required
+        self._max_bytes = max_bytes
+        self._ask = ask
+        self.values: dict[str, Any] = {}
+        self.notes: dict[str, str] = {}
+        self.plans: dict[str, Plan] = {}
+        self.skipped: list[SkippedVariable] = []
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        return frozenset(skipped.name for skipped in self.skipped)
+
+    def take(self, name: str) -> None:
+        if name not in self._variables:
+            return  # the export says so, with the names that are near
+        try:
+            self._take(name, self._variables[name], self._wanted[name])
+        except VariableError as problem:
+            if self._required:
+                raise
+            self.skipped.append(SkippedVariable(name=name, reason=str(problem)))
+
+    def _take(self, name: str, value: Any, wanted: Narrowing) -> None:
+        if is_lazy(value):
+            plan = plan_of(name, value, wanted, max_bytes=self._max_bytes)
+            if plan.files:
+                self._ask(name, plan.files)
+            self._keep(name, plan.value, plan.note)
+            self.plans[name] = plan
+        elif is_database(value) or (engine_of(value) is not None and not self._required):
+            raise VariableError(how_to_copy(name, value))
+        elif engine_of(value) is not None:
+            part = fetch(name, value, wanted)
+            self._keep(name, part.value, part.note)
+        elif wanted and can_be_narrowed(value):
+            narrowed = narrow(name, value, wanted)
+            if narrowed.note:
+                self._keep(name, narrowed.value, narrowed.note)
+        elif wanted.columns:
+            raise VariableError(f"{name!r} is a {type(value).__name__}: it has no columns to choose.")
+
+    def _keep(self, name: str, value: Any, note: str) -> None:
+        self.values[name] = value
+        if note:
+            self.notes[name] = note
+
+
+def _columns(plan: Plan) -> tuple[ColumnSummary, ...]:
+    return tuple(ColumnSummary(name=column_name(name), dtype=dtype) for name, dtype in plan.columns)
+
+
+def _by_prompt(
+    variables: Mapping[str, Any],
+    summaries: Sequence[VariableSummary],
+    prompt: str,
+    wanted: Mapping[str, Narrowing],
+    max_bytes: int,
+    recent: Sequence[str],
+) -> tuple[tuple[str, ...], tuple[SkippedVariable, ...]]:
+    """As `default_variables`, and lazy values that the prompt names; what is too large is skipped, and said."""
+    sized = [_as_narrowed(summary, variables.get(summary.name), wanted) for summary in summaries]
+    names = default_variables(sized, prompt, max_bytes=max_bytes, recent=recent)
+    words = words_of(prompt)
+    elsewhere = [
+        summary.name
+        for summary in summaries
+        if names_variable(words, summary)
+        and _is_elsewhere(variables.get(summary.name))
+        and summary.name not in names
+    ]
+    if elsewhere and not any(names_variable(words, s) for s in summaries if s.name in names):
+        names = ()  # the prompt names what it is about
+    named = any(names_variable(words, summary) for summary in summaries if summary.copyable) or bool(elsewhere)
+    skipped = []
+    for summary in () if named else sized:
+        size_bytes = summary.size_bytes or 0
+        if summary.frame_like and summary.name not in names and size_bytes > max_bytes:
+            reason = too_large_text(
+                summary.name, variables[summary.name], size_bytes=size_bytes, limit_bytes=max_bytes
+            )
+            skipped.append(SkippedVariable(name=summary.name, reason=reason))
+    for name in names:
+        _require_fitting(name, variables.get(name), sized, words, max_bytes)
+    return (*names, *elsewhere), tuple(skipped)
+
+
+def _is_elsewhere(value: object) -> bool:
+    return is_lazy(value) or engine_of(value) is not None or is_database(value)
+
+
+def _as_narrowed(summary: VariableSummary, value: Any, wanted: Mapping[str, Narrowing]) -> VariableSummary:
+    """With the size that is left of it: known for a sample, not before it is evaluated for a condition."""
+    narrowing = wanted.get(summary.name, Narrowing())
+    if not narrowing or not summary.size_bytes or not can_be_narrowed(value):
+        return summary
+    if narrowing.where is not None:
+        return replace(summary, size_bytes=0)
+    if narrowing.sample is not None and len(value) > narrowing.sample:
+        return replace(summary, size_bytes=int(summary.size_bytes * narrowing.sample / len(value)))
+    return summary
+
+
+def _require_fitting(
+    name: str, value: Any, sized: Sequence[VariableSummary], words: frozenset[str], max_bytes: int
+) -> None:
+    """A variable that the prompt names is what it is about: without it there is nothing to ask."""
+    for summary in sized:
+        size_bytes = summary.size_bytes or 0
+        if summary.name == name and names_variable(words, summary) and size_bytes > max_bytes:
+            raise VariableError(
+                too_large_text(
+                    name, value, size_bytes=max(size_bytes, estimated_bytes(value)), limit_bytes=max_bytes
+                )
+            )
+
+
+def _check_used(where: Condition, values: Sequence[Any], notes: Mapping[str, str]) -> None:
+    """A condition that no frame has the columns for is a slip, and its figures would be of all rows."""
+    if any("where" in note for note in notes.values()):
+        return
+    frames = [value for value in values if can_be_narrowed(value) or _is_elsewhere(value)]
+    raise UsageError(
+        f"--where {where.text!r}: none of the {len(frames)} frames has all of the columns "
+        f"{', '.join(map(repr, where.names))}."
+    )

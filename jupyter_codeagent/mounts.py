@@ -1,0 +1,73 @@
+"""Files of the user's that the sandbox may read: asked for once each, remembered while the kernel lives."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from jupyter_codeagent.errors import VariableError
+from jupyter_codeagent.sandbox.backends import ELSEWHERE
+from jupyter_codeagent.transfer.local_files import checked_file
+from jupyter_codeagent.values import LocalFile, SandboxPolicy
+
+MIB = 1 << 20
+Ask = Callable[[str, str], None]
+"""(paths, one line each; the question) -> raises DeniedError unless a person says yes."""
+
+
+class Mounts:
+    """What was granted, by real path: a newer file that takes its place is covered, a link to elsewhere is not."""
+
+    def __init__(self) -> None:
+        self._granted: set[str] = set()
+
+    @property
+    def files(self) -> tuple[LocalFile, ...]:
+        """Those that are there now, in the order of their paths: the same files are the same policy."""
+        found = (self._as_it_is(path) for path in sorted(self._granted))
+        return tuple(file for file in found if file is not None)
+
+    def forget(self) -> None:
+        """Take back every yes."""
+        self._granted.clear()
+
+    def missing(self, files: Sequence[LocalFile]) -> tuple[LocalFile, ...]:
+        """Those that have to be asked for."""
+        return tuple(file for file in files if file.path not in self._granted)
+
+    def _as_it_is(self, path: str) -> LocalFile | None:
+        """None once it is gone, or something else: what was granted is a regular file under this very path."""
+        try:
+            return checked_file("", path) if os.path.realpath(path) == path else None
+        except VariableError:
+            return None
+
+    def require(self, name: str, files: Sequence[LocalFile], policy: SandboxPolicy, ask: Ask) -> None:
+        """Have every one of these files granted.
+
+        Raises
+        ------
+        VariableError
+            At levels that run elsewhere: the file is not there.
+        DeniedError
+        """
+        if elsewhere := [level for level in policy.levels if level in ELSEWHERE]:
+            raise VariableError(
+                f"{name!r} reads files of this machine; a sandbox of level {elsewhere[0]} does not see them. Load "
+                "what you need into a frame, or use a sandbox on this machine."
+            )
+        unknown = self.missing(files)
+        if unknown:
+            ask(listed(unknown), question(name, unknown))
+            self._granted |= {file.path for file in unknown}
+
+
+def question(name: str, files: Sequence[LocalFile]) -> str:
+    """What is asked, in one sentence."""
+    what = "this file" if len(files) == 1 else f"these {len(files)} files"
+    return f"Let the sandbox read {what} of yours (never write), which {name!r} reads?"
+
+
+def listed(files: Sequence[LocalFile]) -> str:
+    """One path to a line, with its size; all of them, for each is granted."""
+    return "\n".join(f"{file.path}  ({file.size_bytes / MIB:,.1f} MiB)" for file in files)

@@ -1,0 +1,192 @@
+"""Frames whose rows are elsewhere (Dask, Ibis, Spark, Modin, Ray): the user's own engine fetches a part.
+
+That is real work on somebody's cluster, so it is done only for a variable that the user named, with `--sample`.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from jupyter_codeagent.errors import VariableError
+from jupyter_codeagent.transfer.condition import Condition
+from jupyter_codeagent.transfer.narrow import SEED, Narrowed, Narrowing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engine:
+    """How one library is asked for a part."""
+
+    name: str
+    columns: Callable[[Any], list[str]]
+    select: Callable[[Any, list[str]], Any]
+    where: Callable[[Any, Condition], Any]
+    fetch: Callable[[Any, int], Any]
+    """At most so many rows, as pandas."""
+    says: str
+    """What the rows are: ``first rows``, ``random sample``."""
+
+
+def engine_of(value: object) -> Engine | None:
+    """The engine behind a frame, found by the name of its type; nothing is imported."""
+    for kind in type(value).__mro__:
+        package = kind.__module__.partition(".")[0]
+        if (package, kind.__name__) in ENGINES:
+            return ENGINES[package, kind.__name__]
+    return None
+
+
+def is_database(value: object) -> bool:
+    """A SQLAlchemy engine or connection: it has no rows of its own, only what a query asks for."""
+    kind = type(value)
+    return kind.__module__.partition(".")[0] == "sqlalchemy" and kind.__name__ in ("Engine", "Connection")
+
+
+def how_to_copy(name: str, value: object) -> str:
+    """Why it is not copied as it is, and what to write."""
+    if is_database(value):
+        return (
+            f"{name!r} is a database {type(value).__name__.lower()}, which cannot be copied (the sandbox has no "
+            f"network): run your query first, such as t = pd.read_sql('SELECT …', {name}), and name its result."
+        )
+    engine = engine_of(value)
+    kind = engine.name if engine is not None else type(value).__name__
+    return (
+        f"{name!r} is a {kind} frame, whose rows are not in this kernel: `--vars {name} --sample 100000` has "
+        f"{kind} fetch that many and copies them."
+    )
+
+
+def fetch(name: str, value: Any, wanted: Narrowing) -> Narrowed:
+    """The part that `--vars`, `--where` and `--sample` ask for, as a pandas frame. Main thread: it runs the query.
+
+    Raises
+    ------
+    VariableError
+    """
+    engine = engine_of(value)
+    if engine is None or wanted.sample is None:
+        raise VariableError(how_to_copy(name, value))
+    labels = engine.columns(value)
+    missing = [column for column in wanted.columns if column not in labels]
+    if missing:
+        raise VariableError(f"{name!r} has no column {missing[0]!r}.")
+    where = wanted.where if wanted.where is not None and set(wanted.where.names) <= set(labels) else None
+    try:
+        part = value if where is None else engine.where(value, where)
+        if wanted.columns:
+            part = engine.select(part, [label for label in labels if label in wanted.columns])
+        result = engine.fetch(part, wanted.sample)
+    except Exception as problem:
+        # A foreign engine fails in its own ways, and it is told to the user.
+        text = " ".join(str(problem).split())[:300]
+        raise VariableError(
+            f"{engine.name} could not fetch {name!r}: {type(problem).__name__}: {text}"
+        ) from problem
+    chosen = f" where {where.text}" if where is not None else ""
+    rows = f"{engine.says}, {len(result)} rows" if len(result) == wanted.sample else f"all {len(result)} rows"
+    parts = [f"{rows}{chosen}, fetched by {engine.name}"]
+    if wanted.columns and len(wanted.columns) < len(labels):
+        parts.append(f"{len(wanted.columns)} of {len(labels)} columns")
+    return Narrowed(value=result, note="; ".join(parts))
+
+
+class _Operators:
+    """Columns that know Python's operators and `isin`."""
+
+    def __init__(self, frame: Any, is_in: str) -> None:
+        self._frame = frame
+        self._is_in = is_in
+
+    def column(self, name: str) -> Any:
+        return self._frame[name]
+
+    def literal(self, value: Any, compared_with: str | None) -> Any:
+        if compared_with is None or not isinstance(value, str):
+            return value
+        kind = str(getattr(self._frame[compared_with], "dtype", "")).lower()
+        return datetime.datetime.fromisoformat(value) if "datetime" in kind or "timestamp" in kind else value
+
+    def is_in(self, column: Any, values: list[Any]) -> Any:
+        return getattr(column, self._is_in)(values)
+
+
+def _dask_fetch(frame: Any, rows: int) -> Any:
+    """A fraction of each partition needs the length, one more pass over the data; then exactly `rows` of them."""
+    length = int(frame.shape[0].compute())
+    if length <= rows:
+        return frame.compute()
+    part = frame.sample(frac=min(1.0, rows * 1.1 / length + 10 / length), random_state=SEED).compute()
+    return part.iloc[:rows] if len(part) <= rows else part.sample(rows, random_state=SEED).sort_index()
+
+
+def _spark_fetch(frame: Any, rows: int) -> Any:
+    length = frame.count()
+    if length <= rows:
+        return frame.toPandas()
+    return frame.sample(fraction=min(1.0, rows * 1.1 / length + 10 / length), seed=SEED).limit(rows).toPandas()
+
+
+def _modin_fetch(frame: Any, rows: int) -> Any:
+    part = frame if len(frame) <= rows else frame.sample(rows, random_state=SEED).sort_index()
+    return part._to_pandas()  # what `modin.utils.to_pandas` calls
+
+
+def _ray_where(frame: Any, condition: Condition) -> Any:
+    raise VariableError(f"--where {condition.text!r} is not passed on to Ray: filter the Dataset first.")
+
+
+def _by_operators(is_in: str, apply: Callable[[Any, Any], Any]) -> Callable[[Any, Condition], Any]:
+    return lambda frame, condition: apply(frame, condition.evaluate(_Operators(frame, is_in)))
+
+
+DASK = Engine(
+    name="Dask",
+    columns=lambda frame: [str(label) for label in frame.columns],
+    select=lambda frame, columns: frame[columns],
+    where=_by_operators("isin", lambda frame, mask: frame[mask]),
+    fetch=_dask_fetch,
+    says="random sample",
+)
+IBIS = Engine(
+    name="Ibis",
+    columns=lambda table: list(table.columns),
+    select=lambda table, columns: table.select(columns),
+    where=_by_operators("isin", lambda table, mask: table.filter(mask)),
+    fetch=lambda table, rows: table.limit(rows).to_pandas(),
+    says="the first rows, not a random sample",
+)
+SPARK = Engine(
+    name="Spark",
+    columns=lambda frame: list(frame.columns),
+    select=lambda frame, columns: frame.select(*columns),
+    where=_by_operators("isin", lambda frame, mask: frame.filter(mask)),
+    fetch=_spark_fetch,
+    says="random sample",
+)
+MODIN = Engine(
+    name="Modin",
+    columns=lambda frame: [str(label) for label in frame.columns],
+    select=lambda frame, columns: frame[columns],
+    where=_by_operators("isin", lambda frame, mask: frame[mask]),
+    fetch=_modin_fetch,
+    says="random sample",
+)
+RAY = Engine(
+    name="Ray",
+    columns=lambda dataset: list(dataset.schema().names),
+    select=lambda dataset, columns: dataset.select_columns(columns),
+    where=_ray_where,
+    fetch=lambda dataset, rows: dataset.limit(rows).to_pandas(),
+    says="the first rows, not a random sample",
+)
+ENGINES: dict[tuple[str, str], Engine] = {
+    ("dask", "DataFrame"): DASK,
+    ("dask_expr", "DataFrame"): DASK,
+    ("ibis", "Table"): IBIS,
+    ("pyspark", "DataFrame"): SPARK,
+    ("modin", "DataFrame"): MODIN,
+    ("ray", "Dataset"): RAY,
+}
