@@ -72,6 +72,7 @@ class Background:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        self._schedule: Callable[[Callable[[], None]], object] | None = None
         self._calls: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
 
     @property
@@ -107,10 +108,16 @@ class Background:
         """Submit and wait."""
         return self.wait(self.submit(coroutine))
 
+    def serve_when_idle(self, schedule: Callable[[Callable[[], None]], object]) -> None:
+        """`schedule` has the main thread call something when no cell is running, as a kernel's loop can."""
+        self._schedule = schedule
+
     async def on_main_thread(self, call: Callable[[], Result]) -> Result:
-        """Run `call` on the thread that is in `wait` (stdin can be read there only)."""
+        """Run `call` on the main thread: while it is in `wait` (stdin can be read there only) or when free."""
         future: Future[Result] = Future()
         self._calls.put((call, future))
+        if self._schedule is not None:
+            self._schedule(self._serve_calls)
         return await asyncio.wrap_future(future)
 
     def close(self) -> None:

@@ -57,12 +57,14 @@ async def _candidates(
                 done = await seat.execute(turn.code, timeout_s=run.request.timeout_s)
                 if done.status == "killed":
                     raise SandboxDiedError(f"The earlier code did not run again for a candidate: {done.reason}.")
+                seat.settle()
             yield await run_agent(
                 run,
                 turns,
                 replace(
                     tools,
                     runner=seat,
+                    undo_attempt=seat.undo_attempt,
                     defined=lambda seat=seat: seat.names,  # type: ignore[misc]
                     temperature=TEMPERATURE if number else tools.temperature,
                     seed=tools.seed + number,

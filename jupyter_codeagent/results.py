@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
+import asyncio
+import builtins
+import keyword
 import uuid
-from collections.abc import Callable, Mapping
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from jupyter_codeagent.background import Background
-from jupyter_codeagent.errors import DeniedError, UsageError
+from jupyter_codeagent.errors import CodeAgentError, DeniedError, UsageError, VariableError
 from jupyter_codeagent.frontend.link import PanelLink
-from jupyter_codeagent.frontend.messages import MarkMessage, Shared
+from jupyter_codeagent.frontend.messages import MarkMessage, PulledMessage
 from jupyter_codeagent.frontends import FrontEnds
-from jupyter_codeagent.live import LiveKernel
+from jupyter_codeagent.live import LiveKernel, outline
 from jupyter_codeagent.place import Place
 from jupyter_codeagent.runbook import RunBook
 from jupyter_codeagent.settings import Settings
 from jupyter_codeagent.sidecar import Sidecar
 from jupyter_codeagent.transfer.unpack import unpack
 from jupyter_codeagent.values import AgentRun, CellState, Proposal, ProposalKind
+from jupyter_codeagent.variables.sharing import Shared
+
+RESERVED = frozenset({"In", "Out", "exit", "quit", "get_ipython", "display"})
+"""IPython's own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Returned:
+    """A variable that was brought back."""
+
+    name: str
+    what: str
+    """``DataFrame 365x3``."""
+    notes: tuple[str, ...]
+    """What was changed on its way, because it has no exact data form."""
 
 
 class ResultDecisions:
-    """The only way by which anything of the sandbox reaches the live kernel. Main thread, save `set_cell_state`."""
+    """The only way by which anything of the sandbox reaches the live kernel. Main thread, save `set_cell_state`
+    and what is `async`."""
 
     def __init__(
         self,
@@ -44,28 +64,70 @@ class ResultDecisions:
         self._link = link
         self._settings = settings
 
-    def bring_back(self, name: str) -> tuple[str, ...]:
-        """Copy one variable of the sandbox into the live kernel, as data; asks before it overwrites.
+    def bring_back(self, names: Sequence[str], place: Place) -> tuple[Returned, ...]:
+        """Copy variables of the sandbox into the live kernel, as data; see `pull`. Main thread."""
+        return self._background.run(self.pull(names, place))
 
-        Returns what was changed on the way. Raises DeniedError, RejectedDataError, VariableError, SandboxDiedError.
+    async def pull(self, names: Sequence[str], place: Place) -> tuple[Returned, ...]:
+        """All of these variables or none: what exists already is overwritten after one yes to all of it.
+
+        On the background loop; the live kernel is touched when its main thread is free.
+
+        Raises
+        ------
+        UsageError, DeniedError, RejectedDataError, VariableError, SandboxDiedError
         """
-        seat = self._sidecar.present
+        values: dict[str, Any] = {}
+        returned = []
+        for name in dict.fromkeys(names):
+            value, notes = await self._fetch(name)
+            values[name] = value
+            returned.append(Returned(name=name, what=outline(value), notes=notes))
+        present = await self._background.on_main_thread(lambda: self._live.present(values))
+        if present:
+            await self._ask_to_overwrite(returned, {name: what for name, (_, what) in present.items()}, place)
+        asked = {name: value for name, (value, _) in present.items()}
+        if changed := await self._background.on_main_thread(lambda: self._live.assign(values, asked)):
+            raise DeniedError(f"Not done: {', '.join(changed)} changed in your kernel meanwhile; ask again.")
+        return tuple(returned)
+
+    async def _fetch(self, name: str) -> tuple[Any, tuple[str, ...]]:
+        check_name(name)
         if self._shared.get(name) == "hidden":
             raise UsageError(f"{name!r} is hidden from the agent; `%agent share {name}` first.")
+        seat = self._sidecar.present
         if seat is None:
             raise UsageError(f"There is no sandbox yet that could hold {name!r}: run `%%agent` first.")
         limit = self._settings().max_return_bytes
-        value, notes = unpack(self._background.run(seat.fetch(name, max_bytes=limit)), max_bytes=limit)
-        if self._live.has(name):
-            code = f"{name} = <{type(value).__name__} from the sandbox>"
-            self._ask("overwrite", code, f"Overwrite your variable {name!r} with the sandbox's?", Place())
-        self._live.assign(name, value)
-        return notes
+        try:
+            packed = await seat.fetch(name, max_bytes=limit)
+        except VariableError as problem:
+            raise VariableError(f"{name!r} was not brought back. {problem}") from problem
+        return await asyncio.to_thread(unpack, packed, max_bytes=limit)
+
+    async def _ask_to_overwrite(
+        self, returned: Sequence[Returned], present: Mapping[str, str], place: Place
+    ) -> None:
+        """Raises DeniedError."""
+        code = "\n".join(f"{one.name}: {present[one.name]} → {one.what}" for one in returned if one.name in present)
+        names = ", ".join(map(repr, present))
+        note = f"Overwrite your {names} with what came of it in the sandbox?"
+        await self._decide("overwrite", code, note, place)
+
+    async def answer_pull(self, name: str, request_id: str, run_id: str) -> PulledMessage:
+        """For the button in the panel: never raises for what can go wrong with a value."""
+        try:
+            [returned] = await self.pull([name], Place(has_kernel=True))
+        except CodeAgentError as problem:
+            ok, text = False, str(problem)
+        else:
+            ok, text = True, "; ".join((f"{name} is now {returned.what}", *returned.notes))
+        return PulledMessage(type="pulled", id=request_id, run_id=run_id, name=name, ok=ok, text=text)
 
     def apply(self, run: AgentRun, place: Place) -> None:
         """Run a run's code in the LIVE kernel, after a yes to the code itself."""
         note = f"Run the code of run {run.id} in YOUR kernel, on your own variables?"
-        self._live.run(self._ask("apply", run.code, note, place))
+        self._live.run(self.ask("apply", run.code, note, place))
         self.set_cell_state(run.id, "accepted", decided_by="magic")
 
     def mark(self, run: AgentRun, state: Literal["accepted", "discarded"], place: Place) -> int:
@@ -83,12 +145,26 @@ class ResultDecisions:
         if state == "discarded" and self._sidecar.present is not None:
             self._sidecar.present.load_again()
 
-    def _ask(self, kind: ProposalKind, code: str, note: str, place: Place) -> str:
+    def ask(self, kind: ProposalKind, code: str, note: str, place: Place) -> str:
         """Have a person decide; the code as approved. Raises DeniedError."""
+        return self._background.run(self._decide(kind, code, note, place))
+
+    async def _decide(self, kind: ProposalKind, code: str, note: str, place: Place) -> str:
         settings = self._settings()
         gate = self._front_ends.gate(place, timeout_s=settings.approval_timeout_s)
         proposal = Proposal(id=uuid.uuid4().hex[:12], run_id="", kind=kind, code=code, note=note)
-        decision = self._background.run(gate.decide(proposal, settings.approve))
+        decision = await gate.decide(proposal, settings.approve)
         if decision.action != "approve":
             raise DeniedError(f"Not done: {decision.reason or 'the answer was no'}.")
         return decision.code
+
+
+def check_name(name: str) -> None:
+    """Raises UsageError for what must not be bound in anybody's kernel."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise UsageError(f"{name!r} is not the name of a variable.")
+    if name.startswith("_") or name in RESERVED or hasattr(builtins, name):
+        raise UsageError(
+            f"{name!r} means something else in a notebook and is not overwritten; have the agent give the result "
+            f"another name."
+        )

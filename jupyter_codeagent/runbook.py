@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.history import HistoryStore
+from jupyter_codeagent.prompts.changes import entries_text
 from jupyter_codeagent.prompts.conversation import MAX_RESULT_CHARS, Turn
 from jupyter_codeagent.prompts.observe import cut, output_text
 from jupyter_codeagent.values import PRIVACY_ORDER, AgentRun, CellState, ExecutionResult, StreamOutput, Usage
 
+MAX_MADE = 8
+"""Variables of one earlier run that are told again."""
 KEPT_RUNS = 50
 """Runs that a page is shown at once; older ones come from the history."""
 
@@ -53,21 +56,37 @@ class RunBook:
         """Tokens of all runs of this kernel."""
         return sum((run.usage for run in self._runs.values()), Usage())
 
-    def turns_before(self, run: AgentRun) -> tuple[Turn, ...]:
+    def turns_before(self, run: AgentRun, defined: Collection[str] = ()) -> tuple[Turn, ...]:
         """The conversation: runs that gave a result, without discarded ones and without those of the same cell.
 
         What was said to one server is not told to another one that is remote, and results are told only where
-        this run's privacy is not stricter than that under which they were made.
+        this run's privacy is not stricter than that under which they were made. `defined` are the variables that
+        the sandbox has now: of those that the runs made only these are told.
         """
         cell_id = run.request.cell_id
         return tuple(
-            Turn(prompt=known.request.prompt, code=known.code, answer=_result_for(run, known))
+            Turn(
+                prompt=known.request.prompt,
+                code=known.code,
+                answer=_result_for(run, known),
+                changed=_made_for(run, known, defined),
+            )
             for known in self._runs.values()
             if known.status == "ok"
             and known.cell_state != "discarded"
             and known.id not in self._forgotten
             and (cell_id is None or known.request.cell_id != cell_id)
             and not (run.request.remote and known.request.server != run.request.server)
+        )
+
+    def changed_by_cell(self, cell_id: str | None) -> frozenset[str]:
+        """Copies that the earlier runs of a `%%agent` cell changed, for a run of it that is to start afresh."""
+        return frozenset(
+            change.name
+            for known in self._runs.values()
+            if cell_id is not None and known.request.cell_id == cell_id
+            for change in known.changes
+            if not change.earlier
         )
 
     def forget_conversation(self) -> None:
@@ -130,8 +149,18 @@ class RunBook:
 
 def _result_for(run: AgentRun, known: AgentRun) -> str:
     """What this run may be told of an earlier one's result."""
+    return (known.answer or _shown(known)) if _may_tell_results(run, known) else ""
+
+
+def _may_tell_results(run: AgentRun, known: AgentRun) -> bool:
     now, then = (PRIVACY_ORDER.index(one.request.privacy) for one in (run, known))
-    return "" if now == 0 or then > now else known.answer or _shown(known)
+    return now > 0 and then <= now
+
+
+def _made_for(run: AgentRun, known: AgentRun, defined: Collection[str]) -> str:
+    """Names and types; columns too where results may be told, as those of a pivot table are made of values."""
+    left = [entry for entry in known.made if entry.name in defined]
+    return entries_text(left[:MAX_MADE], names_only=not _may_tell_results(run, known))
 
 
 def _slim(run: AgentRun) -> AgentRun:

@@ -25,6 +25,10 @@ def pack_pandas(value: Any) -> tuple[dict[str, Any], bytes]:
     import pandas as pd
 
     notes: list[str] = []
+    if not type(value).__module__.startswith("pandas"):
+        notes.append(f"a {type(value).__name__} came back as one of pandas' own")
+    if getattr(value, "attrs", None):
+        notes.append("its attrs did not come along")
     if isinstance(value, pd.DataFrame):
         form, frame = "frame", value
     elif isinstance(value, pd.Series):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from .send import return_form
+
 MAX_VARIABLES = 50
 MAX_COLUMNS = 200
 MAX_TEXT = 100
@@ -34,7 +36,11 @@ def _library(value: Any) -> str:
 
 
 def _describe(name: str, value: Any) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": name[:MAX_TEXT], "type_name": type(value).__name__[:MAX_TEXT]}
+    entry: dict[str, Any] = {
+        "name": name[:MAX_TEXT],
+        "type_name": type(value).__name__[:MAX_TEXT],
+        "returns_as": return_form(value),
+    }
     try:
         entry.update(_layout(value))
     except Exception as problem:  # noqa: BLE001  (a foreign accessor failed: the name alone still helps, and we say so)

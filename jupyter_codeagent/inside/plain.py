@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
+import collections
 import datetime
 import decimal
+import fractions
+import os
+import uuid
+import zoneinfo
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 MAX_DEPTH = 50
+MAX_DIGITS = 4000
+"""Of a whole number in JSON, below Python's own limit for reading one."""
+BECOMES: dict[type, type] = {
+    collections.OrderedDict: dict,
+    collections.defaultdict: dict,
+    collections.Counter: dict,
+    collections.deque: list,
+}
+"""What comes back as a plainer type, with a note."""
 
 
 class NoDataFormError(Exception):
     """The value, or something in it, is not data."""
 
 
-def encode(value: Any, depth: int = 0) -> Any:
+class Surroundings(Protocol):
+    """Where a value is encoded: what is no JSON goes beside it, and what was changed is noted."""
+
+    def attach(self, value: Any) -> Any:
+        """JSON that refers to the value's own form; None where it has none."""
+        ...
+
+    def note(self, text: str) -> None: ...
+
+
+def encode(value: Any, depth: int = 0, beside: Surroundings | None = None) -> Any:
     """JSON for a value: itself for None, bool, int, float, str; ``{type: content}`` for all else.
 
     Raises
@@ -24,20 +48,67 @@ def encode(value: Any, depth: int = 0) -> Any:
     if depth > MAX_DEPTH:
         raise NoDataFormError(f"it is nested deeper than {MAX_DEPTH}")
     kind = type(value)
-    if value is None or kind in (bool, int, float, str):
+    if value is None or kind in (bool, float, str):
         return value
+    if kind is int:
+        return value if value.bit_length() < MAX_DIGITS * 3 else {"int": hex(value)}
     if kind in (list, tuple, set, frozenset):
-        return {kind.__name__: [encode(item, depth + 1) for item in value]}
+        return {kind.__name__: [encode(item, depth + 1, beside) for item in value]}
     if kind is dict:
-        return {"dict": [[encode(key, depth + 1), encode(item, depth + 1)] for key, item in value.items()]}
+        pairs = [[encode(key, depth + 1, beside), encode(item, depth + 1, beside)] for key, item in value.items()]
+        return {"dict": pairs}
     if kind in SCALARS:
         return {kind.__name__: SCALARS[kind](value)}
+    if (found := _of_a_library(value, kind)) is not None:
+        return found
+    if beside is not None:
+        return _plainer(value, kind, depth, beside)
+    raise no_data_form(kind)
+
+
+def no_data_form(kind: type) -> NoDataFormError:
+    """The sentence for a model, a function, a connection: what they are cannot be told by data."""
+    advice = ADVICE.get(kind.__name__, "`%agent apply` runs the code that makes it in your own kernel")
+    return NoDataFormError(f"{kind.__module__}.{kind.__qualname__} has no data form; {advice}")
+
+
+ADVICE = {
+    "LazyFrame": "bring back what its collect() gives",
+    "Axes": "bring back its figure",
+    "generator": "bring back a list made of it",
+}
+
+
+def _plainer(value: Any, kind: type, depth: int, beside: Surroundings) -> Any:
+    if (attached := beside.attach(value)) is not None:
+        return attached
+    plainer = BECOMES.get(kind)
+    if plainer is None and isinstance(value, tuple) and hasattr(kind, "_fields"):
+        plainer = tuple
+    if plainer is None and isinstance(value, os.PathLike):
+        plainer = str
+    if plainer is None:
+        raise no_data_form(kind)
+    beside.note(f"a {kind.__name__} became a {plainer.__name__}")
+    return encode(plainer(value), depth, beside)
+
+
+def _of_a_library(value: Any, kind: type) -> Any:
+    """Scalars of numpy and pandas; None for all else."""
     library = kind.__module__.partition(".")[0]
-    if library == "numpy" and getattr(value, "shape", None) == ():
+    if library == "numpy" and getattr(value, "shape", None) == () and kind.__name__ != "ndarray":
         return {"numpy": encode_numpy_scalar(value)}
-    if library == "pandas" and kind.__name__ in ("Timestamp", "Timedelta", "NaTType"):
-        return {f"pandas.{kind.__name__}": "NaT" if kind.__name__ == "NaTType" else value.isoformat()}
-    raise NoDataFormError(f"{kind.__module__}.{kind.__qualname__} has no data form")
+    if library != "pandas":
+        return None
+    if kind.__name__ == "Timestamp":
+        return {"pandas.Timestamp": [int(value.asm8.astype("int64")), value.unit, zone(value)]}
+    if kind.__name__ == "Timedelta":
+        return {"pandas.Timedelta": [int(value.asm8.astype("int64")), value.unit]}
+    if kind.__name__ == "Period":
+        return {"pandas.Period": [value.ordinal, value.freqstr]}
+    if kind.__name__ in ("NaTType", "NAType"):
+        return {f"pandas.{kind.__name__}": ""}
+    return None
 
 
 def encode_numpy_scalar(value: Any) -> list[Any]:
@@ -47,15 +118,32 @@ def encode_numpy_scalar(value: Any) -> list[Any]:
         return [dtype.name, value.item()]
     if dtype.kind in "mM":
         return [dtype.name, int(value.astype("int64"))]
+    if dtype.kind == "c" and dtype.itemsize <= 16:
+        return [dtype.name, [float(value.real), float(value.imag)]]
     raise NoDataFormError(f"a numpy {dtype.name} has no data form")
 
 
+def zone(moment: Any) -> Any:
+    """The name of its time zone, or seconds from UTC; None without one."""
+    if moment.tzinfo is None:
+        return None
+    if isinstance(moment.tzinfo, zoneinfo.ZoneInfo) and moment.tzinfo.key:
+        return moment.tzinfo.key
+    if moment.tzinfo is datetime.UTC:
+        return "UTC"
+    return moment.utcoffset().total_seconds()
+
+
 SCALARS: dict[type, Callable[[Any], Any]] = {
-    datetime.datetime: datetime.datetime.isoformat,
+    datetime.datetime: lambda value: [value.replace(tzinfo=None).isoformat(), zone(value), value.fold],
     datetime.date: datetime.date.isoformat,
     datetime.time: datetime.time.isoformat,
     datetime.timedelta: lambda value: [value.days, value.seconds, value.microseconds],
     decimal.Decimal: str,
+    fractions.Fraction: lambda value: [hex(value.numerator), hex(value.denominator)],
+    uuid.UUID: str,
+    range: lambda value: [hex(value.start), hex(value.stop), hex(value.step)],
     complex: lambda value: [value.real, value.imag],
     bytes: bytes.hex,
+    bytearray: bytearray.hex,
 }

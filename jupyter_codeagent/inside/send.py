@@ -1,4 +1,4 @@
-"""One variable of the sandbox as bytes that the host can check: Arrow, .npy or JSON. Never pickle."""
+"""One variable of the sandbox as bytes that the host can check: Arrow, .npy, JSON or a PNG. Never pickle."""
 
 from __future__ import annotations
 
@@ -7,24 +7,29 @@ import json
 from typing import Any
 
 from .frames import arrow_stream, pack_pandas, table_stream
-from .plain import NoDataFormError, encode
+from .plain import NoDataFormError, encode, no_data_form
 
 Packed = tuple[str, str, bytes]
 """kind, meta as JSON, data: what `values.PackedValue` is on the host."""
 
+SPARSE = frozenset(f"{form}_{kind}" for form in ("csr", "csc", "coo") for kind in ("array", "matrix"))
+
 
 def pack(value: Any, max_bytes: int) -> Packed:
     """The value's data form; kind ``error`` with a sentence in place of meta where there is none."""
+    too_large = "error", f"it is larger than {max_bytes >> 20} MiB, the limit for one value", b""
     if size_bytes(value) > max_bytes:
-        return "error", f"it is larger than {max_bytes >> 20} MiB, the limit for one value", b""
+        return too_large
     try:
         kind, meta, data = pack_by_type(value)
+        if kind == "":
+            kind, meta, data = pack_plain(value, max_bytes)
     except NoDataFormError as problem:
         return "error", f"it cannot come back as data: {problem}", b""
+    except OverflowError:
+        return too_large
     text = json.dumps(meta)
-    if len(text) + len(data) > max_bytes:
-        return "error", f"it is larger than {max_bytes >> 20} MiB, the limit for one value", b""
-    return kind, text, data
+    return too_large if len(text) + len(data) > max_bytes else (kind, text, data)
 
 
 def size_bytes(value: Any) -> int:
@@ -33,20 +38,145 @@ def size_bytes(value: Any) -> int:
     return size if isinstance(size, int) else 0
 
 
-def pack_by_type(value: Any) -> tuple[str, Any, bytes]:
-    """Dispatch by the names of types: nothing is imported that the value did not bring."""
-    names = {f"{kind.__module__}.{kind.__qualname__}".partition(".")[0]: kind for kind in type(value).__mro__}
+def return_form(value: Any) -> str:
+    """How a value would come back, by its type alone: see `values.ReturnForm`."""
+    library, kinds = _library_and_kinds(value)
+    if library in ("pandas", "polars", "pyarrow", "numpy", "scipy") and kinds & DATA:
+        return "data"
+    if _is_figure(kinds, library):
+        return "image"
+    if _is_chart(kinds, library):
+        return "specification"
+    if library in ("builtins", "datetime", "decimal", "fractions", "uuid", "collections"):
+        return "data" if type(value).__name__ not in NO_DATA else ""
+    return ""
+
+
+DATA = SPARSE | {
+    *("DataFrame", "Series", "Index", "Table", "RecordBatch", "Array", "ChunkedArray", "ndarray", "generic"),
+    *("Timestamp", "Timedelta", "Period", "NaTType", "NAType"),
+}
+NO_DATA = frozenset(
+    {"function", "type", "module", "generator", "object", "method", "ufunc", "builtin_function_or_method"}
+)
+
+
+def _library_and_kinds(value: Any) -> tuple[str, set[str]]:
+    """The library of the value's own type, or of the first of its bases that is one of ours."""
     kinds = {kind.__name__ for kind in type(value).__mro__}
-    if "pandas" in names and kinds & {"DataFrame", "Series", "Index"}:
+    libraries = [kind.__module__.partition(".")[0] for kind in type(value).__mro__]
+    known = ("pandas", "polars", "pyarrow", "numpy", "scipy", "matplotlib", "plotly", "altair")
+    return next((library for library in libraries if library in known), libraries[0]), kinds
+
+
+def _is_figure(kinds: set[str], library: str) -> bool:
+    return library == "matplotlib" and "Figure" in kinds
+
+
+def _is_chart(kinds: set[str], library: str) -> bool:
+    return (library == "plotly" and "BaseFigure" in kinds) or (library == "altair" and "TopLevelMixin" in kinds)
+
+
+def pack_by_type(value: Any) -> tuple[str, Any, bytes]:
+    """By the names of types: nothing is imported that the value did not bring. Kind "" for plain values."""
+    library, kinds = _library_and_kinds(value)
+    if library == "pandas" and kinds & {"DataFrame", "Series", "Index"}:
         meta, data = pack_pandas(value)
         return "arrow", meta, data
-    if "polars" in names and kinds & {"DataFrame", "Series"}:
+    if library == "polars" and kinds & {"DataFrame", "Series"}:
         return pack_polars(value)
-    if "pyarrow" in names and kinds & {"Table", "RecordBatch", "Array", "ChunkedArray"}:
+    if library == "pyarrow" and kinds & {"Table", "RecordBatch", "Array", "ChunkedArray"}:
         return pack_arrow(value)
-    if "numpy" in names and "ndarray" in kinds:
-        return "npy", {}, npy_bytes(value)
-    return "json", encode(value), b""
+    if library == "numpy" and type(value).__name__ in ("ndarray", "matrix", "recarray", "memmap"):
+        return pack_array(value)
+    if _is_figure(kinds, library):
+        return "png", {}, figure_bytes(value)
+    return "", None, b""
+
+
+def pack_array(value: Any) -> tuple[str, Any, bytes]:
+    if value.dtype.hasobject:
+        return "", None, b""
+    kind = type(value).__name__
+    notes = [] if kind == "ndarray" else [f"a {kind} became an ndarray"]
+    return "npy", {"notes": notes}, npy_bytes(value)
+
+
+def figure_bytes(figure: Any) -> bytes:
+    file = io.BytesIO()
+    figure.savefig(file, format="png", bbox_inches="tight")
+    return file.getvalue()
+
+
+class Beside:
+    """What lies beside the JSON of one value: frames, arrays and figures in it, and notes."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.parts: list[tuple[str, str, int]] = []
+        self.data: list[bytes] = []
+        self.notes: list[str] = []
+        self._left = max_bytes
+
+    def attach(self, value: Any) -> Any:
+        library, kinds = _library_and_kinds(value)
+        if library == "scipy" and kinds & SPARSE:
+            return self._sparse(value)
+        if library == "numpy" and "MaskedArray" in kinds:
+            return {"masked_array": [self._part(value.data), self._part(_mask(value))]}
+        if library == "numpy" and "ndarray" in kinds and value.dtype.hasobject:
+            if value.dtype != object:
+                raise NoDataFormError("a structured array of Python objects has no data form")
+            return {"object_array": [list(value.shape), [encode(item, 1, self) for item in value.ravel().tolist()]]}
+        if _is_chart(kinds, library):
+            return {"specification": self._specification(value, library)}
+        kind, _, _ = packed = pack_by_type(value)
+        return self._packed(packed) if kind else None
+
+    def note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def _part(self, value: Any) -> Any:
+        packed = pack_by_type(value)
+        if not packed[0]:
+            raise no_data_form(type(value))
+        return self._packed(packed)
+
+    def _packed(self, packed: tuple[str, Any, bytes]) -> Any:
+        kind, meta, data = packed
+        self._left -= len(data)
+        if self._left < 0:
+            raise OverflowError
+        self.parts.append((kind, json.dumps(meta), len(data)))
+        self.data.append(data)
+        return {"part": len(self.parts) - 1}
+
+    def _sparse(self, value: Any) -> Any:
+        name = type(value).__name__
+        if value.ndim != 2:
+            raise NoDataFormError("a sparse array that is no table has no data form")
+        arrays = [value.row, value.col] if name.startswith("coo") else [value.indptr, value.indices]
+        return {"sparse": [name, list(value.shape), *(self._part(array) for array in (value.data, *arrays))]}
+
+    def _specification(self, value: Any, library: str) -> Any:
+        drawn = "plotly.graph_objects.Figure" if library == "plotly" else "altair.Chart.from_dict"
+        self.note(f"the chart came back as its specification; {drawn} makes a chart of it")
+        return json.loads(value.to_json()) if library == "plotly" else value.to_dict()
+
+
+def _mask(value: Any) -> Any:
+    import numpy as np
+
+    return np.ma.getmaskarray(value)
+
+
+def pack_plain(value: Any, max_bytes: int) -> tuple[str, Any, bytes]:
+    """As JSON, with what is no JSON beside it."""
+    beside = Beside(max_bytes)
+    encoded = encode(value, 0, beside)
+    if not beside.parts and not beside.notes:
+        return "json", encoded, b""
+    return "parts", {"value": encoded, "parts": beside.parts, "notes": beside.notes[:20]}, b"".join(beside.data)
 
 
 def pack_polars(value: Any) -> tuple[str, Any, bytes]:
@@ -81,8 +211,6 @@ def pack_arrow(value: Any) -> tuple[str, Any, bytes]:
 def npy_bytes(array: Any) -> bytes:
     import numpy as np
 
-    if array.dtype.hasobject:
-        raise NoDataFormError("an array of Python objects has no data form")
     file = io.BytesIO()
     np.save(file, np.asarray(array), allow_pickle=False)
     return file.getvalue()

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jupyter_codeagent.values import Message, NamespaceEntry
+from jupyter_codeagent.values import Message
 
 MAX_RESULT_CHARS = 300
-MAX_CHANGED = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +20,7 @@ class Turn:
     answer: str = ""
     """The model's sentence, or the beginning of the output where there was none."""
     changed: str = ""
-    """New or changed sandbox variables: ``daily DataFrame 365x3 (day, flights, delay)``."""
+    """What it made in the sandbox and is still there: ``daily DataFrame 365x3 (day, flights, delay)``."""
 
 
 def compact(turns: Sequence[Turn], max_chars: int) -> tuple[Turn, ...]:
@@ -59,22 +58,6 @@ def turn_messages(turns: Sequence[Turn]) -> tuple[tuple[Message, ...], str]:
 def fenced(code: str) -> str:
     """Code as the models write it."""
     return f"```python\n{code.strip()}\n```"
-
-
-def describe_changes(before: Sequence[NamespaceEntry], after: Sequence[NamespaceEntry]) -> str:
-    """The variables that are new or look different, for `Turn.changed` and the receipt; empty if none."""
-    known = {entry.name: entry for entry in before}
-    changed = [entry for entry in after if known.get(entry.name) != entry and not entry.name.startswith("_")]
-    lines = [_entry_text(entry) for entry in changed[:MAX_CHANGED]]
-    if len(changed) > MAX_CHANGED:
-        lines.append(f"and {len(changed) - MAX_CHANGED} more")
-    return "; ".join(lines)
-
-
-def _entry_text(entry: NamespaceEntry) -> str:
-    shape = "x".join(str(size) for size in entry.shape)
-    columns = ", ".join(entry.columns[:12]) + (", …" if len(entry.columns) > 12 else "")
-    return f"{entry.name} {entry.type_name}" + (f" {shape}" if shape else "") + (f" ({columns})" if columns else "")
 
 
 def _result_lines(turn: Turn) -> str:

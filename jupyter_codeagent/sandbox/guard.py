@@ -19,7 +19,7 @@ Clean = Callable[[str, dict[str, Any]], tuple[Output | None, tuple[str, ...]]]
 OUTPUT_TYPES = frozenset({"stream", "display_data", "execute_result", "error"})
 QUIET_TYPES = frozenset({"execute_input", "iopub_welcome"})
 VALUE_TYPE = "codeagent_value"
-VALUE_KINDS = frozenset({"arrow", "npy", "json", "error"})
+VALUE_KINDS = frozenset({"arrow", "npy", "json", "png", "parts", "error"})
 MAX_REPLY_TEXT = 2000
 MAX_NAME_CHARS = 100
 MAX_OTHERS = 5000
@@ -242,7 +242,7 @@ class ValueGuard(RequestGuard):
 
     def value(self) -> PackedValue:
         """The value as it came; only valid if there is no `problem`."""
-        kind = cast("Literal['arrow', 'npy', 'json']", self._kind)
+        kind = cast("Literal['arrow', 'npy', 'json', 'png', 'parts']", self._kind)
         return PackedValue(kind=kind, meta_json=self._meta, data=bytes(self._data))
 
 

@@ -131,6 +131,7 @@ class SandboxKernel:
                 duration_s=duration_s,
                 peak_memory_bytes=peak_bytes,
                 namespace=after.entries,
+                changes=after.changes,
                 notes=notes,
             )
 
@@ -139,9 +140,9 @@ class SandboxKernel:
         if not variables and not modules:
             return
         asked = {
-            "directory": await self.backend.bring([item.file for item in variables]),
+            "directory": await self.backend.bring([name for item in variables for name, _, _ in item.files]),
             "variables": [
-                {"name": item.name, "file": item.file, "buffers": item.buffers, "head": item.head}
+                {"name": item.name, "files": item.files, "buffers": item.buffers, "head": item.head}
                 for item in variables
             ],
             "modules": list(modules),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Protocol
 
 from jupyter_codeagent.errors import SandboxDiedError
 from jupyter_codeagent.sandbox.protocol import Sandbox
 from jupyter_codeagent.values import (
+    CopyChange,
     ExecutionResult,
     Manifest,
     NamespaceEntry,
@@ -32,6 +34,11 @@ class SandboxSeat:
         self._loaded: dict[str, int] = {}
         self._manifest = Manifest()
         self._namespace: tuple[NamespaceEntry, ...] = ()
+        self._changes: tuple[CopyChange, ...] = ()
+        self._settled: frozenset[str] = frozenset()
+        """Copies that a run changed whose result was kept; later attempts do not undo that."""
+        self._unknown = False
+        """Code was cut off before it could be asked what it had changed."""
         self._status: SandboxStatus | None = None
         self.lost = 0
         """How often a sandbox ended by itself, with the variables it had made."""
@@ -46,6 +53,35 @@ class SandboxSeat:
         """Variables the sandbox is known to have."""
         return tuple(dict.fromkeys((*self._loaded, *(entry.name for entry in self._namespace))))
 
+    @property
+    def variables(self) -> tuple[NamespaceEntry, ...]:
+        """Of the live sandbox, as after the last execution; empty when it is gone."""
+        return self._namespace if self._sandbox is not None and self._sandbox.alive else ()
+
+    def changes_of(self, manifest: Manifest) -> tuple[CopyChange, ...]:
+        """Copies of the manifest that earlier code changed, and that will not be loaded afresh for it."""
+        if self._sandbox is None or not self._sandbox.alive:
+            return ()
+        versions = {copied.name: copied.version for copied in manifest.copied}
+        return tuple(
+            change
+            for change in self._changes
+            if change.name in versions and self._loaded.get(change.name) == versions[change.name]
+        )
+
+    def settle(self) -> None:
+        """The run has its result: what it did to the copies stays for the next one."""
+        self._settled = frozenset(change.name for change in self._changes)
+
+    def undo_attempt(self) -> None:
+        """Load afresh what was changed since `settle`: another attempt, or another run, starts from the copies.
+
+        A copy that an earlier run had changed as well stays as it is: what that run did cannot be told apart.
+        """
+        names = self._loaded.keys() if self._unknown else {change.name for change in self._changes}
+        self.load_again(set(names) - self._settled)
+        self._unknown = False
+
     async def prepare(self, manifest: Manifest) -> SandboxStatus:
         """Have a live sandbox that holds the manifest's variables; unchanged ones are not loaded again.
 
@@ -53,6 +89,8 @@ class SandboxSeat:
         ------
         SandboxUnavailableError, SandboxDiedError, VariableError
         """
+        self.undo_attempt()
+        self.load_again({change.name for change in self._changes if change.kind == "deleted"})
         self._manifest = manifest
         try:
             sandbox = await self._with_copies(manifest)
@@ -66,18 +104,24 @@ class SandboxSeat:
         fresh = [copied for copied in manifest.copied if self._loaded.get(copied.name) != copied.version]
         await sandbox.load(fresh, manifest.modules)
         self._loaded.update({copied.name: copied.version for copied in fresh})
+        self._forget_changes({copied.name for copied in fresh})
         return sandbox
 
     async def execute(
         self, code: str, *, timeout_s: float, on_output: Callable[[Output], None] | None = None
     ) -> ExecutionResult:
         """Run code; where the sandbox died in an earlier step, in a new one with the same copies."""
-        if self._sandbox is None or not self._sandbox.alive:
+        missing = any(copied.name not in self._loaded for copied in self._manifest.copied)
+        if self._sandbox is None or not self._sandbox.alive or missing:
             await self.prepare(self._manifest)
         sandbox = await self._live()
+        self._unknown = True
         result = await sandbox.execute(code, timeout_s=timeout_s, on_output=on_output)
+        self._unknown = False
         self._namespace = result.namespace
-        return result
+        # Only of what was copied: names are text from the sandbox.
+        self._changes = tuple(change for change in result.changes if change.name in self._loaded)
+        return replace(result, changes=self._changes)
 
     async def fetch(self, name: str, *, max_bytes: int) -> PackedValue:
         """One variable of the sandbox, packed; see `Sandbox.fetch`."""
@@ -85,15 +129,24 @@ class SandboxSeat:
             raise SandboxDiedError(f"There is no sandbox that could hold {name!r}: run `%%agent` first.")
         return await self._sandbox.fetch(name, max_bytes=max_bytes)
 
-    def load_again(self) -> None:
-        """Load every copy afresh at the next run: what a discarded run did to them is undone."""
-        self._loaded.clear()
+    def load_again(self, names: Iterable[str] | None = None) -> None:
+        """Load copies afresh before the next execution, all of them by default: what code did to them is undone."""
+        wanted = set(self._loaded if names is None else names)
+        for name in wanted:
+            self._loaded.pop(name, None)
+        self._forget_changes(wanted)
+
+    def _forget_changes(self, names: set[str]) -> None:
+        self._changes = tuple(change for change in self._changes if change.name not in names)
+        self._settled -= names
 
     async def reset(self) -> None:
         """Forget all variables; the next run starts in a fresh sandbox."""
         sandbox, self._sandbox = self._sandbox, None
         self._loaded.clear()
         self._namespace = ()
+        self._forget_changes({change.name for change in self._changes} | self._settled)
+        self._unknown = False
         if sandbox is not None:
             await sandbox.stop()
 

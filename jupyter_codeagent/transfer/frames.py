@@ -83,9 +83,19 @@ def build_pandas(table: Any, side: SideCar) -> Any:
 def build_polars(table: Any, side: SideCar) -> Any:
     """The polars DataFrame or Series."""
     import polars as pl
+    import pyarrow as pa
 
+    for field in table.schema:
+        if pa.types.is_dictionary(field.type) and not _is_text(field.type.value_type):  # polars would write it out
+            raise RejectedDataError("A polars frame with a dictionary of other than text came out of the sandbox.")
     frame = pl.from_arrow(_renamed(table, side))
     return frame if side.form == "polars_frame" or isinstance(frame, pl.Series) else frame.to_series()
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def build_arrow(table: Any, side: SideCar) -> Any:
@@ -132,7 +142,7 @@ def _array(chunked: Any, tag: str) -> Any:
     if isinstance(array, pa.ChunkedArray):  # of no chunks at all
         array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
     kind, _, detail = tag.partition(":")
-    if kind not in BUILDERS:
+    if kind not in BUILDERS or (pa.types.is_dictionary(array.type) and kind not in ("category", "arrow")):
         raise RejectedDataError(f"A column from the sandbox is tagged {tag[:40]!r}.")
     return BUILDERS[kind](array, detail)
 

@@ -4,24 +4,45 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import fractions
 import json
 import re
-from collections.abc import Callable
+import uuid
+import zoneinfo
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from jupyter_codeagent.errors import RejectedDataError
+from jupyter_codeagent.outputs.interactive import is_deeper
+from jupyter_codeagent.transfer.sparse import build_masked, build_objects, build_sparse
 
 MAX_DEPTH = 60
+MAX_SAME_HASH = 50
+"""Keys made to collide take time that grows with their square; those that meet by chance are a handful."""
+MAX_HEX = 100_000
+MAX_SPECIFICATION_DEPTH = 100
 NUMPY_NUMBERS = re.compile(r"(bool|u?int(8|16|32|64)|float(16|32|64)|str\d{1,9})")
+NUMPY_COMPLEX = re.compile(r"complex(64|128)")
 NUMPY_TIMES = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns)\]")
+UNITS = ("s", "ms", "us", "ns")
+INVALID = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
+"""What a description that does not fit its data is met with: hashing a list, a day 40, a part that is not there."""
 
 
 def parse_json(text: str, what: str) -> Any:
-    """Raises RejectedDataError."""
+    """Raises RejectedDataError; also where a key is given twice, since readers differ in which they take."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as problem:
         raise RejectedDataError(f"{what} from the sandbox is not JSON: {type(problem).__name__}.") from problem
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is given twice")
+    return found
 
 
 def decode_plain(text: str) -> Any:
@@ -31,14 +52,19 @@ def decode_plain(text: str) -> Any:
     ------
     RejectedDataError
     """
+    return decode_value(parse_json(text, "A value"), ())
+
+
+def decode_value(encoded: Any, parts: Sequence[Any]) -> Any:
+    """The value, with `parts` in the places that refer to them. Raises RejectedDataError."""
     try:
-        return decode(parse_json(text, "A value"), 0)
-    except (ValueError, TypeError, ArithmeticError) as problem:  # such as hashing a list, or a day 40
+        return decode(encoded, 0, parts)
+    except INVALID as problem:
         raise RejectedDataError(f"A value from the sandbox is not what it says: {problem}"[:300]) from problem
 
 
-def decode(encoded: Any, depth: int) -> Any:
-    """One value; raises ValueError or TypeError for what `inside.plain` would not have written."""
+def decode(encoded: Any, depth: int, parts: Sequence[Any] = ()) -> Any:
+    """One value; raises one of `INVALID` for what `inside.plain` would not have written."""
     if depth > MAX_DEPTH:
         raise ValueError(f"nested deeper than {MAX_DEPTH}")
     if encoded is None or isinstance(encoded, bool | int | float | str):
@@ -47,13 +73,43 @@ def decode(encoded: Any, depth: int) -> Any:
         raise ValueError(f"neither a plain value nor a typed one: {str(encoded)[:60]}")
     [(kind, content)] = encoded.items()
     if kind in CONTAINERS:
-        return CONTAINERS[kind]([decode(item, depth + 1) for item in _list(content)])
+        return _container(kind, [decode(item, depth + 1, parts) for item in _list(content)])
     if kind == "dict":
         pairs = [_list(pair, length=2) for pair in _list(content)]
-        return {decode(key, depth + 1): decode(value, depth + 1) for key, value in pairs}
+        keys = _distinct([decode(key, depth + 1, parts) for key, _ in pairs])
+        return dict(zip(keys, (decode(value, depth + 1, parts) for _, value in pairs), strict=True))
+    if kind == "object_array":
+        shape, items = _list(content, length=2)
+        return build_objects(_whole(shape), [decode(item, depth + 1, parts) for item in _list(items)])
+    if kind in COMPOSED:
+        return COMPOSED[kind](
+            [decode(item, depth + 1, parts) if isinstance(item, dict) else item for item in content]
+        )
+    if kind == "part":
+        return _part(content, parts)
     if kind not in SCALARS:
         raise ValueError(f"unknown type {kind[:40]!r}")
     return SCALARS[kind](content)
+
+
+def _container(kind: str, items: list[Any]) -> Any:
+    return CONTAINERS[kind](_distinct(items) if kind in ("set", "frozenset") else items)
+
+
+def _distinct(keys: list[Any]) -> list[Any]:
+    """Raises ValueError for a key that is given twice, and for keys that were made to collide."""
+    hashes = Counter(map(hash, keys))
+    if hashes and max(hashes.values()) > MAX_SAME_HASH:
+        raise ValueError("many keys have the same hash")
+    if len(hashes) < len(keys) and len(set(keys)) < len(keys):
+        raise ValueError("a key is given twice")
+    return keys
+
+
+def _part(content: Any, parts: Sequence[Any]) -> Any:
+    if type(content) is not int or not 0 <= content < len(parts):
+        raise ValueError(f"there is no part {str(content)[:20]}")
+    return parts[content]
 
 
 def _list(content: Any, length: int | None = None) -> list[Any]:
@@ -62,10 +118,27 @@ def _list(content: Any, length: int | None = None) -> list[Any]:
     return content
 
 
+def _whole(content: Any) -> list[int]:
+    numbers = _list(content)
+    if len(numbers) > 32 or any(type(number) is not int or number < 0 for number in numbers):
+        raise ValueError("not a shape")
+    return numbers
+
+
 def _text(content: Any) -> str:
     if not isinstance(content, str):
         raise TypeError("not text")
     return content
+
+
+def _hex(content: Any) -> int:
+    if len(_text(content)) > MAX_HEX:
+        raise ValueError(f"a whole number of more than {MAX_HEX:,} digits")
+    return int(content, 16)
+
+
+def _hexes(content: Any, length: int) -> list[int]:
+    return [_hex(item) for item in _list(content, length)]
 
 
 def _numpy(content: Any) -> Any:
@@ -74,18 +147,71 @@ def _numpy(content: Any) -> Any:
     name, value = _list(content, length=2)
     if NUMPY_NUMBERS.fullmatch(_text(name)) and isinstance(value, bool | int | float | str):
         return np.str_(value) if name.startswith("str") else np.dtype(name).type(value)
+    if NUMPY_COMPLEX.fullmatch(name):
+        return np.dtype(name).type(complex(*[float(part) for part in _list(value, length=2)]))
     if (matched := NUMPY_TIMES.fullmatch(name)) and type(value) is int:
         return getattr(np, matched[1])(value, matched[2])
     raise ValueError(f"not a numpy scalar: {name[:40]!r}")
 
 
-def _pandas(name: str) -> Callable[[Any], Any]:
-    def build(content: Any) -> Any:
+def _zone(content: Any) -> datetime.tzinfo | None:
+    """By its name, which `zoneinfo` does not take for a path, or by its distance from UTC."""
+    if content is None:
+        return None
+    if isinstance(content, str):
+        return datetime.UTC if content == "UTC" else zoneinfo.ZoneInfo(content[:60])
+    return datetime.timezone(datetime.timedelta(seconds=float(content)))
+
+
+def _datetime(content: Any) -> datetime.datetime:
+    moment, zone, fold = _list(content, length=3)
+    return datetime.datetime.fromisoformat(_text(moment)).replace(tzinfo=_zone(zone), fold=1 if fold else 0)
+
+
+def _count_and_unit(count: Any, unit: Any) -> tuple[int, str]:
+    if type(count) is not int or unit not in UNITS:
+        raise ValueError("neither a count nor a unit of time")
+    return count, unit
+
+
+def _timestamp(content: Any) -> Any:
+    import pandas as pd
+
+    count, unit, zone = _list(content, length=3)
+    count, unit = _count_and_unit(count, unit)
+    return pd.Timestamp(count, unit=unit, tz=_zone(zone)).as_unit(unit)  # type: ignore[arg-type]
+
+
+def _timedelta(content: Any) -> Any:
+    import pandas as pd
+
+    count, unit = _count_and_unit(*_list(content, length=2))
+    return pd.Timedelta(count, unit=unit).as_unit(unit)  # type: ignore[arg-type]
+
+
+def _period(content: Any) -> Any:
+    import pandas as pd
+
+    ordinal, freq = _list(content, length=2)
+    if type(ordinal) is not int:
+        raise TypeError("not a whole number")
+    return pd.Period(ordinal=ordinal, freq=_text(freq)[:20])
+
+
+def _missing(name: str) -> Callable[[Any], Any]:
+    def build(_content: Any) -> Any:
         import pandas as pd
 
-        return pd.NaT if name == "NaTType" else getattr(pd, name)(_text(content)[:60])
+        return pd.NaT if name == "NaTType" else pd.NA
 
     return build
+
+
+def _specification(content: Any) -> Any:
+    """JSON as it is: a chart's own words."""
+    if not isinstance(content, dict) or is_deeper(content, MAX_SPECIFICATION_DEPTH):
+        raise ValueError(f"not an object, or nested deeper than {MAX_SPECIFICATION_DEPTH}")
+    return content
 
 
 CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
@@ -94,16 +220,25 @@ CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
     "set": set,
     "frozenset": frozenset,
 }
+COMPOSED: dict[str, Callable[[list[Any]], Any]] = {"masked_array": build_masked, "sparse": build_sparse}
 SCALARS: dict[str, Callable[[Any], Any]] = {
-    "datetime": lambda content: datetime.datetime.fromisoformat(_text(content)),
+    "int": _hex,
+    "datetime": _datetime,
     "date": lambda content: datetime.date.fromisoformat(_text(content)),
     "time": lambda content: datetime.time.fromisoformat(_text(content)),
     "timedelta": lambda content: datetime.timedelta(*[int(part) for part in _list(content, length=3)]),
-    "Decimal": lambda content: decimal.Decimal(_text(content)[:1000]),
+    "Decimal": lambda content: decimal.Decimal(_text(content)[:MAX_HEX]),
+    "Fraction": lambda content: fractions.Fraction(*_hexes(content, 2)),
+    "UUID": lambda content: uuid.UUID(_text(content)),
+    "range": lambda content: range(*_hexes(content, 3)),
     "complex": lambda content: complex(*[float(part) for part in _list(content, length=2)]),
     "bytes": lambda content: bytes.fromhex(_text(content)),
+    "bytearray": lambda content: bytearray.fromhex(_text(content)),
     "numpy": _numpy,
-    "pandas.Timestamp": _pandas("Timestamp"),
-    "pandas.Timedelta": _pandas("Timedelta"),
-    "pandas.NaTType": _pandas("NaTType"),
+    "specification": _specification,
+    "pandas.Timestamp": _timestamp,
+    "pandas.Timedelta": _timedelta,
+    "pandas.Period": _period,
+    "pandas.NaTType": _missing("NaTType"),
+    "pandas.NAType": _missing("NAType"),
 }

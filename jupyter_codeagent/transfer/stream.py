@@ -6,6 +6,7 @@ Without the first, 17 KB of compressed body became 537 MB; without the second, 3
 
 from __future__ import annotations
 
+import re
 import struct
 from typing import Any
 
@@ -15,9 +16,15 @@ MAX_ROWS = 100_000_000
 MAX_COLUMNS = 20_000
 MAX_CELLS = 2_000_000_000
 """Rows × columns: an array of nulls has no bytes, so 224 of them can claim any number of rows."""
+MAX_EMPTY_CELLS = 10_000_000
+"""Of columns that have less than a bit for each row."""
+MAX_DEPTH = 20
+ZONE = re.compile(r"[A-Za-z0-9_+\-]{1,32}(/[A-Za-z0-9_+\-]{1,32}){0,2}|[+-]\d\d:\d\d")
+"""Of time zones; pandas would read a file for one that begins with ``dateutil/``."""
 
 CONTINUATION = 0xFFFFFFFF
 SCHEMA, DICTIONARY_BATCH, RECORD_BATCH = 1, 2, 3
+CLAIMING = ("run_end_encoded", "list_view", "large_list_view", "string_view", "binary_view")
 EXTENSION_KEY = b"ARROW:extension:name"
 
 
@@ -38,6 +45,7 @@ def read_table(data: bytes) -> Any:
         table = pa.ipc.open_stream(pa.py_buffer(data)).read_all()
         _check_shape(table)
         table.validate(full=True)
+        _check_bytes(table, len(data))
     except (pa.ArrowException, OSError, ValueError, OverflowError) as problem:
         text = " ".join(str(problem).split())[:120]
         raise RejectedDataError(f"Arrow data from the sandbox is not valid: {text}.") from problem
@@ -45,8 +53,6 @@ def read_table(data: bytes) -> Any:
 
 
 def _check_shape(table: Any) -> None:
-    import pyarrow as pa
-
     rows, columns = table.num_rows, table.num_columns
     if rows > MAX_ROWS or columns > MAX_COLUMNS or rows * columns > MAX_CELLS:
         raise RejectedDataError(
@@ -54,8 +60,49 @@ def _check_shape(table: Any) -> None:
             f"rows, {MAX_COLUMNS:,} columns and {MAX_CELLS:,} cells."
         )
     for field in table.schema:
-        if pa.types.is_run_end_encoded(field.type):
-            raise RejectedDataError("A run-end encoded column came out of the sandbox; it can claim any length.")
+        check_type(field.type)
+
+
+def _check_bytes(table: Any, size_bytes: int) -> None:
+    """Only once the table is valid: where strings begin and end is read for it."""
+    rows = table.num_rows
+    if table.nbytes > 2 * size_bytes + MAX_EMPTY_CELLS:
+        raise RejectedDataError(
+            f"A frame from the sandbox claims {table.nbytes:,} bytes, but {size_bytes:,} came: its columns overlap."
+        )
+    empty = sum(len(column) for column in table.columns if column.nbytes * 8 < len(column))
+    if empty > MAX_EMPTY_CELLS:
+        raise RejectedDataError(
+            f"A frame of {rows:,} rows with nothing in them came out of the sandbox; the limit is "
+            f"{MAX_EMPTY_CELLS:,} such cells."
+        )
+
+
+def check_type(kind: Any, depth: int = 0) -> None:
+    """Only types whose values are as large as their bytes: with views and runs, a few bytes claim any length.
+
+    Raises
+    ------
+    RejectedDataError
+    """
+    import pyarrow as pa
+
+    if depth > MAX_DEPTH:
+        raise RejectedDataError(f"A column that is nested deeper than {MAX_DEPTH} came out of the sandbox.")
+    if str(kind).startswith(CLAIMING) or (depth and pa.types.is_dictionary(kind)):
+        raise RejectedDataError(
+            f"A column of type {str(kind)[:60]} came out of the sandbox; it can claim any length."
+        )
+    if (
+        pa.types.is_timestamp(kind)
+        and kind.tz is not None
+        and not (ZONE.fullmatch(kind.tz) and not kind.tz.startswith("dateutil"))
+    ):
+        raise RejectedDataError(f"A column with the time zone {kind.tz[:40]!r} came out of the sandbox.")
+    for at in range(kind.num_fields):
+        check_type(kind.field(at).type, depth + 1)
+    if pa.types.is_dictionary(kind):
+        check_type(kind.value_type, depth + 1)
 
 
 def check_messages(data: bytes) -> None:

@@ -10,7 +10,15 @@ import pytest
 
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.runbook import KEPT_RUNS, RunBook
-from jupyter_codeagent.values import AgentRequest, AgentRun, CopiedVariable, Manifest, StreamOutput
+from jupyter_codeagent.values import (
+    AgentRequest,
+    AgentRun,
+    CopiedVariable,
+    CopyChange,
+    Manifest,
+    NamespaceEntry,
+    StreamOutput,
+)
 
 
 def a_run(run_id: str, **request: Any) -> AgentRun:
@@ -56,7 +64,7 @@ def test_runs_of_the_same_cell_and_discarded_ones_are_not_told(book: RunBook) ->
 
 
 def test_runs_that_had_a_copy_of_a_hidden_variable_are_not_told(book: RunBook) -> None:
-    copied = CopiedVariable(name="df", type_name="DataFrame", size_bytes=1, file="1")
+    copied = CopiedVariable(name="df", type_name="DataFrame", size_bytes=1)
     book.write(replace(a_run("a"), manifest=Manifest(copied=(copied,))))
     book.write(a_run("b"))
     book.forget_variable("df")
@@ -80,3 +88,25 @@ def test_of_older_runs_only_the_conversation_is_kept_in_memory_and_the_rest_come
     assert len(str(book._runs["run000"])) < 20_000
     assert book.find("run000").outputs == (plot,)
     assert book.turns_before(a_run("next"))[0].answer == "answer run000"
+
+
+def test_of_what_runs_made_only_what_is_still_there_is_told_and_no_columns_under_schema(book: RunBook) -> None:
+    made = (
+        NamespaceEntry(name="daily", type_name="DataFrame", shape=(3, 2), columns=("day", "n")),
+        NamespaceEntry(name="gone", type_name="int"),
+    )
+    book.write(replace(a_run("a"), made=made))
+    assert [turn.changed for turn in book.turns_before(a_run("b"), {"daily"})] == ["daily DataFrame 3x2 (day, n)"]
+    [turn] = book.turns_before(a_run("b", privacy="schema"), {"daily"})
+    assert turn.changed == "daily DataFrame"
+    assert [turn.changed for turn in book.turns_before(a_run("b"))] == [""]
+
+
+def test_a_cell_that_is_run_again_knows_which_copies_it_had_changed(book: RunBook) -> None:
+    changes = (
+        CopyChange(name="df", kind="changed"),
+        CopyChange(name="other", kind="changed", earlier=True),
+    )
+    book.write(replace(a_run("a", cell_id="c1"), changes=changes))
+    assert book.changed_by_cell("c1") == {"df"}
+    assert book.changed_by_cell("c2") == book.changed_by_cell(None) == frozenset()

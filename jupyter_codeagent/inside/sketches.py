@@ -1,0 +1,172 @@
+"""What a value looks like, cheaply: labels, types, and a mark of each part that changes when its contents do."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import zlib
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .pages import SMALL_BYTES, Memory
+
+MAX_COLUMNS = 2000
+MAX_HEAD_BYTES = 4 << 20
+"""Of objects that are pickled to see whether they changed."""
+MAX_COLUMN_HEAD_BYTES = 256 << 10
+MAX_KEYS = 1000
+
+Mark = Hashable
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Two sketches of one value differ where it was changed between them."""
+
+    kind: str
+    """Name of the value's type."""
+    rows: int | None = None
+    labels: tuple[str, ...] = ()
+    """Columns or keys, as `repr` shows them."""
+    dtypes: tuple[str, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    """One for each label; None where a part cannot be marked."""
+    index: Mark = None
+    whole: Mark = None
+    """Of a value that has no parts."""
+    kept: Any = field(default=None, compare=False, repr=False)
+    """Immutable objects whose identity is part of a mark, so that nothing else can take their place."""
+
+
+def sketch(value: Any, memory: Memory) -> Sketch:
+    """By the name of its type, so that nothing is imported that the value did not bring."""
+    kind = type(value)
+    library, name = kind.__module__.partition(".")[0], kind.__name__
+    if library == "pandas" and name == "DataFrame":
+        return _pandas_frame(value, memory)
+    if library == "pandas" and name == "Series":
+        return _pandas_series(value, memory)
+    if library == "polars" and name == "DataFrame":
+        return _polars_frame(value)
+    if library == "polars" and name == "Series":
+        return Sketch(kind=name, rows=len(value), whole=(str(value.dtype), _polars_mark(value)), kept=value.clone())
+    if library == "numpy" and name == "ndarray":
+        return Sketch(kind=name, whole=(value.dtype.str, value.shape, _array_mark(value, memory)))
+    if kind is dict and len(value) <= MAX_KEYS:
+        return _dictionary(value, memory)
+    rows = len(value) if kind in (list, set) else None
+    return Sketch(kind=name, rows=rows, whole=_pickled_mark(value, memory, MAX_HEAD_BYTES))
+
+
+def _pandas_frame(frame: Any, memory: Memory) -> Sketch:
+    width = min(frame.shape[1], MAX_COLUMNS)
+    arrays = [frame.iloc[:, at].array for at in range(width)]
+    return Sketch(
+        kind="DataFrame",
+        rows=len(frame),
+        labels=tuple(repr(label)[:100] for label in frame.columns[:width]),
+        dtypes=tuple(str(array.dtype) for array in arrays),
+        marks=tuple(_array_mark(array, memory) for array in arrays),
+        index=id(frame.index),
+        kept=frame.index,
+    )
+
+
+def _pandas_series(series: Any, memory: Memory) -> Sketch:
+    return Sketch(
+        kind="Series",
+        rows=len(series),
+        index=id(series.index),
+        whole=(repr(series.name)[:100], str(series.dtype), _array_mark(series.array, memory)),
+        kept=series.index,
+    )
+
+
+def _polars_frame(frame: Any) -> Sketch:
+    columns = frame.get_columns()[:MAX_COLUMNS]
+    return Sketch(
+        kind="DataFrame",
+        rows=frame.height,
+        labels=tuple(repr(column.name)[:100] for column in columns),
+        dtypes=tuple(str(column.dtype) for column in columns),
+        marks=tuple(_polars_mark(column) for column in columns),
+        kept=frame.clone(),  # shares the data, which is then copied by whatever changes it
+    )
+
+
+def _polars_mark(column: Any) -> Mark:
+    """Where its data lies: polars copies what is shared before it changes it, and the sketch shares it."""
+    import polars as pl
+
+    level = pl.CompatLevel.newest()
+    # As text, categories would be copied at each look.
+    physical = column.to_physical() if column.dtype in (pl.Categorical, pl.Enum) else column
+    arrays = [chunk.to_arrow(compat_level=level) for chunk in physical.get_chunks()]
+    return tuple((len(array), *(part and part.address for part in array.buffers())) for array in arrays)
+
+
+def _dictionary(value: dict[Any, Any], memory: Memory) -> Sketch:
+    return Sketch(
+        kind="dict",
+        labels=tuple(repr(key)[:100] if type(key) in (str, int, float, bool) else "" for key in value),
+        dtypes=tuple(type(item).__name__ for item in value.values()),
+        marks=tuple(_pickled_mark(item, memory, MAX_HEAD_BYTES // max(1, len(value))) for item in value.values()),
+    )
+
+
+def _array_mark(array: Any, memory: Memory) -> Mark:
+    """One-dimensional pandas arrays, and numpy's."""
+    plain = array.to_numpy() if type(array).__name__ == "NumpyExtensionArray" else array
+    if type(plain).__name__ != "ndarray":
+        return _pickled_mark(array, memory, MAX_COLUMN_HEAD_BYTES)
+    if plain.dtype.hasobject:
+        return _pointers_mark(plain, memory)
+    import numpy as np
+
+    low, high = np.lib.array_utils.byte_bounds(plain)
+    return low, plain.shape, plain.strides, memory.state((low, high - low))
+
+
+def _pointers_mark(plain: Any, memory: Memory) -> Mark:
+    """The objects that it refers to, not what is in them."""
+    import numpy as np
+
+    low, high = np.lib.array_utils.byte_bounds(plain)
+    return plain.shape, memory.checksum((low, high - low))
+
+
+class _BoundedFile(io.RawIOBase):
+    """Keeps a checksum of what is written, and stops the writer when it is too much."""
+
+    def __init__(self, max_bytes: int) -> None:
+        super().__init__()
+        self.left = max_bytes
+        self.checksum = 0
+
+    def write(self, data: Any) -> int:
+        self.left -= memoryview(data).nbytes
+        if self.left < 0:
+            raise BufferError("larger than what is looked at")
+        self.checksum = zlib.crc32(data, self.checksum)
+        return memoryview(data).nbytes
+
+
+def _pickled_mark(value: Any, memory: Memory, max_bytes: int) -> Mark:
+    """The value as pickle writes it, without its buffers, and the state of those."""
+    file = _BoundedFile(max_bytes)
+    buffers: list[pickle.PickleBuffer] = []
+    try:
+        pickle.Pickler(file, protocol=5, buffer_callback=buffers.append).dump(value)
+        extents = [_extent(buffer.raw()) for buffer in buffers]
+    except Exception:  # noqa: BLE001  (too large, or of a type that cannot be pickled any more: not marked)
+        return None
+    # Small buffers may be made anew each time, such as those of categories: where they lie tells nothing.
+    places = [address if length > SMALL_BYTES else 0 for address, length in extents]
+    return file.checksum, tuple(zip(places, map(memory.state, extents), strict=True))
+
+
+def _extent(raw: memoryview) -> tuple[int, int]:
+    import numpy as np
+
+    return (np.frombuffer(raw, "u1").__array_interface__["data"][0], raw.nbytes) if raw.nbytes else (0, 0)

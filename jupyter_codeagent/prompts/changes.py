@@ -1,0 +1,122 @@
+"""What a run left in the sandbox, in words: copies that it changed, variables that it made.
+
+The words go to the receipt and to the model; names and columns are text from the sandbox and stay quoted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from jupyter_codeagent.prompts.source import bound_names, parse
+from jupyter_codeagent.values import AgentRun, CopyChange, NamespaceEntry
+
+MAX_SHOWN = 4
+"""Columns of one kind in the receipt."""
+MAX_MADE = 20
+MAX_TOLD_CHARS = 600
+NOT_VARIABLES = frozenset({"module", "function", "type", "builtin_function_or_method"})
+
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff`<>]+")
+
+
+def with_effects(run: AgentRun, variables: Sequence[NamespaceEntry], changes: Sequence[CopyChange]) -> AgentRun:
+    """The run with what it left; `variables` and `changes` are those of the sandbox before it."""
+    result = run.steps[-1].result if run.steps else None
+    if run.status != "ok" or result is None:
+        return run
+    known = {replace(change, earlier=True) for change in changes}
+    return replace(
+        run,
+        changes=tuple(replace(change, earlier=change.earlier and change in known) for change in result.changes),
+        made=made_variables(run, variables, result.namespace),
+    )
+
+
+def made_variables(
+    run: AgentRun, before: Sequence[NamespaceEntry], after: Sequence[NamespaceEntry]
+) -> tuple[NamespaceEntry, ...]:
+    """Those that the code assigns, and those that are new or look different; not copies, not functions."""
+    tree = parse(run.code)
+    assigned = bound_names(tree) if tree is not None else set()
+    copies = {copied.name for copied in run.manifest.copied}
+    known = {entry.name: entry for entry in before}
+    made = [
+        entry
+        for entry in after
+        if entry.name.isidentifier()
+        and not entry.name.startswith("_")
+        and entry.type_name not in NOT_VARIABLES
+        and (entry.name in assigned or (entry.name not in copies and known.get(entry.name) != entry))
+    ]
+    return tuple(made[:MAX_MADE])
+
+
+def receipt_lines(changes: Sequence[CopyChange]) -> tuple[str, ...]:
+    """``changed its copy of flights (+ column 'speed')``; one for each copy."""
+    return tuple(_receipt_line(change) for change in changes)
+
+
+def _receipt_line(change: CopyChange) -> str:
+    parts = _parts(change)
+    details = f" ({', '.join(parts)})" if parts else ""
+    if change.earlier:
+        return f"its copy of {change.name} was {change.kind} by an earlier run{details}"
+    if change.kind == "changed":
+        return f"changed its copy of {change.name}{details}"
+    return f"{change.kind} {change.name}{details}"
+
+
+def _parts(change: CopyChange) -> list[str]:
+    kinds = (("+", change.added), ("−", change.removed), ("values of", change.values))
+    parts = [f"{sign} {_labels(labels)}" for sign, labels in kinds if labels]
+    return [*parts, *(_safe(note) for note in change.notes[:MAX_SHOWN])]
+
+
+def _labels(labels: Sequence[str]) -> str:
+    shown = ", ".join(_safe(label) for label in labels[:MAX_SHOWN])
+    return f"{shown} and {len(labels) - MAX_SHOWN} more" if len(labels) > MAX_SHOWN else shown
+
+
+def told_differences(changes: Sequence[CopyChange], told: str) -> str:
+    """For the model, below the lines on the live variables: where the sandbox's copies are not what these say.
+
+    Labels are told where they stand in `told`, the code and context that the model sees anyway: others may be made
+    of values, as those of dummy variables are.
+    """
+    lines = [_told_line(change, told) for change in changes if change.kind != "deleted"]
+    return "\n".join(lines)[:MAX_TOLD_CHARS]
+
+
+def _told_line(change: CopyChange, told: str) -> str:
+    parts = []
+    kinds = (("also has", change.added), ("no longer has", change.removed), ("has other values in", change.values))
+    for verb, labels in kinds:
+        known = [label for label in labels if label.strip("'\"") in told]
+        more = len(labels) - len(known)
+        words = [*([_labels(known)] if known else []), *([f"{more} more"] if more else [])]
+        if words:
+            parts.append(f"{verb} {' and '.join(words)}")
+    parts += [f"differs in: {_safe(note)}" for note in change.notes[:MAX_SHOWN] if "'" not in note]
+    what = "; ".join(parts) or "was changed"
+    return f"In the sandbox, after the code above, {_safe(change.name)} {what}."
+
+
+def entries_text(entries: Sequence[NamespaceEntry], *, names_only: bool) -> str:
+    """``daily DataFrame 365x3 (day, flights); n int``, for the next question."""
+    return "; ".join(_entry_text(entry, names_only=names_only) for entry in entries)
+
+
+def _entry_text(entry: NamespaceEntry, *, names_only: bool) -> str:
+    text = f"{_safe(entry.name)} {_safe(entry.type_name)}"
+    if names_only:
+        return text
+    shape = "x".join(str(size) for size in entry.shape)
+    columns = ", ".join(_safe(column) for column in entry.columns[:12]) + (", …" if len(entry.columns) > 12 else "")
+    return text + (f" {shape}" if shape else "") + (f" ({columns})" if columns else "")
+
+
+def _safe(text: str) -> str:
+    """One line that can neither end a fence nor hide what it says."""
+    return _UNSAFE.sub(" ", text)[:80]

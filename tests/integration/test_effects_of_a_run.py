@@ -1,0 +1,73 @@
+"""What a run leaves: copies that differ, variables in the sandbox, and what the next question is told of them."""
+
+from __future__ import annotations
+
+from kernel_client import Kernel
+from model_server import ModelServer, code
+
+
+def last_message(model_server: ModelServer, at: int) -> str:
+    return str(model_server.requests[at]["messages"][-1]["content"])
+
+
+def test_the_receipt_names_the_copy_that_the_code_changed_and_the_users_own_is_untouched(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    model_server.script(code("df['twice'] = df['n'] * 2\nprint(df['twice'].sum())"), "x")
+    assert "changed its copy of df (+ 'twice')" in kernel.ask("twice the n of df").text
+    assert kernel.run("print('twice' in df)").text.strip() == "False"
+
+
+def test_a_run_that_changes_no_copy_says_nothing_of_copies(kernel: Kernel, model_server: ModelServer) -> None:
+    model_server.script(code("print(df.assign(z=1)['z'].sum())"), "x")
+    assert "copy of df" not in kernel.ask("sum of df").text
+
+
+def test_the_next_question_is_told_of_new_variables_and_of_the_changed_copy(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    model_server.script(
+        *(
+            code("df['twice'] = df['n'] * 2\nby_city = df.groupby('city', as_index=False)['twice'].sum()\nby_city"),
+            "x",
+        ),
+        *(code("print(by_city['twice'].max())"), "x"),
+    )
+    kernel.ask("twice the n of df by city")
+    ran = kernel.ask("the largest of them in df")
+    assert ran.error == ""
+    told = last_message(model_server, 2)
+    assert "Now defined: by_city DataFrame 2x2 (city, twice)" in told
+    assert "df also has 'twice'" in told
+    assert "its copy of df was changed by an earlier run (+ 'twice')" in ran.text
+
+
+def test_a_program_that_is_written_anew_after_an_error_starts_from_the_copies(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    model_server.script(
+        code("df['n'] = df['n'] * 2\nprint(df['nothing like it at all'])"),
+        *(code("df['n'] = df['n'] * 2\nprint('SUM', df['n'].sum())"), "x"),
+    )
+    assert "SUM 14" in kernel.ask("double n of df").text
+
+
+def test_the_same_question_again_starts_from_the_copies_it_had_changed(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    doubled = code("df['n'] = df['n'] * 2\nprint('SUM', df['n'].sum())")
+    model_server.script(doubled, "x", doubled, "x")
+    for _ in range(2):
+        assert "SUM 14" in kernel.run("%%agent --rerun\ndouble n of df", cell_id="again").text
+
+
+def test_a_result_is_returned_with_the_run_and_never_over_a_variable_without_a_yes(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    script = code("top = df['n'].nlargest(1).tolist()\ntop")
+    model_server.script(script, "x", script, "x")
+    kernel.run("%%agent --return top\nlargest n of df")
+    assert kernel.run("print(top)").text.strip() == "[4]"
+    kernel.run("top = 'mine'")
+    assert "DeniedError" in kernel.run("%%agent --return top --rerun\nlargest n of df").error
+    assert kernel.run("print(top)").text.strip() == "mine"

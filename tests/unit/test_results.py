@@ -1,0 +1,163 @@
+"""Bringing results back into the live kernel: all or none, never over something unasked or under a wrong name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pandas as pd
+import pytest
+
+from jupyter_codeagent.approvals.gate import ApprovalGate, reject
+from jupyter_codeagent.background import Background
+from jupyter_codeagent.errors import DeniedError, RejectedDataError, UsageError, VariableError
+from jupyter_codeagent.inside.send import pack
+from jupyter_codeagent.live import LiveKernel
+from jupyter_codeagent.place import Place
+from jupyter_codeagent.results import ResultDecisions
+from jupyter_codeagent.values import Decision, PackedValue, Proposal
+
+DAILY = pd.DataFrame({"day": [1, 2, 3], "n": [4, 5, 6]})
+
+
+@dataclass
+class Person:
+    """Answers what is asked; `meanwhile` happens before the answer."""
+
+    answer: str = "approve"
+    asked: list[Proposal] = field(default_factory=list)
+    meanwhile: Any = lambda: None
+
+    async def ask(self, proposal: Proposal) -> Decision:
+        self.asked.append(proposal)
+        self.meanwhile()
+        if self.answer == "approve":
+            return Decision(action="approve", code=proposal.code, decided_by="panel")
+        return reject(proposal, "panel", "no")
+
+
+class Box:
+    """The sandbox's variables."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._values = values
+
+    async def fetch(self, name: str, *, max_bytes: int) -> PackedValue:
+        if isinstance(self._values[name], PackedValue):
+            return cast("PackedValue", self._values[name])
+        kind, meta, data = pack(self._values[name], max_bytes)
+        if kind == "error":
+            raise VariableError(meta)
+        return PackedValue(kind=kind, meta_json=meta, data=data)  # type: ignore[arg-type]
+
+
+@dataclass
+class Scene:
+    results: ResultDecisions
+    live: dict[str, Any]
+    person: Person
+
+
+@pytest.fixture
+def background() -> Iterator[Background]:
+    made = Background()
+    yield made
+    made.close()
+
+
+def scene(background: Background, sandbox: dict[str, Any], live: dict[str, Any], answer: str = "approve") -> Scene:
+    person = Person(answer)
+    gate = ApprovalGate(person, timeout_s=5)
+    results = ResultDecisions(
+        live=LiveKernel(cast("Any", SimpleNamespace(user_ns=live, user_ns_hidden={}))),
+        background=background,
+        book=cast("Any", None),
+        sidecar=cast("Any", SimpleNamespace(present=Box(sandbox))),
+        front_ends=cast("Any", SimpleNamespace(gate=lambda place, timeout_s: gate)),
+        link=None,
+        settings=lambda: cast(
+            "Any", SimpleNamespace(max_return_bytes=1 << 20, approval_timeout_s=5, approve="auto")
+        ),
+        shared={"secret": "hidden"},
+    )
+    return Scene(results, live, person)
+
+
+def test_a_new_name_is_bound_without_a_question(background: Background) -> None:
+    made = scene(background, {"daily": DAILY}, {})
+    [returned] = made.results.bring_back(["daily"], Place())
+    assert returned.what == "DataFrame 3x2"
+    pd.testing.assert_frame_equal(made.live["daily"], DAILY)
+    assert made.person.asked == []
+
+
+def test_a_live_name_is_overwritten_only_after_a_yes_that_names_both_types(background: Background) -> None:
+    made = scene(background, {"daily": DAILY}, {"daily": [1, 2]})
+    made.results.bring_back(["daily"], Place())
+    assert made.person.asked[0].code == "daily: list of 2 → DataFrame 3x2"
+    assert isinstance(made.live["daily"], pd.DataFrame)
+
+
+def test_after_a_no_nothing_is_bound_not_even_what_was_new(background: Background) -> None:
+    made = scene(background, {"daily": DAILY, "new": 1}, {"daily": [1, 2]}, answer="reject")
+    with pytest.raises(DeniedError, match="Not done"):
+        made.results.bring_back(["new", "daily"], Place())
+    assert made.live == {"daily": [1, 2]}
+
+
+def test_if_one_of_several_cannot_come_back_none_does(background: Background) -> None:
+    made = scene(background, {"daily": DAILY, "model": object()}, {})
+    with pytest.raises(VariableError, match=r"'model' was not brought back\..*`%agent apply`"):
+        made.results.bring_back(["daily", "model"], Place())
+    assert made.live == {}
+
+
+def test_a_hostile_packet_binds_nothing(background: Background) -> None:
+    evil = PackedValue(kind="npy", meta_json="{}", data=b"\x80\x04.")
+    made = scene(background, {"daily": evil}, {})
+    with pytest.raises(RejectedDataError):
+        made.results.bring_back(["daily"], Place())
+    assert made.live == {}
+
+
+def test_what_changed_while_the_question_was_open_is_not_overwritten(background: Background) -> None:
+    made = scene(background, {"daily": DAILY}, {"daily": [1, 2]})
+    made.person.meanwhile = lambda: made.live.update(daily="newer")
+    with pytest.raises(DeniedError, match="daily changed in your kernel meanwhile"):
+        made.results.bring_back(["daily"], Place())
+    assert made.live == {"daily": "newer"}
+
+
+@pytest.mark.parametrize(
+    "name", ["print", "sum", "In", "Out", "_", "_1", "__name__", "get_ipython", "class", "a b", ""]
+)
+def test_no_name_is_bound_that_means_something_else(background: Background, name: str) -> None:
+    made = scene(background, {name: 1}, {})
+    with pytest.raises(UsageError):
+        made.results.bring_back([name], Place())
+    assert made.live == {}
+
+
+def test_a_hidden_variable_does_not_come_back(background: Background) -> None:
+    made = scene(background, {"secret": 1}, {})
+    with pytest.raises(UsageError, match="hidden from the agent"):
+        made.results.bring_back(["secret"], Place())
+
+
+def test_the_button_is_answered_whatever_goes_wrong(background: Background) -> None:
+    made = scene(background, {"daily": DAILY, "model": object()}, {})
+    answers = [background.run(made.results.answer_pull(name, "1", "r")) for name in ("daily", "model", "print")]
+    assert [answer["ok"] for answer in answers] == [True, False, False]
+    assert answers[0]["text"] == "daily is now DataFrame 3x2"
+
+
+def test_calls_for_the_main_thread_are_served_when_no_cell_waits_for_them(background: Background) -> None:
+    scheduled: list[Any] = []
+    background.serve_when_idle(scheduled.append)
+    task = background.submit(background.on_main_thread(lambda: "done"))
+    assert not task.wait(0.1)
+    scheduled[0]()
+    assert task.wait(5)
+    assert task.result() == "done"
