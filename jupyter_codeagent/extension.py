@@ -8,9 +8,10 @@ from typing import Any
 from jupyter_codeagent.config import CodeAgent
 from jupyter_codeagent.magic import AgentMagics
 from jupyter_codeagent.pending import PendingGuard
+from jupyter_codeagent.question import QuestionMarks
 from jupyter_codeagent.session import AgentSession
 
-_loaded: dict[int, tuple[AgentSession, AgentMagics, PendingGuard]] = {}
+_loaded: dict[int, tuple[AgentSession, AgentMagics, PendingGuard, QuestionMarks]] = {}
 
 
 def load(shell: Any) -> None:
@@ -25,19 +26,21 @@ def load(shell: Any) -> None:
     shell.events.register("post_run_cell", magics.remember_failure)
     guard = PendingGuard(shell, session.book)
     # The first of all: others change what looks like a prompt, and the guard compares the code as it stands.
-    shell.input_transformers_cleanup.insert(0, guard)
+    questions = QuestionMarks(shell)
+    shell.input_transformers_cleanup[:0] = [guard, questions]
     atexit.register(session.close)
-    _loaded[id(shell)] = (session, magics, guard)
+    _loaded[id(shell)] = (session, magics, guard, questions)
     shell.events.register("post_execute", session.show_variables)
     session.warm()
 
 
 def unload(shell: Any) -> None:
     """Stop everything that `load` started."""
-    session, magics, guard = _loaded.pop(id(shell))
+    session, magics, guard, questions = _loaded.pop(id(shell))
     shell.events.unregister("post_run_cell", magics.remember_failure)
     shell.events.unregister("post_execute", session.show_variables)
     shell.input_transformers_cleanup.remove(guard)
+    shell.input_transformers_cleanup.remove(questions)
     shell.configurables.remove(session.config)
     for kind in ("line", "cell"):
         shell.magics_manager.magics[kind].pop("agent", None)
