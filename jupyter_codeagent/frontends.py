@@ -11,8 +11,10 @@ from jupyter_codeagent.place import Place
 from jupyter_codeagent.placement import HeadlessPlacement, InPlacePlacement, PanelPlacement, Placement
 
 FIRST_HELLO_S = 2.0
+LAB_HELLO_S = 6.0
 LATER_HELLO_S = 0.3
-"""How long a run waits for a page to say hello: long enough once, then a moment if a page was there before."""
+"""How long a run waits for a page to say hello: once, longest where the cell came from a page that is likely to be
+ours and brings the lists of what is hidden; then a moment if a page was there before."""
 
 
 class FrontEnds:
@@ -45,7 +47,8 @@ class FrontEnds:
             return
         link.announce()
         if not self._waited or link.was_open:
-            self._background.run(link.wait_for_page(LATER_HELLO_S if self._waited else FIRST_HELLO_S))
+            first_s = LAB_HELLO_S if place.cell_id is not None else FIRST_HELLO_S
+            self._background.run(link.wait_for_page(LATER_HELLO_S if self._waited else first_s))
         self._waited = True
 
     def _approver(self, place: Place) -> Approver:

@@ -247,9 +247,10 @@ class PanelLink:
 
         client.on_msg(got)
         client.on_close(gone)
-        self._loop.call_soon_threadsafe(self._welcome, page)
+        self._loop.call_soon_threadsafe(self._welcome, page, data)
 
-    def _welcome(self, page: Page) -> None:
+    def _welcome(self, page: Page, hello: Mapping[str, Any]) -> None:
+        self._on_event(hello)  # before anyone is told that a page is there: it brings lists of what is hidden
         for other in [p for p in self._pages.values() if p.session == page.session]:
             self._gone(other)  # a page that came back replaces its former self
             wire.forget(other.comm.comm_id)

@@ -11,9 +11,7 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 from jupyter_codeagent.values import Phase
-
-Shared = Literal["auto", "shared", "hidden"]
-"""auto: chosen for each prompt · shared: always copied · hidden: never told of, never copied."""
+from jupyter_codeagent.variables.sharing import Shared, SharingView
 
 TARGET = "jupyter-codeagent"
 PROTOCOL = 1
@@ -31,6 +29,12 @@ class SandboxView(TypedDict):
     hint: str
 
 
+class ColumnView(TypedDict):
+    name: str
+    dtype: str
+    hidden: bool
+
+
 class VariableView(TypedDict):
     """One live variable: what the model is told of it, and whether it is copied."""
 
@@ -39,6 +43,30 @@ class VariableView(TypedDict):
     headline: str
     size_bytes: int | None
     shared: Shared
+    told: str
+    """Exactly as it stands in the prompt, as long as the prompt names nothing; empty if it is left out."""
+    tokens: int
+    withheld: str
+    """Why it is hidden as a whole although only columns of it are; else empty."""
+    columns: list[ColumnView]
+    """The first ones, and those that are hidden; `find_columns` gives others."""
+    column_count: int
+    hidden_count: int
+
+
+class ContextView(TypedDict):
+    """What the model would be told now."""
+
+    privacy: Literal["schema", "stats", "samples"]
+    tokens: int
+    budget_tokens: int
+    text: str
+    """All of it, with the lines that belong to no variable."""
+    variables: list[VariableView]
+    """The first ones, and those of which something is hidden."""
+    variable_count: int
+    sharing: SharingView
+    """All that is hidden or always shared, also where the variable does not exist at present."""
 
 
 class ProposalView(TypedDict):
@@ -46,7 +74,7 @@ class ProposalView(TypedDict):
 
     id: str
     run_id: str
-    kind: Literal["run", "apply", "overwrite"]
+    kind: Literal["run", "apply", "overwrite", "mount"]
     code: str
     note: str
     step: int
@@ -70,7 +98,7 @@ class StateMessage(TypedDict):
     model: str
     approve: Literal["review", "ask", "auto"]
     sandbox: SandboxView | None
-    variables: list[VariableView]
+    context: ContextView
     runs: list[dict[str, Any]]
     """Runs of this kernel, oldest first, as `record.run_view` writes them."""
     proposals: list[ProposalView]
@@ -131,8 +159,37 @@ class MarkMessage(TypedDict):
     state: Literal["accepted", "discarded"]
 
 
+class PulledMessage(TypedDict):
+    """Answers `pull`: the variable is in the user's kernel now, or why not."""
+
+    type: Literal["pulled"]
+    id: str
+    run_id: str
+    name: str
+    ok: bool
+    text: str
+
+
 class PingMessage(TypedDict):
     type: Literal["ping"]
+
+
+class ContextMessage(TypedDict):
+    """A cell has changed variables, or the user has switched one. Replaces the context of the state."""
+
+    type: Literal["context"]
+    context: ContextView
+
+
+class ColumnsMessage(TypedDict):
+    """Answer to `find_columns`: the first ones that match."""
+
+    type: Literal["columns"]
+    name: str
+    search: str
+    columns: list[ColumnView]
+    column_count: int
+    """How many match."""
 
 
 # --- page -> kernel --------------------------------------------------------------------------------
@@ -146,6 +203,8 @@ class HelloMessage(TypedDict):
     session: str
     """`kernel.clientId` of the page: equals the session in the header of the cells it runs."""
     notebook: str | None
+    sharing: NotRequired[SharingView]
+    """The lists in the metadata of the page's notebook; see `SharingMessage`."""
 
 
 class PongMessage(TypedDict):
@@ -203,6 +262,42 @@ class ShareMessage(TypedDict):
     shared: Shared
 
 
+class ShareColumnsMessage(TypedDict):
+    """The user's switches for columns of one variable."""
+
+    type: Literal["share_columns"]
+    name: str
+    columns: list[str]
+    hidden: bool
+
+
+class FindColumnsMessage(TypedDict):
+    """Columns whose name contains the text, ignoring case."""
+
+    type: Literal["find_columns"]
+    name: str
+    search: str
+
+
+class SharingMessage(TypedDict):
+    """The lists in the metadata of a notebook that was opened on this kernel later than the page said hello.
+
+    Variables that are `shared` are among them only if a person said so in this page: the notebook may be another's.
+    """
+
+    type: Literal["sharing"]
+    sharing: SharingView
+
+
+class PullMessage(TypedDict):
+    """The button beside a result: copy this variable of the sandbox into the user's kernel."""
+
+    type: Literal["pull"]
+    id: str
+    run_id: str
+    name: str
+
+
 ToPage = (
     StateMessage
     | RunMessage
@@ -211,7 +306,10 @@ ToPage = (
     | ResolvedMessage
     | InsertMessage
     | MarkMessage
+    | PulledMessage
     | PingMessage
+    | ContextMessage
+    | ColumnsMessage
 )
 FromPage = (
     HelloMessage
@@ -221,5 +319,9 @@ FromPage = (
     | InsertedMessage
     | MarkedMessage
     | CellStateMessage
+    | PullMessage
     | ShareMessage
+    | ShareColumnsMessage
+    | FindColumnsMessage
+    | SharingMessage
 )

@@ -1,20 +1,52 @@
-"""What a page is told of the whole session when it says hello."""
+"""What a page is told: the whole session when it says hello, the variables whenever they change."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast, get_args
+from dataclasses import dataclass, field
 
 from jupyter_codeagent.frontend.messages import (
     PROTOCOL,
+    ColumnsMessage,
+    ColumnView,
+    ContextView,
     ProposalView,
     SandboxView,
-    Shared,
     StateMessage,
     VariableView,
 )
 from jupyter_codeagent.record import run_view
-from jupyter_codeagent.values import AgentRun, ApprovalPolicy, SandboxStatus, VariableSummary
+from jupyter_codeagent.values import AgentRun, ApprovalPolicy, Privacy, SandboxStatus, VariableSummary
+from jupyter_codeagent.variables.render import Context
+from jupyter_codeagent.variables.sharing import Shared, sharing_view
+from jupyter_codeagent.variables.visible import Column
+
+MAX_VARIABLES = 300
+"""Listed in a message, besides those of which something is hidden."""
+MAX_HIDDEN_VARIABLES = 1000
+MAX_COLUMNS = 200
+"""Listed of one variable; the page asks for others by a part of their name."""
+MAX_COLUMNS_TOGETHER = 1000
+
+Labels = Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookAtVariables:
+    """One look at the live variables, taken on the main thread; the views are made of it on any."""
+
+    context: Context = field(default_factory=lambda: Context(text=""))
+    tokens: int = 0
+    """Of the whole text, by the best counter there is."""
+    summaries: tuple[VariableSummary, ...] = ()
+    """Of what is not hidden."""
+    hidden: Mapping[str, str] = field(default_factory=dict)
+    """Variable that is hidden as a whole -> name of its type, empty if it does not exist at present."""
+    withheld: Mapping[str, str] = field(default_factory=dict)
+    """See `LiveVariables.withheld`; these are among `hidden`."""
+    columns: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
+    privacy: Privacy = "stats"
+    budget_tokens: int = 0
 
 
 def state_message(
@@ -22,8 +54,7 @@ def state_message(
     model: str,
     approve: ApprovalPolicy,
     sandbox: SandboxStatus | None,
-    variables: Sequence[VariableSummary],
-    shared: Mapping[str, str],
+    context: ContextView,
     runs: Sequence[AgentRun],
     proposals: list[ProposalView],
 ) -> StateMessage:
@@ -34,7 +65,7 @@ def state_message(
         model=model,
         approve=approve,
         sandbox=None if sandbox is None else sandbox_view(sandbox),
-        variables=[variable_view(summary, shared.get(summary.name, "auto")) for summary in variables],
+        context=context,
         runs=[run_view(run) for run in runs],
         proposals=proposals,
     )
@@ -52,11 +83,69 @@ def sandbox_view(status: SandboxStatus) -> SandboxView:
     )
 
 
-def variable_view(summary: VariableSummary, shared: str) -> VariableView:
-    return VariableView(
-        name=summary.name,
-        type_name=summary.type_name,
-        headline=summary.headline,
-        size_bytes=summary.size_bytes,
-        shared=cast("Shared", shared) if shared in get_args(Shared) else "auto",
+def context_view(look: LookAtVariables, shared: Mapping[str, Shared], hidden_columns: Labels) -> ContextView:
+    """What would be told, in its order; then what would not, then what is hidden."""
+    summaries = {summary.name: summary for summary in look.summaries}
+    told = {one.name: one for one in look.context.told}
+    hidden = [name for name in look.hidden if name not in summaries][:MAX_HIDDEN_VARIABLES]
+    in_order = dict.fromkeys((*told, *look.context.dropped, *summaries))
+    names = [name for name in in_order if name in summaries]
+    shown = names[:MAX_VARIABLES] + [name for name in names[MAX_VARIABLES:] if name in hidden_columns]
+    variables: list[VariableView] = []
+    room = MAX_COLUMNS_TOGETHER
+    for name in (*shown, *hidden):
+        labels = hidden_columns.get(name, frozenset())
+        how = shared.get(name, "auto")
+        summary = summaries.get(name)
+        # A switch that came after the look is in force, so the words that it forbids are not shown as told.
+        told_now = told.get(name) if how != "hidden" and name not in look.withheld else None
+        columns = listed_columns(look.columns.get(name, ()), labels, at_most=min(MAX_COLUMNS, room))
+        room = max(room - len(columns), 0)
+        variables.append(
+            VariableView(
+                name=name,
+                type_name=summary.type_name if summary is not None else look.hidden.get(name, ""),
+                headline=summary.headline if summary is not None else "",
+                size_bytes=summary.size_bytes if summary is not None else None,
+                shared=how,
+                told=told_now.text if told_now is not None else "",
+                tokens=told_now.tokens if told_now is not None else 0,
+                withheld=look.withheld.get(name, ""),
+                columns=columns,
+                column_count=max(len(look.columns.get(name, ())), len(columns)),
+                hidden_count=len(labels),
+            )
+        )
+    return ContextView(
+        privacy=look.privacy,
+        tokens=look.tokens,
+        budget_tokens=look.budget_tokens,
+        text=look.context.text,
+        variables=variables,
+        variable_count=len(summaries) + len(hidden),
+        sharing=sharing_view(shared, hidden_columns),
+    )
+
+
+def listed_columns(columns: Sequence[Column], hidden: frozenset[str], *, at_most: int) -> list[ColumnView]:
+    """In their order; where there are too many, the hidden ones first. Hidden ones that are gone come last."""
+    if len(columns) > at_most:
+        columns = sorted(columns, key=lambda column: column.label not in hidden)[: max(at_most, 0)]
+    shown = [ColumnView(name=c.label, dtype=c.dtype, hidden=c.label in hidden) for c in columns]
+    present = {column.label for column in columns}
+    gone = sorted(hidden - present)[:MAX_COLUMNS]
+    return [*shown, *(ColumnView(name=label, dtype="", hidden=True) for label in gone)]
+
+
+def columns_message(look: LookAtVariables, hidden_columns: Labels, name: str, search: str) -> ColumnsMessage:
+    """Answer to `find_columns`."""
+    part = search.casefold()
+    found = [column for column in look.columns.get(name, ()) if part in column.label.casefold()]
+    hidden = hidden_columns.get(name, frozenset())
+    return ColumnsMessage(
+        type="columns",
+        name=name,
+        search=search,
+        columns=[ColumnView(name=c.label, dtype=c.dtype, hidden=c.label in hidden) for c in found[:MAX_COLUMNS]],
+        column_count=len(found),
     )

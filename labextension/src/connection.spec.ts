@@ -33,7 +33,10 @@ afterEach(() => {
 });
 
 describe('opening', () => {
-  it('says the golden hello, on the subshell', () => {
+  it('says the golden hello, on the subshell', async () => {
+    connection.dispose();
+    notebook.setMetadata('codeagent', { version: 1, ...(FROM_PAGE.hello as { sharing: object }).sharing });
+    await connect(new FakeKernel({ hasAgent: true }));
     expect(kernel.heard).toEqual([{ ...FROM_PAGE.hello, notebook: 'eda.ipynb' }]);
     const opened = kernel.posted.find(message => message.header.msg_type === 'comm_open')!;
     expect(opened.header.subshell_id).toBe('sub-1');
@@ -170,6 +173,72 @@ describe('answering', () => {
     expect(ids(notebook)).toEqual(['cell-0', 'cell-1']);
     kernel.say(stateMessage());
     expect(connection.model.state.link).toBe('ready');
+  });
+});
+
+describe('what the user hides', () => {
+  const lists = { shared: { model: 'hidden' }, hidden_columns: { flights: ['tailnum'] } };
+  const kept = (): unknown => notebook.getMetadata('codeagent');
+
+  it('is kept in the notebook’s metadata, and not written again where nothing changed', () => {
+    let changes = 0;
+    notebook.changed.connect(() => changes++);
+    kernel.say(stateMessage());
+    expect(kept()).toEqual({ version: 1, ...lists });
+    const written = changes;
+    kernel.say(TO_PAGE.context);
+    kernel.say(stateMessage());
+    expect(changes).toBe(written);
+    expect(notebook.canUndo()).toBe(false);
+  });
+
+  it('is said again to a kernel that has restarted', async () => {
+    kernel.say(stateMessage());
+    kernel.setStatus('restarting');
+    kernel.beacon();
+    await settle();
+    expect(last()).toMatchObject({ type: 'hello', sharing: lists });
+  });
+
+  it('is not written into a read-only notebook', () => {
+    const panel = (connection as unknown as { _tracker: { currentWidget: { content: object } } })._tracker
+      .currentWidget;
+    panel.content = { ...panel.content, model: { sharedModel: notebook, readOnly: true } };
+    kernel.say(stateMessage());
+    expect(kept()).toBeUndefined();
+  });
+
+  it('leaves no entry in a notebook that hides nothing', () => {
+    const state = stateMessage();
+    state.context.sharing = { shared: {}, hidden_columns: {} };
+    kernel.say(stateMessage());
+    kernel.say(state);
+    expect(kept()).toBeUndefined();
+  });
+});
+
+describe('what a notebook of another wants always copied', () => {
+  beforeEach(async () => {
+    connection.dispose();
+    notebook.setMetadata('codeagent', { shared: { keys: 'shared', model: 'hidden' } });
+    await connect(new FakeKernel({ hasAgent: true }));
+  });
+
+  it('is not asked of the kernel, and stays written until somebody agrees', () => {
+    expect(kernel.heard).toMatchObject([{ sharing: { shared: { model: 'hidden' } } }]);
+    expect(JSON.stringify(kernel.heard)).not.toContain('keys');
+    kernel.say(stateMessage());
+    expect(notebook.getMetadata('codeagent')).toMatchObject({ shared: { keys: 'shared', model: 'hidden' } });
+  });
+
+  it('is asked for again after a restart, once the kernel has said that it is shared', async () => {
+    const state = stateMessage();
+    state.context.sharing.shared.keys = 'shared';
+    kernel.say(state);
+    kernel.setStatus('restarting');
+    kernel.beacon();
+    await settle();
+    expect(last()).toMatchObject({ sharing: { shared: { keys: 'shared', model: 'hidden' } } });
   });
 });
 

@@ -3,14 +3,31 @@ import type { NotebookPanel, INotebookTracker } from '@jupyterlab/notebook';
 import type { Kernel } from '@jupyterlab/services';
 import { KernelMessage } from '@jupyterlab/services';
 import type { JSONObject } from '@lumino/coreutils';
+import { UUID } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import { AgentModel } from './model';
-import { discardRuns, findNotebook, insertCells, markRun, panelsOfKernel, sharedNotebook } from './notebook';
-import type { FromPage, IInsertedMessage, IInsertMessage, IMarkedMessage, IMarkMessage } from './protocol';
+import {
+  discardRuns,
+  findNotebook,
+  insertCells,
+  isWritable,
+  markRun,
+  panelsOfKernel,
+  sharedNotebook
+} from './notebook';
+import type {
+  FromPage,
+  IInsertedMessage,
+  IInsertMessage,
+  IMarkedMessage,
+  IMarkMessage,
+  ISharing
+} from './protocol';
 import { assertNever, PROTOCOL, readMessage, TARGET } from './protocol';
+import { isEmpty, joinedSharing, readSharing, writeSharing } from './sharing';
 
 /** A kernel without subshells says nothing; a page that just loaded holds its messages back for 3 s. */
 const SUBSHELL_MS = 8000;
@@ -65,11 +82,22 @@ export class KernelConnection implements IDisposable {
 
   /** Whether it was sent: only a kernel that runs the agent hears it. */
   send(message: FromPage): boolean {
-    if (!this._comm || this._comm.isDisposed || this.kernel.isDisposed) {
+    if (!this._isOpen) {
       return false;
     }
-    this._post('comm_msg', { comm_id: this._comm.commId, data: { ...message } as JSONObject });
+    this._post('comm_msg', { comm_id: this._comm!.commId, data: { ...message } as unknown as JSONObject });
     return true;
+  }
+
+  private get _isOpen(): boolean {
+    return this._comm !== null && !this._comm.isDisposed && !this.kernel.isDisposed;
+  }
+
+  /** Have a variable of the sandbox copied into the user's kernel. */
+  pull(runId: string, name: string): void {
+    if (this.send({ type: 'pull', id: UUID.uuid4(), run_id: runId, name })) {
+      this.model.setPulling(runId, name);
+    }
   }
 
   /** Look again whether the agent is there. */
@@ -112,6 +140,11 @@ export class KernelConnection implements IDisposable {
     if (isStale()) {
       return;
     }
+    // A notebook that is still loading has its lists yet to come: the kernel waits for them.
+    await Promise.all(panelsOfKernel(this._tracker, this.kernel.id).map(panel => panel.context.ready));
+    if (isStale()) {
+      return;
+    }
     const isThere = this._beacons > 0 || (await this._hasAgent());
     if (isStale()) {
       return;
@@ -121,6 +154,38 @@ export class KernelConnection implements IDisposable {
       return;
     }
     this._sayHello(1);
+  }
+
+  /** A notebook of this kernel is there: the kernel is told what its metadata hides. */
+  adopt(panel: NotebookPanel): void {
+    if (!panel.context.isReady || this._adopted.has(panel.context) || !this._isOpen) {
+      return;
+    }
+    const sharing = joinedSharing([readSharing(sharedNotebook(panel))], this._agreed);
+    if (isEmpty(sharing) || this.send({ type: 'sharing', sharing })) {
+      this._adopted.add(panel.context);
+    }
+  }
+
+  /** The lists of all notebooks of this kernel; `shared` only where a person has said so in this page. */
+  private _sharing(): ISharing {
+    const known = panelsOfKernel(this._tracker, this.kernel.id).filter(panel => panel.context.isReady);
+    return joinedSharing(
+      known.map(panel => readSharing(sharedNotebook(panel))),
+      this._agreed
+    );
+  }
+
+  private _keepSharing(sharing: ISharing): void {
+    Object.keys(sharing.shared)
+      .filter(name => sharing.shared[name] === 'shared')
+      .forEach(name => this._agreed.add(name));
+    for (const panel of panelsOfKernel(this._tracker, this.kernel.id)) {
+      const notebook = sharedNotebook(panel);
+      if (notebook && this._adopted.has(panel.context) && isWritable(panel)) {
+        writeSharing(notebook, sharing, this._agreed);
+      }
+    }
   }
 
   private _sayHello(attempt: number): void {
@@ -137,9 +202,15 @@ export class KernelConnection implements IDisposable {
       type: 'hello',
       protocol: PROTOCOL,
       session: this.kernel.clientId,
-      notebook: panelsOfKernel(this._tracker, this.kernel.id)[0]?.context.path ?? null
+      notebook: panelsOfKernel(this._tracker, this.kernel.id)[0]?.context.path ?? null,
+      sharing: this._sharing()
     };
-    this._post('comm_open', { comm_id: comm.commId, target_name: TARGET, data: { ...hello } });
+    panelsOfKernel(this._tracker, this.kernel.id).forEach(panel => this._adopted.add(panel.context));
+    this._post('comm_open', {
+      comm_id: comm.commId,
+      target_name: TARGET,
+      data: { ...hello } as unknown as JSONObject
+    });
     setTimeout(() => this._checkAnswer(comm, attempt), STATE_MS);
   }
 
@@ -238,7 +309,13 @@ export class KernelConnection implements IDisposable {
           this._acknowledge(message.id, () => this._mark(message));
           break;
         case 'state':
+        case 'context':
+          this.model.apply(message);
+          this._keepSharing(message.context.sharing);
+          break;
+        case 'columns':
         case 'run':
+        case 'pulled':
         case 'progress':
         case 'proposal':
         case 'resolved':
@@ -301,5 +378,9 @@ export class KernelConnection implements IDisposable {
   private _generation = 0;
   private _disposed = false;
   private _done = new Map<string, Ack>();
+  /** Notebooks whose lists the kernel has. */
+  private _adopted = new WeakSet<object>();
+  /** Variables that the kernel has always copied while this page was there: a person has said so. */
+  private _agreed = new Set<string>();
   private _inserted = new Signal<this, { panel: NotebookPanel; cellIds: string[] }>(this);
 }

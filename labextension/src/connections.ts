@@ -44,11 +44,12 @@ export class KernelConnections {
 
   private _watch(panel: NotebookPanel): void {
     const look = (): void => {
-      this.of(panel);
+      this.of(panel)?.adopt(panel);
       this._changed.emit();
     };
     panel.sessionContext.kernelChanged.connect(look);
     panel.sessionContext.ready.then(look, look);
+    panel.context.ready.then(look, look);
     panel.disposed.connect(() => this._changed.emit());
     look();
   }

@@ -1,5 +1,5 @@
 import { AgentModel, currentRun } from './model';
-import type { IProgressMessage, IProposalMessage } from './protocol';
+import type { IColumnsMessage, IProgressMessage, IProposalMessage } from './protocol';
 import { run, stateMessage, TO_PAGE } from './testing/golden';
 
 const progress = (runId: string): IProgressMessage => ({
@@ -25,7 +25,7 @@ it('the state message replaces everything and makes the link ready', () => {
     link: 'ready',
     problem: '',
     model: golden.model,
-    variables: golden.variables,
+    context: golden.context,
     runs: golden.runs,
     proposals: golden.proposals
   });
@@ -99,9 +99,25 @@ it('messages that the connection answers change nothing and are not announced', 
 it('the switch of a variable and a decision show at once', () => {
   model.apply(stateMessage());
   model.setShared('flights', 'hidden');
-  expect(model.state.variables.find(v => v.name === 'flights')?.shared).toBe('hidden');
+  expect(model.state.context.variables.find(v => v.name === 'flights')?.shared).toBe('hidden');
   model.forgetProposal(stateMessage().proposals[0].id);
   expect(model.state.proposals).toEqual([]);
+});
+
+it('switches of columns show at once, also among those that were searched', () => {
+  model.apply(stateMessage());
+  model.apply(TO_PAGE.columns as IColumnsMessage);
+  model.setColumns('flights', ['tailnum'], false);
+  expect(model.state.context.variables[0].columns.map(c => c.hidden)).toEqual([false, false]);
+  expect(model.state.found!.columns.map(c => c.hidden)).toEqual([false]);
+});
+
+it('the context message replaces what the state said of the variables', () => {
+  model.apply(stateMessage());
+  const { context } = stateMessage();
+  model.apply({ type: 'context', context: { ...context, variables: [], tokens: 7 } });
+  expect(model.state.context).toMatchObject({ variables: [], tokens: 7 });
+  expect(model.state.runs).toEqual(stateMessage().runs);
 });
 
 it('the current run is the one under way, else the last', () => {

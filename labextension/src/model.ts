@@ -4,6 +4,8 @@ import { Signal } from '@lumino/signaling';
 
 import type {
   ApprovalPolicy,
+  IColumnsMessage,
+  IContext,
   IProgressMessage,
   IProposal,
   ISandbox,
@@ -23,6 +25,16 @@ export interface IProgress extends IProgressMessage {
   receivedAt: number;
 }
 
+export interface IPull {
+  state: 'waiting' | 'done' | 'failed';
+  /** What it is now in the kernel, or why it is not. */
+  text: string;
+}
+
+export function pullKey(runId: string, name: string): string {
+  return `${runId} ${name}`;
+}
+
 export interface IAgentState {
   link: LinkStatus;
   /** Why the link failed; empty otherwise. */
@@ -30,7 +42,11 @@ export interface IAgentState {
   model: string;
   approve: ApprovalPolicy;
   sandbox: ISandbox | null;
-  variables: readonly IVariable[];
+  context: IContext;
+  /** The answer to the last search for columns. */
+  found: IColumnsMessage | null;
+  /** What was asked to be brought back, by `pullKey`. */
+  pulls: Readonly<Record<string, IPull>>;
   /** Oldest first. */
   runs: readonly IRun[];
   /** Of the runs that are under way, by run id. */
@@ -44,7 +60,17 @@ export const EMPTY: IAgentState = {
   model: '',
   approve: 'review',
   sandbox: null,
-  variables: [],
+  context: {
+    privacy: 'stats',
+    tokens: 0,
+    budget_tokens: 0,
+    text: '',
+    variables: [],
+    variable_count: 0,
+    sharing: { shared: {}, hidden_columns: {} }
+  },
+  found: null,
+  pulls: {},
   runs: [],
   progress: {},
   proposals: []
@@ -75,8 +101,24 @@ export class AgentModel {
 
   /** The user's switch, shown at once; the kernel's next state confirms it. */
   setShared(name: string, shared: Shared): void {
-    const variables = this._state.variables.map(v => (v.name === name ? { ...v, shared } : v));
-    this._update({ ...this._state, variables });
+    this._changeVariable(name, variable => ({ ...variable, shared }));
+  }
+
+  /** The user's switches of columns, likewise. */
+  setColumns(name: string, labels: readonly string[], hidden: boolean): void {
+    const changed = <T extends { name: string; hidden: boolean }>(columns: readonly T[]): T[] =>
+      columns.map(column => (labels.includes(column.name) ? { ...column, hidden } : column));
+    const { found } = this._state;
+    if (found?.name === name) {
+      this._update({ ...this._state, found: { ...found, columns: changed(found.columns) } });
+    }
+    this._changeVariable(name, variable => ({ ...variable, columns: changed(variable.columns) }));
+  }
+
+  /** A variable has been asked for; the kernel answers once it is free. */
+  setPulling(runId: string, name: string): void {
+    const pull: IPull = { state: 'waiting', text: '' };
+    this._update({ ...this._state, pulls: { ...this._state.pulls, [pullKey(runId, name)]: pull } });
   }
 
   /** A decision has been sent: the card goes away at once. */
@@ -92,6 +134,12 @@ export class AgentModel {
     if (message.type === 'run' && isRunning(message.run) && !before.runs.some(r => r.id === message.run.id)) {
       this._runStarted.emit(message.run);
     }
+  }
+
+  private _changeVariable(name: string, change: (variable: IVariable) => IVariable): void {
+    const { context } = this._state;
+    const variables = context.variables.map(v => (v.name === name ? change(v) : v));
+    this._update({ ...this._state, context: { ...context, variables } });
   }
 
   private _update(state: IAgentState): void {
@@ -110,7 +158,7 @@ export class AgentModel {
 function next(state: IAgentState, message: ToPage): IAgentState {
   switch (message.type) {
     case 'state': {
-      const { model, approve, sandbox, variables, runs, proposals } = message;
+      const { model, approve, sandbox, context, runs, proposals } = message;
       const progress = progressOf(state, runs);
       return {
         ...state,
@@ -119,7 +167,7 @@ function next(state: IAgentState, message: ToPage): IAgentState {
         model,
         approve,
         sandbox,
-        variables,
+        context,
         runs,
         proposals,
         progress
@@ -137,6 +185,14 @@ function next(state: IAgentState, message: ToPage): IAgentState {
       return { ...state, proposals: replaced(state.proposals, message.proposal) };
     case 'resolved':
       return { ...state, proposals: state.proposals.filter(p => p.id !== message.proposal_id) };
+    case 'context':
+      return { ...state, context: message.context };
+    case 'columns':
+      return { ...state, found: message };
+    case 'pulled': {
+      const pull: IPull = { state: message.ok ? 'done' : 'failed', text: message.text };
+      return { ...state, pulls: { ...state.pulls, [pullKey(message.run_id, message.name)]: pull } };
+    }
     case 'insert':
     case 'mark':
     case 'ping':

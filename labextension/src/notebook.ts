@@ -32,6 +32,9 @@ export interface ISharedNotebook {
   insertCells(index: number, cells: ICell[]): unknown;
   deleteCell(index: number): void;
   undo(): void;
+  getMetadata(key: string): unknown;
+  setMetadata(key: string, value: unknown): void;
+  deleteMetadata(key: string): void;
 }
 
 interface IUndoManager {
@@ -252,8 +255,12 @@ export function findNotebook(tracker: INotebookTracker, kernelId: string, cellId
   return panel;
 }
 
+export function isWritable(panel: NotebookPanel): boolean {
+  return !panel.content.model?.readOnly && panel.context.contentsModel?.writable !== false;
+}
+
 export function requireWritable(panel: NotebookPanel): void {
-  if (panel.content.model?.readOnly || panel.context.contentsModel?.writable === false) {
+  if (!isWritable(panel)) {
     throw new Error(`the notebook ${panel.context.path} is read-only`);
   }
 }

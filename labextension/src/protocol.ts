@@ -5,7 +5,7 @@
 import type { ICell, IOutput } from '@jupyterlab/nbformat';
 
 import { isRun, type IRun } from './record';
-import { arrayOf, either, nullable, number, oneOf, shape, string, type Check } from './shape';
+import { arrayOf, boolean, either, mapOf, nullable, number, oneOf, shape, string, type Check } from './shape';
 
 export const TARGET = 'jupyter-codeagent';
 export const PROTOCOL = 1;
@@ -26,18 +26,51 @@ export interface ISandbox {
   hint: string;
 }
 
+export interface IColumn {
+  name: string;
+  dtype: string;
+  hidden: boolean;
+}
+
 export interface IVariable {
   name: string;
   type_name: string;
   headline: string;
   size_bytes: number | null;
   shared: Shared;
+  /** Exactly as it stands in the prompt; empty if it is left out or hidden. */
+  told: string;
+  tokens: number;
+  /** Why it is hidden as a whole although only columns of it are; else empty. */
+  withheld: string;
+  /** The first ones, and those that are hidden. */
+  columns: IColumn[];
+  column_count: number;
+  hidden_count: number;
+}
+
+/** What is hidden or always shared, by name. */
+export interface ISharing {
+  shared: Record<string, Shared>;
+  hidden_columns: Record<string, string[]>;
+}
+
+/** What the model would be told now. */
+export interface IContext {
+  privacy: 'schema' | 'stats' | 'samples';
+  tokens: number;
+  budget_tokens: number;
+  text: string;
+  /** The first ones, and those of which something is hidden. */
+  variables: IVariable[];
+  variable_count: number;
+  sharing: ISharing;
 }
 
 export interface IProposal {
   id: string;
   run_id: string;
-  kind: 'run' | 'apply' | 'overwrite';
+  kind: 'run' | 'apply' | 'overwrite' | 'mount';
   code: string;
   note: string;
   step: number;
@@ -58,7 +91,7 @@ export interface IStateMessage {
   model: string;
   approve: ApprovalPolicy;
   sandbox: ISandbox | null;
-  variables: IVariable[];
+  context: IContext;
   runs: IRun[];
   proposals: IProposal[];
 }
@@ -105,11 +138,35 @@ export interface IMarkMessage {
   state: 'accepted' | 'discarded';
 }
 
+/** Answers `pull`: the variable is in the user's kernel now, or why not. */
+export interface IPulledMessage {
+  type: 'pulled';
+  id: string;
+  run_id: string;
+  name: string;
+  ok: boolean;
+  text: string;
+}
+
 export interface IPingMessage {
   type: 'ping';
 }
 
+export interface IContextMessage {
+  type: 'context';
+  context: IContext;
+}
+
+export interface IColumnsMessage {
+  type: 'columns';
+  name: string;
+  search: string;
+  columns: IColumn[];
+  column_count: number;
+}
+
 export type ToPage =
+  | IPulledMessage
   | IStateMessage
   | IRunMessage
   | IProgressMessage
@@ -117,7 +174,9 @@ export type ToPage =
   | IResolvedMessage
   | IInsertMessage
   | IMarkMessage
-  | IPingMessage;
+  | IPingMessage
+  | IContextMessage
+  | IColumnsMessage;
 
 // --- page -> kernel
 
@@ -126,6 +185,8 @@ export interface IHelloMessage {
   protocol: number;
   session: string;
   notebook: string | null;
+  /** The lists in the metadata of the notebooks of this kernel. */
+  sharing?: ISharing;
 }
 
 export interface IPongMessage {
@@ -174,7 +235,34 @@ export interface IShareMessage {
   shared: Shared;
 }
 
+export interface IShareColumnsMessage {
+  type: 'share_columns';
+  name: string;
+  columns: string[];
+  hidden: boolean;
+}
+
+export interface IFindColumnsMessage {
+  type: 'find_columns';
+  name: string;
+  search: string;
+}
+
+export interface ISharingMessage {
+  type: 'sharing';
+  sharing: ISharing;
+}
+
+/** Copy this variable of the sandbox into the user's kernel. */
+export interface IPullMessage {
+  type: 'pull';
+  id: string;
+  run_id: string;
+  name: string;
+}
+
 export type FromPage =
+  | IPullMessage
   | IHelloMessage
   | IPongMessage
   | IDecisionMessage
@@ -182,7 +270,10 @@ export type FromPage =
   | IInsertedMessage
   | IMarkedMessage
   | ICellStateMessage
-  | IShareMessage;
+  | IShareMessage
+  | IShareColumnsMessage
+  | IFindColumnsMessage
+  | ISharingMessage;
 
 // --- what arrives is checked before it is believed
 
@@ -209,17 +300,34 @@ const isSandbox = shape({
   limits: arrayOf(string),
   hint: string
 });
+const isShared = oneOf('auto', 'shared', 'hidden');
+const isColumn = shape({ name: string, dtype: string, hidden: boolean });
 const isVariable = shape({
   name: string,
   type_name: string,
   headline: string,
   size_bytes: nullable(number),
-  shared: oneOf('auto', 'shared', 'hidden')
+  shared: isShared,
+  told: string,
+  tokens: number,
+  withheld: string,
+  columns: arrayOf(isColumn),
+  column_count: number,
+  hidden_count: number
+});
+const isContext = shape({
+  privacy: oneOf('schema', 'stats', 'samples'),
+  tokens: number,
+  budget_tokens: number,
+  text: string,
+  variables: arrayOf(isVariable),
+  variable_count: number,
+  sharing: shape({ shared: mapOf(isShared), hidden_columns: mapOf(arrayOf(string)) })
 });
 const isProposal = shape({
   id: string,
   run_id: string,
-  kind: oneOf('run', 'apply', 'overwrite'),
+  kind: oneOf('run', 'apply', 'overwrite', 'mount'),
   code: string,
   note: string,
   step: number
@@ -237,7 +345,7 @@ const TO_PAGE: { [Type in ToPage['type']]: Check } = {
     model: string,
     approve: oneOf('review', 'ask', 'auto'),
     sandbox: nullable(isSandbox),
-    variables: arrayOf(isVariable),
+    context: isContext,
     runs: arrayOf(isRun),
     proposals: arrayOf(isProposal)
   }),
@@ -260,7 +368,10 @@ const TO_PAGE: { [Type in ToPage['type']]: Check } = {
     cells: arrayOf(isCell)
   }),
   mark: shape({ id: string, run_id: string, state: oneOf('accepted', 'discarded') }),
-  ping: shape({})
+  pulled: shape({ id: string, run_id: string, name: string, ok: boolean, text: string }),
+  ping: shape({}),
+  context: shape({ context: isContext }),
+  columns: shape({ name: string, search: string, columns: arrayOf(isColumn), column_count: number })
 };
 
 export function isToPage(data: unknown): data is ToPage {

@@ -60,6 +60,28 @@ export interface IRequest {
   notebook: string | null;
 }
 
+/** How the sandbox's copy of a variable differs from the variable. */
+export interface IChange {
+  name: string;
+  kind: 'changed' | 'rebound' | 'deleted';
+  /** Columns or keys, as Python writes them. */
+  added: string[];
+  removed: string[];
+  values: string[];
+  notes: string[];
+  /** An earlier run had left it so. */
+  earlier: boolean;
+}
+
+/** A variable that a run made in the sandbox. */
+export interface IMade {
+  name: string;
+  type_name: string;
+  shape: number[];
+  /** Empty where it cannot be brought back. */
+  returns_as: '' | 'data' | 'image' | 'specification';
+}
+
 export interface IRun {
   id: string;
   request: IRequest;
@@ -72,6 +94,9 @@ export interface IRun {
   sandbox: string;
   code: string;
   outputs: IOutput[];
+  /** Not in records of older versions, like `made`. */
+  changes?: IChange[];
+  made?: IMade[];
   answer: string;
   error: string;
   usage: IUsage;
@@ -110,6 +135,28 @@ export const isRun = shape({
   sandbox: string,
   code: string,
   outputs: arrayOf(shape({ output_type: string })),
+  changes: optional(
+    arrayOf(
+      shape({
+        name: string,
+        kind: oneOf('changed', 'rebound', 'deleted'),
+        added: arrayOf(string),
+        removed: arrayOf(string),
+        values: arrayOf(string),
+        notes: arrayOf(string)
+      })
+    )
+  ),
+  made: optional(
+    arrayOf(
+      shape({
+        name: string,
+        type_name: string,
+        shape: arrayOf(number),
+        returns_as: oneOf('', 'data', 'image', 'specification')
+      })
+    )
+  ),
   answer: string,
   error: string,
   usage: shape({ prompt_tokens: number, completion_tokens: number, cached_tokens: number }),

@@ -30,6 +30,11 @@ export const arrayOf =
   value =>
     Array.isArray(value) && value.every(check);
 
+export const mapOf =
+  (check: Check): Check =>
+  value =>
+    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(check);
+
 export const shape =
   (fields: Record<string, Check>): Check =>
   value =>

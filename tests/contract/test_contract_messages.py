@@ -24,10 +24,12 @@ from jupyter_codeagent.cells import cells_from_run
 from jupyter_codeagent.frontend import messages
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import PROTOCOL, TARGET
-from jupyter_codeagent.frontend.state import state_message
+from jupyter_codeagent.frontend.state import LookAtVariables, columns_message, context_view, state_message
 from jupyter_codeagent.placement import PanelPlacement
 from jupyter_codeagent.record import run_view
 from jupyter_codeagent.values import CellState, Decision, Phase, Proposal, SandboxStatus, VariableSummary
+from jupyter_codeagent.variables.render import Context, ToldVariable
+from jupyter_codeagent.variables.visible import Column
 
 PATH = Path(__file__).with_name("messages.json")
 Message = dict[str, Any]
@@ -127,13 +129,11 @@ def golden_state() -> messages.StateMessage:
     flights = VariableSummary(
         name="flights", type_name="DataFrame", headline="flights: DataFrame 336776x19", size_bytes=95_000_000
     )
-    model = VariableSummary(name="model", type_name="LinearRegression", headline="model: LinearRegression")
     return state_message(
         model="qwen-coder",
         approve="review",
         sandbox=sandbox,
-        variables=[flights, model],
-        shared={"model": "hidden"},
+        context=context_view(look_at(flights), {"model": "hidden"}, {"flights": frozenset(["tailnum"])}),
         runs=[example_run()],
         proposals=[
             messages.ProposalView(
@@ -146,6 +146,31 @@ def golden_state() -> messages.StateMessage:
             )
         ],
     )
+
+
+def look_at(flights: VariableSummary) -> LookAtVariables:
+    """One frame, told in full, and one hidden variable."""
+    told = ToldVariable(name="flights", text=f"{flights.headline}\n 'carrier' str", tokens=14)
+    columns = (Column(label="carrier", dtype="str"), Column(label="tailnum", dtype="str"))
+    return LookAtVariables(
+        context=Context(text=told.text, told=(told,)),
+        tokens=14,
+        summaries=(flights,),
+        hidden={"model": "LinearRegression"},
+        columns={"flights": columns},
+        budget_tokens=600,
+    )
+
+
+async def made_context(link: Link) -> Message:
+    link.link.send({"type": "context", "context": golden_state()["context"]})
+    return link.wire.last("context")
+
+
+async def made_columns(link: Link) -> Message:
+    flights = VariableSummary(name="flights", type_name="DataFrame", headline="")
+    link.link.send(columns_message(look_at(flights), {"flights": frozenset(["tailnum"])}, "flights", "TAIL"))
+    return link.wire.last("columns")
 
 
 async def made_state(link: Link) -> Message:
@@ -211,6 +236,19 @@ async def made_mark(link: Link) -> Message:
     return made
 
 
+async def made_pulled(link: Link) -> Message:
+    answer = messages.PulledMessage(
+        type="pulled",
+        id=FROM_PAGE["pull"]["id"],
+        run_id=FROM_PAGE["pull"]["run_id"],
+        name=FROM_PAGE["pull"]["name"],
+        ok=True,
+        text="late is now Series 16",
+    )
+    link.link.send(answer)
+    return link.wire.last("pulled")
+
+
 async def made_ping(link: Link) -> Message:
     link.link.send({"type": "ping"})
     return link.wire.last("ping")
@@ -224,7 +262,10 @@ MAKERS = {
     "resolved": made_resolved,
     "insert": made_insert,
     "mark": made_mark,
+    "pulled": made_pulled,
     "ping": made_ping,
+    "context": made_context,
+    "columns": made_columns,
 }
 
 
@@ -339,13 +380,15 @@ def test_the_decision_approves_the_code_as_the_person_edited_it() -> None:
     assert decision.code != PROPOSAL.code
 
 
-@pytest.mark.parametrize("kind", ["stop", "cell_state", "share"])
+@pytest.mark.parametrize(
+    "kind", ["stop", "cell_state", "share", "pull", "share_columns", "find_columns", "sharing"]
+)
 def test_what_the_user_does_reaches_the_session_as_it_was_sent(kind: str) -> None:
     async def act(link: Link) -> list[Mapping[str, Any]]:
         await link.hear(FROM_PAGE[kind])
         return link.events
 
-    assert with_page(act) == [FROM_PAGE[kind]]
+    assert with_page(act) == [FROM_PAGE["hello"], FROM_PAGE[kind]]
 
 
 def test_inserted_and_marked_answer_the_golden_insert_and_mark() -> None:

@@ -18,7 +18,8 @@ export function Approval(props: {
   const title = {
     run: trans.__('Run this in the sandbox?'),
     apply: trans.__('Run this in YOUR kernel?'),
-    overwrite: trans.__('Overwrite your variable?')
+    overwrite: trans.__('Overwrite your variable?'),
+    mount: trans.__('Let the sandbox read your files?')
   }[proposal.kind];
   const decide = (action: 'approve' | 'reject'): void =>
     props.onDecide({
@@ -32,15 +33,19 @@ export function Approval(props: {
     <section className="jp-CodeAgent-approval" role="group" aria-label={title} data-kind={proposal.kind}>
       <h3>{title}</h3>
       {proposal.note && <p>{proposal.note}</p>}
-      {proposal.kind === 'overwrite' ? (
+      {proposal.kind === 'overwrite' || proposal.kind === 'mount' ? (
         <pre className="jp-CodeAgent-plain">{proposal.code}</pre>
       ) : (
         <Editor value={proposal.code} label={trans.__('Proposed code, may be edited')} read={code} />
       )}
-      <label className="jp-CodeAgent-scope">
-        <input type="checkbox" checked={notebookScope} onChange={e => setNotebookScope(e.target.checked)} />
-        {trans.__('Yes to all of this kind in this notebook')}
-      </label>
+      {proposal.kind === 'mount' ? (
+        <p className="jp-CodeAgent-quiet">{trans.__('A yes is for these files, until the kernel ends.')}</p>
+      ) : (
+        <label className="jp-CodeAgent-scope">
+          <input type="checkbox" checked={notebookScope} onChange={e => setNotebookScope(e.target.checked)} />
+          {trans.__('Yes to all of this kind in this notebook')}
+        </label>
+      )}
       <input
         type="text"
         className="jp-CodeAgent-input"

@@ -53,11 +53,21 @@ describe('the approval card', () => {
   it.each([
     ['run', 'Run this in the sandbox?'],
     ['apply', 'Run this in YOUR kernel?'],
-    ['overwrite', 'Overwrite your variable?']
+    ['overwrite', 'Overwrite your variable?'],
+    ['mount', 'Let the sandbox read your files?']
   ] as const)('of kind %s asks: %s', async (kind, title) => {
     const [host] = await card({ kind });
     expect(host.querySelector('h3')!.textContent).toBe(title);
     expect(host.textContent).toContain('flights.head(3)');
+  });
+
+  it('to read files is answered for these files alone, and their paths cannot be edited', async () => {
+    const [host, decided] = await card({ kind: 'mount', code: '/home/me/trips.parquet  (3.0 MiB)' });
+    expect(host.querySelector('pre')!.textContent).toContain('/home/me/trips.parquet');
+    expect(host.querySelector('.jp-CodeAgent-editor, input[type=checkbox]')).toBeNull();
+    await press(host, 'Approve');
+    expect(decided[0].scope).toBe('once');
+    expect(decided[0].action).toBe('approve');
   });
 });
 
@@ -242,7 +252,7 @@ describe('Now', () => {
     await enter(host.querySelector<HTMLSelectElement>('select[aria-label="Sharing of flights"]')!, 'shared');
     await press(host, 'Stop this run');
     expect(sent).toEqual([FROM_PAGE.share, FROM_PAGE.stop]);
-    expect(model.state.variables[0].shared).toBe('shared');
+    expect(model.state.context.variables[0].shared).toBe('shared');
   });
 
   it('takes a decided proposal away', async () => {

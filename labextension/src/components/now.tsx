@@ -4,6 +4,7 @@ import type { KernelConnection } from '../connection';
 import type { IAgentState } from '../model';
 import { currentRun } from '../model';
 import { pendingRuns, sharedNotebook } from '../notebook';
+import { askedToShare } from '../sharing';
 import { Approval } from './approval';
 import { Button, Empty, Problem, Section } from './basics';
 import { Pending } from './pending';
@@ -100,7 +101,7 @@ function LinkNotice(props: { connection: KernelConnection; state: IAgentState })
 }
 
 function Live(props: { connection: KernelConnection; state: IAgentState }): JSX.Element {
-  const { trans } = useServices();
+  const { trans, tracker } = useServices();
   const { connection, state } = props;
   const run = currentRun(state);
   const modelName = state.model || run?.request.model;
@@ -112,7 +113,9 @@ function Live(props: { connection: KernelConnection; state: IAgentState }): JSX.
             key={run.id}
             run={run}
             progress={state.progress[run.id]}
+            pulls={state.pulls}
             onStop={() => connection.send({ type: 'stop', run_id: run.id })}
+            onPull={name => connection.pull(run.id, name)}
           />
         </Section>
       ) : (
@@ -125,12 +128,20 @@ function Live(props: { connection: KernelConnection; state: IAgentState }): JSX.
         </Empty>
       )}
       <Variables
-        variables={state.variables}
+        context={state.context}
+        found={state.found}
+        asked={askedToShare(sharedNotebook(tracker.currentWidget), state.context.sharing)}
         onShare={(name, shared) => {
           if (connection.send({ type: 'share', name, shared })) {
             connection.model.setShared(name, shared);
           }
         }}
+        onColumns={(name, columns, hidden) => {
+          if (connection.send({ type: 'share_columns', name, columns, hidden })) {
+            connection.model.setColumns(name, columns, hidden);
+          }
+        }}
+        onFind={(name, search) => connection.send({ type: 'find_columns', name, search })}
       />
       <footer className="jp-CodeAgent-footer">
         <div className="jp-CodeAgent-quiet">

@@ -1,16 +1,23 @@
 import React, { useEffect, useReducer } from 'react';
 
 import { formatBytes, formatSeconds, formatTokens } from '../format';
-import type { IProgress } from '../model';
+import type { IProgress, IPull } from '../model';
 import type { IRun } from '../record';
 import { isRunning } from '../record';
 import { cellStateWord, phaseWord, runStatusWord } from '../words';
 import { Button, Chip, Fold, Problem } from './basics';
+import { Results } from './results';
 import { useServices } from './services';
 import { Steps } from './steps';
 
 /** One run whole: under way or from the history. */
-export function Run(props: { run: IRun; progress?: IProgress; onStop?: () => void }): JSX.Element {
+export function Run(props: {
+  run: IRun;
+  progress?: IProgress;
+  pulls?: Readonly<Record<string, IPull>>;
+  onStop?: () => void;
+  onPull?: (name: string) => void;
+}): JSX.Element {
   const { trans } = useServices();
   const { run, progress } = props;
   const running = isRunning(run);
@@ -39,6 +46,7 @@ export function Run(props: { run: IRun; progress?: IProgress; onStop?: () => voi
       {run.error && <Problem>{run.error}</Problem>}
       <Steps run={run} />
       {run.answer && <div className="jp-CodeAgent-answer">{run.answer}</div>}
+      <Results run={run} pulls={props.pulls} onPull={running ? undefined : props.onPull} />
       {run.notes.map(note => (
         <p key={note} className="jp-CodeAgent-quiet">
           {note}

@@ -7,12 +7,16 @@ import { isRunning } from '../record';
 import { Button, Code, Problem, Section } from './basics';
 import { Outputs } from './outputs';
 import { Run } from './run';
-import { useServices } from './services';
+import { useServices, useSignal } from './services';
 
 /** One run of the history, whole, and what can be done with it. */
 export function RunDetail(props: { runId: string; onBack: () => void }): JSX.Element {
-  const { trans, history, tracker, decisions } = useServices();
+  const { trans, history, tracker, decisions, connections } = useServices();
   const { runId, onBack } = props;
+  const current = connections.current;
+  // Only the kernel that made the run may still have its results.
+  const connection = current?.model.state.runs.some(known => known.id === runId) ? current : null;
+  useSignal(connection?.model.changed);
   const [run, setRun] = useState<IRun | null>(null);
   const [problem, setProblem] = useState('');
 
@@ -75,7 +79,11 @@ export function RunDetail(props: { runId: string; onBack: () => void }): JSX.Ele
             <Button onClick={() => attempt(() => exportAs('py'))}>{trans.__('Export .py')}</Button>
             {!isRunning(run) && <Button onClick={() => attempt(remove)}>{trans.__('Delete')}</Button>}
           </div>
-          <Run run={run} />
+          <Run
+            run={run}
+            pulls={connection?.model.state.pulls}
+            onPull={connection ? name => connection.pull(run.id, name) : undefined}
+          />
           {run.code && (
             <Section title={trans.__('Result')}>
               <Code code={run.code} label={trans.__('Final code')} copy />

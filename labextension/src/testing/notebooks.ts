@@ -54,7 +54,12 @@ export function panelOf(notebook: ISharedNotebook | null, kernelId: string | nul
   return {
     id: `panel-${counter++}`,
     content,
-    context: { path: 'eda.ipynb', contentsModel: { writable: true } },
+    context: {
+      path: 'eda.ipynb',
+      contentsModel: { writable: true },
+      isReady: true,
+      ready: Promise.resolve()
+    },
     sessionContext: { session: { kernel }, kernelDisplayName: 'Python 3' },
     isDisposed: false
   } as unknown as NotebookPanel;

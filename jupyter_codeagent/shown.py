@@ -1,0 +1,130 @@
+"""The variables as the panel shows them: looked at on the main thread, sent to the pages when something changed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.frontend.link import PanelLink
+from jupyter_codeagent.frontend.messages import ColumnsMessage, ContextView
+from jupyter_codeagent.frontend.state import MAX_VARIABLES, LookAtVariables, columns_message, context_view
+from jupyter_codeagent.live import LiveKernel
+from jupyter_codeagent.preparation import ToldContext
+from jupyter_codeagent.settings import Settings
+from jupyter_codeagent.values import VariableSummary
+from jupyter_codeagent.variables.choices import SharingChoices
+
+SLOW_LOOK_S = 0.05
+LOOK_WAIT_FACTOR = 10
+MAX_LOOK_WAIT_S = 3.0
+"""A look after each cell costs little; where it does not, it waits until no further cell comes."""
+
+Describe = Callable[[], tuple[ToldContext, tuple[VariableSummary, ...]]]
+
+
+class ShownVariables:
+    """One look at a time; its views may be made on any thread."""
+
+    def __init__(
+        self,
+        *,
+        live: LiveKernel,
+        choices: SharingChoices,
+        settings: Callable[[], Settings],
+        describe: Describe,
+        link: Callable[[], PanelLink | None],
+    ) -> None:
+        self._live = live
+        self._choices = choices
+        self._settings = settings
+        self._describe = describe
+        self._link = link
+        self._look = LookAtVariables()
+        self._look_s = 0.0
+        self._sent: ContextView | None = None
+        self._waiting: asyncio.TimerHandle | None = None
+        try:
+            self._main_loop: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
+        except RuntimeError:  # a terminal: there are no pages
+            self._main_loop = None
+
+    @property
+    def view(self) -> ContextView:
+        choices = self._choices
+        return context_view(self._look, choices.shared.copy(), choices.hidden_columns.copy())
+
+    def found(self, name: str, search: str) -> ColumnsMessage:
+        """Columns for the search of a page."""
+        return columns_message(self._look, self._choices.hidden_columns.copy(), name, search)
+
+    def cell_ran(self) -> None:
+        """After each cell, on the main thread."""
+        if not self._is_anyone_there():
+            return
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+        if self._look_s < SLOW_LOOK_S or self._main_loop is None:
+            self.look()
+        else:
+            wait_s = min(LOOK_WAIT_FACTOR * self._look_s, MAX_LOOK_WAIT_S)
+            self._waiting = self._main_loop.call_later(wait_s, self.look)
+
+    def switched(self) -> None:
+        """Something was hidden or shown: say so now, and look again when the main thread is free. Any thread."""
+        if self._is_anyone_there():
+            self._send(self.view)
+        self.look_soon()
+
+    def look_soon(self) -> None:
+        """From any thread."""
+        if self._main_loop is not None and not self._main_loop.is_closed():
+            self._main_loop.call_soon_threadsafe(self.look)
+
+    def look(self) -> None:
+        """Main thread. Nothing is sent where nothing has changed."""
+        try:
+            settings = self._settings()
+        except UsageError:
+            return  # a configuration that cannot be used stops every run, with the reason
+        started = time.monotonic()
+        self._look = self._taken(settings)
+        self._look_s = time.monotonic() - started
+        if self._is_anyone_there() and (view := self.view) != self._sent:
+            self._send(view)
+
+    def _taken(self, settings: Settings) -> LookAtVariables:
+        shared, hidden_columns = self._choices.shared.copy(), self._choices.hidden_columns.copy()
+        told, summaries = self._describe()
+        context = told.context
+        withheld = self._live.variables(shared, hidden_columns).withheld
+        everything = self._live.everything()
+        described = {summary.name for summary in summaries}
+        hidden = dict.fromkeys(name for name, how in shared.items() if how == "hidden")
+        # Under another name of a hidden frame, or of a kind that has no columns: what is not described is hidden.
+        hidden |= dict.fromkeys(name for name in hidden_columns if name not in described)
+        hidden |= dict.fromkeys(withheld)
+        types = {name: type(everything[name]).__name__ if name in everything else "" for name in hidden}
+        listed = (*(told.name for told in context.told), *context.dropped[:MAX_VARIABLES], *hidden)
+        return LookAtVariables(
+            context=context,
+            tokens=told.count.tokens,
+            summaries=summaries,
+            hidden=types,
+            withheld=withheld,
+            columns=self._live.columns(listed),
+            privacy=settings.privacy,
+            budget_tokens=told.budget_tokens,
+        )
+
+    def _is_anyone_there(self) -> bool:
+        link = self._link()
+        return link is not None and link.is_open
+
+    def _send(self, view: ContextView) -> None:
+        link = self._link()
+        assert link is not None
+        self._sent = view
+        link.send({"type": "context", "context": view})
