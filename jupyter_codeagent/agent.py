@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from jupyter_codeagent.models.protocol import Model
@@ -18,9 +18,14 @@ from jupyter_codeagent.prompts.answer import MAX_ANSWER_TOKENS, answer_messages,
 from jupyter_codeagent.prompts.checks import concern
 from jupyter_codeagent.prompts.conversation import Turn, compact, fenced
 from jupyter_codeagent.prompts.extract import extract_code, is_block_complete
+from jupyter_codeagent.prompts.hidden import hidden_hint
 from jupyter_codeagent.prompts.hints import hint_for
 from jupyter_codeagent.prompts.observe import (
+    SEARCHED_CHARS,
+    Mask,
     check_message,
+    concern_without_values,
+    hint_without_values,
     no_code_message,
     observe,
     output_text,
@@ -46,6 +51,8 @@ from jupyter_codeagent.values import (
     RunStatus,
     Step,
 )
+from jupyter_codeagent.variables.secret import mask_private
+from jupyter_codeagent.variables.withheld import mask_values
 
 Decide = Callable[[Proposal], Awaitable[Decision]]
 IMAGES = {"image/png", "image/jpeg", "image/svg+xml"}
@@ -65,6 +72,11 @@ class RunWatcher(Protocol):
         ...
 
 
+async def nothing_withheld(_text: str) -> tuple[str, ...]:
+    """For runs that have no live variables."""
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tools:
     """What the loop works with."""
@@ -79,6 +91,12 @@ class Tools:
     temperature: float = 0.0
     seed: int = 0
     answer: bool = True
+    withheld: Callable[[str], Awaitable[Sequence[str]]] = nothing_withheld
+    """Those values of personal columns that stand in a text; they are masked in what the model is told."""
+    undo_attempt: Callable[[], None] = lambda: None
+    """Before each execution: what an attempt that is not kept did to the copies is undone."""
+    hidden_columns: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Variable -> labels that the user hides; told of only where code asks for one of them."""
 
 
 async def run_agent(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> AgentRun:
@@ -103,10 +121,14 @@ async def run_agent(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> Agent
         if step.result is not None and step.result.status == "ok" and (doubted or not step.note.startswith(DOUBT)):
             return await _finish(run, step, messages, tools)
         if _repeats(run.steps):
-            return ended(run, "failed", f"The model repeated itself after {index} steps. {_problem(step)}")
-        feedback = _feedback(step, run.request.privacy)
+            problem = _problem(step, tools.hidden_columns)
+            return ended(run, "failed", f"The model repeated itself after {index} steps. {problem}")
+        feedback = await _feedback(step, run.request.privacy, messages, tools)
+        if hidden := _hidden(step, tools.hidden_columns):
+            feedback = f"{hidden}\n{feedback}"
         messages = next_messages(messages, fenced(step.code) if step.code else step.reply, feedback)
-    return ended(run, "failed", f"No working code within {run.request.max_steps} steps. {_problem(run.steps[-1])}")
+    problem = _problem(run.steps[-1], tools.hidden_columns)
+    return ended(run, "failed", f"No working code within {run.request.max_steps} steps. {problem}")
 
 
 def conversation(run: AgentRun, turns: Sequence[Turn]) -> tuple[Message, ...]:
@@ -121,7 +143,7 @@ async def _step(run: AgentRun, index: int, messages: tuple[Message, ...], tools:
     """One call of the model and, if it wrote code, its way through gate and sandbox."""
     started = time.monotonic()
     copied = [variable.name for variable in run.manifest.copied]
-    begun = prefill(copied, hint=_hint(run.steps)) if tools.model.supports_prefill else ""
+    begun = prefill(copied, hint=await _hint(run, messages, tools)) if tools.model.supports_prefill else ""
     step = Step(index=index, messages=messages, prefill=begun)
     tools.watcher.changed(replace(run, steps=(*run.steps, step)))
     completion = await _complete(run, step, tools)
@@ -163,6 +185,7 @@ async def _execute(run: AgentRun, step: Step, prepared: Prepared, tools: Tools) 
     running = replace(run, status="running", steps=(*run.steps, step))
     tools.watcher.changed(running)
     tools.watcher.progress(running, "sandbox", step.code)
+    tools.undo_attempt()
     result = await tools.runner.execute(step.code, timeout_s=run.request.timeout_s)
     doubt = concern(result, step.code)
     return replace(step, result=result, note=f"{DOUBT}{doubt}" if doubt else step.note)
@@ -206,24 +229,49 @@ def _refusal(decision: Decision) -> str:
     return "" if decision.reason else "You rejected the code; nothing was run and nothing inserted."
 
 
-def _hint(steps: Sequence[Step]) -> str:
+async def _hint(run: AgentRun, messages: Sequence[Message], tools: Tools) -> str:
     """What to do about the error of the step before; empty if it had none."""
-    result = steps[-1].result if steps else None
-    return hint_for(result.error, result.namespace) if result is not None and result.error is not None else ""
+    step = run.steps[-1] if run.steps else None
+    if step is None or step.result is None or step.result.error is None:
+        return ""
+    if run.request.privacy == "schema":
+        return hint_without_values(step.result, _known(messages, step.code))
+    hint = hint_for(step.result.error, step.result.namespace)
+    return (await _mask(hint, tools))(hint)
 
 
-def _feedback(step: Step, privacy: Privacy) -> str:
+async def _feedback(step: Step, privacy: Privacy, messages: Sequence[Message], tools: Tools) -> str:
     if step.result is None:
         rejected = step.decision is not None and step.decision.action == "reject"
         reason = step.decision.reason if step.decision is not None else ""
         return rejected_message(reason) if rejected else no_code_message(step.note)
-    result = without_values(step.result) if privacy == "schema" else step.result
+    result, doubt = step.result, step.note.removeprefix(DOUBT)
+    if privacy == "schema":
+        known = _known(messages, step.code)
+        result, doubt = without_values(result, known), concern_without_values(doubt, known)
+    mask = await _mask(observe(result, step.code, max_chars=SEARCHED_CHARS), tools)
     if result.status == "ok":
-        return check_message(result, step.code, step.note.removeprefix(DOUBT))
-    return repair_message(result, step.code)
+        return check_message(result, step.code, doubt, mask=mask)
+    return repair_message(result, step.code, mask=mask)
 
 
-def _problem(step: Step) -> str:
+def _known(messages: Sequence[Message], code: str) -> str:
+    """All that the model has read or written."""
+    return "\n".join((*(message.content for message in messages), code))
+
+
+async def _mask(text: str, tools: Tools) -> Mask:
+    """Hides what looks private, and those values of personal columns that stand in the text."""
+    values = await tools.withheld(text)
+    return lambda told: mask_private(mask_values(told, values))
+
+
+def _hidden(step: Step, hidden_columns: Mapping[str, frozenset[str]]) -> str:
+    error = step.result.error if step.result is not None else None
+    return hidden_hint(error, hidden_columns) if error is not None else ""
+
+
+def _problem(step: Step, hidden_columns: Mapping[str, frozenset[str]]) -> str:
     """The end of the error line: what was wrong at last."""
     if step.result is None:
         return f"Last: {step.note}."
@@ -231,7 +279,8 @@ def _problem(step: Step) -> str:
         return f"Last: {step.result.reason}"
     if step.result.error is not None:
         first = step.result.error.evalue.split("\n")[0][:200]
-        return f"Last error: {step.result.error.ename}: {first}"
+        hidden = _hidden(step, hidden_columns)
+        return f"Last error: {step.result.error.ename}: {first}" + (f" ({hidden})" if hidden else "")
     return f"Last: {step.note}"
 
 
@@ -279,10 +328,11 @@ def _is_picture(data: Mapping[str, Any]) -> bool:
 async def _answer(run: AgentRun, step: Step, messages: tuple[Message, ...], tools: Tools) -> AgentRun:
     assert step.result is not None
     outputs = output_text(step.result)
+    mask = await _mask(observe(step.result, step.code, max_chars=SEARCHED_CHARS), tools)
     tools.watcher.progress(run, "answer")
     completion = await tools.model.complete(
         CompletionRequest(
-            messages=answer_messages(messages, fenced(step.code), observe(step.result, step.code)),
+            messages=answer_messages(messages, fenced(step.code), observe(step.result, step.code, mask=mask)),
             max_tokens=MAX_ANSWER_TOKENS,
             seed=tools.seed,
         ),

@@ -12,8 +12,9 @@ from typing import Protocol
 from IPython.display import display, update_display
 
 from jupyter_codeagent.outputs import clean_text
+from jupyter_codeagent.prompts.changes import receipt_lines
 from jupyter_codeagent.record import run_to_json
-from jupyter_codeagent.values import AgentRun, Phase, SandboxStatus, Step
+from jupyter_codeagent.values import AgentRun, CopiedVariable, Phase, SandboxStatus, Step
 
 MIB = 1 << 20
 Bundle = dict[str, str]
@@ -121,6 +122,7 @@ def receipt_line(run: AgentRun) -> str:
         f"{seconds:.1f} s",
         run.sandbox or "no sandbox used",
         _copied(run),
+        *receipt_lines(run.changes),
         _sent(run),
         *run.notes,
     ]
@@ -130,7 +132,13 @@ def receipt_line(run: AgentRun) -> str:
 def _copied(run: AgentRun) -> str:
     if not run.manifest.copied:
         return "nothing copied"
-    return "copied " + ", ".join(f"{c.name} ({size_text(c.size_bytes)})" for c in run.manifest.copied)
+    return "copied " + ", ".join(f"{c.name} ({_size(c)})" for c in run.manifest.copied)
+
+
+def _size(copy: CopiedVariable) -> str:
+    """Of what was copied; of a lazy value the plan alone was."""
+    size = f"plan, reads {len(copy.reads)} local file{'s' if len(copy.reads) > 1 else ''}" if copy.reads else ""
+    return "; ".join(part for part in (size or size_text(copy.size_bytes), copy.note) if part)
 
 
 def _sent(run: AgentRun) -> str:
@@ -174,7 +182,8 @@ def _section(title: str, text: str) -> str:
 
 
 def _manifest_text(run: AgentRun) -> str:
-    lines = [f"{c.name}: {c.type_name}, {size_text(c.size_bytes)}" for c in run.manifest.copied]
+    lines = [f"{c.name}: {c.type_name}, {_size(c)}" for c in run.manifest.copied]
+    lines += [f"  may read {file.path}" for c in run.manifest.copied for file in c.reads]
     lines += [f"{s.name}: not copied, {s.reason}" for s in run.manifest.skipped]
     return "\n".join(lines)
 

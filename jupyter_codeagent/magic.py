@@ -20,26 +20,28 @@ from jupyter_codeagent.display import (
     status_text,
 )
 from jupyter_codeagent.errors import CodeAgentError, UsageError
-from jupyter_codeagent.frontend.messages import Shared
 from jupyter_codeagent.models.discovery import list_models
+from jupyter_codeagent.models.tokens import find_tokenizer
 from jupyter_codeagent.options import RunOptions, build_parser, parse_options
 from jupyter_codeagent.outputs import visible_code
 from jupyter_codeagent.pending import RECORDED, recorded_note
 from jupyter_codeagent.place import Place, find_place
 from jupyter_codeagent.placement import show_outputs
-from jupyter_codeagent.preparation import estimate_tokens
+from jupyter_codeagent.preparation import cost_lines
 from jupyter_codeagent.prompts.interpolate import fill, find_expressions
 from jupyter_codeagent.session import AgentSession
 from jupyter_codeagent.values import AgentRun
+from jupyter_codeagent.variables.sharing import Shared, parse_targets
+from jupyter_codeagent.variables.visible import check_columns
 
 SUBCOMMANDS: dict[str, str] = {
     "help": "this text",
     "status": "model, sandbox level in force, shared variables, tokens so far",
     "models": "the models that were found",
     "use NAME": "take this model from now on",
-    "share a,b": "always copy these variables",
-    "hide a,b": "never tell the model of these variables, never copy them",
-    "context": "what the model sees of each variable, with its token cost",
+    "share a,b[c]": "always copy these variables; show these columns again",
+    "hide a,b[c,'d e']": "never tell the model of these variables or columns, never copy them",
+    "context [question]": "what the model would be told of your variables, with its token cost (no ? at the end)",
     "history [N|text]": "the last N runs, or those that contain the text",
     "show RUN": "one run with all its steps",
     "fix": "repair the last failed cell",
@@ -134,14 +136,22 @@ class AgentMagics(Magics):
         prepared = self.session.prepare(prompt, options, place)
         request, manifest = prepared.run.request, prepared.run.manifest
         sent = [f"--- {message.role}\n{message.content}" for message in prepared.messages]
-        tokens = estimate_tokens("\n".join(sent))
-        copied = [f"  {c.name}: {c.type_name}, {size_text(c.size_bytes)}" for c in manifest.copied]
+        tokenizer = find_tokenizer(prepared.endpoint, prepared.settings.model)
+        tokens = str(self.session.counter.count("\n".join(sent), tokenizer))
+        copied = [
+            f"  {c.name}: {c.type_name}, {size_text(c.size_bytes)}{f' ({c.note})' if c.note else ''}"
+            for c in manifest.copied
+        ]
+        reads = [file.path for c in manifest.copied for file in c.reads]
+        copied += [f"  would ask whether the sandbox may read {path}" for path in reads]
         skipped = [f"  {s.name}: not copied, {s.reason}" for s in manifest.skipped]
         return "\n".join(
             [
-                f"Dry run: nothing was sent or run. About {tokens} tokens would go to {request.model} at "
+                f"Dry run: nothing was sent or run. To {request.model} would go {tokens}, at "
                 f"{request.server} ({'REMOTE' if request.remote else 'on this machine'}):",
                 *sent,
+                "--- cost",
+                *cost_lines(prepared.told),
                 "--- copies for the sandbox",
                 *(copied or ["  none"]),
                 *skipped,
@@ -158,7 +168,7 @@ class AgentMagics(Magics):
             "use": self._use,
             "share": lambda names: self._set_shared(names, "shared"),
             "hide": lambda names: self._set_shared(names, "hidden"),
-            "context": lambda _: print(self._context()),
+            "context": lambda prompt: print(self._context(prompt)),
             "history": lambda text: print(self._history(text)),
             "show": lambda run: print(self._show(run)),
             "fix": lambda _: self._fix(),
@@ -177,7 +187,7 @@ class AgentMagics(Magics):
         session = self.session
         settings = session.settings()
         usage = session.book.usage
-        shared = ", ".join(f"{name} ({how})" for name, how in session.shared.items() if how != "auto")
+        shared = self._shared_text()
         return "\n".join(
             [
                 f"model: {doctor.endpoint_text(session.find_model(settings))}",
@@ -197,17 +207,31 @@ class AgentMagics(Magics):
         print(f"model: {doctor.endpoint_text(self.session.find_model(self.session.settings()))}")
 
     def _set_shared(self, names: str, how: Shared) -> None:
-        for name in (part.strip() for part in names.split(",")):
+        targets = parse_targets(names)
+        for name, labels in targets:
             if name not in self.shell.user_ns:
                 raise UsageError(f"There is no variable {name!r} in this notebook.")
-            self.session.share(name, how)
-        print(", ".join(f"{name}: {how}" for name, how in self.session.shared.items()))
+            check_columns(name, self.shell.user_ns[name], labels - self.session.hidden_of(name))
+        for name, labels in targets:
+            if labels:
+                self.session.share_columns(name, labels, how)
+            else:
+                self.session.share(name, how)
+        self.session.tell_sharing()
+        print(self._shared_text())
 
-    def _context(self) -> str:
-        context = self.session.context()
-        costs = [f"  {name}: {cost}" for name, cost in context.costs]
-        dropped = [f"left out for the budget: {', '.join(context.dropped)}"] if context.dropped else []
-        return "\n".join([context.text, "", "tokens (estimated):", *costs, *dropped])
+    def _shared_text(self) -> str:
+        session = self.session
+        variables = [f"{name}: {how}" for name, how in session.shared.items() if how != "auto"]
+        columns = [
+            f"{name}[{', '.join(map(repr, sorted(labels)))}]: hidden"
+            for name, labels in session.hidden_columns.items()
+        ]
+        return ", ".join([*variables, *columns])
+
+    def _context(self, prompt: str) -> str:
+        told = self.session.context(prompt)
+        return "\n".join([told.context.text or "There are no variables to tell of.", "", *cost_lines(told)])
 
     def _history(self, text: str) -> str:
         count = int(text) if text.isdigit() else 10
@@ -242,8 +266,8 @@ class AgentMagics(Magics):
     def _pull(self, name: str) -> None:
         if not name.isidentifier():
             raise UsageError("%agent pull NAME: give the name of one variable of the sandbox.")
-        notes = self.session.results.bring_back(name)
-        print("\n".join([f"{name}: {type(self.shell.user_ns[name]).__name__} copied into your kernel", *notes]))
+        [returned] = self.session.results.bring_back([name], find_place(self.shell))
+        print("\n".join([f"{name}: {returned.what} copied into your kernel", *returned.notes]))
 
     def _recorded(self, run_id: str) -> None:
         run = self.session.book.find(run_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import re
 import shlex
 from dataclasses import dataclass
 from typing import NoReturn, get_args
@@ -11,18 +12,31 @@ from typing import NoReturn, get_args
 from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.values import ApprovalPolicy, Privacy
 
+COLUMN = re.compile(r"""\s*(?:'([^']+)'|"([^"]+)"|([^\s,'"\[\]][^,'"\[\]]*?))\s*(?:,|$)""")
+"""One column of ``df[…]``: bare, or in quotes where its name holds a comma or a bracket."""
+SELECTION = re.compile(
+    r"""\s*(?P<name>[^\W\d]\w*)\s*(?:\[(?P<columns>(?:'[^']*'|"[^"]*"|[^'"\[\]])*)\])?\s*(?:,\s*|$)"""
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
     """What the user wrote behind `%%agent`; None where nothing was written."""
 
     variables: tuple[str, ...] | None = None
+    columns: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """(variable, its columns) for those that were written as ``df[a,b]``."""
+    sample: int | None = None
+    """Random rows of each frame that has more."""
+    where: str | None = None
+    """Rows of the frames that have its columns."""
     model: str | None = None
     base_url: str | None = None
     privacy: Privacy | None = None
     approve: ApprovalPolicy | None = None
     max_steps: int | None = None
     timeout_s: float | None = None
+    context_tokens: int | None = None
     candidates: int = 1
     new: bool = False
     returns: tuple[str, ...] = ()
@@ -30,6 +44,10 @@ class RunOptions:
     json: bool = False
     rerun: bool = False
     debug: bool = False
+
+
+MIN_CONTEXT_TOKENS = 50
+"""As of the configuration."""
 
 
 class OptionParser(argparse.ArgumentParser):
@@ -50,9 +68,34 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
+def _selections(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """``flights[origin,'dep delay'],planes`` as (name, columns); no columns for a whole variable."""
+    found, rest = [], text.strip()
+    while rest:
+        item = SELECTION.match(rest)
+        if item is None:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not a list of variables such as df,sales or sales[price,'unit cost']"
+            )
+        columns = tuple(a or b or c for a, b, c in COLUMN.findall(item["columns"] or ""))
+        if item["columns"] is not None and not columns:
+            raise argparse.ArgumentTypeError(f"{item['name']}[…] in {text!r} names no column")
+        found.append((item["name"], columns))
+        rest = rest[item.end() :]
+    if not found or len({name for name, _ in found}) < len(found):
+        raise argparse.ArgumentTypeError(f"{text!r} must name at least one variable, and none twice")
+    return tuple(found)
+
+
 def _positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
+def _budget(text: str) -> int:
+    if not text.isdigit() or int(text) < MIN_CONTEXT_TOKENS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {MIN_CONTEXT_TOKENS}")
     return int(text)
 
 
@@ -70,13 +113,22 @@ def build_parser() -> OptionParser:
     """The options of product.md, section 1; also the source of the help text."""
     parser = OptionParser(prog="%%agent", add_help=False, allow_abbrev=False)
     add = parser.add_argument
-    add("--vars", dest="variables", type=_names, metavar="a,b", help="variables to copy into the sandbox")
+    add(
+        "--vars",
+        dest="selections",
+        type=_selections,
+        metavar="a,b[x,y]",
+        help="variables, or columns of them, to copy into the sandbox",
+    )
+    add("--sample", type=_positive, metavar="N", help="copy N random rows of each frame that has more")
+    add("--where", metavar="COND", help='copy only the rows that meet it, such as "dep_delay > 60"')
     add("--model", metavar="NAME", help="model name")
     add("--base-url", metavar="URL", help="address of an OpenAI-compatible server")
     add("--privacy", choices=get_args(Privacy), help="what of the data may enter the prompt (stats)")
     add("--approve", choices=get_args(ApprovalPolicy), help="when to wait for you (review)")
     add("--max-steps", type=_positive, metavar="N", help="model calls at the most (4)")
     add("--timeout", dest="timeout_s", type=_seconds, metavar="S", help="seconds for one execution (120)")
+    add("--context-tokens", type=_budget, metavar="N", help="token budget of the variable lines (600)")
     add(
         "--candidates",
         type=_positive,
@@ -112,4 +164,9 @@ def parse_options(line: str) -> RunOptions:
         words = shlex.split(line)
     except ValueError as error:
         raise UsageError(f"%%agent: the option line cannot be read ({error}): {line!r}") from error
-    return RunOptions(**vars(build_parser().parse_args(words)))
+    written = vars(build_parser().parse_args(words))
+    selections = written.pop("selections")
+    if selections is not None:
+        written["variables"] = tuple(name for name, _ in selections)
+        written["columns"] = tuple((name, columns) for name, columns in selections if columns)
+    return RunOptions(**written)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 import uuid
 from collections.abc import Sequence
@@ -9,12 +10,31 @@ from dataclasses import dataclass, replace
 
 from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.models.endpoint import ModelEndpoint
+from jupyter_codeagent.models.tokens import TokenCount, TokenCounter, Tokenizer, estimate_tokens
 from jupyter_codeagent.options import RunOptions
 from jupyter_codeagent.place import Place
 from jupyter_codeagent.prompts.conversation import Turn
 from jupyter_codeagent.settings import Settings
 from jupyter_codeagent.values import AgentRequest, AgentRun, Manifest, Message, VariableSummary
 from jupyter_codeagent.variables.render import Context, render
+
+MAX_FITTINGS = 4
+"""Requests to a tokenizer for one text; one is enough when the text is like the last."""
+TIGHTER = 0.95
+MAX_LISTED = 30
+"""Names of variables that were left out."""
+WELL_USED = 0.9
+"""Share of the budget from which on a text that was shortened is not fitted again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToldContext:
+    """The variable lines and what they cost."""
+
+    context: Context
+    count: TokenCount
+    """Of the whole text; the shares of the variables are always estimated."""
+    budget_tokens: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +47,7 @@ class PreparedRun:
     turns: tuple[Turn, ...]
     """The conversation it follows."""
     messages: tuple[Message, ...]
+    told: ToldContext
     inserts: bool = True
     """Whether cells are placed; not with ``--json``, which shows the record and nothing else."""
 
@@ -47,6 +68,7 @@ def with_options(settings: Settings, options: RunOptions) -> Settings:
         privacy=options.privacy or settings.privacy,
         approve=options.approve or settings.approve,
         max_steps=options.max_steps or settings.max_steps,
+        context_tokens=options.context_tokens or settings.context_tokens,
     )
 
 
@@ -87,11 +109,72 @@ def new_run(request: AgentRequest, manifest: Manifest, context: str) -> AgentRun
     )
 
 
-def estimate_tokens(text: str) -> int:
-    """Tokens of a text without its tokenizer; 3.6 characters each, measured on schema lines."""
-    return -(-len(text) * 10 // 36)
-
-
 def render_context(summaries: Sequence[VariableSummary], settings: Settings, prompt: str) -> Context:
-    """The variable lines within the budget."""
+    """The variable lines within the budget, by the estimate alone."""
     return render(summaries, budget_tokens=settings.context_tokens, mentioned=prompt, count_tokens=estimate_tokens)
+
+
+def fit_context(
+    summaries: Sequence[VariableSummary],
+    settings: Settings,
+    prompt: str,
+    *,
+    counter: TokenCounter,
+    tokenizer: Tokenizer | None = None,
+    recent: Sequence[str] = (),
+    joins: str = "",
+) -> ToldContext:
+    """The variable lines within the budget.
+
+    Fitted by the estimate; where a tokenizer answers it has the last word, and what it says corrects the estimate.
+    """
+    limit = budget = settings.context_tokens
+    fitting: ToldContext | None = None
+    for _ in range(MAX_FITTINGS):
+        context = render(
+            summaries,
+            budget_tokens=budget,
+            mentioned=prompt,
+            count_tokens=counter.estimator(tokenizer),
+            recent=recent,
+            joins=joins,
+        )
+        count = counter.count(context.text, tokenizer, learn=True)
+        told = ToldContext(context=context, count=count, budget_tokens=limit)
+        if not told.count.counted:
+            return fitting or told
+        if told.count.tokens > limit:
+            budget = int(budget * TIGHTER)
+        elif not context.is_shortened or told.count.tokens >= limit * WELL_USED or fitting is not None:
+            return told
+        else:
+            fitting = told
+    return fitting or told
+
+
+def question_digest(summaries: Sequence[VariableSummary], settings: Settings, prompt: str, more: str = "") -> str:
+    """Of what there is to tell of the variables for this prompt, and of `more` lines that are told.
+
+    Unlike the text that is sent it does not depend on which cells ran last, nor on whether a tokenizer was there:
+    the same question on the same data is replayed from the record.
+    """
+    text = f"{render_context(summaries, settings, prompt).text}\n{more}"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def cost_lines(told: ToldContext) -> list[str]:
+    """What each variable costs and how it was shortened: a table of plain text below the one line with the sum."""
+    context = told.context
+    rows = [(one.name, str(one.tokens), one.shortened) for one in context.told]
+    if context.joins_tokens:
+        rows.append(("(joins)", str(context.joins_tokens), ""))
+    if context.dropped:
+        names = ", ".join(context.dropped[:MAX_LISTED])
+        more = f", … +{len(context.dropped) - MAX_LISTED}" if len(context.dropped) > MAX_LISTED else ""
+        rows.append(("(left out)", str(context.left_out_tokens), f"{names}{more}"))
+    lines = [f"variables: {told.count}; the budget is {told.budget_tokens}"]
+    if rows:
+        width = max(len(row[0]) for row in (*rows, ("variable",)))
+        table = [("variable", "tokens", "shortened to" if context.is_shortened else ""), *rows]
+        lines += [f"  {name:<{width}}  {tokens:>6}  {note}".rstrip() for name, tokens, note in table]
+    return lines

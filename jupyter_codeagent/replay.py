@@ -16,14 +16,16 @@ from jupyter_codeagent.values import AgentRun, ExecutionResult, Proposal, Step
 
 
 def is_same_question(known: AgentRun, run: AgentRun) -> bool:
-    """Whether prompt, model and what the model would be told are the same; the data is compared by its digest."""
+    """Whether prompt, model and what there is to tell of the variables are the same.
+
+    The data is compared by its digest. Records of older versions have the text that was sent only.
+    """
     before, now = known.request, run.request
-    return (before.prompt, before.model, before.privacy, known.context) == (
-        now.prompt,
-        now.model,
-        now.privacy,
-        run.context,
-    )
+    if (before.prompt, before.model, before.privacy) != (now.prompt, now.model, now.privacy):
+        return False
+    if known.described_sha256:
+        return known.described_sha256 == run.described_sha256
+    return known.context == run.context
 
 
 async def replay(

@@ -6,8 +6,9 @@ User objects are read on the main thread; everything that waits runs on the back
 from __future__ import annotations
 
 import asyncio
+import os
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from jupyter_codeagent.agent import Tools, conversation, ended, run_agent
 from jupyter_codeagent.background import Background, BackgroundTask
 from jupyter_codeagent.candidates import run_candidates
 from jupyter_codeagent.cells import cells_from_run
+from jupyter_codeagent.choice import Choice, choose
 from jupyter_codeagent.config import CodeAgent, apply_caps, read_caps
 from jupyter_codeagent.display import CellDisplay
 from jupyter_codeagent.errors import (
@@ -27,45 +29,61 @@ from jupyter_codeagent.errors import (
     RunFailedError,
     StoppedError,
     UsageError,
+    VariableError,
 )
 from jupyter_codeagent.frontend.link import PanelLink
-from jupyter_codeagent.frontend.messages import Shared, StateMessage
+from jupyter_codeagent.frontend.messages import StateMessage
 from jupyter_codeagent.frontend.state import state_message
 from jupyter_codeagent.frontends import FrontEnds
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.live import LiveKernel, Shell
 from jupyter_codeagent.models.choice import ModelChoice
-from jupyter_codeagent.models.endpoint import ModelEndpoint
+from jupyter_codeagent.models.discovery import chosen_server
+from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback
+from jupyter_codeagent.models.tokens import TokenCounter, find_tokenizer
+from jupyter_codeagent.mounts import Mounts
+from jupyter_codeagent.notebook_lists import notebook_lists
 from jupyter_codeagent.options import RunOptions
 from jupyter_codeagent.place import Place
 from jupyter_codeagent.preparation import (
     PreparedRun,
+    ToldContext,
     build_request,
     check_options,
+    fit_context,
     new_run,
-    render_context,
+    question_digest,
     with_options,
 )
+from jupyter_codeagent.prompts.changes import told_differences, with_effects
+from jupyter_codeagent.prompts.conversation import Turn
 from jupyter_codeagent.recorder import RunRecorder
 from jupyter_codeagent.replay import is_same_question, replay
 from jupyter_codeagent.results import ResultDecisions
 from jupyter_codeagent.runbook import RunBook
 from jupyter_codeagent.sandbox.seat import SandboxSeat
 from jupyter_codeagent.settings import Settings
+from jupyter_codeagent.shown import ShownVariables
 from jupyter_codeagent.sidecar import Sidecar
 from jupyter_codeagent.values import (
     KEPT_STATES,
     AgentRun,
     CellState,
     Decision,
+    LocalFile,
     Manifest,
     Proposal,
     SandboxStatus,
     VariableSummary,
 )
+from jupyter_codeagent.variables.choices import SharingChoices
 from jupyter_codeagent.variables.describe import describe
-from jupyter_codeagent.variables.render import Context
-from jupyter_codeagent.variables.select import default_variables
+from jupyter_codeagent.variables.mentions import order
+from jupyter_codeagent.variables.recent import recent_names
+from jupyter_codeagent.variables.relations import find_relations, joins_line
+from jupyter_codeagent.variables.secret import mask_private
+from jupyter_codeagent.variables.sharing import Shared, read_sharing
+from jupyter_codeagent.variables.withheld import mask_values, withheld_values
 
 
 class AgentSession:
@@ -75,23 +93,37 @@ class AgentSession:
         self.config = config
         self.live = LiveKernel(shell)
         self.background = Background()
+        self.mounts = Mounts()
         settings = self.settings()
         self.book = RunBook(
             HistoryStore(Path(settings.history_path) if settings.history_path else None),
             session_id=uuid.uuid4().hex[:12],
         )
-        self.shared: dict[str, Shared] = {}
+        self.choices = SharingChoices()
+        self.shared = self.choices.shared
+        self.hidden_columns = self.choices.hidden_columns
         self.models = ModelChoice()
+        self.counter = TokenCounter()
         self.sidecar = Sidecar(max_bytes=settings.max_transfer_bytes)
         self._must_reset = False
         """A variable was hidden: the sandbox that has its copy is left behind before anything else runs."""
         self._task: BackgroundTask[AgentRun] | None = None
         self._summaries: tuple[VariableSummary, ...] = ()
         self.link: PanelLink | None = None
+        self.shown = ShownVariables(
+            live=self.live,
+            choices=self.choices,
+            settings=self.settings,
+            describe=self._describe_for_pages,
+            link=lambda: self.link,
+        )
         kernel = getattr(shell, "kernel", None)
         if kernel is not None:
             self.link = PanelLink(kernel, self.background.loop, state=self.state, on_event=self._on_event)
             self.link.announce()
+        main_loop = getattr(kernel, "io_loop", None)
+        if main_loop is not None:
+            self.background.serve_when_idle(main_loop.add_callback)
         self._front_ends = FrontEnds(self.background, self.link)
         self.results = ResultDecisions(
             live=self.live,
@@ -116,17 +148,19 @@ class AgentSession:
         """
         if options.new:
             self.reset()
+        if self.sidecar.present is not None:
+            # A question asked again starts from the copies as they were; what it does to them, it does once more.
+            self.sidecar.present.load_again(self.book.changed_by_cell(place.cell_id))
         try:
             prepared = self.prepare(prompt, options, place)
         except CodeAgentError as error:
             self._record_unprepared(prompt, options, place, error)
             raise
-        self._front_ends.wait_for_page(place)
         run = self._drive(prepared, place, display, rerun=options.rerun)
         display.finish(run)
         raise_if_failed(run)
-        for name in options.returns:
-            self.results.bring_back(name)
+        if options.returns:
+            self.results.bring_back(options.returns, place)
         return run
 
     def prepare(self, prompt: str, options: RunOptions, place: Place) -> PreparedRun:
@@ -134,24 +168,50 @@ class AgentSession:
         settings = self.settings(options)
         check_options(options, settings)
         endpoint = self.find_model(settings)
+        self._learn_lists(place)
         if self._must_reset:
             self._reset_sandbox()
-        variables = self.live.variables(self.shared)
+        live = self.live.variables(self.shared, self.hidden_columns)
+        variables = live.values
+        self._check_not_hidden(options, live.withheld)
         self._summaries = describe(variables, privacy=settings.privacy, mentioned=prompt)
-        run = new_run(
-            build_request(prompt, options, place, settings, endpoint),
-            self._export(variables, prompt, options, settings),
-            render_context(self._summaries, settings, prompt).text,
+        choice = self._choose(variables, prompt, options, settings, place)
+        settings = self._with_files(settings)
+        manifest = self.sidecar.export(choice.values, choice.names, required=choice.required)
+        summaries = choice.described(
+            self._summaries, lambda parts: describe(parts, privacy=settings.privacy, mentioned=prompt)
         )
-        turns = self.book.turns_before(run)
+        told = self._tell(summaries, variables, prompt, settings, endpoint)
+        run = new_run(
+            build_request(prompt, options, place, settings, endpoint), choice.complete(manifest), told.context.text
+        )
+        run = replace(run, notes=choice.run_notes)
+        turns = self._masked(self.book.turns_before(run, self._defined()))
+        run = self._with_differences(run, turns)
+        more = run.context.removeprefix(told.context.text)
+        run = replace(run, described_sha256=question_digest(summaries, settings, prompt, more))
         return PreparedRun(
             run=run,
+            told=told,
             settings=settings,
             endpoint=endpoint,
             turns=turns,
             messages=conversation(run, turns),
             inserts=not options.json,
         )
+
+    def _defined(self) -> frozenset[str]:
+        """What the sandbox has now."""
+        seat = self.sidecar.present
+        return frozenset(entry.name for entry in seat.variables) if seat is not None else frozenset()
+
+    def _with_differences(self, run: AgentRun, turns: tuple[Turn, ...]) -> AgentRun:
+        """Its context also says where the sandbox's copies are no longer what the live variables are."""
+        seat = self.sidecar.present
+        changes = seat.changes_of(run.manifest) if seat is not None else ()
+        seen = "\n".join((run.context, *(turn.code for turn in turns)))
+        lines = [line for line in (run.context, told_differences(changes, seen)) if line]
+        return replace(run, context="\n".join(lines))
 
     def _record_unprepared(self, prompt: str, options: RunOptions, place: Place, error: CodeAgentError) -> None:
         """A question that could not be sent is in the history as well."""
@@ -189,14 +249,24 @@ class AgentSession:
         self, prepared: PreparedRun, recorder: RunRecorder, place: Place, known: AgentRun | None
     ) -> AgentRun:
         """The part that waits: sandbox, model, decisions, cells."""
+        before = self.sidecar.present
+        had_variables = before is not None and bool(before.names)
         seat = await self.sidecar.seat(prepared.settings.sandbox)
         lost_before = seat.lost
+        restarted = had_variables and seat is not before
         status = await seat.prepare(prepared.run.manifest)
+        variables, changes = seat.variables, seat.changes_of(prepared.run.manifest)
         run = replace(prepared.run, sandbox=status.label)
         # The copies are hashed while the model is asked; the digest tells a later Run All that nothing changed.
         digest = asyncio.get_running_loop().run_in_executor(None, self.sidecar.digest, run.manifest)
         run = await self._find_result(run, prepared, seat, recorder, place, known)
-        run = replace(run, data_sha256=await digest)
+        run = with_effects(replace(run, data_sha256=await digest), variables, changes)
+        if run.status == "ok":
+            seat.settle()
+        if restarted:
+            run = replace(
+                run, notes=(*run.notes, "the sandbox was started anew: variables that earlier runs made are gone")
+            )
         if seat.lost > lost_before:
             run = replace(
                 run, notes=(*run.notes, "the sandbox had ended: variables that earlier runs made are gone")
@@ -239,9 +309,12 @@ class AgentSession:
             decide=decide,
             watcher=recorder,
             defined=lambda: seat.names,
+            undo_attempt=seat.undo_attempt,
             max_tokens=settings.model.max_tokens,
             temperature=settings.model.temperature,
             answer=settings.answer,
+            withheld=self._withheld,
+            hidden_columns=self.hidden_columns,
         )
         if run.request.candidates == 1:
             return await run_agent(run, prepared.turns, tools)
@@ -260,6 +333,15 @@ class AgentSession:
             yield seat
         finally:
             await seat.reset()
+
+    async def _withheld(self, text: str) -> tuple[str, ...]:
+        """Values of personal columns in a text for the model; frames are read on the main thread only."""
+        return await self.background.on_main_thread(lambda: withheld_values(text, self.live.everything()))
+
+    def _masked(self, turns: Sequence[Turn]) -> tuple[Turn, ...]:
+        """Earlier results as the model may be told of them."""
+        values = withheld_values("\n".join(turn.answer for turn in turns), self.live.everything())
+        return tuple(replace(turn, answer=mask_private(mask_values(turn.answer, values))) for turn in turns)
 
     def _same_as_before(self, run: AgentRun) -> AgentRun | None:
         """The last run of the same cell, if prompt, model and data are what they were; it is replayed then."""
@@ -286,28 +368,101 @@ class AgentSession:
         settings = self.config.settings()
         if options is not None:
             settings = with_options(settings, options)
-        return apply_caps(settings, read_caps())
+        return self._with_files(apply_caps(settings, read_caps()))
 
     def find_model(self, settings: Settings) -> ModelEndpoint:
         """Where the model is. Raises ModelError."""
         return self.background.run(self.models.find(settings.model))
 
-    def _export(
-        self, variables: Mapping[str, Any], prompt: str, options: RunOptions, settings: Settings
-    ) -> Manifest:
-        names = options.variables
-        if names is None:
-            names = default_variables(self._summaries, prompt, max_bytes=settings.max_transfer_bytes)
+    def _choose(
+        self, variables: Mapping[str, Any], prompt: str, options: RunOptions, settings: Settings, place: Place
+    ) -> Choice:
+        """What the sandbox gets of them; asks before it may read a file of the user's."""
+
+        def ask(paths: str, question: str) -> None:
+            self._front_ends.wait_for_page(place)
+            self.results.ask("mount", paths, question, place)
+
+        def ask_for_files(name: str, files: Sequence[LocalFile]) -> None:
+            if not options.dry_run:  # which sends and runs nothing, and so widens nothing
+                self.mounts.require(name, files, settings.sandbox, ask)
+
         always = [name for name, how in self.shared.items() if how == "shared" and name in variables]
-        wanted = tuple(dict.fromkeys((*names, *always)))
-        return self.sidecar.export(variables, wanted, required=options.variables is not None)
+        return choose(
+            variables,
+            self._summaries,
+            prompt,
+            options,
+            always=always,
+            max_bytes=settings.max_transfer_bytes,
+            ask=ask_for_files,
+            recent=recent_names(self.live.recent_cells()),
+        )
+
+    def _with_files(self, settings: Settings) -> Settings:
+        """The sandbox may read what was granted."""
+        return replace(settings, sandbox=replace(settings.sandbox, read_files=self.mounts.files))
 
     def share(self, name: str, how: Shared) -> None:
         """Always copy a variable, never, or by the prompt. What is hidden leaves sandbox and conversation too."""
-        self.shared[name] = how
+        self.choices.choose(name, how)
         if how == "hidden":
-            self.book.forget_variable(name)
-            self._must_reset = True
+            self._forget(name)
+
+    def share_columns(self, name: str, labels: frozenset[str], how: Shared) -> None:
+        """Hide columns of a variable, or show them again. What is hidden leaves sandbox and conversation too."""
+        self.choices.choose_columns(name, labels, how)
+        if how == "hidden":
+            self._forget(name)
+
+    def hidden_of(self, name: str) -> frozenset[str]:
+        """Labels of the columns of a variable that are hidden."""
+        return self.hidden_columns.get(name, frozenset())
+
+    def tell_sharing(self) -> None:
+        """Tell the pages what is hidden now; any thread."""
+        self.shown.switched()
+
+    def _learn_lists(self, place: Place) -> None:
+        """What the notebook's metadata hides, before anything is described or copied. Main thread.
+
+        Raises
+        ------
+        UsageError
+            The notebook's file cannot be read.
+        """
+        self._front_ends.wait_for_page(place)
+        if not self.choices.is_from_page:
+            for name in self.choices.adopt_file(notebook_lists(place.notebook)):
+                self._forget(name)
+
+    def _adopt_page(self, lists: object) -> None:
+        """The lists of a notebook as a page shows it."""
+        for name in self.choices.adopt_page(read_sharing(lists, only_hidden=False)):
+            self._forget(name)
+
+    def _forget(self, name: str) -> None:
+        """The sandbox may have a copy of it, and earlier runs may tell of it, under each name that it has."""
+        for same in self.live.names_of_same(name):
+            self.book.forget_variable(same)
+        self._must_reset = True
+
+    def _check_not_hidden(self, options: RunOptions, withheld: Mapping[str, str]) -> None:
+        """Raises VariableError for a variable that is asked for and hidden."""
+        for name in options.variables or ():
+            if self.shared.get(name) == "hidden":
+                raise VariableError(f"{name!r} is hidden from the agent; `%agent share {name}` first.")
+            if name in withheld:
+                hidden = ",".join(map(repr, sorted(self.hidden_columns.get(name, ()))))
+                raise VariableError(
+                    f"{name!r} is hidden as a whole: {withheld[name]}, and {hidden} of it are hidden. "
+                    f"`%agent share {name}[{hidden}]` first."
+                )
+        for name, asked in options.columns:
+            if hidden := ",".join(repr(label) for label in asked if label in self.hidden_of(name)):
+                raise VariableError(
+                    f"{name}[{hidden}] is hidden from the agent; `%agent share {name}[{hidden}]` first."
+                )
 
     # --- the session's state ------------------------------------------------------------------------------
 
@@ -317,20 +472,56 @@ class AgentSession:
         seat = self.sidecar.present
         return seat.status if seat is not None else None
 
-    def context(self) -> Context:
-        """What the model would see of the live variables."""
+    def context(self, prompt: str = "") -> ToldContext:
+        """What the model would be told of the live variables with this prompt. Asks no other machine anything."""
         settings = self.settings()
-        self._describe(settings)
-        return render_context(self._summaries, settings, "")
+        live = self.live.variables(self.shared, self.hidden_columns)
+        self._summaries = describe(live.values, privacy=settings.privacy, mentioned=prompt)
+        return self._tell(self._summaries, live.values, prompt, settings, self._local_model(settings))
 
-    def _describe(self, settings: Settings) -> None:
-        self._summaries = describe(self.live.variables(self.shared), privacy=settings.privacy, mentioned="")
+    def _tell(
+        self,
+        summaries: Sequence[VariableSummary],
+        variables: Mapping[str, Any],
+        prompt: str,
+        settings: Settings,
+        endpoint: ModelEndpoint | None,
+    ) -> ToldContext:
+        """The variable lines in the order of use, with the joins between tables, counted where that is possible."""
+        recent = recent_names(self.live.recent_cells())
+        told = {summary.name: summary for summary in order(summaries, prompt, recent)}
+        tables = {name: variables[name] for name, one in told.items() if one.columns and name in variables}
+        relations = find_relations(tables, look_at_values=settings.privacy != "schema")
+        return fit_context(
+            summaries,
+            settings,
+            prompt,
+            counter=self.counter,
+            tokenizer=find_tokenizer(endpoint, settings.model) if endpoint is not None else None,
+            recent=recent,
+            joins=joins_line([relation for relation in relations if relation.is_among(told)]),
+        )
+
+    def _local_model(self, settings: Settings) -> ModelEndpoint | None:
+        """The model if it is on this machine; one elsewhere is not asked whether it is there."""
+        server = chosen_server(settings.model, os.environ)
+        if server is not None and not is_loopback(server.base_url):
+            return None
+        try:
+            return self.find_model(settings)
+        except ModelError:
+            return None  # there is none at present: tokens are estimated
+
+    def _describe_for_pages(self) -> tuple[ToldContext, tuple[VariableSummary, ...]]:
+        """As `context`, but no model is looked for: this is done after each cell."""
+        settings = self.settings()
+        live = self.live.variables(self.shared, self.hidden_columns)
+        summaries = describe(live.values, privacy=settings.privacy, mentioned="")
+        return self._tell(summaries, live.values, "", settings, self.models.known(settings.model)), summaries
 
     def show_variables(self) -> None:
         """Tell the pages what the kernel has now; after each cell, on the main thread."""
-        if self.link is not None and self.link.is_open:
-            self._describe(self.settings())
-            self.link.send_state()
+        self.shown.cell_ran()
 
     def state(self) -> StateMessage:
         """For a page that says hello. On the background loop."""
@@ -339,8 +530,7 @@ class AgentSession:
             model=self.models.name or settings.model.model,
             approve=settings.approve,
             sandbox=self.sandbox_status,
-            variables=self._summaries,
-            shared=self.shared,
+            context=self.shown.view,
             runs=self.book.recent,
             proposals=self.link.proposals if self.link is not None else [],
         )
@@ -354,8 +544,26 @@ class AgentSession:
                 self.results.set_cell_state(run_id, cast("CellState", state), decided_by="panel")
             case {"type": "share", "name": str(name), "shared": str(shared)} if shared in get_args(Shared):
                 self.share(name, cast("Shared", shared))
-                if self.link is not None:
-                    self.link.send_state()
+                self.tell_sharing()
+            case {"type": "share_columns", "name": str(name), "columns": list(labels), "hidden": bool(hidden)}:
+                self.share_columns(name, frozenset(map(str, labels)), "hidden" if hidden else "shared")
+                self.tell_sharing()
+            case {"type": "find_columns", "name": str(name), "search": str(search)} if self.link is not None:
+                self.link.send(self.shown.found(name, search))
+            case {"type": "pull", "id": str(request_id), "run_id": str(run_id), "name": str(name)}:
+                self.background.submit(self._answer_pull(name, request_id, run_id))
+            case {"type": "hello"}:
+                if "sharing" in data:
+                    self._adopt_page(data["sharing"])
+                self.shown.look_soon()
+            case {"type": "sharing", "sharing": lists}:
+                self._adopt_page(lists)
+                self.tell_sharing()
+
+    async def _answer_pull(self, name: str, request_id: str, run_id: str) -> None:
+        answer = await self.results.answer_pull(name, request_id, run_id)
+        if self.link is not None:
+            self.link.send(answer)
 
     # --- life -------------------------------------------------------------------------------------------
 

@@ -112,21 +112,39 @@ class VariableSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LocalFile:
+    """A regular file of the user's that a sandbox may read, as it was when it was looked at."""
+
+    path: str
+    """Absolute, without links."""
+    device: int
+    inode: int
+    """Another file under the same path is another inode: a sandbox that was shown the old one does not see it."""
+    size_bytes: int = field(default=0, compare=False)
+    modified_ns: int = field(default=0, compare=False)
+    """Size and time are told apart by the digest of what was copied; a file that grew needs no other sandbox."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CopiedVariable:
     """One variable that lies in the spool for the sandbox to load."""
 
     name: str
     type_name: str
     size_bytes: int
-    """Bytes of the file."""
-    file: str
-    """File name inside the spool directory, never a path."""
+    """Bytes of the pickle stream and its buffers."""
+    files: tuple[tuple[str, int, int], ...] = ()
+    """(name in the spool directory, never a path; offset, length) of each piece of one image of the value."""
     buffers: tuple[tuple[int, int], ...] = ()
-    """(offset, length) of each out-of-band pickle buffer."""
+    """(offset, length) in the image of each out-of-band pickle buffer."""
     head: tuple[int, int] = (0, 0)
-    """(offset, length) of the pickle stream."""
+    """(offset, length) in the image of the pickle stream."""
     version: int = 1
     """Grows when the live value has changed since it was last written."""
+    note: str = ""
+    """What part of the live value it is: ``random sample of 336776 rows; 2 of 19 columns``; empty for all of it."""
+    reads: tuple[LocalFile, ...] = ()
+    """Files that a lazy value reads in the sandbox, after the user's yes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,11 +169,11 @@ class Manifest:
 class PackedValue:
     """One value on its way out of the sandbox: hostile until `transfer.unpack` has validated it."""
 
-    kind: Literal["arrow", "npy", "json"]
+    kind: Literal["arrow", "npy", "json", "png", "parts"]
     meta_json: str
-    """Side-car of `arrow` (labels, tags) or the value itself (`json`)."""
+    """Side-car of `arrow` (labels, tags), the value itself (`json`), or what the `parts` are."""
     data: bytes
-    """Arrow stream or .npy bytes; empty for `json`."""
+    """Arrow stream, .npy bytes, PNG, or .npy arrays one after the other; empty for `json`."""
 
 
 # --- the sandbox ----------------------------------------------------------------------------------
@@ -195,6 +213,8 @@ class SandboxPolicy:
     gateway: str = ""
     """Of the level `gateway`: the address of a Jupyter kernel gateway."""
     gateway_kernel: str = "codeagent-sandbox-relay"
+    read_files: tuple[LocalFile, ...] = ()
+    """The user's own files that it sees read-only, each after a yes; on this machine only."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,6 +293,10 @@ class ExecutionError:
     """Text of that line."""
 
 
+ReturnForm = Literal["", "data", "image", "specification"]
+"""How a value can be brought back: not at all, as what it is, a figure as a PNG, a chart as a dict."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class NamespaceEntry:
     """A variable of the sandbox, for hints and for the panel. Text from the sandbox: untrusted, capped."""
@@ -283,6 +307,28 @@ class NamespaceEntry:
     columns: tuple[str, ...] = ()
     """`str()` of each column label, at most 200."""
     dtypes: tuple[str, ...] = ()
+    returns_as: ReturnForm = ""
+
+
+ChangeKind = Literal["changed", "rebound", "deleted"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopyChange:
+    """How the copy of a live variable differs from what was loaded. Text from the sandbox: untrusted, capped."""
+
+    name: str
+    kind: ChangeKind
+    """changed: in place · rebound: the name stands for another object · deleted."""
+    added: tuple[str, ...] = ()
+    """Columns or keys, as `repr` shows them."""
+    removed: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    """Columns or keys with other values."""
+    notes: tuple[str, ...] = ()
+    """``10 → 7 rows``, ``order of rows``, ``'n' int64 → float64``."""
+    earlier: bool = False
+    """Not by this code: an earlier run had left it so."""
 
 
 ExecutionStatus = Literal["ok", "error", "timeout", "killed", "interrupted"]
@@ -301,6 +347,8 @@ class ExecutionResult:
     peak_memory_bytes: int = 0
     namespace: tuple[NamespaceEntry, ...] = ()
     """The sandbox's variables afterwards; empty when it died."""
+    changes: tuple[CopyChange, ...] = ()
+    """Copies that are no longer what was loaded."""
     notes: tuple[str, ...] = ()
     """What the guard dropped: ``2 outputs of type application/javascript``."""
 
@@ -308,8 +356,8 @@ class ExecutionResult:
 # --- approvals ------------------------------------------------------------------------------------
 
 ApprovalPolicy = Literal["review", "ask", "auto"]
-ProposalKind = Literal["run", "apply", "overwrite"]
-"""run code in the sandbox · run code in the live kernel · overwrite a live variable."""
+ProposalKind = Literal["run", "apply", "overwrite", "mount"]
+"""run code in the sandbox · run code in the live kernel · overwrite a live variable · show files to it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -412,11 +460,17 @@ class AgentRun:
     """The variable lines that were sent."""
     data_sha256: str = ""
     """Digest of what was copied, to tell whether a replay would see the same data; empty if not computed."""
+    described_sha256: str = ""
+    """Digest of what there was to tell of the variables; `context` also depends on the cells that ran before."""
     sandbox: str = ""
     """`SandboxStatus.label` at the time."""
     code: str = ""
     """The code that is offered as a cell; empty unless status is `ok`."""
     outputs: tuple[Output, ...] = ()
+    changes: tuple[CopyChange, ...] = ()
+    """Copies that differ from the live variables at the end of the run."""
+    made: tuple[NamespaceEntry, ...] = ()
+    """Variables that the run made or assigned in the sandbox; can be brought back as long as it has them."""
     answer: str = ""
     error: str = ""
     """One line; empty unless it failed."""

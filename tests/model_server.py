@@ -60,9 +60,16 @@ class ModelServer:
     """Answer by what is asked instead of in order."""
     headers: list[dict[str, str]] = field(default_factory=list)
     """Of every request, GET included; names in lower case."""
+    received: bytearray = field(default_factory=bytearray)
+    """Every byte of every request: line, headers and body."""
     models: list[dict[str, Any]] = field(default_factory=lambda: [{"id": MODEL, "object": "model"}])
     refuses: dict[str, str] = field(default_factory=dict)
     """Keys of a request that are answered with 400, and what is said then."""
+
+    tokenizer: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    """Answers ``POST /tokenize`` beside ``/v1``, as llama.cpp and vLLM do; None for a server without one."""
+    tokenized: list[dict[str, Any]] = field(default_factory=list)
+    """What was asked there."""
 
     def script(self, *replies: Reply | str) -> None:
         self.replies = [Reply(text=reply) if isinstance(reply, str) else reply for reply in replies]
@@ -117,9 +124,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self._note_headers()
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        sent = self.rfile.read(int(self.headers["Content-Length"]))
+        self.scripted.received += sent
+        body = json.loads(sent)
         refused = next((key for key in self.scripted.refuses if key in body), None)
-        if self.path != "/v1/chat/completions":
+        if self.path == "/tokenize" and self.scripted.tokenizer is not None:
+            self.scripted.tokenized.append(body)
+            self._json(200, self.scripted.tokenizer(body))
+        elif self.path != "/v1/chat/completions":
             self._json(404, {"error": {"message": "File Not Found"}})
         elif refused is not None:
             self.scripted.requests.append(body)
@@ -146,6 +158,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self.scripted.hung_up += 1
 
     def _note_headers(self) -> None:
+        self.scripted.received += f"{self.requestline}\r\n".encode() + self.headers.as_bytes()
         self.scripted.headers.append({name.lower(): value for name, value in self.headers.items()})
 
     def _stream(self, reply: Reply, body: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from jupyter_codeagent.values import (
     AgentRequest,
     AgentRun,
     CopiedVariable,
+    CopyChange,
     Decision,
     ExecutionError,
     ExecutionResult,
@@ -90,7 +91,7 @@ _RUN = AgentRun(
     manifest=Manifest(
         copied=(
             CopiedVariable(
-                name="flights", type_name="DataFrame", size_bytes=9, file="f.bin", buffers=((0, 4), (4, 5))
+                name="flights", type_name="DataFrame", size_bytes=9, files=(("1.piece", 0, 9),), head=(0, 9)
             ),
         ),
         skipped=(SkippedVariable(name="lock", reason="cannot be copied"),),
@@ -101,6 +102,15 @@ _RUN = AgentRun(
     sandbox="bubblewrap, no network",
     code=CODE,
     outputs=OUTPUTS,
+    changes=(
+        CopyChange(name="flights", kind="changed", added=("'speed'",), values=("'arr_delay'",), notes=("index",)),
+        CopyChange(name="tmp", kind="deleted", removed=("'gone'",), earlier=True),
+    ),
+    made=(
+        NamespaceEntry(name="late", type_name="Series", shape=(16,), dtypes=("float64",), returns_as="data"),
+        NamespaceEntry(name="figure", type_name="Figure", returns_as="image"),
+        NamespaceEntry(name="model", type_name="LinearRegression"),
+    ),
     answer="Frontier (F9) is 21.9 minutes late.",
     usage=Usage(prompt_tokens=250, completion_tokens=27, cached_tokens=90, calls=2),
     notes=("repaired 1 error",),

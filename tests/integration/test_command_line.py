@@ -115,6 +115,7 @@ def test_a_kernel_that_dies_later_gives_one_line_and_the_cells_that_had_come(
 def test_metadata_that_others_wrote_is_tolerated(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.script(SUM, "Oslo has 5.")
     notebook = nbformat.read(write(tmp_path / "in.ipynb", LOAD, "%%agent\nsum by city", "print(7)"), as_version=4)
+    notebook.metadata["codeagent"] = "x"
     for cell in notebook.cells:
         cell.metadata["codeagent"] = "x"
     nbformat.write(notebook, tmp_path / "in.ipynb")
@@ -123,6 +124,22 @@ def test_metadata_that_others_wrote_is_tolerated(tmp_path: Path, model_server: M
     out = nbformat.read(tmp_path / "out.ipynb", as_version=4)
     assert out.cells[3].source == "df.groupby('city')['n'].sum()"
     assert out.cells[-1].outputs[0].text == "7\n"
+
+
+def test_what_the_notebooks_metadata_hides_is_hidden_without_a_browser_too(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    model_server.script(code("print(sorted(df.columns), 'keys' in globals())"), "x")
+    path = write(tmp_path / "in.ipynb", LOAD + "\nkeys = ['canary']", "%%agent --vars df\nwhat is there?")
+    notebook = nbformat.read(path, as_version=4)
+    notebook.metadata["codeagent"] = {"shared": {"keys": "shared"}, "hidden_columns": {"df": ["city"]}}
+    nbformat.write(notebook, path)
+    done = codeagent(tmp_path, model_server, "run", "in.ipynb", "-o", "out.ipynb")
+    assert done.returncode == 0, done.stderr
+    out = nbformat.read(tmp_path / "out.ipynb", as_version=4)
+    assert "['n'] False" in out.cells[3].outputs[0].text
+    assert "city" not in json.dumps(model_server.requests)
+    assert out.metadata["codeagent"] == notebook.metadata["codeagent"]
 
 
 def test_nothing_waits_for_a_person_who_is_not_there(tmp_path: Path, model_server: ModelServer) -> None:

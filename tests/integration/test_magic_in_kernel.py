@@ -111,7 +111,7 @@ def test_dry_run_sends_and_runs_nothing(kernel: Kernel, model_server: ModelServe
     model_server.script(SUM)
     ran = kernel.ask("sum by city", "--dry-run")
     assert "nothing was sent or run" in ran.text
-    assert "'city' str {Oslo, Rome}" in ran.text
+    assert "city str {Oslo, Rome}" in ran.text
     assert "df: DataFrame" in ran.text
     assert model_server.requests == []
 
@@ -139,7 +139,7 @@ def test_with_privacy_schema_no_value_is_sent(kernel: Kernel, model_server: Mode
     kernel.ask("show it", "--privacy schema")
     sent = json.dumps(model_server.requests)
     assert not [value for value in ("Oslo", "Rome", "410000", "canary") if value in sent]
-    assert "'city' str" in sent
+    assert "city str" in sent
     model_server.script(reply, "x")
     kernel.ask("show it", "--privacy stats --rerun")
     assert "Oslo" in json.dumps(model_server.requests)  # the twin
@@ -216,7 +216,7 @@ def test_subcommands_answer(kernel: Kernel, model_server: ModelServer) -> None:
     kernel.ask("sum by city")
     assert "scripted at" in kernel.run("%agent status").text
     assert "closed (probed from inside)" in kernel.run("%agent status").text
-    assert "'city' str" in kernel.run("%agent context").text
+    assert "city str" in kernel.run("%agent context").text
     assert "sum by city" in kernel.run("%agent history 5").text
     assert "0 of 0 runs" in kernel.run("%agent history nothingofthekind").text
     assert "Oslo has 5." in kernel.run("%agent show").text

@@ -28,7 +28,7 @@ RUN = AgentRun(
     ended_at=103.25,
     steps=(Step(index=1, messages=(), code="len(df)", result=ExecutionResult(status="ok"), duration_s=3.0),),
     manifest=Manifest(
-        copied=(CopiedVariable(name="df", type_name="DataFrame", size_bytes=3 << 20, file="f"),),
+        copied=(CopiedVariable(name="df", type_name="DataFrame", size_bytes=3 << 20),),
         skipped=(SkippedVariable(name="con", reason="a database connection cannot be copied"),),
     ),
     context="df: DataFrame 3x1",

@@ -56,3 +56,31 @@ def test_a_bad_option_is_one_line_that_names_it(line: str, said: str) -> None:
         parse_options(line)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "variables", "columns"),
+    [
+        ("--vars flights,planes", ("flights", "planes"), {}),
+        ('--vars "flights[origin,dep_delay],planes"', ("flights", "planes"), {"flights": ("origin", "dep_delay")}),
+        ("""--vars "flights['dep delay', origin]" """, ("flights",), {"flights": ("dep delay", "origin")}),
+        ("""--vars 'f["a,b"],g[c d]'""", ("f", "g"), {"f": ("a,b",), "g": ("c d",)}),
+        ('--vars "f[2013]"', ("f",), {"f": ("2013",)}),
+    ],
+)
+def test_columns_of_a_frame_are_named_in_brackets(
+    line: str, variables: tuple[str, ...], columns: dict[str, tuple[str, ...]]
+) -> None:
+    options = parse_options(line)
+    assert (options.variables, dict(options.columns)) == (variables, columns)
+
+
+def test_a_sample_and_a_condition_are_options() -> None:
+    options = parse_options("""--sample 100000 --where "dep_delay > 60 and origin == 'JFK'" """)
+    assert (options.sample, options.where) == (100_000, "dep_delay > 60 and origin == 'JFK'")
+
+
+@pytest.mark.parametrize("text", ["a[", "a]", "a[]", "a[b]c", "a[b],a[c]", "1a", "a[b][c]", "a.b", "a['b]"])
+def test_a_list_of_variables_that_cannot_be_read_is_told_as_it_was_written(text: str) -> None:
+    with pytest.raises(UsageError, match="--vars"):
+        parse_options(f'--vars "{text}"')
