@@ -137,7 +137,7 @@ class AgentMagics(Magics):
         request, manifest = prepared.run.request, prepared.run.manifest
         sent = [f"--- {message.role}\n{message.content}" for message in prepared.messages]
         tokenizer = find_tokenizer(prepared.endpoint, prepared.settings.model)
-        tokens = str(self.session.counter.count("\n".join(sent), tokenizer))
+        tokens = str(self.session.live_context.counter.count("\n".join(sent), tokenizer))
         copied = [
             f"  {c.name}: {c.type_name}, {size_text(c.size_bytes)}{f' ({c.note})' if c.note else ''}"
             for c in manifest.copied
@@ -211,26 +211,26 @@ class AgentMagics(Magics):
         for name, labels in targets:
             if name not in self.shell.user_ns:
                 raise UsageError(f"There is no variable {name!r} in this notebook.")
-            check_columns(name, self.shell.user_ns[name], labels - self.session.hidden_of(name))
+            check_columns(name, self.shell.user_ns[name], labels - self.session.hiding.hidden_of(name))
         for name, labels in targets:
             if labels:
-                self.session.share_columns(name, labels, how)
+                self.session.hiding.share_columns(name, labels, how)
             else:
-                self.session.share(name, how)
-        self.session.tell_sharing()
+                self.session.hiding.share(name, how)
+        self.session.shown.switched()
         print(self._shared_text())
 
     def _shared_text(self) -> str:
-        session = self.session
-        variables = [f"{name}: {how}" for name, how in session.shared.items() if how != "auto"]
+        hiding = self.session.hiding
+        variables = [f"{name}: {how}" for name, how in hiding.shared.items() if how != "auto"]
         columns = [
             f"{name}[{', '.join(map(repr, sorted(labels)))}]: hidden"
-            for name, labels in session.hidden_columns.items()
+            for name, labels in hiding.hidden_columns.items()
         ]
         return ", ".join([*variables, *columns])
 
     def _context(self, prompt: str) -> str:
-        told = self.session.context(prompt)
+        told = self.session.live_context.of_prompt(prompt, self.session.settings())
         return "\n".join([told.context.text or "There are no variables to tell of.", "", *cost_lines(told)])
 
     def _history(self, text: str) -> str:

@@ -6,7 +6,6 @@ User objects are read on the main thread; everything that waits runs on the back
 from __future__ import annotations
 
 import asyncio
-import os
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -29,28 +28,24 @@ from jupyter_codeagent.errors import (
     RunFailedError,
     StoppedError,
     UsageError,
-    VariableError,
 )
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import StateMessage
 from jupyter_codeagent.frontend.state import state_message
 from jupyter_codeagent.frontends import FrontEnds
+from jupyter_codeagent.hiding import Hiding
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.live import LiveKernel, Shell
+from jupyter_codeagent.live_context import LiveContext
 from jupyter_codeagent.models.choice import ModelChoice
-from jupyter_codeagent.models.discovery import chosen_server
-from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback
-from jupyter_codeagent.models.tokens import TokenCounter, find_tokenizer
+from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.mounts import Mounts
-from jupyter_codeagent.notebook_lists import notebook_lists
 from jupyter_codeagent.options import RunOptions
 from jupyter_codeagent.place import Place
 from jupyter_codeagent.preparation import (
     PreparedRun,
-    ToldContext,
     build_request,
     check_options,
-    fit_context,
     new_run,
     question_digest,
     with_options,
@@ -76,13 +71,9 @@ from jupyter_codeagent.values import (
     SandboxStatus,
     VariableSummary,
 )
-from jupyter_codeagent.variables.choices import SharingChoices
 from jupyter_codeagent.variables.describe import describe
-from jupyter_codeagent.variables.mentions import order
-from jupyter_codeagent.variables.recent import recent_names
-from jupyter_codeagent.variables.relations import find_relations, joins_line
 from jupyter_codeagent.variables.secret import mask_private
-from jupyter_codeagent.variables.sharing import Shared, read_sharing
+from jupyter_codeagent.variables.sharing import Shared
 from jupyter_codeagent.variables.withheld import mask_values, withheld_values
 
 
@@ -99,22 +90,19 @@ class AgentSession:
             HistoryStore(Path(settings.history_path) if settings.history_path else None),
             session_id=uuid.uuid4().hex[:12],
         )
-        self.choices = SharingChoices()
-        self.shared = self.choices.shared
-        self.hidden_columns = self.choices.hidden_columns
+        self.hiding = Hiding(self.live, self.book)
         self.models = ModelChoice()
-        self.counter = TokenCounter()
+        self.live_context = LiveContext(
+            live=self.live, hiding=self.hiding, models=self.models, find_model=self.find_model
+        )
         self.sidecar = Sidecar(max_bytes=settings.max_transfer_bytes)
-        self._must_reset = False
-        """A variable was hidden: the sandbox that has its copy is left behind before anything else runs."""
         self._task: BackgroundTask[AgentRun] | None = None
-        self._summaries: tuple[VariableSummary, ...] = ()
         self.link: PanelLink | None = None
         self.shown = ShownVariables(
             live=self.live,
-            choices=self.choices,
+            choices=self.hiding.choices,
             settings=self.settings,
-            describe=self._describe_for_pages,
+            describe=self.live_context.for_pages,
             link=lambda: self.link,
         )
         kernel = getattr(shell, "kernel", None)
@@ -133,7 +121,7 @@ class AgentSession:
             front_ends=self._front_ends,
             link=self.link,
             settings=self.settings,
-            shared=self.shared,
+            shared=self.hiding.shared,
         )
 
     # --- one run --------------------------------------------------------------------------------------
@@ -168,20 +156,23 @@ class AgentSession:
         settings = self.settings(options)
         check_options(options, settings)
         endpoint = self.find_model(settings)
-        self._learn_lists(place)
-        if self._must_reset:
+        # The notebook's lists, before anything is described or copied.
+        self._front_ends.wait_for_page(place)
+        self.hiding.adopt_file(place.notebook)
+        if self.hiding.must_reset:
             self._reset_sandbox()
-        live = self.live.variables(self.shared, self.hidden_columns)
-        variables = live.values
-        self._check_not_hidden(options, live.withheld)
-        self._summaries = describe(variables, privacy=settings.privacy, mentioned=prompt)
-        choice = self._choose(variables, prompt, options, settings, place)
+        live = self.hiding.visible()
+        self.hiding.check(options, live.withheld)
+
+        def described(values: Mapping[str, Any]) -> tuple[VariableSummary, ...]:
+            return describe(values, privacy=settings.privacy, mentioned=prompt)
+
+        summaries = described(live.values)
+        choice = self._choose(live.values, summaries, prompt, options, settings, place)
         settings = self._with_files(settings)
         manifest = self.sidecar.export(choice.values, choice.names, required=choice.required)
-        summaries = choice.described(
-            self._summaries, lambda parts: describe(parts, privacy=settings.privacy, mentioned=prompt)
-        )
-        told = self._tell(summaries, variables, prompt, settings, endpoint)
+        summaries = choice.described(summaries, described)
+        told = self.live_context.tell(summaries, live.values, prompt, settings, endpoint)
         run = new_run(
             build_request(prompt, options, place, settings, endpoint), choice.complete(manifest), told.context.text
         )
@@ -314,7 +305,7 @@ class AgentSession:
             temperature=settings.model.temperature,
             answer=settings.answer,
             withheld=self._withheld,
-            hidden_columns=self.hidden_columns,
+            hidden_columns=self.hiding.hidden_columns,
         )
         if run.request.candidates == 1:
             return await run_agent(run, prepared.turns, tools)
@@ -375,7 +366,13 @@ class AgentSession:
         return self.background.run(self.models.find(settings.model))
 
     def _choose(
-        self, variables: Mapping[str, Any], prompt: str, options: RunOptions, settings: Settings, place: Place
+        self,
+        variables: Mapping[str, Any],
+        summaries: Sequence[VariableSummary],
+        prompt: str,
+        options: RunOptions,
+        settings: Settings,
+        place: Place,
     ) -> Choice:
         """What the sandbox gets of them; asks before it may read a file of the user's."""
 
@@ -387,82 +384,21 @@ class AgentSession:
             if not options.dry_run:  # which sends and runs nothing, and so widens nothing
                 self.mounts.require(name, files, settings.sandbox, ask)
 
-        always = [name for name, how in self.shared.items() if how == "shared" and name in variables]
+        always = [name for name, how in self.hiding.shared.items() if how == "shared" and name in variables]
         return choose(
             variables,
-            self._summaries,
+            summaries,
             prompt,
             options,
             always=always,
             max_bytes=settings.max_transfer_bytes,
             ask=ask_for_files,
-            recent=recent_names(self.live.recent_cells()),
+            recent=self.live_context.recent(),
         )
 
     def _with_files(self, settings: Settings) -> Settings:
         """The sandbox may read what was granted."""
         return replace(settings, sandbox=replace(settings.sandbox, read_files=self.mounts.files))
-
-    def share(self, name: str, how: Shared) -> None:
-        """Always copy a variable, never, or by the prompt. What is hidden leaves sandbox and conversation too."""
-        self.choices.choose(name, how)
-        if how == "hidden":
-            self._forget(name)
-
-    def share_columns(self, name: str, labels: frozenset[str], how: Shared) -> None:
-        """Hide columns of a variable, or show them again. What is hidden leaves sandbox and conversation too."""
-        self.choices.choose_columns(name, labels, how)
-        if how == "hidden":
-            self._forget(name)
-
-    def hidden_of(self, name: str) -> frozenset[str]:
-        """Labels of the columns of a variable that are hidden."""
-        return self.hidden_columns.get(name, frozenset())
-
-    def tell_sharing(self) -> None:
-        """Tell the pages what is hidden now; any thread."""
-        self.shown.switched()
-
-    def _learn_lists(self, place: Place) -> None:
-        """What the notebook's metadata hides, before anything is described or copied. Main thread.
-
-        Raises
-        ------
-        UsageError
-            The notebook's file cannot be read.
-        """
-        self._front_ends.wait_for_page(place)
-        if not self.choices.is_from_page:
-            for name in self.choices.adopt_file(notebook_lists(place.notebook)):
-                self._forget(name)
-
-    def _adopt_page(self, lists: object) -> None:
-        """The lists of a notebook as a page shows it."""
-        for name in self.choices.adopt_page(read_sharing(lists, only_hidden=False)):
-            self._forget(name)
-
-    def _forget(self, name: str) -> None:
-        """The sandbox may have a copy of it, and earlier runs may tell of it, under each name that it has."""
-        for same in self.live.names_of_same(name):
-            self.book.forget_variable(same)
-        self._must_reset = True
-
-    def _check_not_hidden(self, options: RunOptions, withheld: Mapping[str, str]) -> None:
-        """Raises VariableError for a variable that is asked for and hidden."""
-        for name in options.variables or ():
-            if self.shared.get(name) == "hidden":
-                raise VariableError(f"{name!r} is hidden from the agent; `%agent share {name}` first.")
-            if name in withheld:
-                hidden = ",".join(map(repr, sorted(self.hidden_columns.get(name, ()))))
-                raise VariableError(
-                    f"{name!r} is hidden as a whole: {withheld[name]}, and {hidden} of it are hidden. "
-                    f"`%agent share {name}[{hidden}]` first."
-                )
-        for name, asked in options.columns:
-            if hidden := ",".join(repr(label) for label in asked if label in self.hidden_of(name)):
-                raise VariableError(
-                    f"{name}[{hidden}] is hidden from the agent; `%agent share {name}[{hidden}]` first."
-                )
 
     # --- the session's state ------------------------------------------------------------------------------
 
@@ -471,53 +407,6 @@ class AgentSession:
         """Of the sandbox in use or used last."""
         seat = self.sidecar.present
         return seat.status if seat is not None else None
-
-    def context(self, prompt: str = "") -> ToldContext:
-        """What the model would be told of the live variables with this prompt. Asks no other machine anything."""
-        settings = self.settings()
-        live = self.live.variables(self.shared, self.hidden_columns)
-        self._summaries = describe(live.values, privacy=settings.privacy, mentioned=prompt)
-        return self._tell(self._summaries, live.values, prompt, settings, self._local_model(settings))
-
-    def _tell(
-        self,
-        summaries: Sequence[VariableSummary],
-        variables: Mapping[str, Any],
-        prompt: str,
-        settings: Settings,
-        endpoint: ModelEndpoint | None,
-    ) -> ToldContext:
-        """The variable lines in the order of use, with the joins between tables, counted where that is possible."""
-        recent = recent_names(self.live.recent_cells())
-        told = {summary.name: summary for summary in order(summaries, prompt, recent)}
-        tables = {name: variables[name] for name, one in told.items() if one.columns and name in variables}
-        relations = find_relations(tables, look_at_values=settings.privacy != "schema")
-        return fit_context(
-            summaries,
-            settings,
-            prompt,
-            counter=self.counter,
-            tokenizer=find_tokenizer(endpoint, settings.model) if endpoint is not None else None,
-            recent=recent,
-            joins=joins_line([relation for relation in relations if relation.is_among(told)]),
-        )
-
-    def _local_model(self, settings: Settings) -> ModelEndpoint | None:
-        """The model if it is on this machine; one elsewhere is not asked whether it is there."""
-        server = chosen_server(settings.model, os.environ)
-        if server is not None and not is_loopback(server.base_url):
-            return None
-        try:
-            return self.find_model(settings)
-        except ModelError:
-            return None  # there is none at present: tokens are estimated
-
-    def _describe_for_pages(self) -> tuple[ToldContext, tuple[VariableSummary, ...]]:
-        """As `context`, but no model is looked for: this is done after each cell."""
-        settings = self.settings()
-        live = self.live.variables(self.shared, self.hidden_columns)
-        summaries = describe(live.values, privacy=settings.privacy, mentioned="")
-        return self._tell(summaries, live.values, "", settings, self.models.known(settings.model)), summaries
 
     def show_variables(self) -> None:
         """Tell the pages what the kernel has now; after each cell, on the main thread."""
@@ -543,22 +432,22 @@ class AgentSession:
             case {"type": "cell_state", "run_id": str(run_id), "state": str(state)} if state in get_args(CellState):
                 self.results.set_cell_state(run_id, cast("CellState", state), decided_by="panel")
             case {"type": "share", "name": str(name), "shared": str(shared)} if shared in get_args(Shared):
-                self.share(name, cast("Shared", shared))
-                self.tell_sharing()
+                self.hiding.share(name, cast("Shared", shared))
+                self.shown.switched()
             case {"type": "share_columns", "name": str(name), "columns": list(labels), "hidden": bool(hidden)}:
-                self.share_columns(name, frozenset(map(str, labels)), "hidden" if hidden else "shared")
-                self.tell_sharing()
+                self.hiding.share_columns(name, frozenset(map(str, labels)), "hidden" if hidden else "shared")
+                self.shown.switched()
             case {"type": "find_columns", "name": str(name), "search": str(search)} if self.link is not None:
                 self.link.send(self.shown.found(name, search))
             case {"type": "pull", "id": str(request_id), "run_id": str(run_id), "name": str(name)}:
                 self.background.submit(self._answer_pull(name, request_id, run_id))
             case {"type": "hello"}:
                 if "sharing" in data:
-                    self._adopt_page(data["sharing"])
+                    self.hiding.adopt_page(data["sharing"])
                 self.shown.look_soon()
             case {"type": "sharing", "sharing": lists}:
-                self._adopt_page(lists)
-                self.tell_sharing()
+                self.hiding.adopt_page(lists)
+                self.shown.switched()
 
     async def _answer_pull(self, name: str, request_id: str, run_id: str) -> None:
         answer = await self.results.answer_pull(name, request_id, run_id)
@@ -588,9 +477,13 @@ class AgentSession:
         self._reset_sandbox()
 
     def _reset_sandbox(self) -> None:
-        if self.sidecar.present is not None:
-            self.background.run(self.sidecar.present.reset())
-        self._must_reset = False
+        self.hiding.must_reset = False  # before: something may be hidden meanwhile
+        try:
+            if self.sidecar.present is not None:
+                self.background.run(self.sidecar.present.reset())
+        except BaseException:
+            self.hiding.must_reset = True
+            raise
 
     def close(self) -> None:
         """Stop everything this session started."""

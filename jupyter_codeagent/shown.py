@@ -21,7 +21,7 @@ LOOK_WAIT_FACTOR = 10
 MAX_LOOK_WAIT_S = 3.0
 """A look after each cell costs little; where it does not, it waits until no further cell comes."""
 
-Describe = Callable[[], tuple[ToldContext, tuple[VariableSummary, ...]]]
+Describe = Callable[[Settings], tuple[ToldContext, tuple[VariableSummary, ...]]]
 
 
 class ShownVariables:
@@ -97,7 +97,7 @@ class ShownVariables:
 
     def _taken(self, settings: Settings) -> LookAtVariables:
         shared, hidden_columns = self._choices.shared.copy(), self._choices.hidden_columns.copy()
-        told, summaries = self._describe()
+        told, summaries = self._describe(settings)
         context = told.context
         withheld = self._live.variables(shared, hidden_columns).withheld
         everything = self._live.everything()

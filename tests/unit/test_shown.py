@@ -16,6 +16,7 @@ from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.live import LiveKernel
 from jupyter_codeagent.models.tokens import TokenCount
 from jupyter_codeagent.preparation import ToldContext
+from jupyter_codeagent.settings import Settings
 from jupyter_codeagent.shown import ShownVariables
 from jupyter_codeagent.values import VariableSummary
 from jupyter_codeagent.variables.choices import SharingChoices
@@ -63,7 +64,7 @@ class Scene:
             link=lambda: cast("PanelLink", self.link),
         )
 
-    def describe(self) -> tuple[ToldContext, tuple[VariableSummary, ...]]:
+    def describe(self, _settings: Settings) -> tuple[ToldContext, tuple[VariableSummary, ...]]:
         self.looks += 1
         text = f"n: {self.names['n']}"
         context = Context(text=text, told=(ToldVariable(name="n", text=text, tokens=3),))
