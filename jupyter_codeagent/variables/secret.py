@@ -6,11 +6,11 @@ Patterns find the usual forms only; a secret that looks like a word and has a ha
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Mapping
 from itertools import islice
 
 from jupyter_codeagent.variables.forms import MASK, mask_forms
+from jupyter_codeagent.variables.reading import container_of, first, first_pairs, instance_attributes, is_a
 from jupyter_codeagent.variables.text import words_of_name
 
 LOOKED_AT_ITEMS = 500
@@ -114,10 +114,15 @@ def _secret_leaf(value: object) -> bool:
 
 
 def _items(value: object, most: int) -> list[tuple[object, object]]:
-    if isinstance(value, Mapping):
-        return list(islice(value.items(), max(most, 0)))
-    if isinstance(value, (list, tuple, set, frozenset, deque)):
-        return [("", item) for item in islice(value, max(most, 0))]
+    """What is in it, without running code of its own: a mapping may be a file that is opened to be listed."""
+    most = max(most, 0)
+    kind = container_of(value)
+    if kind is dict:
+        return first_pairs(value, most)
+    if kind is not None:
+        return [("", item) for item in first(value, most)]
+    if is_a(value, Mapping):  # `os.environ`, `UserDict`: what they hold is an attribute
+        return list(islice(instance_attributes(value).items(), most))
     return []
 
 

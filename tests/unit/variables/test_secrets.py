@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections import UserDict
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -101,3 +103,22 @@ def test_a_value_that_stands_in_one_row_of_many_is_not_told_as_a_category() -> N
     frame = pd.DataFrame({"town": ["Oslo"] * 30 + ["Rome"] * 29 + ["Vardo"]})
     assert describe_value("df", frame, "stats").columns[0].stats == "3u"
     assert describe_value("df", frame[:59], "stats").columns[0].stats == "{Oslo, Rome}"
+
+
+class Library(Mapping[str, object]):
+    """As h5py's groups: to list it is to read a file."""
+
+    def __init__(self) -> None:
+        self.handle = "ghp_Zq83nXv71mKp02LsWe45tRbY6uHdC9aFgQ1J"
+
+    def __getitem__(self, key: str) -> object:
+        raise AssertionError("its own code was run")
+
+    __iter__ = __len__ = __getitem__  # type: ignore[assignment]
+    items = values = keys = __getitem__  # type: ignore[assignment]
+
+
+def test_a_secret_in_a_mapping_of_its_own_kind_is_found_without_running_its_code() -> None:
+    assert carries_secret("store", [Library()])
+    assert carries_secret("store", [UserDict({"api_key": "x1"})])
+    assert not carries_secret("store", [UserDict({"colour": "red"})])
