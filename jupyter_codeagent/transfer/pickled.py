@@ -9,7 +9,7 @@ import pickle
 import types
 from typing import Any, Protocol
 
-from jupyter_codeagent.transfer import arrow, numpy_arrays
+from jupyter_codeagent.transfer import arrow, numpy_arrays, polars_frames
 
 NOTEBOOK_MODULE = "__main__"
 """Where classes and functions of the notebook live; the sandbox does not have them."""
@@ -67,7 +67,10 @@ class _NotebookAwarePickler(pickle.Pickler):
         """Refuse what pickle would write as a mere name of the notebook's: the sandbox could not find it."""
         if isinstance(obj, type | types.FunctionType) and obj.__module__ == NOTEBOOK_MODULE:
             raise NotCopyableError(f"it needs {obj.__qualname__!r}, which is defined in the notebook")
-        return arrow.reduced(obj) if type(obj).__module__ in arrow.MODULES else numpy_arrays.reduced(obj)
+        module = type(obj).__module__
+        if module in arrow.MODULES:
+            return arrow.reduced(obj)
+        return polars_frames.reduced(obj) if module in polars_frames.MODULES else numpy_arrays.reduced(obj)
 
 
 class _CountedStream:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from transfer_cases import assert_equal, loaded
@@ -129,6 +130,16 @@ def test_a_column_of_texts_is_written_alone(copies: Copies) -> None:
     got, written = copies.export(frame)
     assert_equal(got, frame)
     assert 0 < written <= whole / 5
+
+
+def test_a_column_of_a_polars_frame_is_written_alone(copies: Copies) -> None:
+    frame = pl.DataFrame({f"c{at}": np.arange(ROWS) / (at + 1) for at in range(5)})
+    _, written = copies.export(frame)
+    assert written >= 5 * COLUMN_BYTES
+    frame = frame.with_columns(c2=pl.col("c2") * 2)
+    got, written = copies.export(frame)
+    assert got.equals(frame)
+    assert COLUMN_BYTES <= written <= COLUMN_BYTES + SLACK_BYTES
 
 
 def test_equal_pieces_keep_a_file_each_and_count_as_unchanged(copies: Copies) -> None:
