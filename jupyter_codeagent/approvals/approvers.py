@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from IPython.core.error import StdinNotImplementedError
 
 from jupyter_codeagent.approvals.gate import reject
+from jupyter_codeagent.approvals.policies import ALWAYS_ASK
 from jupyter_codeagent.approvals.protocol import Approver
 from jupyter_codeagent.outputs import visible_code
 from jupyter_codeagent.values import Decision, Proposal
@@ -19,11 +20,13 @@ class NobodyApprover:
     """Headless: there is nobody to ask, so the answer is no."""
 
     async def ask(self, proposal: Proposal) -> Decision:
+        # For what is asked whatever the policy, another policy is no way out.
+        policy = "use `--approve review` or `auto`, or " if proposal.kind not in ALWAYS_ASK else ""
         return reject(
             proposal,
             "nobody",
-            "there is no side panel and no input to ask for approval; use `--approve review` or `auto`, "
-            "or open the notebook in JupyterLab with the extension",
+            f"there is no side panel and no input to ask for approval; {policy}open the notebook in JupyterLab "
+            "with the extension",
         )
 
 

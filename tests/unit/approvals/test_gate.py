@@ -107,6 +107,15 @@ def test_headless_there_is_nobody_and_the_answer_is_no() -> None:
     assert (decision.action, decision.decided_by) == ("reject", "nobody")
 
 
+@pytest.mark.parametrize(
+    ("kind", "helps"), [("run", True), ("mount", False), ("apply", False), ("overwrite", False)]
+)
+def test_another_policy_is_only_proposed_where_it_would_help(kind: ProposalKind, helps: bool) -> None:
+    decision = asyncio.run(NobodyApprover().ask(proposal(kind)))
+    assert ("--approve" in decision.reason) is helps
+    assert "JupyterLab" in decision.reason
+
+
 async def here(call: Callable[[], str]) -> str:
     return call()
 
