@@ -1,4 +1,4 @@
-"""Copying a gigabyte into the sandbox, kind by kind, against memcpy and a plain write(2) to the same place.
+"""Copying into the sandbox, by kind and size, against memcpy, a plain write(2) to the same place, and file formats.
 
 Each kind has a process of its own, so that the highest memory is that of its copy; all figures of a kind are of one
 process, so that their ratios are of one moment.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import operator
 import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -23,35 +24,97 @@ from jupyter_codeagent.inside.load import load_variables
 from jupyter_codeagent.transfer.spool import Spool
 from jupyter_codeagent.values import CopiedVariable, Manifest
 
-SIZE_BYTES = 1_000_000_000
+SIZES_BYTES = (10_000_000, 1_000_000_000)
 MEMORY = Path("/dev/shm")
+Ways = tuple[Callable[[Path], Any], Callable[[Path], Any]]
+"""(write, read) a file."""
 
 
 def run() -> dict[str, Any]:
-    """Figures by kind."""
-    return {kind: _in_own_process(kind) for kind in KINDS}
+    """Figures by kind and size."""
+    return {
+        kind: {f"{size_bytes // 1_000_000} MB": _in_own_process(kind, size_bytes) for size_bytes in SIZES_BYTES}
+        for kind in KINDS
+    }
 
 
-def _in_own_process(kind: str) -> dict[str, float]:
+def _in_own_process(kind: str, size_bytes: int) -> dict[str, float]:
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.transfer", kind], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "benchmarks.transfer", kind, str(size_bytes)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     found: dict[str, float] = json.loads(done.stdout)
     return found
 
 
-def measure(kind: str) -> dict[str, float]:
+def measure(kind: str, size_bytes: int) -> dict[str, float]:
     """Of one kind, in this process."""
-    value, change = KINDS[kind](SIZE_BYTES)
+    value, change = KINDS[kind](size_bytes)
     directory = Path(tempfile.mkdtemp(dir=MEMORY))
     try:
-        return {**_memcpy_and_write(directory), **_copy(directory, value, change)}
+        # First: what others leave behind would hide how much memory the copy needs.
+        copy = _copy(directory, value, change)
+        others = _others(directory, value, copy["size_gb"])
+        return {**_memcpy_and_write(directory, size_bytes), **copy, **others}
     finally:
         shutil.rmtree(directory)
 
 
-def _memcpy_and_write(directory: Path) -> dict[str, float]:
-    view = memoryview(bytearray(os.urandom(1 << 20) * (SIZE_BYTES >> 20)))
+def _others(directory: Path, value: Any, size_gb: float) -> dict[str, float]:
+    """GB/s of the value's own bytes, to a file in the same place and back from it."""
+    figures = {}
+    for name, (write, read) in ways_of(value).items():
+        path = directory / name
+
+        def writing(path: Path = path, write: Callable[[Path], Any] = write) -> Any:
+            return write(path)
+
+        def reading(path: Path = path, read: Callable[[Path], Any] = read) -> Any:
+            return read(path)
+
+        figures[f"{name}_write_gb_s"] = size_gb / min(_seconds(writing) for _ in range(2))
+        figures[f"{name}_read_gb_s"] = size_gb / min(_seconds(reading) for _ in range(2))
+        path.unlink()
+    return figures
+
+
+def ways_of(value: Any) -> dict[str, Ways]:
+    """How its library writes it to a file and reads it again, by format."""
+    import pandas as pd
+    import polars as pl
+    from pyarrow import feather, parquet
+
+    def dump(path: Path) -> None:
+        with path.open("wb") as file:
+            pickle.dump(value, file, protocol=5)
+
+    def load(path: Path) -> Any:
+        with path.open("rb") as file:
+            return pickle.load(file)
+
+    tables: dict[str, Ways]
+    if isinstance(value, pl.DataFrame):
+        tables = {
+            "parquet": (value.write_parquet, pl.read_parquet),
+            "feather": (value.write_ipc, pl.read_ipc),
+        }
+    elif isinstance(value, pd.DataFrame):
+        tables = {
+            "parquet": (value.to_parquet, pd.read_parquet),
+            "feather": (value.to_feather, pd.read_feather),
+        }
+    else:
+        tables = {
+            "parquet": (lambda path: parquet.write_table(value, path), parquet.read_table),
+            "feather": (lambda path: feather.write_feather(value, str(path)), lambda p: feather.read_table(str(p))),
+        }
+    return {"pickle5": (dump, load), **tables}
+
+
+def _memcpy_and_write(directory: Path, size_bytes: int) -> dict[str, float]:
+    view = memoryview(bytearray(os.urandom(1 << 20) * max(size_bytes >> 20, 1)))
     target: Any = memoryview(bytearray(view.nbytes))
     memcpy_s = min(_seconds(lambda: operator.setitem(target, slice(None), view)) for _ in range(3))
     target.release()
@@ -206,4 +269,4 @@ KINDS: dict[str, Callable[[int], Made]] = {
 }
 
 if __name__ == "__main__":
-    print(json.dumps(measure(sys.argv[1])))
+    print(json.dumps(measure(sys.argv[1], int(sys.argv[2]))))
