@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.history import HistoryStore
-from jupyter_codeagent.prompts.changes import entries_text
+from jupyter_codeagent.prompts.changes import made_line
 from jupyter_codeagent.prompts.conversation import MAX_RESULT_CHARS, Turn
 from jupyter_codeagent.prompts.observe import cut, output_text
 from jupyter_codeagent.values import PRIVACY_ORDER, AgentRun, CellState, ExecutionResult, StreamOutput, Usage
@@ -69,7 +69,7 @@ class RunBook:
                 prompt=known.request.prompt,
                 code=known.code,
                 answer=_result_for(run, known),
-                changed=_made_for(run, known, defined),
+                made=_made_for(run, known, defined),
             )
             for known in self._runs.values()
             if known.status == "ok"
@@ -157,10 +157,11 @@ def _may_tell_results(run: AgentRun, known: AgentRun) -> bool:
     return now > 0 and then <= now
 
 
-def _made_for(run: AgentRun, known: AgentRun, defined: Collection[str]) -> str:
+def _made_for(run: AgentRun, known: AgentRun, defined: Collection[str]) -> tuple[str, ...]:
     """Names and types; columns too where results may be told, as those of a pivot table are made of values."""
     left = [entry for entry in known.made if entry.name in defined]
-    return entries_text(left[:MAX_MADE], names_only=not _may_tell_results(run, known))
+    names_only = not _may_tell_results(run, known)
+    return tuple(made_line(entry, names_only=names_only) for entry in left[:MAX_MADE])
 
 
 def _slim(run: AgentRun) -> AgentRun:

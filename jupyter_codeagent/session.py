@@ -50,7 +50,7 @@ from jupyter_codeagent.preparation import (
     question_digest,
     with_options,
 )
-from jupyter_codeagent.prompts.changes import told_differences, with_effects
+from jupyter_codeagent.prompts.changes import told_differences, told_made, with_effects
 from jupyter_codeagent.prompts.conversation import Turn
 from jupyter_codeagent.recorder import RunRecorder
 from jupyter_codeagent.replay import is_same_question, replay
@@ -197,11 +197,12 @@ class AgentSession:
         return frozenset(entry.name for entry in seat.variables) if seat is not None else frozenset()
 
     def _with_differences(self, run: AgentRun, turns: tuple[Turn, ...]) -> AgentRun:
-        """Its context also says where the sandbox's copies are no longer what the live variables are."""
+        """Its context also tells what the sandbox has that the live kernel has not, or has otherwise."""
         seat = self.sidecar.present
         changes = seat.changes_of(run.manifest) if seat is not None else ()
         seen = "\n".join((run.context, *(turn.code for turn in turns)))
-        lines = [line for line in (run.context, told_differences(changes, seen)) if line]
+        made = told_made((line for turn in turns for line in turn.made), run.context)
+        lines = [line for line in (run.context, made, told_differences(changes, seen)) if line]
         return replace(run, context="\n".join(lines))
 
     def _record_unprepared(self, prompt: str, options: RunOptions, place: Place, error: CodeAgentError) -> None:

@@ -6,7 +6,7 @@ The words go to the receipt and to the model; names and columns are text from th
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from jupyter_codeagent.prompts.source import bound_names, parse
@@ -103,13 +103,20 @@ def _told_line(change: CopyChange, told: str) -> str:
     return f"In the sandbox, after the code above, {_safe(change.name)} {what}."
 
 
-def entries_text(entries: Sequence[NamespaceEntry], *, names_only: bool) -> str:
-    """``daily DataFrame 365x3 (day, flights); n int``, for the next question."""
-    return "; ".join(_entry_text(entry, names_only=names_only) for entry in entries)
+def told_made(made: Iterable[str], told: str) -> str:
+    """For the model, below the lines on the live variables: what earlier code made, the latest of each name.
+
+    Without what `told`, those lines, has a line of by that name.
+    """
+    latest = {line.partition(":")[0]: line for line in made}
+    known = {line.partition(":")[0] for line in told.split("\n")}
+    lines = [f"{line}, made by the code above" for name, line in latest.items() if name not in known]
+    return "\n".join(lines[-MAX_MADE:])[:MAX_TOLD_CHARS]
 
 
-def _entry_text(entry: NamespaceEntry, *, names_only: bool) -> str:
-    text = f"{_safe(entry.name)} {_safe(entry.type_name)}"
+def made_line(entry: NamespaceEntry, *, names_only: bool) -> str:
+    """``daily: DataFrame 365x3 (day, flights)``, for the next question."""
+    text = f"{_safe(entry.name)}: {_safe(entry.type_name)}"
     if names_only:
         return text
     shape = "x".join(str(size) for size in entry.shape)

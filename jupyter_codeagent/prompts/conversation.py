@@ -19,8 +19,10 @@ class Turn:
     """The code that worked; failed attempts of the same run are not told again."""
     answer: str = ""
     """The model's sentence, or the beginning of the output where there was none."""
-    changed: str = ""
-    """What it made in the sandbox and is still there: ``daily DataFrame 365x3 (day, flights, delay)``."""
+    made: tuple[str, ...] = ()
+    """What it made in the sandbox and is still there: ``daily: DataFrame 365x3 (day, flights, delay)``. Told with the
+    variables, not here: after a list of what is defined now, small models take the next task for half done.
+    """
 
 
 def compact(turns: Sequence[Turn], max_chars: int) -> tuple[Turn, ...]:
@@ -64,10 +66,8 @@ def _result_lines(turn: Turn) -> str:
     lines = ""
     if turn.answer.strip():
         lines += f"Result: {turn.answer.strip()[:MAX_RESULT_CHARS]}\n"
-    if turn.changed.strip():
-        lines += f"Now defined: {turn.changed.strip()}\n"
     return lines + "\n" if lines else ""
 
 
 def _size(turns: Sequence[Turn]) -> int:
-    return sum(len(turn.prompt) + len(turn.code) + len(turn.answer) + len(turn.changed) for turn in turns)
+    return sum(len(turn.prompt) + len(turn.code) + len(turn.answer) for turn in turns)

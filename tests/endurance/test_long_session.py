@@ -68,7 +68,7 @@ def read(kernel: Kernel, data: Path) -> Reading:
     pid = pid_of(kernel)
     in_use = inner_processes(pid)[0]
     directories = owned(pid)
-    copies = [file for directory in directories for file in directory.glob("*.pickle5")]
+    copies = [file for directory in directories for file in directory.glob("*.piece")]
     return Reading(
         kernel_bytes=resident_bytes(pid),
         sandbox_bytes=resident_bytes(in_use),
@@ -81,7 +81,7 @@ def read(kernel: Kernel, data: Path) -> Reading:
         directories=len(directories),
         copies=len(copies),
         copies_bytes=sum(file.stat().st_size for file in copies),
-        stale_maps=deleted_maps(in_use, ".pickle5"),
+        stale_maps=deleted_maps(in_use, ".piece"),
     )
 
 

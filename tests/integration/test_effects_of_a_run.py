@@ -37,7 +37,7 @@ def test_the_next_question_is_told_of_new_variables_and_of_the_changed_copy(
     ran = kernel.ask("the largest of them in df")
     assert ran.error == ""
     told = last_message(model_server, 2)
-    assert "Now defined: by_city DataFrame 2x2 (city, twice)" in told
+    assert "\nby_city: DataFrame 2x2 (city, twice), made by the code above\n" in told
     assert "df also has 'twice'" in told
     assert "its copy of df was changed by an earlier run (+ 'twice')" in ran.text
 

@@ -96,10 +96,11 @@ def test_of_what_runs_made_only_what_is_still_there_is_told_and_no_columns_under
         NamespaceEntry(name="gone", type_name="int"),
     )
     book.write(replace(a_run("a"), made=made))
-    assert [turn.changed for turn in book.turns_before(a_run("b"), {"daily"})] == ["daily DataFrame 3x2 (day, n)"]
+    [turn] = book.turns_before(a_run("b"), {"daily"})
+    assert turn.made == ("daily: DataFrame 3x2 (day, n)",)
     [turn] = book.turns_before(a_run("b", privacy="schema"), {"daily"})
-    assert turn.changed == "daily DataFrame"
-    assert [turn.changed for turn in book.turns_before(a_run("b"))] == [""]
+    assert turn.made == ("daily: DataFrame",)
+    assert [turn.made for turn in book.turns_before(a_run("b"))] == [()]
 
 
 def test_a_cell_that_is_run_again_knows_which_copies_it_had_changed(book: RunBook) -> None:

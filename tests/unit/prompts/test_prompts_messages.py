@@ -10,7 +10,9 @@ from jupyter_codeagent.prompts.conversation import Turn, compact
 from jupyter_codeagent.prompts.extract import extract_code
 from jupyter_codeagent.prompts.system import SYSTEM_PROMPT, first_messages, next_messages, prefill
 
-TURNS = st.builds(Turn, prompt=st.text(), code=st.text(min_size=1), answer=st.text(), changed=st.text())
+TURNS = st.builds(
+    Turn, prompt=st.text(), code=st.text(min_size=1), answer=st.text(), made=st.lists(st.text()).map(tuple)
+)
 
 
 def test_system_prompt_is_small_and_plain() -> None:
@@ -20,14 +22,12 @@ def test_system_prompt_is_small_and_plain() -> None:
 
 
 def test_first_message_order_is_system_then_earlier_turns_then_variables_and_task() -> None:
-    earlier = Turn(prompt="mean by sex", code="print(1)", answer="It is 1.", changed="m Series 2")
+    earlier = Turn(prompt="mean by sex", code="print(1)", answer="It is 1.", made=("m: Series 2",))
     messages = first_messages("df: DataFrame 3x2", "now the median", [earlier])
     assert [message.role for message in messages] == ["system", "user", "assistant", "user"]
     assert messages[1].content == "Task: mean by sex"
     assert messages[2].content == "```python\nprint(1)\n```"
-    assert messages[3].content == (
-        "Result: It is 1.\nNow defined: m Series 2\n\nVariables:\ndf: DataFrame 3x2\n\nTask: now the median"
-    )
+    assert messages[3].content == ("Result: It is 1.\n\nVariables:\ndf: DataFrame 3x2\n\nTask: now the median")
 
 
 def test_without_variables_only_the_task_is_sent() -> None:
