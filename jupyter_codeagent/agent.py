@@ -304,7 +304,7 @@ async def _finish(run: AgentRun, step: Step, messages: tuple[Message, ...], tool
     failed = len(run.steps) - 1
     notes = [f"{failed} failed attempt{'s' if failed > 1 else ''} repaired in the sandbox"] if failed else []
     notes += [note for note in (step.note, *step.result.notes) if note]
-    run = replace(run, code=step.code, outputs=step.result.outputs, notes=tuple(notes))
+    run = replace(run, code=step.code, outputs=step.result.outputs, notes=(*run.notes, *notes))
     told = run.request.privacy != "schema"  # a sentence needs the result, which is made of the data
     if tools.answer and told and shows_text(run.outputs) and len(run.steps) < run.request.max_steps:
         run = await _answer(run, step, messages, tools)

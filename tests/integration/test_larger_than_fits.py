@@ -124,6 +124,7 @@ def test_a_sample_and_columns_reach_the_sandbox_and_the_live_frame_stays_whole(
     assert not ran.error, ran.text
     assert "(1000, 2) 49000.0 ['dep_delay', 'dep hour']" in ran.text
     ran = kernel.ask("how late now?", "--vars flights --sample 1000")
+    assert "accepted cells run on your whole flights" in ran.text
     sent = "\n".join(message["content"] for message in model_server.requests[0]["messages"])
     assert "1000 of 50000 rows, where dep_delay >= 49000 or `dep hour` == 2; 2 of 3 columns" in sent
     told = kernel.run("print(before == pd.util.hash_pandas_object(flights).sum(), flights.shape)")
