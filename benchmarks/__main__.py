@@ -36,7 +36,7 @@ def main(names: list[str]) -> None:
         print(f"{name} …", file=sys.stderr, flush=True)
         results[name] = ALL[name]()
         for key, value in flatten(results[name]):
-            print(f"{name + '.' + key:<44}{value}")
+            print(f"{name + '.' + key:<48} {value}")
     OUTPUT.parent.mkdir(exist_ok=True)
     OUTPUT.write_text(json.dumps(results, indent=1), encoding="utf-8")
     print(f"written to {OUTPUT}", file=sys.stderr)

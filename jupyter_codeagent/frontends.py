@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from jupyter_codeagent.approvals.approvers import FirstAvailableApprover, NobodyApprover, StdinApprover
 from jupyter_codeagent.approvals.gate import ApprovalGate
 from jupyter_codeagent.approvals.protocol import Approver
@@ -15,6 +17,9 @@ LAB_HELLO_S = 6.0
 LATER_HELLO_S = 0.3
 """How long a run waits for a page to say hello: once, longest where the cell came from a page that is likely to be
 ours and brings the lists of what is hidden; then a moment if a page was there before."""
+
+CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""By the schema of nbformat 4.5, as JupyterLab sends it; VS Code sends an address."""
 
 
 class FrontEnds:
@@ -47,7 +52,7 @@ class FrontEnds:
             return
         link.announce()
         if not self._waited or link.was_open:
-            first_s = LAB_HELLO_S if place.cell_id is not None else FIRST_HELLO_S
+            first_s = LAB_HELLO_S if CELL_ID.fullmatch(place.cell_id or "") else FIRST_HELLO_S
             self._background.run(link.wait_for_page(LATER_HELLO_S if self._waited else first_s))
         self._waited = True
 

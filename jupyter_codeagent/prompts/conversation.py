@@ -20,8 +20,10 @@ class Turn:
     answer: str = ""
     """The model's sentence, or the beginning of the output where there was none."""
     made: tuple[str, ...] = ()
-    """What it made in the sandbox and is still there: ``daily: DataFrame 365x3 (day, flights, delay)``. Told with the
-    variables, not here: after a list of what is defined now, small models take the next task for half done.
+    """What it made in the sandbox and is still there: ``daily: DataFrame 365x3 (day, flights, delay)``.
+
+    Told with the variables, not here: after a list of what is defined now, small models take the next task for half
+    done.
     """
 
 
