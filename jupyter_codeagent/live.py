@@ -13,6 +13,9 @@ MAX_LISTED_COLUMNS = 5000
 """Of one variable."""
 MAX_LISTED_TOGETHER = 20_000
 
+SAME_BY_CHANCE = frozenset({type(None), bool, int, float, complex, str, bytes, tuple, frozenset})
+"""Types of which two variables may be one object without having anything to do with each other."""
+
 RECENT_CELLS = 40
 """Cells that are looked through for the last few with code."""
 
@@ -45,7 +48,7 @@ class LiveKernel:
         self._shell = shell
 
     def variables(self, shared: Mapping[str, str], hidden_columns: Mapping[str, frozenset[str]]) -> LiveVariables:
-        """The user's variables without what is hidden of them; a frame is hidden under all its names."""
+        """The user's variables without what is hidden of them; a value is hidden under all its names."""
         everything = self.everything()
         hidden_frames, of_frame = self._by_identity(everything, shared, hidden_columns)
         values: dict[str, Any] = {}
@@ -87,10 +90,10 @@ class LiveKernel:
             return ()
 
     def names_of_same(self, name: str) -> tuple[str, ...]:
-        """This name and the others of the same frame. Any thread."""
+        """This name and the others of the same value. Any thread."""
         everything = self.everything()
         value = everything.get(name)
-        if not can_hide_columns(value):
+        if type(value) in SAME_BY_CHANCE:
             return (name,)
         return tuple(dict.fromkeys((name, *(other for other, same in everything.items() if same is value))))
 
@@ -100,12 +103,17 @@ class LiveKernel:
         shared: Mapping[str, str],
         hidden_columns: Mapping[str, frozenset[str]],
     ) -> tuple[set[int], dict[int, frozenset[str]]]:
-        """Ids of hidden frames, and hidden labels by the frame's id: `other = flights` is no way around."""
-        frames = {name: value for name, value in everything.items() if name in shared or name in hidden_columns}
-        frames = {name: value for name, value in frames.items() if can_hide_columns(value)}
-        whole = {id(value) for name, value in frames.items() if shared.get(name) == "hidden"}
+        """Ids of hidden values, and hidden labels by the frame's id: `other = flights` is no way around."""
+        whole = {
+            id(value)
+            for name, value in everything.items()
+            if shared.get(name) == "hidden" and type(value) not in SAME_BY_CHANCE
+        }
+        frames = {name: value for name, value in everything.items() if name in hidden_columns}
         labels: dict[int, frozenset[str]] = {}
         for name, value in frames.items():
+            if not can_hide_columns(value):
+                continue
             labels[id(value)] = labels.get(id(value), frozenset()) | hidden_columns.get(name, frozenset())
         return whole, labels
 

@@ -252,6 +252,7 @@ class AgentMagics(Magics):
         if self._failed is None:
             raise UsageError("%agent fix: no cell has failed since %load_ext.")
         source, error = self._failed
+        error = self.session.masked_error(error)
         self._ask(f"This code failed with {error}\n```python\n{source}\n```\nWrite it corrected.", RunOptions())
 
     def _mark(self, run_id: str, state: Literal["accepted", "discarded"]) -> None:

@@ -161,6 +161,8 @@ class AgentSession:
         self.hiding.adopt_file(place.notebook)
         if self.hiding.must_reset:
             self._reset_sandbox()
+        if self.sidecar.present is not None:
+            self.sidecar.present.undo_attempt()  # what a failed run did to the copies is told to nobody
         live = self.hiding.visible()
         self.hiding.check(options, live.withheld)
 
@@ -332,8 +334,21 @@ class AgentSession:
 
     def _masked(self, turns: Sequence[Turn]) -> tuple[Turn, ...]:
         """Earlier results as the model may be told of them."""
-        values = withheld_values("\n".join(turn.answer for turn in turns), self.live.everything())
-        return tuple(replace(turn, answer=mask_private(mask_values(turn.answer, values))) for turn in turns)
+        text = "\n".join(line for turn in turns for line in (turn.answer, *turn.made))
+        values = withheld_values(text, self.live.everything())
+
+        def masked(line: str) -> str:
+            return mask_private(mask_values(line, values))
+
+        return tuple(
+            replace(turn, answer=masked(turn.answer), made=tuple(map(masked, turn.made))) for turn in turns
+        )
+
+    def masked_error(self, error: str) -> str:
+        """``KeyError: 'x'`` of a cell of the user's, as the model may be told of it. Main thread."""
+        if self.settings().privacy == "schema":
+            return error.partition(":")[0]
+        return mask_private(mask_values(error, withheld_values(error, self.live.everything())))
 
     def _same_as_before(self, run: AgentRun) -> AgentRun | None:
         """The last run of the same cell, if prompt, model and data are what they were; it is replayed then."""
@@ -478,10 +493,13 @@ class AgentSession:
         self._reset_sandbox()
 
     def _reset_sandbox(self) -> None:
-        self.hiding.must_reset = False  # before: something may be hidden meanwhile
+        hidden, self.hiding.must_reset = self.hiding.must_reset, False  # now: more may be hidden meanwhile
         try:
             if self.sidecar.present is not None:
                 self.background.run(self.sidecar.present.reset())
+            if hidden:
+                self.sidecar.forget_copies()
+                self.mounts.forget()  # what was hidden may be read from a file
         except BaseException:
             self.hiding.must_reset = True
             raise

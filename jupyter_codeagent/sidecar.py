@@ -66,6 +66,10 @@ class Sidecar:
         assert self._pool is not None
         self._pool.warm()
 
+    def forget_copies(self) -> None:
+        """Remove them all: something that is in them was hidden, and every sandbox can read their directory."""
+        self._spool.close()
+
     async def close(self) -> None:
         """End all sandboxes, remove all copies."""
         await self._end()

@@ -9,7 +9,7 @@ import copy
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from operator import methodcaller
 from typing import Any
@@ -171,12 +171,19 @@ def _bind_function(
     arguments = function.get("arguments") or function["children"]
     first = arguments[0].get("expression", arguments[0])
     texts = [node for node in _nodes(first) if node.get("type") == "VALUE_CONSTANT"]
+    # Of what is computed, by || say, the parts are no paths.
+    computed = any("class" in node and not _is_written_down(node) for node in _nodes(first))
     paths = [path for text in texts for path in _strings(text)]
-    if not paths:
+    if computed or not paths:
         raise VariableError(f"{name!r} uses {called}() on a path that is not written down in it.")
     found = [file.path for path in paths for file in replaced(path, READERS[called])]
     template = _list_of(found)
     _put(arguments[0], template)
+
+
+def _is_written_down(node: Mapping[str, Any]) -> bool:
+    """A constant, or a list of them."""
+    return node["class"] == "CONSTANT" or "list_value" in (node.get("function_name"), node.get("type"))
 
 
 def _put(argument: dict[str, Any], files: dict[str, Any]) -> None:

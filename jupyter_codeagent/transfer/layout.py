@@ -130,6 +130,7 @@ def _cuts(buffers: Sequence[memoryview], known: Sequence[Cut]) -> list[Cut]:
             inside = address > 0 and old.address <= address and address + length <= old.address + old.length
             if inside or length == old.length:
                 phase = (old.phase + (address - old.address if inside else 0)) % PIECE_BYTES
+                phase = 0 if phase % _alignment(address) else phase
             if inside:
                 break
         found.append(Cut(address=address, length=length, phase=phase))
@@ -140,6 +141,11 @@ def _address(buffer: memoryview) -> int:
     """In live memory; 0 without numpy, which then has no part in the value."""
     numpy = sys.modules.get("numpy")
     return 0 if numpy is None else int(numpy.frombuffer(buffer, "u1").__array_interface__["data"][0])
+
+
+def _alignment(address: int) -> int:
+    """Bytes by which live memory is aligned, as far as loops rely on it: a copy must not be aligned worse."""
+    return min(16, address & -address) or 16
 
 
 def _up(value: int, step: int) -> int:

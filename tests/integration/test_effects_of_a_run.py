@@ -42,6 +42,27 @@ def test_the_next_question_is_told_of_new_variables_and_of_the_changed_copy(
     assert "its copy of df was changed by an earlier run (+ 'twice')" in ran.text
 
 
+def test_columns_that_code_made_of_personal_values_are_masked_for_the_next_question(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    kernel.run("import pandas as pd\npeople = pd.DataFrame({'name': ['Anna Meier', 'Ben Kurz'], 'n': [1, 2]})")
+    model_server.script(
+        *(code("pv = people.pivot_table(columns='name', values='n')\nprint(pv.columns[0])"), "x"),
+        *(code("print(2)"), "x"),
+    )
+    assert "Anna Meier" in kernel.ask("pivot people").text
+    assert kernel.ask("and people now?").error == ""
+    assert "pv: DataFrame" in last_message(model_server, 2)
+    assert "Anna Meier" not in str(model_server.requests)
+
+
+def test_what_a_failed_run_did_is_undone_and_told_to_nobody(kernel: Kernel, model_server: ModelServer) -> None:
+    model_server.script(code("df['y'] = 1\nraise ValueError('no')"), code("print('y' in df.columns)"), "x")
+    assert "ValueError" in kernel.ask("a y for df", "--max-steps 1").error
+    assert "False" in kernel.ask("is there a y in df?").text
+    assert "'y'" not in last_message(model_server, 1)
+
+
 def test_a_program_that_is_written_anew_after_an_error_starts_from_the_copies(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

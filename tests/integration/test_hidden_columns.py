@@ -60,6 +60,18 @@ def test_a_column_hidden_after_its_copy_was_made_leaves_sandbox_and_conversation
     assert "SPOOL True False" in kernel.run(SPOOL_HAS_CANARY).text
 
 
+def test_an_old_copy_of_a_hidden_column_is_gone_whatever_is_asked_next(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    kernel.run(FRAME + "import pandas as pd\nrest = pd.DataFrame({'z': [1]})")
+    model_server.script(code("print(df.shape)"), "x", code("print(rest.shape)"), "x")
+    kernel.ask("how large is df?", "--vars df")
+    assert "SPOOL True True" in kernel.run(SPOOL_HAS_CANARY).text
+    kernel.run("%agent hide df[tailnum]")
+    assert "(1, 1)" in kernel.ask("how large is rest?", "--vars rest").text
+    assert "SPOOL True False" in kernel.run(SPOOL_HAS_CANARY).text
+
+
 def test_code_that_asks_for_a_hidden_column_is_told_that_it_is_hidden(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

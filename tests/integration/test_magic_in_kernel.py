@@ -234,6 +234,15 @@ def test_fix_repairs_the_last_failed_cell(kernel: Kernel, model_server: ModelSer
     assert "KeyError" in told
 
 
+def test_fix_tells_no_value_of_an_error_under_schema(kernel: Kernel, model_server: ModelServer) -> None:
+    model_server.script(code("1"))
+    kernel.run("%config CodeAgent.privacy = 'schema'")
+    kernel.run("raise ValueError('cana' + 'ry-77')")
+    assert kernel.run("%agent fix").error == ""
+    assert "failed with ValueError" in str(model_server.requests)
+    assert "canary-77" not in str(model_server.requests)
+
+
 def test_fix_evaluates_nothing_that_stands_in_the_failed_code_or_its_error(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

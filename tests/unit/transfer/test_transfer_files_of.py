@@ -196,6 +196,7 @@ def local_function(value: int) -> int:
         (lambda: duckdb.connect().execute("CREATE TABLE t AS SELECT 1 x"), r"has tables in memory \(t\)"),
         (lambda: duckdb.connect().from_df(pd.DataFrame({"q": [1]})), "a table or a frame of your kernel"),
         (lambda: duckdb.connect().sql("SELECT * FROM read_text('d/one.csv')"), r"uses read_text\(\)"),
+        (lambda: duckdb.connect().sql("SELECT * FROM read_csv('d/' || 'one.csv')"), "not written down in it"),
     ],
 )
 def test_what_the_sandbox_could_not_read_is_refused_with_the_reason(place: Path, make: Any, why: str) -> None:

@@ -142,6 +142,15 @@ def test_a_column_of_a_polars_frame_is_written_alone(copies: Copies) -> None:
     assert COLUMN_BYTES <= written <= COLUMN_BYTES + SLACK_BYTES
 
 
+def test_a_copy_is_aligned_as_its_live_memory_is(copies: Copies) -> None:
+    memory = np.zeros(1 << 20, "u1")
+    copies.export(memory[1:])
+    numbers_there = memory[8:].view("f8")
+    assert numbers_there.flags.aligned
+    got, _ = copies.export(numbers_there)
+    assert got.flags.aligned
+
+
 def test_equal_pieces_keep_a_file_each_and_count_as_unchanged(copies: Copies) -> None:
     frame = pd.DataFrame({f"c{i}": np.zeros(ROWS) for i in range(10)})
     copies.export(frame)
