@@ -42,16 +42,18 @@ class SharingChoices:
         A second page can hide more but show nothing again: its notebook may be older than the user's choice.
         """
         if not self.is_from_page:
-            self._withdraw_file()
+            self._withdraw_file(lists)
         self.is_from_page = True
         return tuple(dict.fromkeys(self._added(lists)))
 
-    def _withdraw_file(self) -> None:
+    def _withdraw_file(self, lists: Sharing) -> None:
+        """But not what `lists` hide as well: it is hidden at every moment, a run may be looking right now."""
         for name in self._of_file.shared:
-            if name not in self._chosen:
+            if name not in self._chosen and lists.shared.get(name) != "hidden":
                 self.shared.pop(name, None)
         for name, labels in self._of_file.hidden_columns.items():
             kept = {label for label in labels if (name, label) in self._chosen_columns}
+            kept |= labels & lists.hidden_columns.get(name, frozenset())
             self._set_columns(name, self.hidden_columns.get(name, frozenset()) - (labels - kept))
         self._of_file = Sharing()
 

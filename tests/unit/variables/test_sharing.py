@@ -104,6 +104,14 @@ def test_the_page_goes_before_the_file_that_was_saved_earlier() -> None:
     assert choices.hidden_columns == {"df": {"y"}}
 
 
+def test_what_page_and_file_both_hide_stays_hidden_throughout_and_is_nothing_new() -> None:
+    choices = SharingChoices()
+    choices.adopt_file(read_sharing(LISTS, only_hidden=True))
+    assert choices.adopt_page(read_sharing(LISTS, only_hidden=True)) == ()
+    assert choices.shared == {"a": "hidden"}
+    assert choices.hidden_columns == {"df": {"x", "y"}}
+
+
 def test_what_is_shown_again_leaves_no_entry() -> None:
     choices = SharingChoices()
     choices.choose_columns("df", frozenset("xy"), "hidden")
