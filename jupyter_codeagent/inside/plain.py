@@ -129,8 +129,6 @@ def zone(moment: Any) -> Any:
         return None
     if isinstance(moment.tzinfo, zoneinfo.ZoneInfo) and moment.tzinfo.key:
         return moment.tzinfo.key
-    if moment.tzinfo is datetime.UTC:
-        return "UTC"
     return moment.utcoffset().total_seconds()
 
 

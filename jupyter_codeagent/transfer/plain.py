@@ -159,7 +159,7 @@ def _zone(content: Any) -> datetime.tzinfo | None:
     if content is None:
         return None
     if isinstance(content, str):
-        return datetime.UTC if content == "UTC" else zoneinfo.ZoneInfo(content[:60])
+        return zoneinfo.ZoneInfo(content[:60])
     return datetime.timezone(datetime.timedelta(seconds=float(content)))
 
 

@@ -22,7 +22,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from IPython.display import Image
 from matplotlib.figure import Figure
@@ -113,6 +113,8 @@ PLAIN = st.recursive(
 
 @settings(max_examples=150, deadline=None)
 @given(PLAIN)
+@example(datetime.datetime(2000, 1, 1, tzinfo=zoneinfo.ZoneInfo("UTC")))
+@example(datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC))
 def test_whatever_is_nested_comes_back_equal_and_of_the_same_types(value: Any) -> None:
     got, notes = round_trip(value)
     assert got == value
