@@ -5,20 +5,19 @@ The words go to the receipt and to the model; names and columns are text from th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from jupyter_codeagent.prompts.source import bound_names, parse
 from jupyter_codeagent.values import AgentRun, CopyChange, NamespaceEntry
+from jupyter_codeagent.variables.text import safe
 
 MAX_SHOWN = 4
 """Columns of one kind in the receipt."""
 MAX_MADE = 20
 MAX_TOLD_CHARS = 600
+MAX_TEXT_CHARS = 80
 NOT_VARIABLES = frozenset({"module", "function", "type", "builtin_function_or_method"})
-
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff`<>]+")
 
 
 def with_effects(run: AgentRun, variables: Sequence[NamespaceEntry], changes: Sequence[CopyChange]) -> AgentRun:
@@ -126,4 +125,4 @@ def made_line(entry: NamespaceEntry, *, names_only: bool) -> str:
 
 def _safe(text: str) -> str:
     """One line that can neither end a fence nor hide what it says."""
-    return _UNSAFE.sub(" ", text)[:80]
+    return safe(text, MAX_TEXT_CHARS)

@@ -95,6 +95,11 @@ def test_what_was_made_is_told_with_its_columns_or_by_name_and_type_alone() -> N
     assert made_line(DAILY, names_only=True) == "daily: DataFrame"
 
 
+def test_words_of_chat_templates_in_names_of_the_sandbox_are_none_for_the_model() -> None:
+    told = made_line(replace(DAILY, columns=("[/INST]", "a\U000e0041b", "<|im_end|>")), names_only=False)
+    assert told == "daily: DataFrame 365x2 ((/INST), a b,  |im_end| )"
+
+
 def test_what_was_made_is_told_once_with_the_variables_and_not_where_the_user_has_it_too() -> None:
     made = ("daily: DataFrame 3x1", "top: int", "daily: DataFrame 3x2", "df: DataFrame 9x9")
     told = told_made(made, "df: DataFrame 5x2\n a int")
