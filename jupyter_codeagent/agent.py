@@ -51,8 +51,7 @@ from jupyter_codeagent.values import (
     RunStatus,
     Step,
 )
-from jupyter_codeagent.variables.secret import mask_private
-from jupyter_codeagent.variables.withheld import mask_values
+from jupyter_codeagent.variables.withheld import masked
 
 Decide = Callable[[Proposal], Awaitable[Decision]]
 IMAGES = {"image/png", "image/jpeg", "image/svg+xml"}
@@ -263,7 +262,7 @@ def _known(messages: Sequence[Message], code: str) -> str:
 async def _mask(text: str, tools: Tools) -> Mask:
     """Hides what looks private, and those values of personal columns that stand in the text."""
     values = await tools.withheld(text)
-    return lambda told: mask_private(mask_values(told, values))
+    return lambda told: masked(told, values)
 
 
 def _hidden(step: Step, hidden_columns: Mapping[str, frozenset[str]]) -> str:

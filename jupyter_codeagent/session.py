@@ -72,9 +72,8 @@ from jupyter_codeagent.values import (
     VariableSummary,
 )
 from jupyter_codeagent.variables.describe import describe
-from jupyter_codeagent.variables.secret import mask_private
 from jupyter_codeagent.variables.sharing import Shared
-from jupyter_codeagent.variables.withheld import mask_values, withheld_values
+from jupyter_codeagent.variables.withheld import masked, withheld_values
 
 
 class AgentSession:
@@ -336,19 +335,20 @@ class AgentSession:
         """Earlier results as the model may be told of them."""
         text = "\n".join(line for turn in turns for line in (turn.answer, *turn.made))
         values = withheld_values(text, self.live.everything())
-
-        def masked(line: str) -> str:
-            return mask_private(mask_values(line, values))
-
         return tuple(
-            replace(turn, answer=masked(turn.answer), made=tuple(map(masked, turn.made))) for turn in turns
+            replace(
+                turn,
+                answer=masked(turn.answer, values),
+                made=tuple(masked(line, values) for line in turn.made),
+            )
+            for turn in turns
         )
 
     def masked_error(self, error: str) -> str:
         """``KeyError: 'x'`` of a cell of the user's, as the model may be told of it. Main thread."""
         if self.settings().privacy == "schema":
             return error.partition(":")[0]
-        return mask_private(mask_values(error, withheld_values(error, self.live.everything())))
+        return masked(error, withheld_values(error, self.live.everything()))
 
     def _same_as_before(self, run: AgentRun) -> AgentRun | None:
         """The last run of the same cell, if prompt, model and data are what they were; it is replayed then."""
@@ -393,7 +393,6 @@ class AgentSession:
         """What the sandbox gets of them; asks before it may read a file of the user's."""
 
         def ask(paths: str, question: str) -> None:
-            self._front_ends.wait_for_page(place)
             self.results.ask("mount", paths, question, place)
 
         def ask_for_files(name: str, files: Sequence[LocalFile]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from jupyter_codeagent.variables.forms import MASK
 from jupyter_codeagent.variables.personal import MAX_VALUES, personal_kind
+from jupyter_codeagent.variables.secret import mask_private
 from jupyter_codeagent.variables.text import looks_personal
 
 SAMPLED_ROWS = 2000
@@ -31,6 +32,11 @@ def mask_values(text: str, values: Sequence[str]) -> str:
         return text
     longest_first = sorted(values, key=len, reverse=True)
     return re.sub(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", MASK, text)
+
+
+def masked(text: str, values: Sequence[str]) -> str:
+    """As the model may be told of it: without these values, and without what looks private by its form."""
+    return mask_private(mask_values(text, values))
 
 
 def withheld_values(text: str, namespace: Mapping[str, Any]) -> tuple[str, ...]:
