@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jupyter_codeagent.errors import VariableError
@@ -166,14 +166,7 @@ SPARK = Engine(
     fetch=_spark_fetch,
     says="random sample",
 )
-MODIN = Engine(
-    name="Modin",
-    columns=lambda frame: [str(label) for label in frame.columns],
-    select=lambda frame, columns: frame[columns],
-    where=_by_operators("isin", lambda frame, mask: frame[mask]),
-    fetch=_modin_fetch,
-    says="random sample",
-)
+MODIN = replace(DASK, name="Modin", fetch=_modin_fetch)
 RAY = Engine(
     name="Ray",
     columns=lambda dataset: list(dataset.schema().names),

@@ -84,12 +84,7 @@ def describe_schema(name: str, schema: Any, privacy: Privacy) -> VariableSummary
 
 def describe_reader(name: str, reader: Any, privacy: Privacy) -> VariableSummary:
     """A RecordBatchReader can be read once, by the user: only its schema is looked at."""
-    return VariableSummary(
-        name=name,
-        type_name="pyarrow.RecordBatchReader",
-        headline=f"{name}: pyarrow.RecordBatchReader of {len(reader.schema)} columns (not read)",
-        columns=fields_of(reader.schema),
-    )
+    return _unread(name, "pyarrow.RecordBatchReader", " of", reader.schema)
 
 
 def describe_dataset(name: str, dataset: Any, privacy: Privacy) -> VariableSummary:
@@ -97,20 +92,19 @@ def describe_dataset(name: str, dataset: Any, privacy: Privacy) -> VariableSumma
     files = getattr(dataset, "files", None)
     of = f" {len(files)} {safe(dataset.format.default_extname)} files," if files is not None else ""
     kind = f"pyarrow.{type_name(type(dataset))}"
-    return VariableSummary(
-        name=name,
-        type_name=kind,
-        headline=f"{name}: {kind}{of} {len(dataset.schema)} columns (not read)",
-        columns=fields_of(dataset.schema),
-    )
+    return _unread(name, kind, of, dataset.schema)
 
 
 def describe_scanner(name: str, scanner: Any, privacy: Privacy) -> VariableSummary:
+    return _unread(name, "pyarrow.Scanner", " of", scanner.projected_schema)
+
+
+def _unread(name: str, kind: str, of: str, schema: Any) -> VariableSummary:
     return VariableSummary(
         name=name,
-        type_name="pyarrow.Scanner",
-        headline=f"{name}: pyarrow.Scanner of {len(scanner.projected_schema)} columns (not read)",
-        columns=fields_of(scanner.projected_schema),
+        type_name=kind,
+        headline=f"{name}: {kind}{of} {len(schema)} columns (not read)",
+        columns=fields_of(schema),
     )
 
 
