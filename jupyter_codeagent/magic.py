@@ -41,7 +41,7 @@ SUBCOMMANDS: dict[str, str] = {
     "use NAME": "take this model from now on",
     "share a,b[c]": "always copy these variables; show these columns again",
     "hide a,b[c,'d e']": "never tell the model of these variables or columns, never copy them",
-    "context [question]": "what the model would be told of your variables, with its token cost (no ? at the end)",
+    "context [question]": "what the model would be told of your variables, with its token cost",
     "history [N|text]": "the last N runs, or those that contain the text",
     "show RUN": "one run with all its steps",
     "fix": "repair the last failed cell",
