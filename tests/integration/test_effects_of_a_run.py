@@ -61,6 +61,7 @@ def test_what_a_failed_run_did_is_undone_and_told_to_nobody(kernel: Kernel, mode
     assert "ValueError" in kernel.ask("a y for df", "--max-steps 1").error
     assert "False" in kernel.ask("is there a y in df?").text
     assert "'y'" not in last_message(model_server, 1)
+    assert "In the sandbox" not in last_message(model_server, 1)
 
 
 def test_a_program_that_is_written_anew_after_an_error_starts_from_the_copies(
