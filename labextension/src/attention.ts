@@ -1,70 +1,160 @@
-/** A decision waits and the panel is out of sight: say so. */
+/** A decision waits, in whichever notebook: say so where it is seen. */
 import { Notification } from '@jupyterlab/apputils';
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
+import type { ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
 
+import { Announcer } from './announcer';
 import type { KernelConnection } from './connection';
 import type { KernelConnections } from './connections';
-import type { AgentPanel } from './panel';
+import type { Marks } from './marks';
+import { currentRun } from './model';
+import { panelsOfKernel, pendingRuns, sharedNotebook } from './notebook';
+import { isRunning } from './record';
+import type { IWatched } from './watch';
+import { decisionsOf, nameOf, tabCaption } from './watch';
 
 export interface IAttentionSettings {
   openOnDecision: boolean;
   openOnFirstRun: boolean;
 }
 
+export interface IAttentionOptions {
+  connections: KernelConnections;
+  tracker: INotebookTracker;
+  marks: Pick<Marks, 'changed'>;
+  trans: TranslationBundle;
+  /** Reveals the agent's panel; the keyboard stays where it is. */
+  open: () => void;
+  /** Reveals it because the user wants to go there. */
+  show: () => void;
+  isPanelVisible: () => boolean;
+  activate: (panel: NotebookPanel) => void;
+  /** Shows on the tab of the agent's panel how many decisions wait. */
+  setBadge: (decisions: number, caption: string) => void;
+}
+
 export class Attention {
-  constructor(
-    connections: KernelConnections,
-    private readonly _panel: AgentPanel,
-    private readonly _trans: TranslationBundle,
-    private readonly _open: () => void
-  ) {
+  constructor(private readonly _options: IAttentionOptions) {
+    const { connections, marks, trans } = _options;
+    this._announcer = new Announcer(trans);
     connections.added.connect((_, connection) => this._watch(connection));
-    _panel.disposed.connect(() => this._notices.forEach(id => Notification.dismiss(id)));
+    connections.changed.connect(() => this._refresh());
+    marks.changed.connect((_, panel) => {
+      // Typing comes here too: only this notebook is looked through, and only news goes on.
+      const notebook = sharedNotebook(panel);
+      const toReview = notebook ? pendingRuns(notebook).length : 0;
+      if (toReview !== this._toReview.get(panel.context)) {
+        this._toReview.set(panel.context, toReview);
+        this._refresh();
+      }
+    });
   }
 
   settings: IAttentionSettings = { openOnDecision: true, openOnFirstRun: true };
 
+  /** Of every kernel with an agent. */
+  get watched(): readonly IWatched[] {
+    return this._watched;
+  }
+
+  /** Not emitted for the progress of runs: look again while one is under way. */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /** Bring notebook and panel of a kernel into view. */
+  reveal(kernelId: string): void {
+    const [panel] = panelsOfKernel(this._options.tracker, kernelId);
+    if (panel) {
+      this._options.activate(panel);
+    }
+    this._options.show();
+  }
+
+  /** Facts as they are now, progress included. */
+  look(): readonly IWatched[] {
+    return [...this._connections].map(connection => this._lookAt(connection));
+  }
+
+  private _lookAt({ kernel, model }: KernelConnection): IWatched {
+    const panels = panelsOfKernel(this._options.tracker, kernel.id);
+    const run = currentRun(model.state);
+    const running = run !== null && isRunning(run);
+    const toReview = panels.reduce((sum, panel) => sum + (this._toReview.get(panel.context) ?? 0), 0);
+    return {
+      kernelId: kernel.id,
+      notebook: panels[0]?.context.path.split('/').pop() ?? '',
+      decisions: model.state.proposals.length,
+      toReview,
+      running,
+      progress: running ? (model.state.progress[run.id] ?? null) : null
+    };
+  }
+
   private _watch(connection: KernelConnection): void {
-    const { model } = connection;
-    model.proposed.connect((_, proposal) => this._ask(proposal.id));
-    model.changed.connect((_, state) => {
-      this._waiting.set(
-        connection,
-        state.proposals.map(p => p.id)
-      );
-      this._settle();
+    const { model, kernel } = connection;
+    this._connections.add(connection);
+    const name = (): string => nameOf(this._options.trans, this._lookAt(connection));
+    model.changed.connect(() => this._refresh());
+    model.proposed.connect((_, proposal) => {
+      this._announcer.waits(name());
+      this._ask(connection, proposal.id);
     });
     model.runStarted.connect(() => {
+      this._announcer.started(name());
       if (this.settings.openOnFirstRun && !this._ranOnce) {
-        this._open();
+        this._options.open();
       }
       this._ranOnce = true;
     });
-    connection.kernel.disposed.connect(() => {
-      this._waiting.delete(connection);
-      this._settle();
+    model.runEnded.connect((_, run) => this._announcer.ended(run, name()));
+    kernel.disposed.connect(() => {
+      this._connections.delete(connection);
+      this._refresh();
     });
   }
 
-  private _ask(proposalId: string): void {
-    if (this._panel.isVisible) {
+  /** In view is a decision of the current notebook, in the panel that is open. */
+  private _ask(connection: KernelConnection, proposalId: string): void {
+    const { connections, trans, open, isPanelVisible } = this._options;
+    const elsewhere = connections.current !== connection;
+    if (!isPanelVisible() && this.settings.openOnDecision) {
+      open();
+    }
+    if (isPanelVisible() && !elsewhere) {
       return;
     }
-    if (this.settings.openOnDecision) {
-      this._open();
-      return;
-    }
-    const id = Notification.warning(this._trans.__('The code agent waits for your decision.'), {
-      autoClose: false,
-      actions: [{ label: this._trans.__('Open'), callback: this._open, displayType: 'accent' }]
-    });
+    const id = Notification.warning(
+      trans.__('The code agent waits for your decision in %1.', nameOf(trans, this._lookAt(connection))),
+      {
+        autoClose: false,
+        actions: [
+          {
+            label: trans.__('Open'),
+            callback: () => this.reveal(connection.kernel.id),
+            displayType: 'accent'
+          }
+        ]
+      }
+    );
     this._notices.set(proposalId, id);
   }
 
+  private _refresh(): void {
+    this._watched = this.look();
+    const decisions = decisionsOf(this._watched);
+    this._options.setBadge(decisions, tabCaption(this._options.trans, decisions));
+    this._dismissDecided();
+    this._changed.emit();
+  }
+
   /** Take away the notices of what has been decided. */
-  private _settle(): void {
-    const waiting = new Set([...this._waiting.values()].flat());
-    this._panel.waiting = waiting.size > 0;
+  private _dismissDecided(): void {
+    const waiting = new Set(
+      [...this._connections].flatMap(({ model }) => model.state.proposals.map(proposal => proposal.id))
+    );
     for (const [proposalId, id] of this._notices) {
       if (!waiting.has(proposalId)) {
         Notification.dismiss(id);
@@ -73,7 +163,12 @@ export class Attention {
     }
   }
 
+  private readonly _announcer: Announcer;
+  private _connections = new Set<KernelConnection>();
+  private _watched: readonly IWatched[] = [];
+  /** Runs with pending cells, by the context of their notebook. */
+  private _toReview = new WeakMap<object, number>();
   private _ranOnce = false;
-  private _waiting = new Map<KernelConnection, string[]>();
   private _notices = new Map<string, string>();
+  private _changed = new Signal<this, void>(this);
 }

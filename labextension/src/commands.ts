@@ -1,16 +1,21 @@
+import type { Cell } from '@jupyterlab/cells';
 import type { CommandRegistry } from '@lumino/commands';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
+import type { CellActions } from './celltools/actions';
+import { FAILED_CLASS, RESULT_CLASS } from './celltools/toolbar';
 import type { KernelConnections } from './connections';
 import type { CellDecisions } from './decisions';
 import { agentIcon } from './icon';
 import type { ISharedCell } from './notebook';
 import { isPending, pendingRuns, provenance, sharedNotebook } from './notebook';
+import { isNotebook7 } from './page';
 import { isRunning } from './record';
 
 export const Commands = {
   open: 'jupyter-codeagent:open',
+  review: 'jupyter-codeagent:review',
   stop: 'jupyter-codeagent:stop',
   accept: 'jupyter-codeagent:accept',
   apply: 'jupyter-codeagent:accept-and-run',
@@ -20,7 +25,10 @@ export const Commands = {
   discardAll: 'jupyter-codeagent:discard-all',
   next: 'jupyter-codeagent:next-pending',
   previous: 'jupyter-codeagent:previous-pending',
-  undo: 'jupyter-codeagent:undo-insertion'
+  undo: 'jupyter-codeagent:undo-insertion',
+  fix: 'jupyter-codeagent:fix',
+  explain: 'jupyter-codeagent:explain',
+  goOn: 'jupyter-codeagent:continue'
 } as const;
 
 export interface ICommandsOptions {
@@ -29,12 +37,15 @@ export interface ICommandsOptions {
   tracker: INotebookTracker;
   connections: KernelConnections;
   decisions: CellDecisions;
+  actions: CellActions;
   open: () => void;
+  /** Bring the first waiting decision into view and put the focus on its title, never on a button. */
+  review: () => void;
 }
 
 /** Every action of panel and cells as a command, for the palette, menus and the user's own keys. */
 export function addCommands(options: ICommandsOptions): void {
-  const { commands, trans, decisions, connections, tracker } = options;
+  const { commands, trans, decisions, connections, tracker, actions } = options;
   const add = (id: string, label: string, execute: () => unknown, isEnabled: () => boolean): void => {
     const describedBy = { args: { type: 'object', properties: {} } };
     commands.addCommand(id, { label, execute, isEnabled, describedBy });
@@ -58,8 +69,16 @@ export function addCommands(options: ICommandsOptions): void {
     label: trans.__('Show the Code Agent'),
     icon: agentIcon,
     execute: options.open,
-    describedBy: { args: { type: 'object', properties: {} } }
+    // JupyterLab has a tab for the panel; Notebook 7 would hide it in a menu of a menu.
+    isVisible: args => args.toolbar !== true || isNotebook7(),
+    describedBy: { args: { type: 'object', properties: { toolbar: { type: 'boolean' } } } }
   });
+  add(
+    Commands.review,
+    trans.__('Go to the Waiting Decision'),
+    options.review,
+    () => (connections.current?.model.state.proposals.length ?? 0) > 0
+  );
   add(
     Commands.stop,
     trans.__('Stop the Agent’s Run'),
@@ -89,6 +108,26 @@ export function addCommands(options: ICommandsOptions): void {
     trans.__('Undo the Agent’s Last Insertion'),
     () => tracker.currentWidget && decisions.undoInsertion(tracker.currentWidget),
     () => tracker.currentWidget !== null
+  );
+  // What a cell is for the agent, its marks know.
+  const onMarked = (
+    id: string,
+    label: string,
+    mark: string,
+    act: (panel: NotebookPanel, cellId: string) => unknown
+  ): void => {
+    const cell = (): Cell | null => tracker.currentWidget?.content.activeCell ?? null;
+    const execute = (): unknown => cell() && act(tracker.currentWidget!, cell()!.model.id);
+    add(id, label, execute, () => cell()?.hasClass(mark) ?? false);
+  };
+  onMarked(Commands.fix, trans.__('Fix This Cell with the Agent'), FAILED_CLASS, (panel, id) =>
+    actions.fix(panel, id)
+  );
+  onMarked(Commands.explain, trans.__('Explain This Result with the Agent'), RESULT_CLASS, (panel, id) =>
+    actions.explain(panel, id)
+  );
+  onMarked(Commands.goOn, trans.__('Continue from This Result with the Agent'), RESULT_CLASS, (panel, id) =>
+    actions.goOn(panel, id)
   );
 }
 

@@ -1,8 +1,12 @@
+import type { NotebookPanel } from '@jupyterlab/notebook';
+
 import { KernelConnection } from './connection';
-import type { FromPage } from './protocol';
-import { FROM_PAGE, insertMessage, markMessage, stateMessage, TO_PAGE } from './testing/golden';
+import { Preferences } from './preferences';
+import type { FromPage, IProgressMessage } from './protocol';
+import { FROM_PAGE, insertMessage, markMessage, run, stateMessage, TO_PAGE } from './testing/golden';
 import { FakeKernel } from './testing/kernel';
 import type { Notebook } from './testing/notebooks';
+import { settingsOf } from './testing/settings';
 import { cellsOf, ids, notebookOf, panelOf, states, trackerOf } from './testing/notebooks';
 
 let kernel: FakeKernel;
@@ -14,9 +18,9 @@ const settle = async (): Promise<void> => {
   await vi.advanceTimersByTimeAsync(0);
 };
 
-async function connect(fake: FakeKernel): Promise<void> {
+async function connect(fake: FakeKernel, preferences = new Preferences()): Promise<void> {
   kernel = fake;
-  connection = new KernelConnection(kernel.as, trackerOf(panelOf(notebook)));
+  connection = new KernelConnection(kernel.as, trackerOf(panelOf(notebook)), preferences);
   await settle();
 }
 
@@ -32,11 +36,76 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+it('an answer that is lost with the line does not keep the page from linking again', async () => {
+  connection.dispose();
+  const fake = new FakeKernel({ hasAgent: true });
+  const answer = fake.sendShellMessage.bind(fake);
+  const never = { done: new Promise(() => undefined) } as unknown as ReturnType<typeof answer>;
+  fake.sendShellMessage = message => {
+    answer(message);
+    fake.sendShellMessage = answer;
+    return never;
+  };
+  await connect(fake);
+  fake.setConnectionStatus('connecting');
+  fake.setConnectionStatus('connected');
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(kernel.heard.map(message => message.type)).toContain('hello');
+});
+
+describe('the growing text of a run', () => {
+  const golden = TO_PAGE.progress as IProgressMessage;
+  const running = run({ id: golden.run_id, status: 'running', ended_at: null });
+  const part = (offset: number, text: string, stream = 1): IProgressMessage => ({
+    ...golden,
+    offset,
+    text,
+    stream
+  });
+  const text = (): string | undefined => connection.model.state.progress[golden.run_id]?.text;
+
+  beforeEach(() => kernel.say({ ...stateMessage(), runs: [running], progress: part(0, 'df') }));
+
+  it('is put together from its parts, from what the state had on', () => {
+    expect(text()).toBe('df');
+    kernel.say(part(2, '.sum'));
+    kernel.say(part(6, '()'));
+    expect(text()).toBe('df.sum()');
+    kernel.say(part(2, '.mean()')); // the state may have had more than the parts before it
+    expect(text()).toBe('df.mean()');
+    kernel.say(part(0, 'x', 2));
+    expect(text()).toBe('x');
+  });
+
+  it('is asked for as a whole where a part was lost, again if the answer is lost too', async () => {
+    kernel.say(part(6, '()'));
+    kernel.say(part(8, '\n'));
+    expect(last()).toEqual(FROM_PAGE.missed);
+    expect(kernel.heard.filter(message => message.type === 'missed')).toHaveLength(1);
+    expect(text()).toBe('df');
+    await vi.advanceTimersByTimeAsync(1000);
+    kernel.say(part(9, 'x'));
+    expect(kernel.heard.filter(message => message.type === 'missed')).toHaveLength(2);
+    kernel.say(part(0, 'df.sum()\nx'));
+    kernel.say(part(10, ' = 1'));
+    expect(text()).toBe('df.sum()\nx = 1');
+  });
+
+  it('is asked for where its beginning was lost: another text is never mixed with it', () => {
+    kernel.say(part(1, 'pples', 2));
+    expect(last()).toEqual(FROM_PAGE.missed);
+    expect(text()).toBe('df');
+  });
+});
+
 describe('opening', () => {
   it('says the golden hello, on the subshell', async () => {
     connection.dispose();
     notebook.setMetadata('codeagent', { version: 1, ...(FROM_PAGE.hello as { sharing: object }).sharing });
-    await connect(new FakeKernel({ hasAgent: true }));
+    await connect(
+      new FakeKernel({ hasAgent: true }),
+      new Preferences(settingsOf({ privacy: 'schema', maxSteps: 6 }))
+    );
     expect(kernel.heard).toEqual([{ ...FROM_PAGE.hello, notebook: 'eda.ipynb' }]);
     const opened = kernel.posted.find(message => message.header.msg_type === 'comm_open')!;
     expect(opened.header.subshell_id).toBe('sub-1');
@@ -87,6 +156,19 @@ describe('opening', () => {
     expect(connection.model.state).toMatchObject({ link: 'failed', problem: /protocol 2.*reload the page/ });
   });
 
+  it('is opened again when the line was cut: what was said meanwhile may be lost', async () => {
+    kernel.say(stateMessage());
+    kernel.setConnectionStatus('connecting');
+    expect(kernel.heard).toHaveLength(1);
+    kernel.setConnectionStatus('connected');
+    await settle();
+    expect(kernel.heard.map(message => message.type)).toEqual(['hello', 'hello']);
+    kernel.say(stateMessage());
+    kernel.setConnectionStatus('connected');
+    await settle();
+    expect(kernel.heard).toHaveLength(2);
+  });
+
   it('begins anew when the kernel restarts', async () => {
     kernel.say(stateMessage());
     kernel.setStatus('restarting');
@@ -118,6 +200,27 @@ describe('answering', () => {
     kernel.say(markMessage());
     expect(last()).toEqual(FROM_PAGE.marked);
     expect(states(notebook)).toEqual([undefined, undefined, 'accepted', 'accepted']);
+  });
+
+  it('a mark only when the notebook has loaded and can be written: until then it is sent again', () => {
+    kernel.say(insertMessage());
+    const panel = (connection as unknown as { _tracker: { currentWidget: NotebookPanel } })._tracker
+      .currentWidget;
+    const loading = { ...panel.context, isReady: false };
+    const { context, content } = panel;
+    Object.assign(panel, { context: loading });
+    kernel.say(markMessage());
+    expect(last()).toMatchObject({ type: 'marked', ok: false, problem: /still loading/ });
+    Object.assign(panel, {
+      context,
+      content: { ...content, model: { sharedModel: notebook, readOnly: true } }
+    });
+    kernel.say(markMessage());
+    expect(last()).toMatchObject({ type: 'marked', ok: false, problem: /read-only/ });
+    expect(states(notebook).slice(2)).toEqual(['pending', 'pending']);
+    Object.assign(panel, { content });
+    kernel.say(markMessage());
+    expect(last()).toEqual(FROM_PAGE.marked);
   });
 
   it('a mark as discarded by taking out what is pending', () => {

@@ -8,18 +8,25 @@ import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
+import type { IReceiver } from './comms';
+import { onCommOpened, receive } from './comms';
 import { AgentModel } from './model';
 import {
   discardRuns,
   findNotebook,
   insertCells,
+  isPending,
   isWritable,
   markRun,
   panelsOfKernel,
+  requireWritable,
   sharedNotebook
 } from './notebook';
+import { Preferences } from './preferences';
+import { follows } from './progress';
 import type {
   FromPage,
+  IEffects,
   IInsertedMessage,
   IInsertMessage,
   IMarkedMessage,
@@ -34,6 +41,10 @@ const SUBSHELL_MS = 8000;
 /** The kernel answers `hello` at once; the server may have dropped the answer. */
 const STATE_MS = 4000;
 const HELLOS = 3;
+/** The kernel itself gives up after 1.5 s, when a cell keeps its main thread, and says so. */
+const EFFECTS_MS = 2500;
+
+const ASK_AGAIN_MS = 1000;
 
 type Ack = IInsertedMessage | IMarkedMessage;
 
@@ -47,15 +58,17 @@ type Ack = IInsertedMessage | IMarkedMessage;
 export class KernelConnection implements IDisposable {
   constructor(
     readonly kernel: Kernel.IKernelConnection,
-    private readonly _tracker: INotebookTracker
+    private readonly _tracker: INotebookTracker,
+    private readonly _preferences = new Preferences()
   ) {
-    kernel.registerCommTarget(TARGET, beacon => {
-      // The kernel says that the agent is there. Nothing may be awaited in here: messages wait meanwhile.
-      beacon.onMsg = () => undefined;
+    // The kernel says that the agent is there.
+    onCommOpened(kernel, TARGET, () => {
       this._beacons++;
       void this._open();
     });
     kernel.statusChanged.connect(this._onStatus, this);
+    kernel.connectionStatusChanged.connect(this._onConnectionStatus, this);
+    _preferences.changed.connect(this._onPreferences, this);
     void this._open();
   }
 
@@ -76,6 +89,8 @@ export class KernelConnection implements IDisposable {
     }
     this._disposed = true;
     this.kernel.statusChanged.disconnect(this._onStatus, this);
+    this.kernel.connectionStatusChanged.disconnect(this._onConnectionStatus, this);
+    this._preferences.changed.disconnect(this._onPreferences, this);
     this._close();
     Signal.clearData(this);
   }
@@ -98,6 +113,21 @@ export class KernelConnection implements IDisposable {
     if (this.send({ type: 'pull', id: UUID.uuid4(), run_id: runId, name })) {
       this.model.setPulling(runId, name);
     }
+  }
+
+  /** What code would do to the names of the kernel; null if it does not answer in time. */
+  async effectsOf(code: string, inKernel: boolean): Promise<IEffects | null> {
+    const id = UUID.uuid4();
+    const asked = new Promise<IEffects | null>(resolve => {
+      this._asked.set(id, resolve);
+      setTimeout(() => resolve(null), EFFECTS_MS);
+    });
+    if (!this.send({ type: 'find_effects', id, code, in_kernel: inKernel })) {
+      this._asked.get(id)!(null);
+    }
+    const effects = await asked;
+    this._asked.delete(id);
+    return effects;
   }
 
   /** Look again whether the agent is there. */
@@ -142,6 +172,7 @@ export class KernelConnection implements IDisposable {
     }
     // A notebook that is still loading has its lists yet to come: the kernel waits for them.
     await Promise.all(panelsOfKernel(this._tracker, this.kernel.id).map(panel => panel.context.ready));
+    await this._preferences.ready;
     if (isStale()) {
       return;
     }
@@ -189,21 +220,23 @@ export class KernelConnection implements IDisposable {
   }
 
   private _sayHello(attempt: number): void {
-    const comm = this.kernel.createComm(TARGET);
-    comm.onMsg = message => this._onMessage(message.content.data);
-    comm.onClose = () => {
+    const gone = (): void => {
       if (this._comm === comm) {
         this._comm = null;
         this.model.setLink('absent');
       }
     };
+    const comm = receive(this.kernel, TARGET, data => this._onMessage(data), gone);
     this._comm = comm;
+    const preferences = this._preferences.values;
+    this._toldPreferences = JSON.stringify(preferences);
     const hello: FromPage = {
       type: 'hello',
       protocol: PROTOCOL,
       session: this.kernel.clientId,
       notebook: panelsOfKernel(this._tracker, this.kernel.id)[0]?.context.path ?? null,
-      sharing: this._sharing()
+      sharing: this._sharing(),
+      preferences
     };
     panelsOfKernel(this._tracker, this.kernel.id).forEach(panel => this._adopted.add(panel.context));
     this._post('comm_open', {
@@ -214,7 +247,7 @@ export class KernelConnection implements IDisposable {
     setTimeout(() => this._checkAnswer(comm, attempt), STATE_MS);
   }
 
-  private _checkAnswer(comm: Kernel.IComm, attempt: number): void {
+  private _checkAnswer(comm: IReceiver, attempt: number): void {
     if (this._disposed || this._comm !== comm || this.model.state.link !== 'connecting') {
       return;
     }
@@ -244,7 +277,9 @@ export class KernelConnection implements IDisposable {
 
   private async _hasAgent(): Promise<boolean> {
     const future = this._post('comm_info_request', { target_name: TARGET }, true);
-    const reply = (await future.done) as KernelMessage.IMessage | undefined;
+    // With the line cut meanwhile it may never come; a hello that nobody hears ends by itself.
+    const silence = new Promise<undefined>(resolve => setTimeout(resolve, STATE_MS));
+    const reply = await Promise.race([future.done as Promise<KernelMessage.IMessage | undefined>, silence]);
     const comms = (reply?.content as { comms?: object } | undefined)?.comms;
     return Object.keys(comms ?? {}).length > 0;
   }
@@ -278,8 +313,30 @@ export class KernelConnection implements IDisposable {
     this._subshell = null;
   }
 
+  /** What was said while the line was cut may be lost: a new hello brings the state and what was not delivered. */
+  private _onConnectionStatus(_: unknown, status: Kernel.ConnectionStatus): void {
+    if (status !== 'connected') {
+      this._wasCut = true;
+    } else if (this._wasCut) {
+      this._wasCut = false;
+      this._generation++; // an opening under way begins anew: its answer may be lost
+      if (this.model.state.link !== 'connecting') {
+        this.retry();
+      }
+    }
+  }
+
+  private _onPreferences(): void {
+    const preferences = this._preferences.values;
+    if (JSON.stringify(preferences) !== this._toldPreferences) {
+      this._toldPreferences = JSON.stringify(preferences);
+      this.send({ type: 'preferences', preferences });
+    }
+  }
+
   private _onStatus(): void {
     if (this.kernel.status === 'restarting' || this.kernel.status === 'autorestarting') {
+      this._comm?.dispose();
       this._comm = null;
       this._subshell = null;
       this._beacons = 0;
@@ -299,6 +356,9 @@ export class KernelConnection implements IDisposable {
         );
       }
       switch (message.type) {
+        case 'effects':
+          this._asked.get(message.id)?.(message.effects);
+          break;
         case 'ping':
           this.send({ type: 'pong' });
           break;
@@ -314,12 +374,20 @@ export class KernelConnection implements IDisposable {
           this._keepSharing(message.context.sharing);
           break;
         case 'columns':
+        case 'models':
+        case 'refused':
         case 'run':
         case 'pulled':
-        case 'progress':
         case 'proposal':
         case 'resolved':
           this.model.apply(message);
+          break;
+        case 'progress':
+          if (follows(this.model.state.progress[message.run_id], message)) {
+            this.model.apply(message);
+          } else {
+            this._askForText(message.run_id);
+          }
           break;
         default:
           assertNever(message);
@@ -327,6 +395,14 @@ export class KernelConnection implements IDisposable {
     } catch (error) {
       console.error('jupyter-codeagent:', error);
       this.model.setLink('failed', error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** A part of it was lost: the server drops messages in a flood of output. The answer may be lost too. */
+  private _askForText(runId: string): void {
+    if (Date.now() - this._askedForTextAt >= ASK_AGAIN_MS) {
+      this._askedForTextAt = Date.now();
+      this.send({ type: 'missed', run_id: runId });
     }
   }
 
@@ -359,6 +435,13 @@ export class KernelConnection implements IDisposable {
       const problem = 'no notebook of this kernel is open in this page';
       return { ...ack, ok: false, cell_ids: [], problem };
     }
+    try {
+      // Nothing is marked unless all can be: what is not acknowledged is sent again.
+      panels.forEach(requireLoaded);
+      panels.filter(panel => holdsRun(panel, message.run_id)).forEach(requireWritable);
+    } catch (error) {
+      return { ...ack, ok: false, cell_ids: [], problem: (error as Error).message };
+    }
     const cellIds = panels.flatMap(panel => {
       const notebook = sharedNotebook(panel);
       if (!notebook) {
@@ -371,16 +454,30 @@ export class KernelConnection implements IDisposable {
     return { ...ack, ok: true, cell_ids: cellIds, problem: '' };
   }
 
-  private _comm: Kernel.IComm | null = null;
+  private _comm: IReceiver | null = null;
+  private _toldPreferences = '';
+  private _askedForTextAt = 0;
   private _subshell: string | null = null;
   private _opening = false;
   private _beacons = 0;
   private _generation = 0;
   private _disposed = false;
+  private _asked = new Map<string, (effects: IEffects | null) => void>();
+  private _wasCut = false;
   private _done = new Map<string, Ack>();
   /** Notebooks whose lists the kernel has. */
   private _adopted = new WeakSet<object>();
   /** Variables that the kernel has always copied while this page was there: a person has said so. */
   private _agreed = new Set<string>();
   private _inserted = new Signal<this, { panel: NotebookPanel; cellIds: string[] }>(this);
+}
+
+function requireLoaded(panel: NotebookPanel): void {
+  if (!panel.context.isReady) {
+    throw new Error(`the notebook ${panel.context.path} is still loading`);
+  }
+}
+
+function holdsRun(panel: NotebookPanel, runId: string): boolean {
+  return sharedNotebook(panel)?.cells.some(cell => isPending(cell, runId)) ?? false;
 }

@@ -1,31 +1,21 @@
-import { Notification } from '@jupyterlab/apputils';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
-import { Signal } from '@lumino/signaling';
+import type { Signal } from '@lumino/signaling';
 
-import { Attention } from './attention';
 import { addCommands, Commands } from './commands';
 import { KernelConnections } from './connections';
+import type { CellActions } from './celltools/actions';
 import type { CellDecisions } from './decisions';
 import { insertCells } from './notebook';
-import type { AgentPanel } from './panel';
 import { run, stateMessage } from './testing/golden';
 import { FakeKernel } from './testing/kernel';
 import type { Notebook } from './testing/notebooks';
-import { cellsOf, notebookOf, panelOf, trackerOf } from './testing/notebooks';
+import { cellsOf, notebookOf, panelWith, trackerOf } from './testing/notebooks';
 
 const trans = nullTranslator.load('x');
 const disposers: (() => void)[] = [];
 afterEach(() => disposers.splice(0).forEach(dispose => dispose()));
-
-/** A notebook panel with this kernel, and the signals that are listened to. */
-function panelWith(kernel: FakeKernel | null, notebook: Notebook = notebookOf('x')): NotebookPanel {
-  const panel = panelOf(notebook);
-  const signals = { kernelChanged: new Signal({}), ready: Promise.resolve() };
-  Object.assign(panel.sessionContext, { session: { kernel }, ...signals });
-  return Object.assign(panel, { disposed: new Signal({}) });
-}
 
 function connectionsOf(...panels: NotebookPanel[]): KernelConnections {
   const connections = new KernelConnections(trackerOf(...panels));
@@ -53,70 +43,52 @@ describe('connections', () => {
     expect(connections.current).not.toBeNull();
   });
 
-  it('are not made where someone else in the page handles the kernel’s comms', () => {
-    const panel = panelWith(Object.assign(new FakeKernel(), { handleComms: false }));
-    expect(connectionsOf(panel).current).toBeNull();
+  it('go on in the other notebook of a kernel when the one that was opened first is closed', async () => {
+    const first = new FakeKernel({ hasAgent: true });
+    const second = new FakeKernel({ hasAgent: true, handleComms: false });
+    const [a, b] = [panelWith(first), panelWith(second)];
+    const connections = connectionsOf(a, b);
+    const before = connections.of(b)!;
+    expect(before.kernel).toBe(first);
+    first.dispose();
+    expect(before.isDisposed).toBe(true);
+    expect(connections.of(a)).toBeNull();
+    const after = connections.of(b)!;
+    await vi.waitFor(() => expect(second.heard.map(message => message.type)).toEqual(['hello']));
+    second.say({ ...stateMessage(), runs: [run({ id: 'r9' })] });
+    expect(after.model.state.link).toBe('ready');
+    expect(after.model.state.runs.map(each => each.id)).toEqual(['r9']);
+    expect(after.send({ type: 'pong' })).toBe(true);
+  });
+
+  it('are made where a console of the page handles the kernel’s comms, and find an agent loaded later', async () => {
+    const kernel = new FakeKernel({ handleComms: false });
+    const connection = connectionsOf(panelWith(kernel)).current!;
+    await vi.waitFor(() => expect(connection.model.state.link).toBe('absent'));
+    kernel.beacon();
+    await vi.waitFor(() => expect(kernel.heard.map(message => message.type)).toEqual(['hello']));
+    kernel.say(stateMessage());
+    expect(connection.model.state.link).toBe('ready');
+    kernel.setStatus('restarting');
+    kernel.say(stateMessage());
+    expect(connection.model.state.link).toBe('absent');
+  });
+
+  it('use the connection that handles comms, also if it comes second', () => {
+    const [own, handling] = [new FakeKernel({ handleComms: false }), new FakeKernel()];
+    const [a, b] = [panelWith(own), panelWith(handling)];
+    const connections = connectionsOf(a, b);
+    expect(connections.of(a)!.kernel).toBe(handling);
+    expect(connections.of(b)).toBe(connections.of(a));
   });
 
   it('end with their kernel', () => {
     const kernel = new FakeKernel();
     const connections = connectionsOf(panelWith(kernel));
     const first = connections.current!;
-    kernel.isDisposed = true;
-    Object.assign(kernel, { handleComms: false });
-    kernel.disposed.emit();
+    kernel.dispose();
     expect(first.isDisposed).toBe(true);
     expect(connections.current).toBeNull();
-  });
-});
-
-describe('attention', () => {
-  let opened: number;
-  const watched = (
-    visible: boolean
-  ): { attention: Attention; connections: KernelConnections; panel: AgentPanel } => {
-    opened = 0;
-    const panel = { isVisible: visible, waiting: false, disposed: new Signal({}) } as unknown as AgentPanel;
-    const connections = new KernelConnections(trackerOf(panelWith(new FakeKernel())));
-    connections.added.connect((_, connection) => disposers.push(() => connection.dispose()));
-    const attention = new Attention(connections, panel, trans, () => opened++);
-    connections.start();
-    return { attention, connections, panel };
-  };
-
-  it('opens the panel for a decision, and marks its tab until it is decided', () => {
-    const { connections, panel } = watched(false);
-    const { model } = connections.current!;
-    model.apply({ ...stateMessage(), runs: [] });
-    expect([opened, panel.waiting]).toEqual([1, true]);
-    model.apply({ type: 'resolved', proposal_id: stateMessage().proposals[0].id, action: 'approve' });
-    expect(panel.waiting).toBe(false);
-  });
-
-  it('leaves a visible panel alone', () => {
-    const { connections } = watched(true);
-    connections.current!.model.apply({ ...stateMessage(), runs: [] });
-    expect(opened).toBe(0);
-  });
-
-  it('only notifies where the user does not want the panel, and takes the notice back', () => {
-    const { attention, connections } = watched(false);
-    const warning = vi.spyOn(Notification, 'warning').mockReturnValue('notice');
-    const dismiss = vi.spyOn(Notification, 'dismiss').mockReturnValue(undefined);
-    attention.settings = { openOnDecision: false, openOnFirstRun: false };
-    const { model } = connections.current!;
-    model.apply({ ...stateMessage(), runs: [] });
-    expect([opened, warning.mock.calls.length]).toEqual([0, 1]);
-    model.apply({ ...stateMessage(), runs: [], proposals: [] });
-    expect(dismiss).toHaveBeenCalledWith('notice');
-  });
-
-  it('opens for the first run only', () => {
-    const { connections } = watched(false);
-    const { model } = connections.current!;
-    model.apply({ type: 'run', run: run({ id: 'a', status: 'running' }) });
-    model.apply({ type: 'run', run: run({ id: 'b', status: 'running' }) });
-    expect(opened).toBe(1);
   });
 });
 
@@ -128,7 +100,9 @@ describe('commands', () => {
     const [commands, done, sent] = [new CommandRegistry(), [] as unknown[], [] as unknown[]];
     const kernel = new FakeKernel();
     const panel = panelWith(kernel, notebook);
-    Object.assign(panel.content, { activeCell: { model: { sharedModel: notebook.cells[active] } } });
+    Object.assign(panel.content, {
+      activeCell: { model: { sharedModel: notebook.cells[active] }, hasClass: () => false }
+    });
     const tracker = trackerOf(panel);
     const connections = connectionsOf(panel);
     connections.current!.send = message => sent.push(message) > 0;
@@ -136,7 +110,16 @@ describe('commands', () => {
     const decisions = new Proxy({} as CellDecisions, {
       get: (_, name) => (_panel: unknown, what: unknown) => done.push([name, what])
     });
-    addCommands({ commands, trans, tracker, connections, decisions, open: () => undefined });
+    addCommands({
+      commands,
+      trans,
+      tracker,
+      connections,
+      decisions,
+      actions: {} as CellActions,
+      open: () => undefined,
+      review: () => undefined
+    });
     return { commands, done, sent };
   };
   const pending = (): Notebook => {
@@ -161,7 +144,7 @@ describe('commands', () => {
     const { commands } = made(pending(), 0);
     const enabled = Object.values(Commands).filter(id => commands.isEnabled(id));
     expect(enabled).toEqual([
-      ...[Commands.open, Commands.stop, Commands.acceptAll, Commands.discardAll],
+      ...[Commands.open, Commands.review, Commands.stop, Commands.acceptAll, Commands.discardAll],
       ...[Commands.next, Commands.previous, Commands.undo]
     ]);
   });

@@ -4,9 +4,13 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import { KernelConnection } from './connection';
+import type { Preferences } from './preferences';
 
 export class KernelConnections {
-  constructor(private readonly _tracker: INotebookTracker) {}
+  constructor(
+    private readonly _tracker: INotebookTracker,
+    private readonly _preferences?: Preferences
+  ) {}
 
   /** Called once, when everyone who listens is connected. */
   start(): void {
@@ -31,15 +35,15 @@ export class KernelConnections {
   /** The connection of a notebook's kernel; None before it has one. */
   of(panel: NotebookPanel | null): KernelConnection | null {
     const kernel = panel?.sessionContext.session?.kernel;
-    if (!kernel) {
+    if (!kernel || kernel.isDisposed) {
       return null;
     }
     const known = this._byKernel.get(kernel.id);
-    if (known && !known.kernel.isDisposed) {
+    // JupyterLab closes the comms that come to the connection which handles them, unless they are registered there.
+    if (known && !known.kernel.isDisposed && (known.kernel.handleComms || !kernel.handleComms)) {
       return known;
     }
-    // Only one connection per kernel and page may handle comms; with a console first, that is the console's.
-    return kernel.handleComms ? this._connect(kernel) : null;
+    return this._connect(kernel);
   }
 
   private _watch(panel: NotebookPanel): void {
@@ -56,7 +60,7 @@ export class KernelConnections {
 
   private _connect(kernel: KernelConnection['kernel']): KernelConnection {
     this._byKernel.get(kernel.id)?.dispose();
-    const connection = new KernelConnection(kernel, this._tracker);
+    const connection = new KernelConnection(kernel, this._tracker, this._preferences);
     this._byKernel.set(kernel.id, connection);
     kernel.disposed.connect(() => {
       connection.dispose();

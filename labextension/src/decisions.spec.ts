@@ -1,7 +1,9 @@
 import { Notification } from '@jupyterlab/apputils';
 import type { NotebookPanel } from '@jupyterlab/notebook';
+import { NotebookActions } from '@jupyterlab/notebook';
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
+import { Widget } from '@lumino/widgets';
 
 import type { KernelConnection } from './connection';
 import type { KernelConnections } from './connections';
@@ -9,7 +11,7 @@ import { CellDecisions } from './decisions';
 import type { HistoryClient } from './history';
 import { insertCells } from './notebook';
 import type { CellState, FromPage } from './protocol';
-import { FROM_PAGE } from './testing/golden';
+import { FROM_PAGE, run, stateMessage } from './testing/golden';
 import type { Notebook } from './testing/notebooks';
 import { cellsOf, ids, notebookOf, panelOf, states } from './testing/notebooks';
 
@@ -18,6 +20,9 @@ let panel: NotebookPanel;
 let sent: FromPage[];
 let stored: [string, CellState][];
 let linked: boolean;
+/** The code of every run, as the history has it. */
+let recorded: string;
+let asked: [string, boolean][];
 let added: Signal<object, KernelConnection>;
 let decisions: CellDecisions;
 
@@ -26,10 +31,20 @@ beforeEach(() => {
   panel = panelOf(notebook);
   [sent, stored, linked] = [[], [], true];
   added = new Signal<object, KernelConnection>({});
-  const connection = { send: (message: FromPage) => linked && sent.push(message) > 0 };
+  asked = [];
+  recorded = 'run_r()';
+  const connection = {
+    model: { state: { runs: [] } },
+    send: (message: FromPage) => linked && sent.push(message) > 0,
+    effectsOf: async (...what: [string, boolean]) => {
+      asked.push(what);
+      return linked ? stateMessage().proposals[0].effects : null;
+    }
+  };
   decisions = new CellDecisions({
     connections: { added, of: () => connection } as unknown as KernelConnections,
     history: {
+      get: async (id: string) => run({ id, code: recorded }),
       setState: async (runId: string, state: CellState) => void stored.push([runId, state])
     } as unknown as HistoryClient,
     trans: nullTranslator.load('x'),
@@ -141,7 +156,9 @@ describe('inserting an old run again', () => {
 describe('running a pending cell in the live kernel', () => {
   /** A cell widget with this model, enough for the question. */
   const withWidgets = (): void => {
-    const widgets = notebook.cells.map(cell => ({ model: { id: cell.id, sharedModel: cell } }));
+    const widgets = notebook.cells.map(cell =>
+      Object.assign(new Widget(), { model: { id: cell.id, sharedModel: cell } })
+    );
     Object.assign(panel.content, { widgets });
   };
   const answer = async (button: string): Promise<void> => {
@@ -163,10 +180,108 @@ describe('running a pending cell in the live kernel', () => {
       '<img src=x onerror=alert(1)>'
     );
     expect(document.querySelector('.jp-CodeAgent-dialog img')).toBeNull();
+    expect(asked).toEqual([['<img src=x onerror=alert(1)>', true]]);
+    const said = document.querySelector('.jp-CodeAgent-dialog [data-kind=overwrites]')!;
+    expect(said.textContent).toBe('Would overwritedaily DataFrame 365x3');
     await answer('jp-mod-reject');
     await applied;
     expect(states(notebook).slice(1)).toEqual(['pending', 'pending']);
     expect(sent).toEqual([]);
+  });
+
+  it('says so where it could not be told what the code would do', async () => {
+    insert('r');
+    withWidgets();
+    linked = false;
+    const applied = decisions.apply(panel, 'r-code');
+    await vi.waitFor(() =>
+      expect(document.querySelector('.jp-CodeAgent-dialog')?.textContent).toContain('could not be determined')
+    );
+    await answer('jp-mod-reject');
+    await applied;
+  });
+
+  const shown = (): string | undefined => document.querySelector('.jp-CodeAgent-dialog')?.textContent ?? '';
+
+  it('runs that cell and nothing else after a yes, and reports it', async () => {
+    const ran = vi.spyOn(NotebookActions, 'runCells').mockResolvedValue(true);
+    insert('r');
+    withWidgets();
+    const applied = decisions.apply(panel, 'r-code');
+    await answer('jp-mod-accept');
+    await applied;
+    expect(ran.mock.calls.map(([, cells]) => cells)).toEqual([[panel.content.widgets[1]]]);
+    expect(sent.map(message => message.type)).toEqual(['applied', 'cell_state']);
+    expect(states(notebook).slice(1)).toEqual(['accepted', 'accepted']);
+    ran.mockRestore();
+  });
+
+  it('a yes is to the text that was shown and to the kernel of then; for another it is asked again', async () => {
+    const ran = vi.spyOn(NotebookActions, 'runCells').mockResolvedValue(true);
+    insert('r');
+    withWidgets();
+    const applied = decisions.apply(panel, 'r-code');
+    await vi.waitFor(() => expect(shown()).toContain('run_r()'));
+    notebook.getCell(1).setSource('evil()');
+    await answer('jp-mod-accept');
+    await vi.waitFor(() => expect(shown()).toContain('evil()'));
+    expect(shown()).toContain('has changed since you said yes');
+    expect(ran).not.toHaveBeenCalled();
+    Object.assign(panel.sessionContext, { session: { kernel: { id: 'another' } } });
+    await answer('jp-mod-accept');
+    await vi.waitFor(() => expect(asked).toHaveLength(3));
+    await answer('jp-mod-reject');
+    await applied;
+    expect(ran).not.toHaveBeenCalled();
+    expect(sent).toEqual([]);
+    ran.mockRestore();
+  });
+
+  it.each([
+    ['run_r()', 'So far it ran in the sandbox'],
+    ['another()', 'There is no record here']
+  ])('says that it ran in the sandbox only if its record has this very text: %s', async (code, said) => {
+    recorded = code;
+    insert('r');
+    withWidgets();
+    const applied = decisions.apply(panel, 'r-code');
+    await vi.waitFor(() => expect(shown()).toContain('run_r()'));
+    expect(shown()).toContain(said);
+    expect(shown()!.includes('So far it ran')).toBe(code === 'run_r()');
+    await answer('jp-mod-reject');
+    await applied;
+  });
+
+  it('a yes runs nothing when the cell or the notebook has gone meanwhile', async () => {
+    const ran = vi.spyOn(NotebookActions, 'runCells').mockResolvedValue(true);
+    insert('r');
+    withWidgets();
+    const applied = decisions.apply(panel, 'r-code');
+    await vi.waitFor(() => expect(shown()).toContain('run_r()'));
+    panel.content.widgets[1].dispose();
+    await answer('jp-mod-accept');
+    await applied;
+    expect([ran.mock.calls, sent]).toEqual([[], []]);
+    ran.mockRestore();
+  });
+
+  it('a second press asks no second question, and the cell shows that the first was heard', async () => {
+    insert('r');
+    withWidgets();
+    const cell = panel.content.widgets[1];
+    const both = [decisions.apply(panel, 'r-code'), decisions.apply(panel, 'r-code')];
+    expect([cell.hasClass('jp-CodeAgent-applying'), cell.node.getAttribute('aria-busy')]).toEqual([
+      true,
+      'true'
+    ]);
+    await answer('jp-mod-reject');
+    await Promise.all(both);
+    expect(asked).toHaveLength(1);
+    expect(cell.hasClass('jp-CodeAgent-applying')).toBe(false);
+    const again = decisions.apply(panel, 'r-code');
+    await answer('jp-mod-reject');
+    await again;
+    expect(asked).toHaveLength(2);
   });
 
   it('is not offered for a cell that is not the agent’s', async () => {

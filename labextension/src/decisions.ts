@@ -1,30 +1,30 @@
 /** What the user decides about inserted cells, on the cell, in the panel and by command; each is reported. */
-import { Dialog, showDialog, Notification } from '@jupyterlab/apputils';
+import { Notification } from '@jupyterlab/apputils';
 import type { Cell } from '@jupyterlab/cells';
 import { MarkdownCell } from '@jupyterlab/cells';
-import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { NotebookActions } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { UUID } from '@lumino/coreutils';
-import { Widget } from '@lumino/widgets';
 
+import { ApplyQuestion } from './applyquestion';
+import { runState } from './celltools/blocks';
 import type { KernelConnections } from './connections';
 import type { HistoryClient } from './history';
 import type { ISharedCell } from './notebook';
 import {
-  discardRuns,
+  discardCells,
   insertCells,
   isPending,
   LastInsertion,
   markCells,
-  markRun,
   pendingRuns,
   provenance,
   requireWritable,
   sharedNotebook
 } from './notebook';
 import type { CellState, ICell } from './protocol';
+import { scrollIntoView } from './scrolling';
 
 export interface IDecisionsOptions {
   connections: KernelConnections;
@@ -36,33 +36,53 @@ export interface IDecisionsOptions {
 
 export class CellDecisions {
   constructor(private readonly _options: IDecisionsOptions) {
+    this._question = new ApplyQuestion(_options.connections, _options.history, _options.trans);
     _options.connections.added.connect((_, connection) => {
       connection.inserted.connect((_, { panel, cellIds }) => this._remember(panel, cellIds));
     });
   }
 
+  /** All pending cells of a run. */
   accept(panel: NotebookPanel, runId: string): void {
-    const notebook = sharedNotebook(panel);
-    if (notebook && markRun(notebook, runId, 'accepted').length > 0) {
-      // An edited cell of the run stays edited, and so does the run.
-      const edited = notebook.cells.some(
-        cell => provenance(cell)?.run_id === runId && provenance(cell)?.state === 'edited'
-      );
-      this.report(panel, runId, edited ? 'edited' : 'accepted');
-    }
+    const cells = sharedNotebook(panel)?.cells.filter(cell => isPending(cell, runId)) ?? [];
+    this.acceptCells(
+      panel,
+      cells.map(cell => cell.id)
+    );
+  }
+
+  /** Those of these cells that are pending. */
+  acceptCells(panel: NotebookPanel, cellIds: readonly string[]): void {
+    const cells = sharedNotebook(panel)?.cells.filter(c => cellIds.includes(c.id) && isPending(c)) ?? [];
+    markCells(cells, 'accepted');
+    this._reportRuns(panel, runsOf(cells));
   }
 
   acceptAll(panel: NotebookPanel): void {
     pendingRuns(sharedNotebook(panel)!).forEach(run => this.accept(panel, run.runId));
   }
 
+  /** All pending cells of these runs, as one step to undo. */
   discard(panel: NotebookPanel, runIds: readonly string[]): void {
+    const cells = sharedNotebook(panel)?.cells.filter(cell => runIds.some(run => isPending(cell, run))) ?? [];
+    this.discardCells(
+      panel,
+      cells.map(cell => cell.id)
+    );
+  }
+
+  /** Those of these cells that are pending, as one step to undo. */
+  discardCells(panel: NotebookPanel, cellIds: readonly string[]): void {
     const notebook = sharedNotebook(panel);
-    if (notebook && discardRuns(notebook, runIds).length > 0) {
-      runIds.forEach(runId => {
-        this._discarded.add(runId);
-        this.report(panel, runId, 'discarded');
-      });
+    const runs = runsOf(notebook?.cells.filter(c => cellIds.includes(c.id) && isPending(c)) ?? []);
+    const hadFocus = panel.content.node.contains(document.activeElement);
+    if (notebook && discardCells(notebook, cellIds).length > 0) {
+      this._reportRuns(panel, runs);
+      if (hadFocus) {
+        // It went with the cell: without it the key that undoes this would reach nobody.
+        panel.content.mode = 'command';
+        panel.content.activate();
+      }
     }
   }
 
@@ -107,15 +127,24 @@ export class CellDecisions {
   /** Run the cell, and only this one, in the live kernel, after a yes to exactly that. */
   async apply(panel: NotebookPanel, cellId: string): Promise<void> {
     const cell = findCell(panel, cellId);
-    const runId = cell && provenance(cell.model.sharedModel as unknown as ISharedCell)?.run_id;
-    if (!cell || !runId || !(await this._mayRunInKernel(panel, cell.model.sharedModel.getSource()))) {
+    const shared = cell?.model.sharedModel as unknown as ISharedCell | undefined;
+    const runId = shared && provenance(shared)?.run_id;
+    if (!cell || !runId || this._applying.has(shared)) {
       return;
     }
-    this.accept(panel, runId);
-    await NotebookActions.runCells(panel.content, [cell], panel.sessionContext);
+    this._applying.add(shared);
+    try {
+      if (await this._question.mayRun(panel, cell)) {
+        this._options.connections.of(panel)?.send({ type: 'applied', run_id: runId });
+        this.accept(panel, runId);
+        await NotebookActions.runCells(panel.content, [cell], panel.sessionContext);
+      }
+    } finally {
+      this._applying.delete(shared);
+    }
   }
 
-  /** Scroll to a cell and make it the active one. */
+  /** Scroll to a cell, however long the notebook is, and make it the active one. */
   async reveal(panel: NotebookPanel, cellId: string): Promise<Cell | null> {
     const index = panel.content.widgets.findIndex(cell => cell.model.id === cellId);
     if (index < 0) {
@@ -125,8 +154,7 @@ export class CellDecisions {
     panel.content.deselectAll();
     panel.content.activeCellIndex = index;
     const cell = panel.content.widgets[index];
-    await panel.content.scrollToItem(index, 'smart');
-    await cell.ready;
+    await scrollIntoView(panel.content, cell);
     return cell;
   }
 
@@ -137,7 +165,9 @@ export class CellDecisions {
     for (let i = 1; i <= cells.length; i++) {
       const cell = cells[(active + step * i + cells.length * 2) % cells.length];
       if (isPending(cell)) {
+        panel.content.mode = 'command';
         await this.reveal(panel, cell.id);
+        panel.content.activate(); // the keys that decide act on the cell that has the focus
         return;
       }
     }
@@ -182,6 +212,19 @@ export class CellDecisions {
     }
   }
 
+  /** Runs of which something was decided; one whose code still waits is not decided yet. */
+  private _reportRuns(panel: NotebookPanel, runIds: readonly string[]): void {
+    for (const runId of runIds) {
+      const state = runState(sharedNotebook(panel)!, runId);
+      if (state === 'discarded') {
+        this._discarded.add(runId);
+      }
+      if (state !== 'pending') {
+        this.report(panel, runId, state);
+      }
+    }
+  }
+
   private _remember(panel: NotebookPanel, cellIds: readonly string[]): void {
     const notebook = sharedNotebook(panel);
     if (notebook) {
@@ -189,56 +232,17 @@ export class CellDecisions {
     }
   }
 
-  private async _mayRunInKernel(panel: NotebookPanel, code: string): Promise<boolean> {
-    if (this._granted.has(panel.context)) {
-      return true;
-    }
-    const { trans } = this._options;
-    const kernel = panel.sessionContext.kernelDisplayName;
-    const answer = await showDialog({
-      title: trans.__('Run this code in YOUR kernel?'),
-      body: codeBody(
-        trans.__(
-          'So far it ran in the sandbox, on copies. Now it would run in your own kernel (%1), on your own ' +
-            'variables and files, with all your rights.',
-          kernel
-        ),
-        code
-      ),
-      buttons: [
-        Dialog.cancelButton({ label: trans.__('Cancel') }),
-        Dialog.warnButton({ label: trans.__('Run in my kernel') })
-      ],
-      defaultButton: 0,
-      focusNodeSelector: '.jp-mod-reject',
-      checkbox: {
-        label: trans.__('Do not ask again in this notebook until I reload the page'),
-        checked: false
-      }
-    });
-    if (answer.button.accept && answer.isChecked) {
-      this._granted.add(panel.context);
-    }
-    return answer.button.accept;
-  }
-
   private _last = new LastInsertion();
   private _discarded = new Set<string>();
-  private _granted = new WeakSet<DocumentRegistry.Context>();
+  private readonly _question: ApplyQuestion;
+  /** Cells about which it is asked, or which run after a yes: a second press is the same one. */
+  private _applying = new WeakSet<object>();
+}
+
+function runsOf(cells: readonly ISharedCell[]): string[] {
+  return [...new Set(cells.map(cell => provenance(cell)!.run_id))];
 }
 
 export function findCell(panel: NotebookPanel, cellId: string): Cell | undefined {
   return panel.content.widgets.find(cell => cell.model.id === cellId);
-}
-
-function codeBody(text: string, code: string): Widget {
-  const body = new Widget();
-  body.addClass('jp-CodeAgent-dialog');
-  const paragraph = document.createElement('p');
-  paragraph.textContent = text;
-  const pre = document.createElement('pre');
-  pre.textContent = code;
-  pre.tabIndex = 0;
-  body.node.append(paragraph, pre);
-  return body;
 }

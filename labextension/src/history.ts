@@ -22,6 +22,42 @@ export interface IRunLine {
   completion_tokens: number;
   cell_state: CellState;
   error: string;
+  /** Where a search found a word that the prompt does not have. */
+  excerpt?: string;
+}
+
+/** What came of a run, in one word: of one that gave cells what was decided over them, else how it ended. */
+export type Outcome = Exclude<RunStatus, 'ok'> | CellState;
+
+export function outcomeOf(run: Pick<IRunLine, 'status' | 'cell_state'>): Outcome {
+  return run.status === 'ok' ? run.cell_state : run.status;
+}
+
+/** A run whole, with what was decided over its cells, oldest first. */
+export interface IRecordedRun extends IRun {
+  decisions?: ICellDecision[];
+}
+
+export interface ICellDecision {
+  at: number;
+  /** `applied`: its code was run in the kernel. */
+  what: CellState | 'applied';
+  by: string;
+}
+
+export interface ICounted {
+  name: string;
+  count: number;
+}
+
+/** All runs that match, without their lines. */
+export interface IOverview {
+  /** When each was started, newest first; seconds since the epoch. */
+  times: number[];
+  /** Under all conditions but that on the notebook itself; likewise the others. */
+  notebooks: ICounted[];
+  models: ICounted[];
+  outcomes: ICounted[];
 }
 
 export interface IRunPage {
@@ -29,13 +65,28 @@ export interface IRunPage {
   runs: IRunLine[];
 }
 
-export interface IQuery {
+/** Conditions on runs; empty ones ask for nothing. */
+export interface IRunFilter {
   search?: string;
   notebook?: string;
-  status?: string;
+  model?: string;
+  outcome?: string;
+  /** Seconds since the epoch. */
+  since?: number;
+}
+
+export interface IQuery extends IRunFilter {
   limit?: number;
   offset?: number;
 }
+
+const isCounted = arrayOf(shape({ name: string, count: number }));
+const isOverview = shape({
+  times: arrayOf(number),
+  notebooks: isCounted,
+  models: isCounted,
+  outcomes: isCounted
+});
 
 const isPage = shape({
   total: number,
@@ -71,8 +122,12 @@ export class HistoryClient {
     return checked<IRunPage>(isPage, answer);
   }
 
-  async get(runId: string): Promise<IRun> {
-    return checked<IRun>(isRun, await this._json(`runs/${encodeURIComponent(runId)}`));
+  async overview(filter: IRunFilter): Promise<IOverview> {
+    return checked<IOverview>(isOverview, await this._json(`overview${queryString(filter)}`));
+  }
+
+  async get(runId: string): Promise<IRecordedRun> {
+    return checked<IRecordedRun>(isRun, await this._json(`runs/${encodeURIComponent(runId)}`));
   }
 
   async cells(runId: string): Promise<ICell[]> {
@@ -97,6 +152,20 @@ export class HistoryClient {
 
   async delete(runId: string): Promise<void> {
     await this._request(`runs/${encodeURIComponent(runId)}`, { method: 'DELETE' });
+  }
+
+  /** How many went; runs under way stay. */
+  async deleteNotebook(notebook: string): Promise<number> {
+    return this._deleteRuns({ notebook });
+  }
+
+  async deleteAll(): Promise<number> {
+    return this._deleteRuns({ all: 'yes' });
+  }
+
+  private async _deleteRuns(which: { notebook: string } | { all: string }): Promise<number> {
+    const answer = await this._request(`runs${queryString(which)}`, { method: 'DELETE' });
+    return checked<{ deleted: number }>(shape({ deleted: number }), await answer.json()).deleted;
   }
 
   private async _json(path: string): Promise<unknown> {
@@ -128,7 +197,7 @@ function checked<T>(check: (value: unknown) => boolean, answer: unknown): T {
   return answer as T;
 }
 
-function queryString(query: IQuery): string {
+function queryString(query: object): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   return given.length ? `?${new URLSearchParams(given.map(([key, value]) => [key, String(value)]))}` : '';
 }

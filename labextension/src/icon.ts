@@ -11,3 +11,19 @@ export const agentIcon = new LabIcon({
   </g>
 </svg>`
 });
+
+/** A closed shield: nothing got through. */
+export const shieldIcon = new LabIcon({
+  name: 'jupyter-codeagent:shield',
+  svgstr: `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24">
+  <path class="jp-icon3" fill="#616161" d="M12 1 3 5v6c0 5.5 3.8 10.7 9 12 5.2-1.3 9-6.5 9-12V5zm-2 16-4-4 1.41-1.41L10 14.17l6.59-6.59L18 9z"/>
+</svg>`
+});
+
+/** A shield with an exclamation mark: something got through, or nothing isolates. */
+export const openShieldIcon = new LabIcon({
+  name: 'jupyter-codeagent:shield-open',
+  svgstr: `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24">
+  <path class="jp-icon3" fill="#616161" d="M12 1 3 5v6c0 5.5 3.8 10.7 9 12 5.2-1.3 9-6.5 9-12V5zm-1 6h2v6h-2zm0 8h2v2h-2z"/>
+</svg>`
+});

@@ -5,18 +5,30 @@ import { IEditorServices } from '@jupyterlab/codeeditor';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { IStateDB } from '@jupyterlab/statedb';
+import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 
 import { Attention } from './attention';
+import { CellActions } from './celltools/actions';
+import { keysOf } from './celltools/keys';
 import { addCommands, Commands } from './commands';
 import { KernelConnections } from './connections';
 import { CellDecisions } from './decisions';
+import { frontEndOf } from './comparisonwidget';
+import type { IPanelServices } from './components/services';
 import { HistoryClient } from './history';
+import { HistoryActions } from './historyactions';
 import { addInteractiveRenderer } from './interactive';
 import { libraries } from './interactive_libraries';
 import { Marks } from './marks';
-import { AgentPanel } from './panel';
+import { PanelMemory } from './memory';
+import { showsNotebooks } from './page';
+import { Preferences } from './preferences';
+import { RunList } from './runlist';
+import { AgentPanel } from './sidepanel';
+import { StatusItem } from './statusitem';
 import { ICodeAgent } from './tokens';
 
 export { ICodeAgent };
@@ -30,7 +42,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
   autoStart: true,
   provides: ICodeAgent,
   requires: [INotebookTracker, IEditorServices, IRenderMimeRegistry],
-  optional: [ITranslator, ISettingRegistry, ILayoutRestorer, ICommandPalette],
+  optional: [ITranslator, ISettingRegistry, ILayoutRestorer, ICommandPalette, IStateDB, IStatusBar],
   activate: (
     app: JupyterFrontEnd,
     tracker: INotebookTracker,
@@ -39,20 +51,59 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
     translator: ITranslator | null,
     settings: ISettingRegistry | null,
     restorer: ILayoutRestorer | null,
-    palette: ICommandPalette | null
+    palette: ICommandPalette | null,
+    database: IStateDB | null,
+    statusBar: IStatusBar | null
   ): ICodeAgent => {
     const trans = (translator ?? nullTranslator).load('jupyter_codeagent');
     const history = new HistoryClient(app.serviceManager.serverSettings);
     addInteractiveRenderer({ rendermime, trans, load: libraries(history) });
-    const connections = new KernelConnections(tracker);
+    const loading = settings?.load(PLUGIN_ID) ?? null;
+    const preferences = new Preferences(loading);
+    const connections = new KernelConnections(tracker, preferences);
+    if (!showsNotebooks()) {
+      return readOnlyView(connections); // never started: no notebook will come to this page
+    }
     const decisions = new CellDecisions({
       connections,
       history,
       trans,
       activate: panel => app.shell.activateById(panel.id)
     });
-    const marks = new Marks(tracker, decisions, trans);
-    const services = { trans, tracker, editors, rendermime, connections, marks, decisions, history };
+    const actions = new CellActions({ connections, decisions, trans });
+    const keys = keysOf(app.commands, Commands);
+    const marks = new Marks(tracker, { decisions, actions, trans, keys });
+    const memory = new PanelMemory(database);
+    const attention: Attention = new Attention({
+      connections,
+      tracker,
+      marks,
+      trans,
+      open: () => open(),
+      show: () => show(),
+      isPanelVisible: () => panel.isVisible,
+      activate: notebook => app.shell.activateById(notebook.id),
+      setBadge: (decisions, caption) => panel.setBadge(decisions, caption)
+    });
+    const runs = new RunList(history);
+    const frontEnd = frontEndOf(app, () => services);
+    const historyActions = new HistoryActions({ trans, tracker, decisions, history, runs, frontEnd });
+    const services: IPanelServices = {
+      ...{
+        trans,
+        tracker,
+        editors,
+        rendermime,
+        connections,
+        marks,
+        decisions,
+        memory,
+        attention,
+        preferences,
+        keys
+      },
+      ...{ history, historyActions, runs }
+    };
     const panel = new AgentPanel(services);
     const open = (): void => {
       if (!panel.isAttached) {
@@ -60,15 +111,32 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
       }
       app.shell.activateById(panel.id);
     };
+    const show = (): void => {
+      open();
+      panel.takeFocus();
+    };
     app.shell.add(panel, 'right', { rank: 900, type: 'Code agent' });
     restorer?.add(panel, panel.id);
 
-    const attention = new Attention(connections, panel, trans, open);
-    addCommands({ commands: app.commands, trans, tracker, connections, decisions, open });
+    const statusItem = new StatusItem(attention, trans);
+    statusBar?.registerStatusItem('jupyter-codeagent:status', {
+      item: statusItem,
+      isActive: () => statusItem.isActive,
+      align: 'left',
+      rank: 200
+    });
+    const review = (): void => {
+      open();
+      memory.set('tab', 'now');
+      panel.takeFocus('.jp-CodeAgent-approval h3');
+    };
+    const commands = app.commands;
+    addCommands({ review, commands, trans, tracker, connections, decisions, actions, open: show });
     const category = trans.__('Code Agent');
     Object.values(Commands).forEach(command => palette?.addItem({ command, category }));
-    void settings?.load(PLUGIN_ID).then(loaded => {
+    void loading?.then(loaded => {
       const read = (): void => {
+        actions.showButtons = loaded.get('cellButtons').composite === true;
         attention.settings = {
           openOnDecision: loaded.get('openOnDecision').composite === true,
           openOnFirstRun: loaded.get('openOnFirstRun').composite === true
@@ -90,7 +158,10 @@ function readOnlyView(connections: KernelConnections): ICodeAgent {
   } as ICodeAgent;
   const changed = new Signal<ICodeAgent, void>(view);
   connections.changed.connect(() => changed.emit());
-  connections.added.connect((_, connection) => connection.model.changed.connect(() => changed.emit()));
+  connections.added.connect((_, connection) => {
+    connection.model.changed.connect(() => changed.emit());
+    connection.model.progressed.connect(() => changed.emit());
+  });
   return Object.defineProperty(view, 'changed', { value: changed });
 }
 

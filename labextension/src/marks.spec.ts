@@ -1,3 +1,4 @@
+import type { YCodeCell } from '@jupyter/ydoc';
 import { Signal } from '@lumino/signaling';
 import type { Cell } from '@jupyterlab/cells';
 import { CodeCell, CodeCellModel } from '@jupyterlab/cells';
@@ -12,15 +13,16 @@ import { RenderMimeRegistry, standardRendererFactories } from '@jupyterlab/rende
 import { nullTranslator } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 
+import type { CellActions } from './celltools/actions';
 import type { CellDecisions } from './decisions';
 import { NotebookMarks } from './marks';
 import { insertCells, markRun } from './notebook';
 import type { Notebook } from './testing/notebooks';
-import { cellsOf, notebookOf, panelOf } from './testing/notebooks';
+import { cellsOf, codeCell, notebookOf, panelOf } from './testing/notebooks';
 
 const rendermime = new RenderMimeRegistry({ initialFactories: standardRendererFactories });
 
-function codeCellOf(shared: unknown): CodeCell {
+function codeCellOf(shared: unknown, drawn = true): CodeCell {
   const extensions = new EditorExtensionRegistry();
   extensions.addExtension({
     name: 'shared-model-binding',
@@ -34,7 +36,12 @@ function codeCellOf(shared: unknown): CodeCell {
     editorFactory: options => factory.newInlineEditor(options)
   });
   const model = new CodeCellModel({ sharedModel: shared as never });
-  const cell = new CodeCell({ model, rendermime, contentFactory, placeholder: false }).initializeState();
+  const editorConfig = { autoClosingBrackets: true };
+  const cell = new CodeCell({ model, rendermime, contentFactory, editorConfig, placeholder: !drawn });
+  if (!drawn) {
+    return cell; // as one that has not been scrolled to
+  }
+  cell.initializeState();
   Widget.attach(cell, document.body);
   return cell;
 }
@@ -43,11 +50,16 @@ let notebook: Notebook;
 let panel: NotebookPanel;
 let marks: NotebookMarks;
 let done: string[];
+/** Questions that the kernel knows, by run. */
+let known: Map<string, string>;
+let actions: { changed: Signal<object, void>; showButtons: boolean } & Record<string, unknown>;
 
-function show(fresh: Notebook): Cell[] {
+function show(fresh: Notebook, drawn = true): Cell[] {
   notebook = fresh;
   panel = panelOf(notebook);
-  const widgets = notebook.cells.filter(cell => cell.cell_type === 'code').map(codeCellOf);
+  const widgets = notebook.cells
+    .filter(cell => cell.cell_type === 'code')
+    .map(cell => codeCellOf(cell, drawn));
   const model = Object.assign(panel.content.model!, {
     cells: { changed: new Signal({}) },
     metadataChanged: new Signal({})
@@ -56,19 +68,36 @@ function show(fresh: Notebook): Cell[] {
     widgets,
     model,
     modelChanged: new Signal({}),
+    activeCellChanged: new Signal({}),
+    activeCell: null,
+    toggleClass: () => true,
     codeMimetype: 'text/x-ipython'
   });
   done = [];
   const record = (what: string) => (): void => void done.push(what);
   const decisions = {
-    accept: record('accept'),
+    acceptCells: record('accept'),
     edit: record('edit'),
-    discard: record('discard'),
+    discardCells: record('discard'),
     apply: record('apply'),
     noticeRestored: () => undefined,
     markEdited: record('edited')
   };
-  marks = new NotebookMarks(panel, decisions as unknown as CellDecisions, nullTranslator.load('x'));
+  known = new Map();
+  actions = {
+    changed: new Signal<object, void>({}),
+    showButtons: true,
+    canAsk: () => known.size > 0,
+    question: (_: unknown, runId: string) => known.get(runId),
+    fix: async () => void done.push('fix'),
+    explain: async () => void done.push('explain'),
+    goOn: async () => void done.push('continue')
+  };
+  marks = new NotebookMarks(panel, {
+    decisions: decisions as unknown as CellDecisions,
+    actions: actions as unknown as CellActions,
+    trans: nullTranslator.load('x')
+  });
   return widgets;
 }
 
@@ -125,18 +154,126 @@ it('a pending cell in which the user types counts as edited and has no bar any m
 });
 
 it('a prompt is prose, and code again when it is not a prompt any more', async () => {
-  const [prompt] = show(notebookOf('%%agent --new\nWhy?'));
+  const [prompt] = show(notebookOf('%%agent --new\nWhy?')) as CodeCell[];
   await refreshed();
-  expect([prompt.hasClass('jp-CodeAgent-prompt'), prompt.model.mimeType]).toEqual([true, 'text/plain']);
+  const look = (): unknown[] => [
+    prompt.hasClass('jp-CodeAgent-prompt'),
+    prompt.model.mimeType,
+    prompt.editor!.getOption('autoClosingBrackets') // no second quote behind an apostrophe
+  ];
+  await vi.waitFor(() => expect(look()).toEqual([true, 'text/plain', false]));
   notebook.getCell(0).setSource('%%agents');
-  await refreshed();
-  expect([prompt.hasClass('jp-CodeAgent-prompt'), prompt.model.mimeType]).toEqual([false, 'text/x-ipython']);
+  await vi.waitFor(() => expect(look()).toEqual([false, 'text/x-ipython', true]));
 });
 
-it('a prompt stays prose when the notebook learns of the kernel’s language', async () => {
-  const [prompt] = show(notebookOf('%%agent\nWhat is the sum?'));
+it('a prompt stays prose when the notebook learns of the kernel’s language or the settings change', async () => {
+  const [prompt] = show(notebookOf('%%agent\nWhat is the sum?')) as CodeCell[];
   await refreshed();
   prompt.model.mimeType = 'text/x-ipython';
+  await vi.waitFor(() => expect(prompt.model.mimeType).toBe('text/plain'));
+  prompt.editor!.setOption('autoClosingBrackets', true);
+  notebook.getCell(0).setSource('%%agent\nWhat is the sum? ');
+  await vi.waitFor(() => expect(prompt.editor!.getOption('autoClosingBrackets')).toBe(false));
+});
+
+it('in a notebook of 300 cells a key typed in one of the user’s cells looks at that cell only', async () => {
+  const own = Array.from({ length: 300 }, (_, i) => `x${i} = ${i}`);
+  const fresh = notebookOf('%%agent\none', ...own);
+  insertCells(fresh, { anchor: 'cell-0', replace: [], cells: cellsOf('r') });
+  const [, , first] = show(fresh, false);
   await refreshed();
-  expect(prompt.model.mimeType).toBe('text/plain');
+  const looked = new Map<string, number>();
+  for (const cell of notebook.cells) {
+    for (const what of ['getSource', 'getMetadata'] as const) {
+      const real = (cell[what] as (...args: unknown[]) => unknown).bind(cell);
+      const counting = (...args: unknown[]): unknown => {
+        looked.set(cell.id, (looked.get(cell.id) ?? 0) + 1);
+        return real(...args);
+      };
+      Object.assign(cell, { [what]: counting });
+    }
+  }
+  notebook.getCell(3).setSource('%%agent\nsecond');
+  await vi.waitFor(() => expect(first.hasClass('jp-CodeAgent-prompt')).toBe(true));
+  expect([...looked.keys()]).toEqual([first.model.id]);
+  notebook.getCell(1).setSource('changed by the user'); // of a run: what is pending has to be counted anew
+  await refreshed();
+  expect(looked.size).toBeGreaterThan(300);
+});
+
+// --- the buttons at the end of a cell
+
+const foot = (cell: Cell): string[] =>
+  [...cell.node.querySelectorAll('.jp-CodeAgent-cellTools button')].map(button => button.textContent ?? '');
+const press = (cell: Cell, name: string): void =>
+  [...cell.node.querySelectorAll('button')].find(button => button.textContent === name)!.click();
+const failure = { output_type: 'error', ename: 'KeyError', evalue: 'x', traceback: [] };
+
+function failedNotebook(...sources: string[]): Notebook {
+  const fresh = notebookOf(...sources);
+  sources.forEach((_, i) => (fresh.getCell(i) as YCodeCell).setOutputs([failure]));
+  return fresh;
+}
+
+it('a failed cell can be fixed, as long as it fails; a failed question cannot', async () => {
+  const [failed, question] = show(failedNotebook("df['nope']", '%%agent\none')) as CodeCell[];
+  known.set('r', 'one'); // the agent is there
+  await refreshed();
+  await vi.waitFor(() => expect([foot(failed), foot(question)]).toEqual([['Fix with agent'], []]));
+  press(failed, 'Fix with agent');
+  expect(done).toEqual(['fix']);
+  failed.model.clearExecution(); // run again
+  await vi.waitFor(() => expect([foot(failed), failed.hasClass('jp-CodeAgent-failed')]).toEqual([[], false]));
+});
+
+it('a failed cell whose id is not one is offered no repair: its id would be run as code', async () => {
+  const fresh = notebookOf();
+  fresh.insertCells(0, [codeCell("x\nimport os; os.system('id')\n#1", "df['nope']")]);
+  (fresh.getCell(0) as YCodeCell).setOutputs([failure]);
+  const [failed] = show(fresh);
+  known.set('r', 'one');
+  await refreshed();
+  expect([foot(failed), failed.hasClass('jp-CodeAgent-failed')]).toEqual([[], false]);
+});
+
+it('nothing is offered where the agent cannot be asked', async () => {
+  const [failed] = show(failedNotebook("df['nope']"));
+  await refreshed();
+  expect([foot(failed), failed.hasClass('jp-CodeAgent-failed')]).toEqual([[], false]);
+});
+
+it('a result can be explained and continued below its last cell, while the kernel knows its question', async () => {
+  const fresh = notebookOf('%%agent\none');
+  const two = ['r', 's'].map(id => cellsOf(id)[0]);
+  insertCells(fresh, { anchor: 'cell-0', replace: [], cells: two });
+  const [, result, forgotten] = show(fresh);
+  known.set('r', 'one');
+  await refreshed();
+  await vi.waitFor(() => expect(foot(result)).toEqual(['Explain', 'Continue']));
+  expect(foot(forgotten)).toEqual([]);
+  press(result, 'Explain');
+  press(result, 'Continue');
+  expect(done).toEqual(['explain', 'continue']);
+});
+
+it('without the buttons, by the user’s setting, the context menu still knows the cell', async () => {
+  const [failed] = show(failedNotebook("df['nope']"));
+  known.set('r', 'one');
+  actions.showButtons = false;
+  await refreshed();
+  expect([foot(failed), failed.hasClass('jp-CodeAgent-failed')]).toEqual([[], true]);
+});
+
+it('arrow keys walk along the buttons of a bar, around its end', async () => {
+  const [, code] = show(pendingNotebook());
+  await refreshed();
+  const buttons = [...bar(code)!.querySelectorAll('button')];
+  const key = (name: string): void =>
+    void document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true }));
+  buttons[0].focus();
+  key('ArrowRight');
+  expect(document.activeElement).toBe(buttons[1]);
+  key('ArrowLeft');
+  key('ArrowLeft');
+  expect(document.activeElement).toBe(buttons[buttons.length - 1]);
 });

@@ -1,6 +1,7 @@
 /** How the agent's cells look in a notebook: bars on pending ones, prose for `%%agent` prompts. */
 import type { Cell } from '@jupyterlab/cells';
 import { CodeCell } from '@jupyterlab/cells';
+import type { CodeEditor } from '@jupyterlab/codeeditor';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
@@ -8,22 +9,42 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 import type { PanelLayout } from '@lumino/widgets';
 
-import { CellBar } from './cellbar';
+import type { ICellBarActions, Keys } from './cellbar';
+import { blockBar, lookOf, partButtons } from './cellbar';
+import type { CellActions } from './celltools/actions';
+import type { Bar } from './celltools/bar';
+import type { IBlock } from './celltools/blocks';
+import { pendingBlocks, placeIn, resultBlocks } from './celltools/blocks';
+import { CellFeet, kindOf } from './celltools/toolbar';
 import type { CellDecisions } from './decisions';
+import { findCell } from './decisions';
 import type { ISharedCell } from './notebook';
-import { cellState, provenance } from './notebook';
+import { cellState, provenance, sharedNotebook } from './notebook';
 
+/** On the notebook; the keys of the review are bound there only. */
+export const REVIEW_CLASS = 'jp-CodeAgent-review';
 const PENDING_CLASS = 'jp-CodeAgent-pending';
+const PART_CLASS = 'jp-CodeAgent-pendingPart';
 const PROMPT_CLASS = 'jp-CodeAgent-prompt';
 const PROMPT = /^%%agent\b/;
-/** Typing changes a cell at every key; looking at all cells that often would be felt. */
+const PROSE = 'text/plain';
+const CLOSING = 'autoClosingBrackets';
+/** Typing changes a cell at every key. */
 const REFRESH_MS = 60;
+
+export interface IMarksOptions {
+  decisions: CellDecisions;
+  actions: CellActions;
+  trans: TranslationBundle;
+  /** What to say of the keys of a command. */
+  keys?: Keys;
+}
 
 /** All open notebooks. */
 export class Marks {
-  constructor(tracker: INotebookTracker, decisions: CellDecisions, trans: TranslationBundle) {
+  constructor(tracker: INotebookTracker, options: IMarksOptions) {
     const watch = (panel: NotebookPanel): void => {
-      const marks = new NotebookMarks(panel, decisions, trans);
+      const marks = new NotebookMarks(panel, options);
       marks.changed.connect(() => this._changed.emit(panel));
       panel.disposed.connect(() => marks.dispose());
     };
@@ -43,9 +64,16 @@ export class Marks {
 export class NotebookMarks implements IDisposable {
   constructor(
     private readonly _panel: NotebookPanel,
-    private readonly _decisions: CellDecisions,
-    private readonly _trans: TranslationBundle
+    private readonly _options: IMarksOptions
   ) {
+    this._feet = new CellFeet({
+      panel: _panel,
+      actions: _options.actions,
+      trans: _options.trans,
+      deciding: cellId => partButtons(_options.trans, this._deciding([cellId], cellId))
+    });
+    _panel.content.activeCellChanged.connect(this._showAsking, this);
+    _options.actions.changed.connect(this._all, this);
     _panel.content.modelChanged.connect(this._onModel, this);
     this._onModel();
   }
@@ -69,9 +97,22 @@ export class NotebookMarks implements IDisposable {
 
   private _onModel(): void {
     const model = this._panel.content.model;
-    model?.cells.changed.connect(this._schedule, this);
-    model?.metadataChanged.connect(this._schedule, this);
+    model?.cells.changed.connect(this._all, this);
+    model?.metadataChanged.connect(this._all, this);
+    this._all();
+  }
+
+  private _all(): void {
+    this._changedCells = 'all';
     this._schedule();
+  }
+
+  /** Typing and outputs come here: what one of the user's own cells says tells nothing about the others. */
+  private _one(model: CodeEditor.IModel): void {
+    if (this._changedCells !== 'all') {
+      this._changedCells.add(model);
+      this._schedule();
+    }
   }
 
   private _schedule(): void {
@@ -85,60 +126,114 @@ export class NotebookMarks implements IDisposable {
     if (this._disposed || this._panel.isDisposed) {
       return;
     }
-    for (const cell of this._panel.content.widgets) {
-      // Connecting the same slot again does nothing.
-      cell.model.contentChanged.connect(this._schedule, this);
-      cell.model.metadataChanged.connect(this._schedule, this);
-      // The notebook sets the type anew when it learns of the kernel's language.
-      cell.model.mimeTypeChanged.connect(this._schedule, this);
-      this._markPending(cell);
+    const changed = this._changedCells;
+    this._changedCells = new Set();
+    const ofUser = changed !== 'all' && [...changed].every(model => !provenance(sharedOf(model)));
+    if (ofUser) {
+      const canAsk = this._options.actions.canAsk(this._panel);
+      [...changed].forEach(model => this._refreshOwn(model, canAsk));
+    } else {
+      this._refreshAll();
+    }
+    if (this._panel.isVisible) {
+      this._showAsking();
+    }
+  }
+
+  /** A cell that no run has put there. */
+  private _refreshOwn(model: CodeEditor.IModel, canAsk: boolean): void {
+    const cell = this._cells.get(model);
+    if (cell && !cell.isDisposed) {
       this._markPrompt(cell);
+      this._feet.mark(
+        cell,
+        kindOf(cell, undefined, canAsk, () => false),
+        false
+      );
     }
-    if (this._panel.content.model) {
-      this._decisions.noticeRestored(this._panel);
+  }
+
+  private _refreshAll(): void {
+    const notebook = sharedNotebook(this._panel);
+    if (!notebook) {
+      return;
     }
+    const { actions, decisions } = this._options;
+    const pending = pendingBlocks(notebook);
+    const results = resultBlocks(notebook);
+    const canAsk = actions.canAsk(this._panel);
+    const knows = (runId: string): boolean => actions.question(this._panel, runId) !== undefined;
+    for (const cell of this._panel.content.widgets) {
+      this._watch(cell);
+      const block = pending.get(cell.model.id);
+      const isPart = block !== undefined && placeIn(block, cell.model.id) === 'part';
+      this._markPending(cell, block);
+      this._markPrompt(cell);
+      this._feet.mark(cell, kindOf(cell, results.get(cell.model.id), canAsk, knows), isPart);
+    }
+    this._panel.content.toggleClass(REVIEW_CLASS, pending.size > 0);
+    decisions.noticeRestored(this._panel);
     this._changed.emit();
   }
 
-  private _markPending(cell: Cell): void {
-    const shared = cell.model.sharedModel as unknown as ISharedCell;
+  /** Connecting the same slot again does nothing. */
+  private _watch(cell: Cell): void {
+    this._cells.set(cell.model, cell);
+    cell.model.contentChanged.connect(this._one, this);
+    cell.model.metadataChanged.connect(this._all, this);
+    // The notebook sets the type anew when it learns of the kernel's language.
+    cell.model.mimeTypeChanged.connect(this._one, this);
+  }
+
+  private _markPending(cell: Cell, block: IBlock | undefined): void {
+    const shared = sharedOf(cell.model);
     if (provenance(shared)?.state === 'pending' && cellState(shared) === 'edited') {
-      this._decisions.markEdited(this._panel, shared);
+      this._options.decisions.markEdited(this._panel, shared);
     }
-    const pending = cellState(shared) === 'pending';
-    if (pending !== cell.hasClass(PENDING_CLASS)) {
-      cell.toggleClass(PENDING_CLASS, pending);
+    const place = block && placeIn(block, shared.id);
+    const look = block && place ? lookOf(block, place) : '';
+    if (look !== (this._looks.get(cell) ?? '')) {
+      this._looks.set(cell, look);
+      cell.toggleClass(PENDING_CLASS, block !== undefined);
+      cell.toggleClass(PART_CLASS, place === 'part');
       // A cell out of sight has no content yet; it gets its bar when it is drawn.
-      void cell.ready.then(() => this._toggleBar(cell));
+      void cell.ready.then(() => this._drawBar(cell, look, block));
     }
   }
 
-  private _toggleBar(cell: Cell): void {
-    const bar = this._bars.get(cell);
-    const wanted = cell.hasClass(PENDING_CLASS) && !cell.isDisposed && !this._disposed;
-    if (wanted === Boolean(bar)) {
-      return;
+  private _drawBar(cell: Cell, look: string, block: IBlock | undefined): void {
+    if (cell.isDisposed || this._disposed || this._looks.get(cell) !== look) {
+      return; // another look came before the cell was drawn
     }
-    if (bar) {
-      bar.dispose();
-      this._bars.delete(cell);
-    } else {
-      const fresh = this._newBar(cell);
-      this._bars.set(cell, fresh);
-      (cell.layout as PanelLayout).insertWidget(0, fresh);
+    this._bars.get(cell)?.dispose();
+    this._bars.delete(cell);
+    if (block && placeIn(block, cell.model.id) !== 'part') {
+      const actions = this._deciding(block.cellIds, cell.model.id);
+      const bar = blockBar(this._options.trans, block, actions, this._options.keys);
+      this._bars.set(cell, bar);
+      (cell.layout as PanelLayout).insertWidget(0, bar);
     }
   }
 
-  private _newBar(cell: Cell): CellBar {
+  /** About these cells; *Edit* and *Accept & run* are about the one that has the buttons. */
+  private _deciding(cellIds: readonly string[], cellId: string): ICellBarActions {
     const panel = this._panel;
-    const id = cell.model.id;
-    const runId = provenance(cell.model.sharedModel as unknown as ISharedCell)!.run_id;
-    return new CellBar(this._trans, {
-      accept: () => this._decisions.accept(panel, runId),
-      edit: () => void this._decisions.edit(panel, id),
-      discard: () => this._decisions.discard(panel, [runId]),
-      apply: cell instanceof CodeCell ? () => void this._decisions.apply(panel, id) : undefined
-    });
+    const { decisions } = this._options;
+    return {
+      accept: () => decisions.acceptCells(panel, cellIds),
+      edit: () => void decisions.edit(panel, cellId),
+      discard: () => decisions.discardCells(panel, cellIds),
+      apply:
+        findCell(panel, cellId) instanceof CodeCell ? () => void decisions.apply(panel, cellId) : undefined
+    };
+  }
+
+  /** While a prompt is written, the list of completions has room for what they mean. */
+  private _showAsking(): void {
+    document.body.classList.toggle(
+      'jp-CodeAgent-asking',
+      this._panel.content.activeCell?.hasClass(PROMPT_CLASS) ?? false
+    );
   }
 
   private _markPrompt(cell: Cell): void {
@@ -148,14 +243,39 @@ export class NotebookMarks implements IDisposable {
     const prompt = PROMPT.test(cell.model.sharedModel.getSource());
     if (prompt !== cell.hasClass(PROMPT_CLASS)) {
       cell.toggleClass(PROMPT_CLASS, prompt);
-      cell.model.mimeType = prompt ? 'text/plain' : this._panel.content.codeMimetype;
-    } else if (prompt && cell.model.mimeType !== 'text/plain') {
-      cell.model.mimeType = 'text/plain';
+      cell.model.mimeType = prompt ? PROSE : this._panel.content.codeMimetype;
+      // A cell out of sight has no editor yet.
+      void cell.ready.then(() => this._closeBrackets(cell));
+    } else if (prompt) {
+      if (cell.model.mimeType !== PROSE) {
+        cell.model.mimeType = PROSE;
+      }
+      this._closeBrackets(cell); // the user's settings may have come meanwhile
     }
   }
 
-  private _bars = new WeakMap<Cell, CellBar>();
+  /** Not in prose: an apostrophe or a smiley opens nothing there. In code as the user has set it. */
+  private _closeBrackets(cell: CodeCell): void {
+    const prompt = cell.hasClass(PROMPT_CLASS);
+    if (prompt && cell.editor?.getOption(CLOSING) === true) {
+      this._closing.add(cell);
+      cell.editor.setOption(CLOSING, false);
+    } else if (!prompt && this._closing.delete(cell)) {
+      cell.editor?.setOption(CLOSING, true);
+    }
+  }
+
+  private readonly _feet: CellFeet;
+  private _looks = new WeakMap<Cell, string>();
+  private _bars = new WeakMap<Cell, Bar>();
+  private _cells = new WeakMap<CodeEditor.IModel, Cell>();
+  private _closing = new WeakSet<Cell>();
+  private _changedCells: Set<CodeEditor.IModel> | 'all' = 'all';
   private _timer = 0;
   private _disposed = false;
   private _changed = new Signal<this, void>(this);
+}
+
+function sharedOf(model: CodeEditor.IModel): ISharedCell {
+  return model.sharedModel as unknown as ISharedCell;
 }

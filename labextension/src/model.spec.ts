@@ -83,6 +83,17 @@ it('when the agent is gone, what it said is no longer true; when the link fails,
   expect(model.state).toMatchObject({ link: 'absent', runs: [], proposals: [], model: '' });
 });
 
+it('the last 50 runs are kept, and what was brought back from them', () => {
+  model.apply({ type: 'run', run: run({ id: 'first' }) });
+  model.setPulling('first', 'total');
+  for (let i = 0; i < 50; i++) {
+    model.apply({ type: 'run', run: run({ id: `r${i}` }) });
+  }
+  expect(model.state.runs).toHaveLength(50);
+  expect(model.state.runs[49].id).toBe('r49');
+  expect(model.state.pulls).toEqual({});
+});
+
 it('snapshots are not changed afterwards', () => {
   const before = model.state;
   model.apply({ type: 'run', run: run({ id: 'a' }) });
@@ -96,12 +107,10 @@ it('messages that the connection answers change nothing and are not announced', 
   expect(changes).toBe(0);
 });
 
-it('the switch of a variable and a decision show at once', () => {
+it('the switch of a variable shows at once', () => {
   model.apply(stateMessage());
   model.setShared('flights', 'hidden');
   expect(model.state.context.variables.find(v => v.name === 'flights')?.shared).toBe('hidden');
-  model.forgetProposal(stateMessage().proposals[0].id);
-  expect(model.state.proposals).toEqual([]);
 });
 
 it('switches of columns show at once, also among those that were searched', () => {

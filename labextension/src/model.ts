@@ -2,13 +2,17 @@
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
+import type { IProgress } from './progress';
+import { extended } from './progress';
 import type {
   ApprovalPolicy,
   IColumnsMessage,
   IContext,
+  IModelsMessage,
   IProgressMessage,
   IProposal,
   ISandbox,
+  ISettings,
   IVariable,
   Shared,
   ToPage
@@ -20,10 +24,8 @@ import { isRunning } from './record';
 /** `absent`: the kernel has not loaded the extension. */
 export type LinkStatus = 'connecting' | 'ready' | 'absent' | 'failed';
 
-export interface IProgress extends IProgressMessage {
-  /** `Date.now()` of this page when it arrived: the clocks of kernel and browser may differ. */
-  receivedAt: number;
-}
+/** As many as the kernel keeps for its pages; the history has them all. */
+const MAX_RUNS = 50;
 
 export interface IPull {
   state: 'waiting' | 'done' | 'failed';
@@ -41,6 +43,11 @@ export interface IAgentState {
   problem: string;
   model: string;
   approve: ApprovalPolicy;
+  settings: ISettings;
+  /** What could be asked; null before it was looked for. */
+  models: IModelsMessage | null;
+  /** Why the last change of a setting was not made; empty if it was. */
+  refused: string;
   sandbox: ISandbox | null;
   context: IContext;
   /** The answer to the last search for columns. */
@@ -59,6 +66,9 @@ export const EMPTY: IAgentState = {
   problem: '',
   model: '',
   approve: 'review',
+  settings: { values: [], server: null },
+  models: null,
+  refused: '',
   sandbox: null,
   context: {
     privacy: 'stats',
@@ -81,8 +91,14 @@ export class AgentModel {
     return this._state;
   }
 
+  /** Not emitted for progress, which comes many times a second and concerns few. */
   get changed(): ISignal<this, IAgentState> {
     return this._changed;
+  }
+
+  /** There is progress of the run with this id. */
+  get progressed(): ISignal<this, string> {
+    return this._progressed;
   }
 
   /** A decision has begun to wait. Not emitted again when the heartbeat repeats it. */
@@ -92,6 +108,11 @@ export class AgentModel {
 
   get runStarted(): ISignal<this, IRun> {
     return this._runStarted;
+  }
+
+  /** A run that was under way is over. */
+  get runEnded(): ISignal<this, IRun> {
+    return this._runEnded;
   }
 
   setLink(link: LinkStatus, problem = ''): void {
@@ -121,19 +142,28 @@ export class AgentModel {
     this._update({ ...this._state, pulls: { ...this._state.pulls, [pullKey(runId, name)]: pull } });
   }
 
-  /** A decision has been sent: the card goes away at once. */
-  forgetProposal(id: string): void {
-    this._update({ ...this._state, proposals: this._state.proposals.filter(p => p.id !== id) });
+  /** A change is asked for: what was said of the last one is over. */
+  forgetRefusal(): void {
+    this._update({ ...this._state, refused: '' });
   }
 
   apply(message: ToPage): void {
     const before = this._state;
+    if (message.type === 'progress') {
+      this._state = next(before, message);
+      this._progressed.emit(message.run_id);
+      return;
+    }
     this._update(next(before, message));
     const knownProposals = new Set(before.proposals.map(p => p.id));
     this._state.proposals.filter(p => !knownProposals.has(p.id)).forEach(p => this._proposed.emit(p));
     if (message.type === 'run' && isRunning(message.run) && !before.runs.some(r => r.id === message.run.id)) {
       this._runStarted.emit(message.run);
     }
+    const wasRunning = new Set(before.runs.filter(isRunning).map(run => run.id));
+    this._state.runs
+      .filter(run => !isRunning(run) && wasRunning.has(run.id))
+      .forEach(run => this._runEnded.emit(run));
   }
 
   private _changeVariable(name: string, change: (variable: IVariable) => IVariable): void {
@@ -153,40 +183,47 @@ export class AgentModel {
   private _changed = new Signal<this, IAgentState>(this);
   private _proposed = new Signal<this, IProposal>(this);
   private _runStarted = new Signal<this, IRun>(this);
+  private _runEnded = new Signal<this, IRun>(this);
+  private _progressed = new Signal<this, string>(this);
 }
 
 function next(state: IAgentState, message: ToPage): IAgentState {
   switch (message.type) {
     case 'state': {
-      const { model, approve, sandbox, context, runs, proposals } = message;
-      const progress = progressOf(state, runs);
+      const { model, approve, settings, sandbox, context, runs, proposals } = message;
+      const known = message.progress ? withProgress(state, message.progress) : state;
+      const progress = progressOf(known, runs);
       return {
         ...state,
         link: 'ready',
         problem: '',
         model,
         approve,
+        settings,
         sandbox,
         context,
         runs,
         proposals,
-        progress
+        progress,
+        pulls: pullsOf(state, runs)
       };
     }
     case 'run': {
-      const runs = replaced(state.runs, message.run);
-      return { ...state, runs, progress: progressOf(state, runs) };
+      const runs = replaced(state.runs, message.run).slice(-MAX_RUNS);
+      return { ...state, runs, progress: progressOf(state, runs), pulls: pullsOf(state, runs) };
     }
-    case 'progress': {
-      const progress = { ...message, receivedAt: Date.now() };
-      return { ...state, progress: { ...state.progress, [message.run_id]: progress } };
-    }
+    case 'progress':
+      return withProgress(state, message);
     case 'proposal':
       return { ...state, proposals: replaced(state.proposals, message.proposal) };
     case 'resolved':
       return { ...state, proposals: state.proposals.filter(p => p.id !== message.proposal_id) };
     case 'context':
       return { ...state, context: message.context };
+    case 'models':
+      return { ...state, models: message };
+    case 'refused':
+      return { ...state, refused: message.text };
     case 'columns':
       return { ...state, found: message };
     case 'pulled': {
@@ -195,6 +232,7 @@ function next(state: IAgentState, message: ToPage): IAgentState {
     }
     case 'insert':
     case 'mark':
+    case 'effects':
     case 'ping':
       return state; // answered by the connection
     default:
@@ -209,9 +247,19 @@ function replaced<T extends { id: string }>(items: readonly T[], item: T): T[] {
     : [...items, item];
 }
 
+function withProgress(state: IAgentState, message: IProgressMessage): IAgentState {
+  const progress = extended(state.progress[message.run_id], message, Date.now());
+  return { ...state, progress: { ...state.progress, [message.run_id]: progress } };
+}
+
 function progressOf(state: IAgentState, runs: readonly IRun[]): Record<string, IProgress> {
   const running = new Set(runs.filter(isRunning).map(run => run.id));
   return Object.fromEntries(Object.entries(state.progress).filter(([id]) => running.has(id)));
+}
+
+function pullsOf(state: IAgentState, runs: readonly IRun[]): Record<string, IPull> {
+  const known = new Set(runs.map(run => run.id));
+  return Object.fromEntries(Object.entries(state.pulls).filter(([key]) => known.has(key.split(' ', 1)[0])));
 }
 
 /** The run under way, else the last one. */

@@ -228,6 +228,13 @@ describe('deciding', () => {
     expect(ids(notebook)).toHaveLength(7);
   });
 
+  it('leaves an empty cell, trusted as every new one, where nothing else is left', () => {
+    const bare = notebookOf();
+    insertCells(bare, { anchor: null, replace: [], cells: cellsOf('a') });
+    discardRuns(bare, ['a']);
+    expect(bare.cells.map(cell => [cell.getSource(), cell.getMetadata('trusted')])).toEqual([['', true]]);
+  });
+
   it('never discards what was accepted', () => {
     markRun(notebook, 'a', 'accepted');
     expect(discardRuns(notebook, ['a'])).toEqual([]);

@@ -1,5 +1,6 @@
 /** What happens to a notebook's cells: found, inserted, marked, discarded. Works on the model, needs no widget. */
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import { UUID } from '@lumino/coreutils';
 
 import type { CellState, ICell, IInsertMessage } from './protocol';
 import { sha256 } from './sha256';
@@ -118,6 +119,17 @@ export function insertCells(
   return ids;
 }
 
+/** A code cell of the user's own: trusted, as JupyterLab's new cells are; one that is not costs the notebook its trust. */
+export function newCodeCell(source: string): ICell {
+  const metadata = { trusted: true };
+  return { id: UUID.uuid4(), cell_type: 'code', source, metadata, outputs: [], execution_count: null };
+}
+
+/** Insert cells of the user's own: one step to undo, not merged with what was typed before or after. */
+export function insertAsUndoStep(notebook: ISharedNotebook, index: number, cells: ICell[]): void {
+  oneUndoStep(notebook, () => void notebook.insertCells(index, cells));
+}
+
 /** Below the last cell that is there already, else below the anchor, else the end. */
 function insertionIndex(notebook: ISharedNotebook, anchor: string | null, ids: string[]): number {
   const position = (wanted: string[]): number =>
@@ -146,15 +158,22 @@ export function markCells(cells: readonly ISharedCell[], state: CellState): stri
 
 /** Remove the pending cells of these runs as one undo step; the ids of those that went. */
 export function discardRuns(notebook: ISharedNotebook, runIds: readonly string[]): string[] {
-  const gone = indicesWhere(notebook, cell => runIds.some(runId => isPending(cell, runId)));
+  return discardCells(
+    notebook,
+    notebook.cells.filter(cell => runIds.some(runId => isPending(cell, runId))).map(cell => cell.id)
+  );
+}
+
+/** Remove those of these cells that are pending as one undo step; the ids of those that went. */
+export function discardCells(notebook: ISharedNotebook, cellIds: readonly string[]): string[] {
+  const gone = indicesWhere(notebook, cell => cellIds.includes(cell.id) && isPending(cell));
   const ids = gone.map(index => notebook.cells[index].id);
   const all = gone.length === notebook.cells.length;
   if (gone.length > 0) {
     oneUndoStep(notebook, () => {
       deleteAt(notebook, gone);
       if (all) {
-        const empty = { cell_type: 'code', source: '', metadata: {}, outputs: [], execution_count: null };
-        notebook.insertCells(0, [empty]); // a notebook without any cell cannot be used
+        notebook.insertCells(0, [newCodeCell('')]); // a notebook without any cell cannot be used
       }
     });
   }
@@ -263,4 +282,9 @@ export function requireWritable(panel: NotebookPanel): void {
   if (!isWritable(panel)) {
     throw new Error(`the notebook ${panel.context.path} is read-only`);
   }
+}
+
+/** As the server knows it, without the drive of real-time collaboration in front; empty without a notebook. */
+export function localPath(panel: NotebookPanel | null): string {
+  return panel ? (panel.context.localPath ?? panel.context.path) : '';
 }

@@ -1,74 +1,83 @@
-import { ReactWidget } from '@jupyterlab/ui-components';
-import React, { useEffect, useState } from 'react';
+import React, { useEffect, useRef } from 'react';
 
+import { Ask } from './components/ask';
+import { ContextTab } from './components/context';
 import { History } from './components/history';
 import { Now } from './components/now';
 import type { IPanelServices } from './components/services';
 import { ServicesProvider, useServices, useSignal } from './components/services';
+import { SettingsTab } from './components/settings';
 import { Tabs } from './components/tabs';
-import { agentIcon } from './icon';
+import { keepFocusIn } from './focuskeeper';
 import { pendingRuns, sharedNotebook } from './notebook';
 import { isRunning } from './record';
 
-/** The side panel. */
-export class AgentPanel extends ReactWidget {
-  constructor(private readonly _services: IPanelServices) {
-    super();
-    const { trans } = _services;
-    this.id = 'jupyter-codeagent-panel';
-    this.addClass('jp-CodeAgent');
-    this.title.icon = agentIcon;
-    this.title.caption = trans.__('Code agent');
-    this.node.setAttribute('role', 'region');
-    this.node.setAttribute('aria-label', trans.__('Code agent'));
-  }
-
-  /** Mark the tab of the panel: a decision waits. */
-  set waiting(waiting: boolean) {
-    this.title.className = waiting ? 'jp-CodeAgent-waitingTab' : '';
-  }
-
-  protected render(): JSX.Element {
-    return (
-      <ServicesProvider services={this._services}>
-        <PanelView />
-      </ServicesProvider>
-    );
-  }
+/** What the side panel shows. */
+export default function PanelContent(props: { services: IPanelServices }): JSX.Element {
+  return (
+    <ServicesProvider services={props.services}>
+      <PanelView />
+    </ServicesProvider>
+  );
 }
 
-function PanelView(): JSX.Element {
-  const { trans } = useServices();
-  const [tab, setTab] = useState('now');
+/** In the state database. */
+const TAB = 'tab';
+
+export function PanelView(): JSX.Element {
+  const { trans, memory } = useServices();
+  useSignal(memory.changed);
   const waiting = useWaiting();
   const version = useEndedRuns();
-  // A decision must not stay hidden behind the history.
+  const view = useRef<HTMLDivElement>(null);
+  useEffect(() => keepFocusIn(view.current!.parentElement!), []);
+  const tabs = [
+    {
+      id: 'now',
+      label: trans.__('Now'),
+      badge: waiting.proposals + waiting.cells,
+      badgeTitle: trans.__('waiting for your decision')
+    },
+    { id: 'context', label: trans.__('Context') },
+    { id: 'history', label: trans.__('History') },
+    { id: 'model', label: trans.__('Model') }
+  ];
+  const tab = tabs.find(one => one.id === memory.get(TAB))?.id ?? 'now';
+  // A decision must not stay hidden behind the history; whoever is typing there is not torn away from it.
   useEffect(() => {
-    if (waiting.proposals > 0) {
-      setTab('now');
+    if (waiting.proposals > 0 && !isTyping(view.current)) {
+      memory.set(TAB, 'now');
     }
-  }, [waiting.proposals]);
+  }, [memory, waiting.proposals]);
   return (
     <>
       <Tabs
         label={trans.__('Code agent')}
-        tabs={[
-          { id: 'now', label: trans.__('Now'), badge: waiting.proposals + waiting.cells },
-          { id: 'history', label: trans.__('History') }
-        ]}
+        tabs={tabs}
         selected={tab}
-        onSelect={setTab}
+        onSelect={selected => memory.set(TAB, selected)}
       />
       <div
+        ref={view}
         role="tabpanel"
         id={`jp-CodeAgent-view-${tab}`}
         aria-labelledby={`jp-CodeAgent-tab-${tab}`}
         className="jp-CodeAgent-view"
       >
-        {tab === 'now' ? <Now /> : <History version={version} />}
+        {tab === 'now' && <Now />}
+        {tab === 'context' && <ContextTab />}
+        {tab === 'model' && <SettingsTab />}
+        {tab === 'history' && <History version={version} />}
       </div>
+      {tab === 'now' && <Ask />}
     </>
   );
+}
+
+function isTyping(view: HTMLElement | null): boolean {
+  const focused = document.activeElement;
+  const fields = 'textarea, [contenteditable=true], input:not([type=checkbox], [type=radio])';
+  return view !== null && view.contains(focused) && focused!.matches(fields);
 }
 
 /** How much waits in the current notebook. */

@@ -12,6 +12,7 @@ export const PROTOCOL = 1;
 
 export type Shared = 'auto' | 'shared' | 'hidden';
 export type ApprovalPolicy = 'review' | 'ask' | 'auto';
+export type Privacy = 'schema' | 'stats' | 'samples';
 export type CellState = 'pending' | 'accepted' | 'discarded' | 'edited';
 export type Phase = 'context' | 'model' | 'waiting' | 'sandbox' | 'answer' | 'inserting' | 'ended';
 export type { ICell, IOutput };
@@ -57,7 +58,7 @@ export interface ISharing {
 
 /** What the model would be told now. */
 export interface IContext {
-  privacy: 'schema' | 'stats' | 'samples';
+  privacy: Privacy;
   tokens: number;
   budget_tokens: number;
   text: string;
@@ -67,12 +68,68 @@ export interface IContext {
   sharing: ISharing;
 }
 
+/** A name and what it stands for (`DataFrame 1000x4`); empty if that is not known. */
+export interface INamed {
+  name: string;
+  what: string;
+}
+
+/** What code would do to the names of the user's kernel, as far as its text tells. */
+export interface IEffects {
+  reads: INamed[];
+  creates: INamed[];
+  overwrites: INamed[];
+  changes: INamed[];
+  deletes: INamed[];
+  missing: string[];
+  writes: string[];
+  unclear: string[];
+}
+
+export type SettingValue = string | number | boolean;
+
+export interface ISetting {
+  name: string;
+  value: SettingValue;
+  source: 'session' | 'file' | 'environment' | 'user' | 'default' | 'administrator';
+  /** Nothing else is allowed. */
+  fixed: boolean;
+  /** The most that the administrator allows. */
+  limit: SettingValue | null;
+}
+
+/** Where prompts go. */
+export interface IServer {
+  model: string;
+  label: string;
+  remote: boolean;
+}
+
+export interface ISettings {
+  values: ISetting[];
+  server: IServer | null;
+}
+
+export interface IServed {
+  base_url: string;
+  label: string;
+  remote: boolean;
+  /** Why it cannot be used; empty if it answered. */
+  problem: string;
+  models: string[];
+}
+
 export interface IProposal {
   id: string;
   run_id: string;
   kind: 'run' | 'apply' | 'overwrite' | 'mount';
   code: string;
   note: string;
+  why: string;
+  /** Of the attempt before in this run; empty if there was none. */
+  previous_code: string;
+  /** Null for what is no code. */
+  effects: IEffects | null;
   step: number;
 }
 
@@ -90,10 +147,13 @@ export interface IStateMessage {
   protocol: number;
   model: string;
   approve: ApprovalPolicy;
+  settings: ISettings;
   sandbox: ISandbox | null;
   context: IContext;
   runs: IRun[];
   proposals: IProposal[];
+  /** Of the run under way, with its whole text. */
+  progress: IProgressMessage | null;
 }
 
 export interface IRunMessage {
@@ -106,6 +166,10 @@ export interface IProgressMessage {
   run_id: string;
   phase: Phase;
   step: number;
+  /** Another number: another text. */
+  stream: number;
+  /** Where `text` begins in the whole text; the page asks with `missed` if it has less. */
+  offset: number;
   text: string;
   elapsed_s: number;
   usage: IUsage;
@@ -148,6 +212,13 @@ export interface IPulledMessage {
   text: string;
 }
 
+/** Answers `find_effects`. */
+export interface IEffectsMessage {
+  type: 'effects';
+  id: string;
+  effects: IEffects;
+}
+
 export interface IPingMessage {
   type: 'ping';
 }
@@ -165,6 +236,19 @@ export interface IColumnsMessage {
   column_count: number;
 }
 
+export interface IModelsMessage {
+  type: 'models';
+  servers: IServed[];
+  embedded: { name: string; problem: string };
+  /** Whether the usual ports of this machine were looked at. */
+  looked: boolean;
+}
+
+export interface IRefusedMessage {
+  type: 'refused';
+  text: string;
+}
+
 export type ToPage =
   | IPulledMessage
   | IStateMessage
@@ -174,9 +258,12 @@ export type ToPage =
   | IResolvedMessage
   | IInsertMessage
   | IMarkMessage
+  | IEffectsMessage
   | IPingMessage
   | IContextMessage
-  | IColumnsMessage;
+  | IColumnsMessage
+  | IModelsMessage
+  | IRefusedMessage;
 
 // --- page -> kernel
 
@@ -187,6 +274,7 @@ export interface IHelloMessage {
   notebook: string | null;
   /** The lists in the metadata of the notebooks of this kernel. */
   sharing?: ISharing;
+  preferences?: Record<string, SettingValue>;
 }
 
 export interface IPongMessage {
@@ -202,8 +290,29 @@ export interface IDecisionMessage {
   scope?: 'once' | 'notebook';
 }
 
+/** What would this code do to the names of the user's kernel? */
+export interface IFindEffectsMessage {
+  type: 'find_effects';
+  id: string;
+  code: string;
+  /** Else in the sandbox, on copies. */
+  in_kernel: boolean;
+}
+
+/** The user said yes to running a run's code in their own kernel. */
+export interface IAppliedMessage {
+  type: 'applied';
+  run_id: string;
+}
+
 export interface IStopMessage {
   type: 'stop';
+  run_id: string;
+}
+
+/** A part of the growing text did not arrive; answered by a `progress` with all of it. */
+export interface IMissedMessage {
+  type: 'missed';
   run_id: string;
 }
 
@@ -261,19 +370,50 @@ export interface IPullMessage {
   name: string;
 }
 
+export interface IFindModelsMessage {
+  type: 'find_models';
+}
+
+export interface IUseModelMessage {
+  type: 'use_model';
+  model: string;
+  /** Empty for the embedded model. */
+  base_url: string;
+  /** Of a server elsewhere: its label, to which the user said yes. */
+  confirmed: string;
+}
+
+export interface IChooseMessage {
+  type: 'choose';
+  name: string;
+  value: SettingValue;
+}
+
+export interface IPreferencesMessage {
+  type: 'preferences';
+  preferences: Record<string, SettingValue>;
+}
+
 export type FromPage =
   | IPullMessage
   | IHelloMessage
   | IPongMessage
   | IDecisionMessage
+  | IFindEffectsMessage
+  | IAppliedMessage
   | IStopMessage
+  | IMissedMessage
   | IInsertedMessage
   | IMarkedMessage
   | ICellStateMessage
   | IShareMessage
   | IShareColumnsMessage
   | IFindColumnsMessage
-  | ISharingMessage;
+  | ISharingMessage
+  | IFindModelsMessage
+  | IUseModelMessage
+  | IChooseMessage
+  | IPreferencesMessage;
 
 // --- what arrives is checked before it is believed
 
@@ -324,12 +464,39 @@ const isContext = shape({
   variable_count: number,
   sharing: shape({ shared: mapOf(isShared), hidden_columns: mapOf(arrayOf(string)) })
 });
+const isNamed = shape({ name: string, what: string });
+const isEffects = shape({
+  reads: arrayOf(isNamed),
+  creates: arrayOf(isNamed),
+  overwrites: arrayOf(isNamed),
+  changes: arrayOf(isNamed),
+  deletes: arrayOf(isNamed),
+  missing: arrayOf(string),
+  writes: arrayOf(string),
+  unclear: arrayOf(string)
+});
+const isValue = either(string, either(number, boolean));
+const isSettings = shape({
+  values: arrayOf(
+    shape({
+      name: string,
+      value: isValue,
+      source: oneOf('session', 'file', 'environment', 'user', 'default', 'administrator'),
+      fixed: boolean,
+      limit: nullable(isValue)
+    })
+  ),
+  server: nullable(shape({ model: string, label: string, remote: boolean }))
+});
 const isProposal = shape({
   id: string,
   run_id: string,
   kind: oneOf('run', 'apply', 'overwrite', 'mount'),
   code: string,
   note: string,
+  why: string,
+  previous_code: string,
+  effects: nullable(isEffects),
   step: number
 });
 const isCell = shape({
@@ -339,25 +506,31 @@ const isCell = shape({
   metadata: shape({})
 });
 
+const isProgress = shape({
+  run_id: string,
+  phase: oneOf('context', 'model', 'waiting', 'sandbox', 'answer', 'inserting', 'ended'),
+  step: number,
+  stream: number,
+  offset: number,
+  text: string,
+  elapsed_s: number,
+  usage: isUsage
+});
+
 const TO_PAGE: { [Type in ToPage['type']]: Check } = {
   state: shape({
     protocol: number,
     model: string,
     approve: oneOf('review', 'ask', 'auto'),
+    settings: isSettings,
     sandbox: nullable(isSandbox),
     context: isContext,
     runs: arrayOf(isRun),
-    proposals: arrayOf(isProposal)
+    proposals: arrayOf(isProposal),
+    progress: nullable(isProgress)
   }),
   run: shape({ run: isRun }),
-  progress: shape({
-    run_id: string,
-    phase: oneOf('context', 'model', 'waiting', 'sandbox', 'answer', 'inserting', 'ended'),
-    step: number,
-    text: string,
-    elapsed_s: number,
-    usage: isUsage
-  }),
+  progress: isProgress,
   proposal: shape({ proposal: isProposal }),
   resolved: shape({ proposal_id: string, action: oneOf('approve', 'reject') }),
   insert: shape({
@@ -369,9 +542,18 @@ const TO_PAGE: { [Type in ToPage['type']]: Check } = {
   }),
   mark: shape({ id: string, run_id: string, state: oneOf('accepted', 'discarded') }),
   pulled: shape({ id: string, run_id: string, name: string, ok: boolean, text: string }),
+  effects: shape({ id: string, effects: isEffects }),
   ping: shape({}),
   context: shape({ context: isContext }),
-  columns: shape({ name: string, search: string, columns: arrayOf(isColumn), column_count: number })
+  columns: shape({ name: string, search: string, columns: arrayOf(isColumn), column_count: number }),
+  models: shape({
+    servers: arrayOf(
+      shape({ base_url: string, label: string, remote: boolean, problem: string, models: arrayOf(string) })
+    ),
+    embedded: shape({ name: string, problem: string }),
+    looked: boolean
+  }),
+  refused: shape({ text: string })
 };
 
 export function isToPage(data: unknown): data is ToPage {

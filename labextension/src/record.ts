@@ -28,6 +28,8 @@ export interface IDecision {
   reason: string;
   scope: 'once' | 'notebook';
   decided_at: number;
+  /** What was approved is the person's own text. Not in records of older versions. */
+  edited?: boolean;
 }
 
 export interface IStep {
@@ -55,6 +57,8 @@ export interface IRequest {
   server?: string;
   remote?: boolean;
   approve: ApprovalPolicy;
+  /** Not in records of older versions. */
+  privacy?: 'schema' | 'stats' | 'samples';
   max_steps: number;
   cell_id: string | null;
   notebook: string | null;

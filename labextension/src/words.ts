@@ -1,8 +1,9 @@
 /** The words for states, in the user's language. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { CellState, Phase } from './protocol';
+import type { ApprovalPolicy, CellState, Phase, Privacy } from './protocol';
 import type { IResult, RunStatus } from './record';
+import type { EntryState } from './timeline';
 
 export function runStatusWord(trans: TranslationBundle, status: RunStatus): string {
   switch (status) {
@@ -42,7 +43,7 @@ export function phaseWord(trans: TranslationBundle, phase: Phase): string {
   }
 }
 
-export function cellStateWord(trans: TranslationBundle, state: CellState): string {
+export function cellStateWord(trans: TranslationBundle, state: CellState | 'applied'): string {
   switch (state) {
     case 'pending':
       return trans.__('cells pending');
@@ -52,6 +53,8 @@ export function cellStateWord(trans: TranslationBundle, state: CellState): strin
       return trans.__('discarded');
     case 'edited':
       return trans.__('edited');
+    case 'applied':
+      return trans.__('run in your kernel');
   }
 }
 
@@ -67,5 +70,42 @@ export function resultWord(trans: TranslationBundle, status: IResult['status']):
       return trans.__('killed');
     case 'interrupted':
       return trans.__('interrupted');
+  }
+}
+
+export function entryStateWord(trans: TranslationBundle, state: EntryState): string {
+  switch (state) {
+    case 'done':
+      return trans.__('done');
+    case 'now':
+      return trans.__('under way');
+    case 'failed':
+      return trans.__('failed');
+    case 'stopped':
+      return trans.__('stopped');
+  }
+}
+
+/** When the agent waits for a person. */
+export function approvalWord(trans: TranslationBundle, policy: ApprovalPolicy): string {
+  switch (policy) {
+    case 'ask':
+      return trans.__('ask before code runs');
+    case 'review':
+      return trans.__('run, then review the cells');
+    case 'auto':
+      return trans.__('run and keep the cells');
+  }
+}
+
+/** How much of the data the model may see. */
+export function privacyWord(trans: TranslationBundle, privacy: Privacy): string {
+  switch (privacy) {
+    case 'schema':
+      return trans.__('names and types');
+    case 'stats':
+      return trans.__('statistics');
+    case 'samples':
+      return trans.__('example rows');
   }
 }

@@ -1,65 +1,273 @@
-import React, { useRef, useState } from 'react';
+import React, { useEffect, useId, useRef, useState } from 'react';
 
-import type { IDecisionMessage, IProposal } from '../protocol';
-import { Button } from './basics';
+import type { IDecisionMessage, IEffects, IProposal } from '../protocol';
+import { Button, Problem } from './basics';
+import { Diff } from './diff';
+import type { IEditorHandle } from './editor';
 import { Editor } from './editor';
+import { EffectsList } from './effects';
 import { useServices } from './services';
 
-/** Code that waits for a yes. Render with the proposal's id as key: heartbeats then leave the editor alone. */
+/** A press within this time after the card came or moved was meant for something else. */
+export const ARMED_MS = 500;
+/** The kernel answers at once; the server may have dropped the answer. */
+const RESEND_MS = 4000;
+/** After so long without an edit the kernel is asked again what the code would do. */
+const EDITED_MS = 400;
+
+type Action = IDecisionMessage['action'];
+type View = 'code' | 'previous' | 'edits';
+
+/** Something that waits for a yes. Render with the proposal's id as key: heartbeats then leave the editor alone. */
 export function Approval(props: {
   proposal: IProposal;
-  onDecide: (decision: IDecisionMessage) => void;
+  /** Its place among those that wait, from 0. */
+  place?: number;
+  /** Whether it was sent. */
+  onDecide: (decision: IDecisionMessage) => boolean;
+  onLook?: (code: string) => Promise<IEffects | null>;
 }): JSX.Element {
   const { trans } = useServices();
   const { proposal } = props;
-  const code = useRef(() => proposal.code);
+  const [code, setCode] = useState(proposal.code);
   const [reason, setReason] = useState('');
   const [notebookScope, setNotebookScope] = useState(false);
-  const title = {
-    run: trans.__('Run this in the sandbox?'),
-    apply: trans.__('Run this in YOUR kernel?'),
-    overwrite: trans.__('Overwrite your variable?'),
-    mount: trans.__('Let the sandbox read your files?')
-  }[proposal.kind];
-  const decide = (action: 'approve' | 'reject'): void =>
-    props.onDecide({
+  const armed = useArmed(props.place ?? 0);
+  const sending = useSending(props.onDecide);
+  const title = useId();
+  const isCode = proposal.kind === 'run' || proposal.kind === 'apply';
+  const effects = useEffectsOf(code, proposal, props.onLook);
+  const decide = (action: Action): void =>
+    sending.send({
       type: 'decision',
       proposal_id: proposal.id,
       action,
-      ...(action === 'approve' ? { code: code.current() } : reason ? { reason } : {}),
+      ...(action === 'approve' ? { code } : reason.trim() ? { reason: reason.trim() } : {}),
       scope: action === 'approve' && notebookScope ? 'notebook' : 'once'
     });
+  const busy = sending.action !== null;
   return (
-    <section className="jp-CodeAgent-approval" role="group" aria-label={title} data-kind={proposal.kind}>
-      <h3>{title}</h3>
+    <section className="jp-CodeAgent-approval" role="group" aria-labelledby={title} data-kind={proposal.kind}>
+      <h3 id={title} tabIndex={-1}>
+        {
+          {
+            run: trans.__('Run this in the sandbox?'),
+            apply: trans.__('Run this in YOUR kernel?'),
+            overwrite: trans.__('Overwrite your variable?'),
+            mount: trans.__('Let the sandbox read your files?')
+          }[proposal.kind]
+        }
+      </h3>
       {proposal.note && <p>{proposal.note}</p>}
-      {proposal.kind === 'overwrite' || proposal.kind === 'mount' ? (
-        <pre className="jp-CodeAgent-plain">{proposal.code}</pre>
+      {proposal.why && <p className="jp-CodeAgent-why">{proposal.why}</p>}
+      {isCode ? (
+        <CodeToApprove proposal={proposal} code={code} onChange={setCode} />
       ) : (
-        <Editor value={proposal.code} label={trans.__('Proposed code, may be edited')} read={code} />
+        <pre className="jp-CodeAgent-plain" tabIndex={0}>
+          {proposal.code}
+        </pre>
       )}
+      {isCode && <EffectsList trans={trans} effects={effects} inKernel={proposal.kind === 'apply'} />}
       {proposal.kind === 'mount' ? (
         <p className="jp-CodeAgent-quiet">{trans.__('A yes is for these files, until the kernel ends.')}</p>
       ) : (
-        <label className="jp-CodeAgent-scope">
-          <input type="checkbox" checked={notebookScope} onChange={e => setNotebookScope(e.target.checked)} />
-          {trans.__('Yes to all of this kind in this notebook')}
-        </label>
+        <Scope notebook={notebookScope} onChange={setNotebookScope} />
       )}
-      <input
-        type="text"
-        className="jp-CodeAgent-input"
-        value={reason}
-        placeholder={trans.__('Why not? (optional, with Reject)')}
-        aria-label={trans.__('Reason for rejecting, optional')}
-        onChange={e => setReason(e.target.value)}
-      />
+      <label className="jp-CodeAgent-reason">
+        {trans.__('Why not? Goes back to the model')}
+        <input
+          type="text"
+          className="jp-CodeAgent-input"
+          value={reason}
+          placeholder={trans.__('optional, with Reject')}
+          onChange={e => setReason(e.target.value)}
+          onKeyDown={e => e.key === 'Enter' && e.preventDefault()}
+        />
+      </label>
+      {sending.problem && <Problem>{sending.problem}</Problem>}
+      {sending.waiting && (
+        <p role="status" className="jp-CodeAgent-quiet">
+          {sending.waiting}
+        </p>
+      )}
       <div className="jp-CodeAgent-buttons">
-        <Button onClick={() => decide('reject')}>{trans.__('Reject')}</Button>
-        <Button kind={proposal.kind === 'run' ? 'primary' : 'danger'} onClick={() => decide('approve')}>
-          {trans.__('Approve')}
+        <Button onClick={() => decide('reject')} disabled={busy || !armed}>
+          {sending.action === 'reject' ? trans.__('Rejecting …') : trans.__('Reject')}
+        </Button>
+        <Button
+          kind={proposal.kind === 'run' ? 'primary' : 'danger'}
+          onClick={() => decide('approve')}
+          disabled={busy || !armed}
+        >
+          {sending.action === 'approve' ? trans.__('Approving …') : trans.__('Approve')}
         </Button>
       </div>
     </section>
   );
+}
+
+/** The code in an editor; beside it what changed since the last attempt, and what the user changed. */
+function CodeToApprove(props: {
+  proposal: IProposal;
+  code: string;
+  onChange: (code: string) => void;
+}): JSX.Element {
+  const { trans } = useServices();
+  const { proposal, code } = props;
+  const handle = useRef<IEditorHandle>({ read: () => proposal.code, reset: () => undefined });
+  const [chosen, setChosen] = useState<View>('code');
+  const edited = code !== proposal.code;
+  const views: [View, string, boolean][] = [
+    ['code', trans.__('Code'), true],
+    ['previous', trans.__('Changes since the last attempt'), proposal.previous_code !== ''],
+    ['edits', trans.__('Your changes'), edited]
+  ];
+  const there = views.filter(([, , isThere]) => isThere);
+  const view = there.some(([id]) => id === chosen) ? chosen : 'code';
+  const button = (id: View, label: string): JSX.Element => (
+    <button
+      key={id}
+      type="button"
+      className="jp-CodeAgent-toggle"
+      aria-pressed={view === id}
+      onClick={() => setChosen(id)}
+    >
+      {label}
+    </button>
+  );
+  return (
+    <div className="jp-CodeAgent-toApprove">
+      {there.length > 1 && (
+        <div className="jp-CodeAgent-toggles">{there.map(([id, label]) => button(id, label))}</div>
+      )}
+      {/* Hidden, not gone: the edits stay, and what can be undone. */}
+      <div hidden={view !== 'code'}>
+        <Editor
+          value={proposal.code}
+          label={trans.__('Proposed code, may be edited')}
+          handle={handle}
+          onChange={props.onChange}
+        />
+      </div>
+      {view === 'previous' && (
+        <Diff
+          trans={trans}
+          before={proposal.previous_code}
+          after={code}
+          label={trans.__('Changes since the last attempt')}
+        />
+      )}
+      {view === 'edits' && (
+        <Diff trans={trans} before={proposal.code} after={code} label={trans.__('Your changes')} />
+      )}
+      {edited && (
+        <div className="jp-CodeAgent-line" role="status">
+          <span className="jp-CodeAgent-quiet">
+            {trans.__('You changed the code: what runs is your text.')}
+          </span>
+          <Button onClick={() => handle.current.reset()}>{trans.__('Undo my changes')}</Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Scope(props: { notebook: boolean; onChange: (notebook: boolean) => void }): JSX.Element {
+  const { trans } = useServices();
+  const name = useId();
+  const choice = (notebook: boolean, label: string): JSX.Element => (
+    <label>
+      <input
+        type="radio"
+        name={name}
+        checked={props.notebook === notebook}
+        onChange={() => props.onChange(notebook)}
+      />
+      {label}
+    </label>
+  );
+  return (
+    <fieldset className="jp-CodeAgent-scope">
+      <legend>{trans.__('A yes is for')}</legend>
+      {choice(false, trans.__('this once'))}
+      {choice(true, trans.__('all of this kind in this notebook'))}
+    </fieldset>
+  );
+}
+
+/** Whether the card has stood in its place long enough to be meant. */
+function useArmed(place: number): boolean {
+  const [armedAt, setArmedAt] = useState<number | null>(null);
+  useEffect(() => {
+    setArmedAt(null);
+    const timer = window.setTimeout(() => setArmedAt(place), ARMED_MS);
+    return () => window.clearTimeout(timer);
+  }, [place]);
+  return armedAt === place;
+}
+
+/**
+ * Sends a decision, and again until the kernel has resolved it, which takes the card away. Once it went out it may
+ * have been heard, whatever became of the line: it is never taken for unsent, and no other can follow it.
+ */
+function useSending(onDecide: (decision: IDecisionMessage) => boolean): {
+  action: Action | null;
+  /** Never sent. */
+  problem: string;
+  /** Sent, but the line is cut. */
+  waiting: string;
+  send: (decision: IDecisionMessage) => void;
+} {
+  const { trans } = useServices();
+  const [sent, setSent] = useState<IDecisionMessage | null>(null);
+  const [went, setWent] = useState(true);
+  const post = useRef(onDecide);
+  post.current = onDecide;
+  const send = (decision: IDecisionMessage): void => {
+    const goes = post.current(decision);
+    setWent(goes);
+    setSent(goes ? decision : null);
+  };
+  useEffect(() => {
+    const timer = sent ? window.setInterval(() => setWent(post.current(sent)), RESEND_MS) : 0;
+    return () => window.clearInterval(timer);
+  }, [sent]);
+  const isCut = !went;
+  return {
+    action: sent?.action ?? null,
+    problem:
+      isCut && !sent
+        ? trans.__('Your decision was not sent: the kernel cannot be reached. Nothing was run.')
+        : '',
+    waiting:
+      isCut && sent
+        ? trans.__('Your decision was sent, then the link was cut. Waiting for the kernel to confirm it …')
+        : '',
+    send
+  };
+}
+
+/** Of the text as it is now: the kernel is asked again once an edit has settled. */
+function useEffectsOf(
+  code: string,
+  proposal: IProposal,
+  look: ((code: string) => Promise<IEffects | null>) | undefined
+): IEffects | null {
+  const [found, setFound] = useState<{ code: string; effects: IEffects | null } | null>(null);
+  const asked = useRef(look);
+  asked.current = look;
+  useEffect(() => {
+    if (code === proposal.code || !asked.current) {
+      return;
+    }
+    let stale = false;
+    const timer = window.setTimeout(() => {
+      void asked.current!(code).then(effects => !stale && setFound({ code, effects }));
+    }, EDITED_MS);
+    return () => {
+      stale = true;
+      window.clearTimeout(timer);
+    };
+  }, [code, proposal.code]);
+  return code !== proposal.code && found ? found.effects : proposal.effects;
 }

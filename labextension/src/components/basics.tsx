@@ -83,6 +83,17 @@ export function Chip(props: { kind: string; children: React.ReactNode }): JSX.El
 
 /** Code as text, scrollable with the keyboard, with a button to copy it. */
 export function Code(props: { code: string; label: string; copy?: boolean }): JSX.Element {
+  return (
+    <div className="jp-CodeAgent-code">
+      <pre tabIndex={0} role="group" aria-label={props.label}>
+        {props.code}
+      </pre>
+      {props.copy && <CopyButton text={props.code} />}
+    </div>
+  );
+}
+
+export function CopyButton(props: { text: string }): JSX.Element {
   const { trans } = useServices();
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -90,21 +101,14 @@ export function Code(props: { code: string; label: string; copy?: boolean }): JS
     return () => window.clearTimeout(timer);
   }, [copied]);
   return (
-    <div className="jp-CodeAgent-code">
-      <pre tabIndex={0} role="group" aria-label={props.label}>
-        {props.code}
-      </pre>
-      {props.copy && (
-        <Button
-          onClick={() => {
-            copyText(props.code);
-            setCopied(true);
-          }}
-        >
-          {copied ? trans.__('Copied') : trans.__('Copy')}
-        </Button>
-      )}
-    </div>
+    <Button
+      onClick={() => {
+        copyText(props.text);
+        setCopied(true);
+      }}
+    >
+      {copied ? trans.__('Copied') : trans.__('Copy')}
+    </Button>
   );
 }
 

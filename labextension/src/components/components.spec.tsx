@@ -2,15 +2,12 @@ import type { IOutput } from '@jupyterlab/nbformat';
 import React from 'react';
 
 import type { KernelConnection } from '../connection';
-import type { IRunLine } from '../history';
 import { AgentModel } from '../model';
-import type { FromPage, IDecisionMessage, IProposal, ISandbox } from '../protocol';
+import type { FromPage, ISandbox } from '../protocol';
 import { FROM_PAGE, run, stateMessage } from '../testing/golden';
 import { cellsOf, notebookOf, panelOf, trackerOf } from '../testing/notebooks';
-import { change, enter, eventually, press, render, servicesOf, unmount } from '../testing/render';
+import { change, eventually, press, render, servicesOf, unmount } from '../testing/render';
 import { insertCells } from '../notebook';
-import { Approval } from './approval';
-import { History } from './history';
 import { Now } from './now';
 import { Outputs } from './outputs';
 import { Run } from './run';
@@ -18,58 +15,6 @@ import { SandboxBadge } from './sandbox';
 import { Tabs } from './tabs';
 
 afterEach(unmount);
-
-describe('the approval card', () => {
-  const proposal: IProposal = { ...stateMessage().proposals[0], id: '9d1f', code: 'flights.head(3)' };
-  const card = async (changes: Partial<IProposal> = {}): Promise<[HTMLElement, IDecisionMessage[]]> => {
-    const decided: IDecisionMessage[] = [];
-    const shown = { ...proposal, ...changes };
-    return [await render(<Approval proposal={shown} onDecide={d => decided.push(d)} />), decided];
-  };
-
-  it('sends the golden decision', async () => {
-    const [host, decided] = await card();
-    await change(() => host.querySelector<HTMLInputElement>('input[type=checkbox]')!.click());
-    await press(host, 'Approve');
-    expect(decided).toEqual([FROM_PAGE.decision]);
-  });
-
-  it('says yes only once if nothing else is chosen', async () => {
-    const [host, decided] = await card();
-    await press(host, 'Approve');
-    expect(decided[0].scope).toBe('once');
-  });
-
-  it('rejects with a reason, never with code, and never for the whole notebook', async () => {
-    const [host, decided] = await card();
-    await change(() => host.querySelector<HTMLInputElement>('input[type=checkbox]')!.click());
-    await enter(host.querySelector<HTMLInputElement>('input[type=text]')!, 'too slow');
-    await press(host, 'Reject');
-    expect(decided).toEqual([
-      { type: 'decision', proposal_id: '9d1f', action: 'reject', reason: 'too slow', scope: 'once' }
-    ]);
-  });
-
-  it.each([
-    ['run', 'Run this in the sandbox?'],
-    ['apply', 'Run this in YOUR kernel?'],
-    ['overwrite', 'Overwrite your variable?'],
-    ['mount', 'Let the sandbox read your files?']
-  ] as const)('of kind %s asks: %s', async (kind, title) => {
-    const [host] = await card({ kind });
-    expect(host.querySelector('h3')!.textContent).toBe(title);
-    expect(host.textContent).toContain('flights.head(3)');
-  });
-
-  it('to read files is answered for these files alone, and their paths cannot be edited', async () => {
-    const [host, decided] = await card({ kind: 'mount', code: '/home/me/trips.parquet  (3.0 MiB)' });
-    expect(host.querySelector('pre')!.textContent).toContain('/home/me/trips.parquet');
-    expect(host.querySelector('.jp-CodeAgent-editor, input[type=checkbox]')).toBeNull();
-    await press(host, 'Approve');
-    expect(decided[0].scope).toBe('once');
-    expect(decided[0].action).toBe('approve');
-  });
-});
 
 describe('outputs', () => {
   const html = (text: string): IOutput[] => [
@@ -112,6 +57,13 @@ describe('outputs', () => {
   });
 });
 
+async function unfold(fold: HTMLDetailsElement): Promise<void> {
+  await change(() => {
+    fold.open = true;
+    fold.dispatchEvent(new Event('toggle'));
+  });
+}
+
 describe('a run', () => {
   it('shows prompt, error and answer as text, never as HTML', async () => {
     const hostile = '<img src=x onerror="window.pwned=1">';
@@ -124,7 +76,14 @@ describe('a run', () => {
 
   it('has Stop and the growing reply only while it runs', async () => {
     const progress = {
-      ...{ type: 'progress' as const, run_id: 'r', phase: 'model' as const, step: 1, text: 'flights.gro' },
+      ...{
+        type: 'progress' as const,
+        run_id: 'r',
+        phase: 'model' as const,
+        step: 1,
+        stream: 1,
+        text: 'flights.gro'
+      },
       ...{ elapsed_s: 1, usage: run().usage, receivedAt: Date.now() }
     };
     let stops = 0;
@@ -142,7 +101,11 @@ describe('a run', () => {
   it('opens the last step of a failed run, and none of one whose result is shown', async () => {
     const open = async (status: 'ok' | 'failed'): Promise<boolean[]> => {
       const host = await render(<Run run={run({ status })} />);
-      const steps = [...host.querySelectorAll<HTMLDetailsElement>('.jp-CodeAgent-steps > li > details')];
+      const steps = [
+        ...host.querySelectorAll<HTMLDetailsElement>(
+          '.jp-CodeAgent-timeline > li[data-kind=step] > div > details'
+        )
+      ];
       const found = steps.map(step => step.open);
       await unmount();
       return found;
@@ -156,13 +119,11 @@ describe('a run', () => {
       const shown = run();
       Object.assign(shown.request, { remote, server: 'models.example' });
       const host = await render(<Run run={shown} />);
+      await unfold(host.querySelector('.jp-CodeAgent-timeline > li[data-kind=variables] details')!);
       const fold = [...host.querySelectorAll('details')].find(d =>
-        d.textContent!.includes('Told the model')
+        d.querySelector('summary')!.textContent!.includes('Told the model')
       )!;
-      await change(() => {
-        fold.open = true;
-        fold.dispatchEvent(new Event('toggle'));
-      });
+      await unfold(fold);
       const text = fold.textContent!;
       await unmount();
       return text;
@@ -245,79 +206,37 @@ describe('Now', () => {
     expect((await now(connection)).textContent).toContain('%%agent\nWhich');
   });
 
-  it('sends the golden share and stop', async () => {
+  it('sends the golden stop', async () => {
     const { connection, model, sent } = linked();
     model.apply({ ...stateMessage(), runs: [run({ status: 'running', ended_at: null })] });
     const host = await now(connection);
-    await enter(host.querySelector<HTMLSelectElement>('select[aria-label="Sharing of flights"]')!, 'shared');
     await press(host, 'Stop this run');
-    expect(sent).toEqual([FROM_PAGE.share, FROM_PAGE.stop]);
-    expect(model.state.context.variables[0].shared).toBe('shared');
+    expect(sent).toEqual([FROM_PAGE.stop]);
   });
 
-  it('takes a decided proposal away', async () => {
+  it('shows a decision as on its way until the kernel has resolved it', async () => {
     const { connection, model, sent } = linked();
     model.apply({ ...stateMessage(), runs: [] });
     const host = await now(connection);
+    await eventually(() => expect(host.querySelector('button:disabled')).toBeNull());
     await press(host, 'Approve');
     expect(sent).toMatchObject([{ type: 'decision', action: 'approve' }]);
+    expect(host.textContent).toContain('Approving …');
+    await change(() => model.apply({ type: 'resolved', proposal_id: '9d1f', action: 'approve' }));
     expect(host.querySelector('.jp-CodeAgent-approval')).toBeNull();
   });
-});
 
-describe('History', () => {
-  const line = (id: string): IRunLine => ({
-    ...{
-      id,
-      prompt: `prompt ${id}`,
-      notebook: 'a/b.ipynb',
-      cell_id: null,
-      model: 'm',
-      status: 'ok' as const
-    },
-    ...{ started_at: 1, ended_at: 2, steps: 1, prompt_tokens: 1, completion_tokens: 1 },
-    ...{ cell_state: 'pending' as const, error: '' }
-  });
-  const all = Array.from({ length: 35 }, (_, i) => line(`r${i}`));
-  const store = {
-    list: async ({ search = '', limit = 30, offset = 0 }) => {
-      const found = all.filter(run => run.prompt.includes(search));
-      return { total: found.length, runs: found.slice(offset, offset + limit) };
-    },
-    get: async (id: string) => run({ id })
-  };
-  const items = (host: HTMLElement): number => host.querySelectorAll('.jp-CodeAgent-history > li').length;
-  const history = async (changes = {}): Promise<HTMLElement> => {
-    const host = await render(<History version={0} />, servicesOf({ history: { ...store, ...changes } }));
-    await change(() => new Promise(resolve => setTimeout(resolve, 0)));
-    return host;
-  };
-
-  it('lists, pages, and searches', async () => {
-    const host = await history();
-    await eventually(() => expect(items(host)).toBe(30));
-    await press(host, 'More');
-    await eventually(() => expect(items(host)).toBe(35));
-    await enter(host.querySelector('input')!, 'r34');
-    await eventually(() => expect(items(host)).toBe(1));
-    await enter(host.querySelector('input')!, 'nothing like it');
-    await eventually(() => expect(host.textContent).toContain('No run matches.'));
-  });
-
-  it('opens a run and goes back, also when it has outputs', async () => {
-    const host = await history();
-    await eventually(() => expect(items(host)).toBe(30));
-    await change(() => host.querySelector<HTMLElement>('.jp-CodeAgent-history button')!.click());
-    await eventually(() => expect(host.textContent).toContain('Insert again'));
-    await press(host, '← All runs');
-    await eventually(() => expect(items(host)).toBe(30));
-  });
-
-  it('says what the server said', async () => {
-    const host = await history({ list: () => Promise.reject(new Error('The history is damaged.')) });
-    await eventually(() =>
-      expect(host.querySelector('[role=alert]')?.textContent).toBe('The history is damaged.')
+  it('lists all decisions that wait, the oldest first, and counts them', async () => {
+    const { connection, model } = linked();
+    const [first] = stateMessage().proposals;
+    const proposals = [first, { ...first, id: 'later', kind: 'apply' as const }];
+    model.apply({ ...stateMessage(), runs: [], proposals });
+    const host = await now(connection);
+    expect(host.textContent).toContain('2 decisions wait for you.');
+    const kinds = [...host.querySelectorAll<HTMLElement>('.jp-CodeAgent-approval')].map(
+      one => one.dataset.kind
     );
+    expect(kinds).toEqual(['run', 'apply']);
   });
 });
 

@@ -3,29 +3,51 @@ import React, { useEffect, useRef } from 'react';
 
 import { useServices } from './services';
 
-/** A code editor of JupyterLab. `value` is its text at the start; `read` is set to a function that tells it now. */
+/** What can be done to an editor from outside. */
+export interface IEditorHandle {
+  read: () => string;
+  reset: () => void;
+}
+
+/** A code editor of JupyterLab. `value` is its text at the start; `onChange` tells of each edit. */
 export function Editor(props: {
   value: string;
   label: string;
-  read: React.MutableRefObject<() => string>;
+  handle: React.MutableRefObject<IEditorHandle>;
+  onChange: (code: string) => void;
 }): JSX.Element {
   const { editors } = useServices();
-  const { value, label, read } = props;
+  const { value, label, handle } = props;
   const host = useRef<HTMLDivElement>(null);
+  const changed = useRef(props.onChange);
+  changed.current = props.onChange;
   useEffect(() => {
     const model = new CodeEditor.Model({ mimeType: 'text/x-ipython' });
-    model.sharedModel.setSource(value);
+    const shared = model.sharedModel;
+    shared.setSource(value);
+    const onChange = (): void => changed.current(shared.getSource());
+    shared.changed.connect(onChange);
     const editor = editors.factoryService.newInlineEditor({
       host: host.current!,
       model,
       config: { lineNumbers: false, lineWrap: false }
     });
     host.current!.querySelector('[role=textbox]')?.setAttribute('aria-label', label);
-    read.current = () => model.sharedModel.getSource();
+    // Tab goes on to the next control, as everywhere in the panel: an editor that keeps it is a trap for the keyboard.
+    const leaveTab = (event: KeyboardEvent): void => {
+      if (event.key === 'Tab') {
+        event.stopPropagation();
+      }
+    };
+    const node = host.current!;
+    node.addEventListener('keydown', leaveTab, true);
+    handle.current = { read: () => shared.getSource(), reset: () => shared.setSource(value) };
     return () => {
+      node.removeEventListener('keydown', leaveTab, true);
+      shared.changed.disconnect(onChange);
       editor.dispose();
       model.dispose();
     };
-  }, [editors, value, label, read]);
+  }, [editors, value, label, handle]);
   return <div ref={host} className="jp-CodeAgent-editor" />;
 }

@@ -1,148 +1,171 @@
-import React, { useCallback, useEffect, useRef, useState } from 'react';
+import React, { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import { formatTime, formatTokens } from '../format';
-import type { IRunLine, IRunPage } from '../history';
-import { cellStateWord, runStatusWord } from '../words';
-import { Button, Chip, Empty, Problem } from './basics';
+import { formatCount } from '../format';
+import type { IRunFilter } from '../history';
+import { localPath } from '../notebook';
+import { Button, Empty, Problem } from './basics';
+import { Comparison } from './comparison';
+import { HistoryFilters } from './historyfilters';
 import { RunDetail } from './rundetail';
-import { useServices } from './services';
+import { RunListBox } from './runlist';
+import { useServices, useSignal } from './services';
 
-const PAGE = 30;
-const TYPING_MS = 250;
+/** In the state database. */
+const HERE = 'history-here';
 
-/** All runs of all notebooks; works without any kernel. */
+/** All runs of all notebooks; works without any kernel. `version` changes when there is something new. */
 export function History(props: { version: number }): JSX.Element {
-  const [selected, setSelected] = useState<string | null>(null);
-  const [search, setSearch] = useState('');
-  if (selected !== null) {
-    return <RunDetail runId={selected} onBack={() => setSelected(null)} />;
-  }
-  return <RunList search={search} onSearch={setSearch} onSelect={setSelected} version={props.version} />;
-}
-
-function RunList(props: {
-  search: string;
-  onSearch: (text: string) => void;
-  onSelect: (runId: string) => void;
-  version: number;
-}): JSX.Element {
-  const { trans } = useServices();
-  const { page, problem, more } = useRuns(props.search, props.version);
-  return (
-    <>
-      <input
-        type="search"
-        className="jp-CodeAgent-input"
-        value={props.search}
-        placeholder={trans.__('Search prompts and code')}
-        aria-label={trans.__('Search the history')}
-        onChange={event => props.onSearch(event.target.value)}
-      />
-      {problem && <Problem>{problem}</Problem>}
-      {page && page.total === 0 && (
-        <Empty>{props.search ? trans.__('No run matches.') : trans.__('No run yet.')}</Empty>
-      )}
-      {page && page.total > 0 && (
-        <>
-          <div role="status" className="jp-CodeAgent-quiet">
-            {trans._n('%1 run', '%1 runs', page.total)}
-          </div>
-          <ul className="jp-CodeAgent-history">
-            {page.runs.map(run => (
-              <li key={run.id}>
-                <RunLine run={run} onSelect={() => props.onSelect(run.id)} />
-              </li>
-            ))}
-          </ul>
-          {page.runs.length < page.total && <Button onClick={more}>{trans.__('More')}</Button>}
-        </>
-      )}
-    </>
-  );
-}
-
-function RunLine(props: { run: IRunLine; onSelect: () => void }): JSX.Element {
-  const { trans } = useServices();
-  const { run } = props;
-  return (
-    <button type="button" className="jp-CodeAgent-link" onClick={props.onSelect}>
-      <span className="jp-CodeAgent-historyPrompt">{run.prompt}</span>
-      <span className="jp-CodeAgent-line">
-        <Chip kind={run.status}>{runStatusWord(trans, run.status)}</Chip>
-        {run.status === 'ok' && <Chip kind={run.cell_state}>{cellStateWord(trans, run.cell_state)}</Chip>}
-        <span className="jp-CodeAgent-quiet">{formatTime(run.started_at)}</span>
-      </span>
-      <span className="jp-CodeAgent-quiet">
-        {[run.notebook?.split('/').pop(), run.model, formatTokens(trans, run)].filter(Boolean).join(' · ')}
-      </span>
-      {run.error && (
-        <span className={run.status === 'failed' ? 'jp-CodeAgent-error' : 'jp-CodeAgent-quiet'}>
-          {run.error}
-        </span>
-      )}
-    </button>
-  );
-}
-
-/** The runs that match, newest first, page by page; read again when `version` changes. */
-function useRuns(
-  search: string,
-  version: number
-): { page: IRunPage | null; problem: string; more: () => void } {
-  const { history } = useServices();
-  const [page, setPage] = useState<IRunPage | null>(null);
+  const { runs, historyActions } = useServices();
+  useSignal(runs.changed);
   const [problem, setProblem] = useState('');
-  const latest = useRef(0);
-  const shown = useRef(PAGE);
-
-  const load = useCallback(
-    async (limit: number): Promise<void> => {
-      const request = ++latest.current;
-      try {
-        const answer = await history.list({ search, limit, offset: 0 });
-        if (request === latest.current) {
-          setPage(answer);
-          setProblem('');
-        }
-      } catch (error) {
-        if (request === latest.current) {
-          setProblem((error as Error).message);
-        }
-      }
-    },
-    [history, search]
-  );
-
-  useEffect(() => {
-    shown.current = PAGE;
-  }, [search]);
-  useEffect(() => {
-    const timer = window.setTimeout(() => void load(shown.current), TYPING_MS);
-    return () => window.clearTimeout(timer);
-  }, [load, version]);
-  useEffect(
-    () => () => {
-      latest.current++; // whatever is still under way is not wanted any more
-    },
-    []
-  );
-  const more = (): void => {
-    void append();
+  const { view } = runs;
+  // Where the user went from one view to another the keyboard goes along; by the tabs alone it stays on the tab.
+  const went = useRef(false);
+  const show = (next: typeof view): void => {
+    went.current = true;
+    runs.view = next;
   };
-  const append = async (): Promise<void> => {
-    const known = page?.runs ?? [];
-    const request = ++latest.current;
-    try {
-      const answer = await history.list({ search, limit: PAGE, offset: known.length });
-      if (request === latest.current) {
-        const ids = new Set(known.map(run => run.id));
-        const runs = [...known, ...answer.runs.filter(run => !ids.has(run.id))];
-        shown.current = runs.length;
-        setPage({ total: answer.total, runs });
-      }
-    } catch (error) {
-      setProblem((error as Error).message);
+  const back = (): void => show({ kind: 'list' });
+  useEffect(() => void runs.refresh(), [runs, props.version]);
+  const compare = (left: string, right: string): void => {
+    setProblem('');
+    show({ kind: 'run', id: left });
+    historyActions.compare(left, right).catch((error: Error) => setProblem(error.message));
+  };
+  switch (view.kind) {
+    case 'run':
+      return (
+        <>
+          {problem && <Problem>{problem}</Problem>}
+          <RunDetail
+            key={view.id}
+            runId={view.id}
+            version={props.version}
+            focus={went.current}
+            onBack={back}
+            onCompare={compare}
+          />
+        </>
+      );
+    case 'compare':
+      return <Comparison left={view.left} right={view.right} onBack={back} />;
+    case 'choose':
+      return (
+        <List
+          focus={true}
+          chooseFor={view.prompt}
+          onOpen={id => compare(view.id, id)}
+          onCancel={() => show({ kind: 'run', id: view.id })}
+        />
+      );
+    case 'list':
+      return <List focus={went.current} onOpen={id => show({ kind: 'run', id })} />;
+  }
+}
+
+function List(props: {
+  /** Put the keyboard into the list when it is shown. */
+  focus: boolean;
+  /** Prompt of the run that the next one is compared with. */
+  chooseFor?: string;
+  onOpen: (runId: string) => void;
+  onCancel?: () => void;
+}): JSX.Element {
+  const { trans, runs, historyActions } = useServices();
+  const { state } = runs;
+  const { filter, overview } = state;
+  const [notDeleted, setNotDeleted] = useState('');
+  // Once: a list that is empty for a moment, while a search is typed, must not take the keyboard when it is back.
+  const [focus, setFocus] = useState(props.focus);
+  useEffect(() => setFocus(false), []);
+  const deleteMany = (): void => {
+    setNotDeleted('');
+    historyActions.deleteMany(filter.notebook).catch((error: Error) => setNotDeleted(error.message));
+  };
+  const change = useCallback(
+    (changed: IRunFilter): void => void runs.setFilter({ ...runs.state.filter, ...changed }),
+    [runs]
+  );
+  const here = useHere(change);
+  const words = useMemo(() => (filter.search ?? '').split(/\s+/).filter(Boolean), [filter.search]);
+  const narrowed = Object.values(filter).some(Boolean);
+  const total = overview?.times.length ?? 0;
+  return (
+    <div className="jp-CodeAgent-history">
+      {props.chooseFor !== undefined && (
+        <div className="jp-CodeAgent-choose" role="status">
+          <span>{trans.__('Choose the run to compare with “%1”.', props.chooseFor)}</span>
+          <Button onClick={() => props.onCancel?.()}>{trans.__('Cancel')}</Button>
+        </div>
+      )}
+      <HistoryFilters filter={filter} overview={overview} onChange={change} here={here} />
+      {state.problem && (
+        <Problem>
+          {state.problem} <Button onClick={() => void runs.refresh()}>{trans.__('Try again')}</Button>
+        </Problem>
+      )}
+      {notDeleted && <Problem>{notDeleted}</Problem>}
+      {overview && total > 0 && (
+        <div className="jp-CodeAgent-runCount">
+          <span role="status" className="jp-CodeAgent-quiet">
+            {trans._n('%1 run', '%1 runs', total).replace(String(total), formatCount(total))}
+          </span>
+          <Button onClick={deleteMany}>
+            {filter.notebook ? trans.__('Delete notebook’s runs …') : trans.__('Delete all …')}
+          </Button>
+        </div>
+      )}
+      {overview && total === 0 && !state.problem && (
+        <Empty>
+          {narrowed
+            ? trans.__('No run matches.')
+            : trans.__('No run yet: what you ask the agent is listed here.')}{' '}
+          {narrowed && (
+            <Button
+              onClick={() => {
+                here.onChange(false);
+                void runs.setFilter({});
+              }}
+            >
+              {trans.__('Show all runs')}
+            </Button>
+          )}
+        </Empty>
+      )}
+      {total > 0 && (
+        <RunListBox
+          list={runs}
+          state={state}
+          words={words}
+          focus={focus}
+          onOpen={run => props.onOpen(run.id)}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The switch to the notebook in front; remembered, and it follows the user to the next notebook. */
+function useHere(change: (filter: IRunFilter) => void): {
+  notebook: string;
+  on: boolean;
+  onChange: (on: boolean) => void;
+} {
+  const { tracker, memory, runs } = useServices();
+  useSignal(tracker.currentChanged);
+  useSignal(memory.changed);
+  const notebook = localPath(tracker.currentWidget);
+  const on = memory.get(HERE) === 'yes';
+  useEffect(() => {
+    if (on && notebook && runs.state.filter.notebook !== notebook) {
+      change({ notebook });
+    }
+  }, [on, notebook, runs, change]);
+  const onChange = (wanted: boolean): void => {
+    memory.set(HERE, wanted ? 'yes' : '');
+    if (!wanted) {
+      change({ notebook: '' });
     }
   };
-  return { page, problem, more };
+  return { notebook, on, onChange };
 }

@@ -4,16 +4,16 @@ import type { KernelConnection } from '../connection';
 import type { IAgentState } from '../model';
 import { currentRun } from '../model';
 import { pendingRuns, sharedNotebook } from '../notebook';
-import { askedToShare } from '../sharing';
-import { Approval } from './approval';
-import { Button, Empty, Problem, Section } from './basics';
+import { queuedPrompts } from '../queue';
+import { approvalWord } from '../words';
+import { Button, Empty, Problem } from './basics';
+import { Elsewhere } from './elsewhere';
+import { KernelRuns } from './kernelruns';
 import { Pending } from './pending';
-import { Run } from './run';
-import { SandboxBadge } from './sandbox';
+import { Proposals } from './proposals';
 import { useServices, useSignal } from './services';
-import { Variables } from './variables';
 
-/** What waits, what runs, what is shared: the current notebook. */
+/** What waits and what runs in the current notebook. */
 export function Now(): JSX.Element {
   const { trans, tracker, connections, marks } = useServices();
   useSignal(connections.changed);
@@ -21,13 +21,19 @@ export function Now(): JSX.Element {
   const panel = tracker.currentWidget;
   const notebook = sharedNotebook(panel);
   if (!panel || !notebook) {
-    return <Empty>{trans.__('Open a notebook to use the code agent.')}</Empty>;
+    return (
+      <>
+        <Elsewhere />
+        <Empty>{trans.__('Open a notebook to use the code agent.')}</Empty>
+      </>
+    );
   }
   const connection = connections.current;
   const pending = <Pending panel={panel} runs={pendingRuns(notebook)} />;
   if (!connection) {
     return (
       <>
+        <Elsewhere />
         {pending}
         <NoKernel />
       </>
@@ -52,17 +58,8 @@ function Connected(props: { connection: KernelConnection; pending: JSX.Element }
   const { state } = model;
   return (
     <>
-      {state.proposals.map(proposal => (
-        <Approval
-          key={proposal.id}
-          proposal={proposal}
-          onDecide={decision => {
-            if (connection.send(decision)) {
-              model.forgetProposal(proposal.id);
-            }
-          }}
-        />
-      ))}
+      <Proposals connection={connection} />
+      <Elsewhere except={connection.kernel.id} />
       {props.pending}
       <LinkNotice connection={connection} state={state} />
       {state.link === 'ready' && <Live connection={connection} state={state} />}
@@ -93,7 +90,7 @@ function LinkNotice(props: { connection: KernelConnection; state: IAgentState })
     case 'failed':
       return (
         <>
-          <Problem>{trans.__('No link to the kernel: %1', state.problem)}</Problem>
+          <Problem>{trans.__('The kernel cannot be reached: %1', state.problem)}</Problem>
           <Button onClick={() => connection.retry()}>{trans.__('Try again')}</Button>
         </>
       );
@@ -107,49 +104,17 @@ function Live(props: { connection: KernelConnection; state: IAgentState }): JSX.
   const modelName = state.model || run?.request.model;
   return (
     <>
-      {run ? (
-        <Section title={trans.__('Run')}>
-          <Run
-            key={run.id}
-            run={run}
-            progress={state.progress[run.id]}
-            pulls={state.pulls}
-            onStop={() => connection.send({ type: 'stop', run_id: run.id })}
-            onPull={name => connection.pull(run.id, name)}
-          />
-        </Section>
-      ) : (
-        <Empty>
-          <p>{trans.__('Ready. Write a question about your data in a cell:')}</p>
-          {/* Not translated as a whole: the translation would take the percent signs for a placeholder. */}
-          <pre className="jp-CodeAgent-plain">
-            {`%%agent\n${trans.__('Which month has the longest delays?')}`}
-          </pre>
-        </Empty>
-      )}
-      <Variables
-        context={state.context}
-        found={state.found}
-        asked={askedToShare(sharedNotebook(tracker.currentWidget), state.context.sharing)}
-        onShare={(name, shared) => {
-          if (connection.send({ type: 'share', name, shared })) {
-            connection.model.setShared(name, shared);
-          }
-        }}
-        onColumns={(name, columns, hidden) => {
-          if (connection.send({ type: 'share_columns', name, columns, hidden })) {
-            connection.model.setColumns(name, columns, hidden);
-          }
-        }}
-        onFind={(name, search) => connection.send({ type: 'find_columns', name, search })}
+      <KernelRuns
+        connection={connection}
+        state={state}
+        queued={queuedPrompts(tracker.currentWidget, state)}
       />
-      <footer className="jp-CodeAgent-footer">
+      <div className="jp-CodeAgent-footer">
         <div className="jp-CodeAgent-quiet">
           {modelName ? trans.__('Model: %1', modelName) : trans.__('Model: chosen at the first run')} ·{' '}
-          {trans.__('approval: %1', state.approve)}
+          {trans.__('approval: %1', approvalWord(trans, state.approve))}
         </div>
-        {state.sandbox && <SandboxBadge sandbox={state.sandbox} />}
-      </footer>
+      </div>
     </>
   );
 }

@@ -1,16 +1,17 @@
 import type { IOutput } from '@jupyterlab/nbformat';
 import { OutputAreaModel, SimplifiedOutputArea } from '@jupyterlab/outputarea';
 import { Widget } from '@lumino/widgets';
-import React, { useLayoutEffect, useRef } from 'react';
+import React, { useLayoutEffect, useMemo, useRef } from 'react';
 
+import { shortened } from '../shortened';
 import { useServices } from './services';
 
-/** Outputs as the notebook shows untrusted ones: sanitized, nothing in them is executed. */
+/** Outputs as the notebook shows untrusted ones: sanitized, nothing in them is executed; long texts in part. */
 export function Outputs(props: { outputs: readonly IOutput[] }): JSX.Element | null {
-  const { rendermime } = useServices();
+  const { rendermime, trans } = useServices();
   const host = useRef<HTMLDivElement>(null);
   // Each message brings new objects; only another content is worth drawing again.
-  const content = JSON.stringify(props.outputs);
+  const content = useMemo(() => JSON.stringify(shortened(props.outputs, trans)), [props.outputs, trans]);
   // Not `useEffect`: its end comes after the node has left the page, and a detached widget cannot be disposed.
   useLayoutEffect(() => {
     if (!host.current) {

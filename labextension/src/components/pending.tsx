@@ -2,34 +2,34 @@ import React from 'react';
 
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
+import { withKeys } from '../celltools/keys';
 import type { IPendingRun } from '../notebook';
 import { Button, Section } from './basics';
 import { useServices } from './services';
 
-/** Cells of the current notebook that wait for Accept, Edit or Discard. */
+/** Cells of the current notebook that wait for a decision, with the words, the order and the keys of the cells' bars. */
 export function Pending(props: { panel: NotebookPanel; runs: readonly IPendingRun[] }): JSX.Element | null {
-  const { trans, decisions } = useServices();
+  const { trans, decisions, keys } = useServices();
   const { panel, runs } = props;
   if (runs.length === 0) {
     return null;
   }
+  const step = (label: string, command: 'previous' | 'next', sign: string): JSX.Element => (
+    <Button
+      label={label}
+      title={withKeys(label, keys(command))}
+      onClick={() => void decisions.revealPending(panel, command === 'next' ? 1 : -1)}
+    >
+      {sign}
+    </Button>
+  );
   return (
     <Section
       title={trans.__('Pending cells')}
       extra={
         <span className="jp-CodeAgent-buttons">
-          <Button
-            label={trans.__('Previous pending cell')}
-            onClick={() => void decisions.revealPending(panel, -1)}
-          >
-            ↑
-          </Button>
-          <Button
-            label={trans.__('Next pending cell')}
-            onClick={() => void decisions.revealPending(panel, 1)}
-          >
-            ↓
-          </Button>
+          {step(trans.__('Previous pending cell'), 'previous', '↑')}
+          {step(trans.__('Next pending cell'), 'next', '↓')}
         </span>
       }
     >
@@ -40,12 +40,18 @@ export function Pending(props: { panel: NotebookPanel; runs: readonly IPendingRu
       </ul>
       {runs.length > 1 && (
         <div className="jp-CodeAgent-buttons">
-          <Button onClick={() => decisions.discardAll(panel)}>{trans.__('Discard all')}</Button>
           <Button kind="primary" onClick={() => decisions.acceptAll(panel)}>
             {trans.__('Accept all')}
           </Button>
+          <Button
+            title={trans.__('Remove these cells; undo brings them back')}
+            onClick={() => decisions.discardAll(panel)}
+          >
+            {trans.__('Discard all')}
+          </Button>
         </div>
       )}
+      <ReviewKeys />
     </Section>
   );
 }
@@ -53,7 +59,9 @@ export function Pending(props: { panel: NotebookPanel; runs: readonly IPendingRu
 function PendingItem(props: { panel: NotebookPanel; run: IPendingRun }): JSX.Element {
   const { trans, decisions } = useServices();
   const { panel, run } = props;
-  const first = run.cellIds[0];
+  const several = run.cellIds.length > 1;
+  const [first] = run.cellIds;
+  const code = run.cellIds[run.roles.indexOf('code')];
   return (
     <li>
       <button
@@ -70,13 +78,62 @@ function PendingItem(props: { panel: NotebookPanel; run: IPendingRun }): JSX.Ele
         </span>
       </button>
       <div className="jp-CodeAgent-buttons">
-        <Button onClick={() => decisions.discard(panel, [run.runId])}>{trans.__('Discard')}</Button>
-        <Button onClick={() => void decisions.edit(panel, first)}>{trans.__('Edit')}</Button>
-        <Button kind="primary" onClick={() => decisions.accept(panel, run.runId)}>
+        <Button
+          kind="primary"
+          title={several ? trans.__('Keep these cells') : trans.__('Keep this cell')}
+          onClick={() => decisions.accept(panel, run.runId)}
+        >
           {trans.__('Accept')}
+        </Button>
+        {code && (
+          <Button
+            title={trans.__('Keep, and run the code in your kernel')}
+            onClick={() => void decisions.apply(panel, code)}
+          >
+            {trans.__('Accept & run')}
+          </Button>
+        )}
+        <Button
+          title={trans.__('Keep this cell and change it')}
+          onClick={() => void decisions.edit(panel, first)}
+        >
+          {trans.__('Edit')}
+        </Button>
+        <Button
+          title={
+            several
+              ? trans.__('Remove these cells; undo brings them back')
+              : trans.__('Remove this cell; undo brings it back')
+          }
+          onClick={() => decisions.discard(panel, [run.runId])}
+        >
+          {trans.__('Discard')}
         </Button>
       </div>
     </li>
+  );
+}
+
+/** One quiet line; what has no key is left out. */
+function ReviewKeys(): JSX.Element | null {
+  const { trans, keys } = useServices();
+  const bound = [
+    [keys('next'), trans.__('next')],
+    [keys('accept'), trans.__('accept')],
+    [keys('discard'), trans.__('discard')]
+  ].filter(([key]) => key);
+  if (bound.length === 0) {
+    return null;
+  }
+  return (
+    <p className="jp-CodeAgent-quiet jp-CodeAgent-reviewKeys">
+      <span>{trans.__('In the notebook:')}</span>
+      {bound.map(([key, what]) => (
+        <span key={what}>
+          <kbd className="jp-CodeAgent-key">{key}</kbd> {what}
+        </span>
+      ))}
+    </p>
   );
 }
 

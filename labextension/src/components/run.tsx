@@ -1,14 +1,16 @@
-import React, { useEffect, useReducer } from 'react';
+import React, { useEffect, useState } from 'react';
 
-import { formatBytes, formatSeconds, formatTokens } from '../format';
-import type { IProgress, IPull } from '../model';
+import { formatTokens } from '../format';
+import type { IPull } from '../model';
+import type { IProgress } from '../progress';
 import type { IRun } from '../record';
 import { isRunning } from '../record';
-import { cellStateWord, phaseWord, runStatusWord } from '../words';
-import { Button, Chip, Fold, Problem } from './basics';
+import { cellStateWord, runStatusWord } from '../words';
+import { Button, Chip, Problem } from './basics';
+import { Elapsed } from './elapsed';
 import { Results } from './results';
 import { useServices } from './services';
-import { Steps } from './steps';
+import { Timeline } from './timeline';
 
 /** One run whole: under way or from the history. */
 export function Run(props: {
@@ -28,107 +30,55 @@ export function Run(props: {
         <Chip kind={run.status}>{runStatusWord(trans, run.status)}</Chip>
         {run.status === 'ok' && <Chip kind={run.cell_state}>{cellStateWord(trans, run.cell_state)}</Chip>}
         <Elapsed run={run} progress={progress} />
-        {running && props.onStop && (
-          <Button kind="danger" onClick={props.onStop} label={trans.__('Stop this run')}>
-            {trans.__('Stop')}
-          </Button>
-        )}
+        {running && props.onStop && <Stop onStop={props.onStop} />}
       </div>
       <div className="jp-CodeAgent-quiet">
         {run.request.model} · {formatTokens(trans, (running && progress?.usage) || run.usage)}
       </div>
-      {running && (
-        <div role="status" aria-live="polite" className="jp-CodeAgent-phase">
-          {phaseWord(trans, progress?.phase ?? 'context')}
-        </div>
-      )}
-      {running && progress?.text && progress.phase !== 'ended' && <Stream text={progress.text} />}
-      {run.error && <Problem>{run.error}</Problem>}
-      <Steps run={run} />
-      {run.answer && <div className="jp-CodeAgent-answer">{run.answer}</div>}
+      <Timeline run={run} progress={progress} />
+      {run.error &&
+        (run.status === 'failed' ? (
+          <Problem>{run.error}</Problem>
+        ) : (
+          <p className="jp-CodeAgent-quiet">{run.error}</p>
+        ))}
       <Results run={run} pulls={props.pulls} onPull={running ? undefined : props.onPull} />
       {run.notes.map(note => (
         <p key={note} className="jp-CodeAgent-quiet">
           {note}
         </p>
       ))}
-      <Sent run={run} />
     </article>
   );
 }
 
-/** The reply as it grows; the end stays in sight. */
-function Stream(props: { text: string }): JSX.Element {
-  const { trans } = useServices();
-  const scrollToEnd = (pre: HTMLPreElement | null): void => {
-    if (pre) {
-      pre.scrollTop = pre.scrollHeight;
-    }
-  };
-  return (
-    <pre
-      className="jp-CodeAgent-stream"
-      tabIndex={0}
-      aria-label={trans.__('Reply of the model so far')}
-      ref={scrollToEnd}
-    >
-      {props.text}
-    </pre>
-  );
-}
+/** How long Stop may take: the sandbox is interrupted, then ended. */
+const STOP_MS = 10_000;
 
-function Elapsed(props: { run: IRun; progress?: IProgress }): JSX.Element | null {
-  const { run, progress } = props;
-  const running = isRunning(run);
-  const [, tick] = useReducer((count: number) => count + 1, 0);
+function Stop(props: { onStop: () => void }): JSX.Element {
+  const { trans } = useServices();
+  const [stopping, setStopping] = useState<'no' | 'yes' | 'long'>('no');
   useEffect(() => {
-    const timer = running ? window.setInterval(tick, 1000) : 0;
-    return () => window.clearInterval(timer);
-  }, [running]);
-  if (!running) {
-    return run.ended_at === null ? null : <span>{formatSeconds(run.ended_at - run.started_at)}</span>;
-  }
-  const since = progress ? (Date.now() - progress.receivedAt) / 1000 : 0;
-  return progress ? <span>{formatSeconds(progress.elapsed_s + since)}</span> : null;
-}
-
-/** What left the kernel: copies into the sandbox, text to the model. */
-function Sent(props: { run: IRun }): JSX.Element {
-  const { trans } = useServices();
-  const { manifest, context, request, sandbox } = props.run;
-  const total = manifest.copied.reduce((sum, item) => sum + item.size_bytes, 0);
+    const timer = stopping === 'yes' ? window.setTimeout(() => setStopping('long'), STOP_MS) : 0;
+    return () => window.clearTimeout(timer);
+  }, [stopping]);
   return (
     <>
-      <Fold
-        summary={trans.__('Copied into the sandbox: %1 (%2)', manifest.copied.length, formatBytes(total))}
+      <Button
+        kind="danger"
+        label={stopping === 'yes' ? undefined : trans.__('Stop this run')}
+        disabled={stopping === 'yes'}
+        onClick={() => {
+          setStopping('yes');
+          props.onStop();
+        }}
       >
-        <ul className="jp-CodeAgent-list">
-          {manifest.copied.map(item => (
-            <li key={item.name}>
-              <code>{item.name}</code> {item.type_name}{' '}
-              <span className="jp-CodeAgent-quiet">{formatBytes(item.size_bytes)}</span>
-            </li>
-          ))}
-          {manifest.skipped.map(item => (
-            <li key={item.name}>
-              <code>{item.name}</code> <span className="jp-CodeAgent-quiet">{trans.__('not copied:')}</span>{' '}
-              {item.reason}
-            </li>
-          ))}
-        </ul>
-        {sandbox && <p className="jp-CodeAgent-quiet">{trans.__('Sandbox: %1', sandbox)}</p>}
-      </Fold>
-      {context && (
-        <Fold summary={trans.__('Told the model about your variables')}>
-          <p className="jp-CodeAgent-quiet">
-            {request.remote
-              ? trans.__('Sent to %1, on another machine', request.server ?? '')
-              : trans.__('Sent to %1, on this machine', request.server || request.model)}
-          </p>
-          <pre className="jp-CodeAgent-plain" tabIndex={0}>
-            {context}
-          </pre>
-        </Fold>
+        {stopping === 'yes' ? trans.__('Stopping …') : trans.__('Stop')}
+      </Button>
+      {stopping === 'long' && (
+        <p className="jp-CodeAgent-quiet">
+          {trans.__('It has not stopped yet. Try again, or interrupt the kernel of the notebook.')}
+        </p>
       )}
     </>
   );

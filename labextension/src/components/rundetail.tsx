@@ -1,84 +1,57 @@
-import { Dialog, showDialog } from '@jupyterlab/apputils';
-import React, { useEffect, useState } from 'react';
+import React, { useEffect, useRef, useState } from 'react';
 
-import { formatTime } from '../format';
-import type { IRun } from '../record';
-import { isRunning } from '../record';
+import type { IRecordedRun } from '../history';
 import { Button, Code, Problem, Section } from './basics';
+import { OtherAnswers } from './otheranswers';
 import { Outputs } from './outputs';
 import { Run } from './run';
+import { RunActions } from './runactions';
+import { RunFacts } from './runfacts';
 import { useServices, useSignal } from './services';
 
 /** One run of the history, whole, and what can be done with it. */
-export function RunDetail(props: { runId: string; onBack: () => void }): JSX.Element {
-  const { trans, history, tracker, decisions, connections } = useServices();
-  const { runId, onBack } = props;
+export function RunDetail(props: {
+  runId: string;
+  /** Changes when there is something new in the history. */
+  version: number;
+  /** The user came here from the list: the keyboard goes along. */
+  focus: boolean;
+  onBack: () => void;
+  onCompare: (left: string, right: string) => void;
+}): JSX.Element {
+  const { trans, connections, runs } = useServices();
+  const { runId, onBack, focus } = props;
   const current = connections.current;
   // Only the kernel that made the run may still have its results.
   const connection = current?.model.state.runs.some(known => known.id === runId) ? current : null;
   useSignal(connection?.model.changed);
-  const [run, setRun] = useState<IRun | null>(null);
-  const [problem, setProblem] = useState('');
-
+  const { run, problem } = useRun(runId, props.version);
+  const top = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    let wanted = true;
-    history.get(runId).then(
-      found => wanted && setRun(found),
-      (error: Error) => wanted && setProblem(error.message)
-    );
-    return () => {
-      wanted = false;
-    };
-  }, [history, runId]);
-
-  const attempt = (act: () => Promise<void>): void => {
-    setProblem('');
-    act().catch((error: Error) => setProblem(error.message));
-  };
-  const insertAgain = async (): Promise<void> => {
-    const panel = tracker.currentWidget;
-    if (!panel) {
-      throw new Error(trans.__('Open a notebook first: the cells go below its active cell.'));
+    if (focus) {
+      top.current?.querySelector<HTMLElement>('button')?.focus();
     }
-    await decisions.insertAgain(panel, await history.cells(runId));
-  };
-  const exportAs = async (format: 'ipynb' | 'py'): Promise<void> =>
-    download(await history.export(runId, format), `codeagent-${runId}.${format}`);
-  const remove = async (): Promise<void> => {
-    const answer = await showDialog({
-      title: trans.__('Delete this run from the history?'),
-      body: trans.__('Its cells stay in your notebooks. The record of what was sent and run is lost.'),
-      buttons: [
-        Dialog.cancelButton({ label: trans.__('Cancel') }),
-        Dialog.warnButton({ label: trans.__('Delete') })
-      ],
-      defaultButton: 0
-    });
-    if (answer.button.accept) {
-      await history.delete(runId);
+  }, [focus]);
+  const onKeyDown = (event: React.KeyboardEvent): void => {
+    if (event.key === 'Escape' && !(event.target as HTMLElement).matches('input, textarea')) {
       onBack();
     }
   };
-
   return (
-    <>
-      <div className="jp-CodeAgent-line">
-        <Button onClick={onBack}>{trans.__('← All runs')}</Button>
-        {run && <span className="jp-CodeAgent-quiet">{formatTime(run.started_at)}</span>}
+    <div ref={top} className="jp-CodeAgent-runPage" onKeyDown={onKeyDown}>
+      <div className="jp-CodeAgent-runTop">
+        <Button onClick={onBack} title={trans.__('Back to the list (Escape)')}>
+          {trans.__('← All runs')}
+        </Button>
       </div>
       {problem && <Problem>{problem}</Problem>}
       {run && (
         <>
-          <div className="jp-CodeAgent-buttons jp-CodeAgent-actions">
-            {run.code && (
-              <Button kind="primary" onClick={() => attempt(insertAgain)}>
-                {trans.__('Insert again')}
-              </Button>
-            )}
-            <Button onClick={() => attempt(() => exportAs('ipynb'))}>{trans.__('Export .ipynb')}</Button>
-            <Button onClick={() => attempt(() => exportAs('py'))}>{trans.__('Export .py')}</Button>
-            {!isRunning(run) && <Button onClick={() => attempt(remove)}>{trans.__('Delete')}</Button>}
-          </div>
+          <RunActions
+            run={run}
+            onDeleted={onBack}
+            onChoose={() => (runs.view = { kind: 'choose', id: run.id, prompt: run.request.prompt })}
+          />
           <Run
             run={run}
             pulls={connection?.model.state.pulls}
@@ -90,21 +63,33 @@ export function RunDetail(props: { runId: string; onBack: () => void }): JSX.Ele
               <Outputs outputs={run.outputs} />
             </Section>
           )}
-          <p className="jp-CodeAgent-quiet">
-            {[run.id, run.request.notebook, run.request.approve].filter(Boolean).join(' · ')}
-          </p>
+          <OtherAnswers run={run} version={props.version} onCompare={id => props.onCompare(run.id, id)} />
+          <RunFacts run={run} />
         </>
       )}
-    </>
+    </div>
   );
 }
 
-function download(blob: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  document.body.append(link);
-  link.click();
-  link.remove();
-  window.setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+/** The run as the history has it now. */
+export function useRun(runId: string, version: number): { run: IRecordedRun | null; problem: string } {
+  const { history } = useServices();
+  const [run, setRun] = useState<IRecordedRun | null>(null);
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    let wanted = true;
+    history.get(runId).then(
+      found => {
+        if (wanted) {
+          setRun(found);
+          setProblem('');
+        }
+      },
+      (error: Error) => wanted && setProblem(error.message)
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [history, runId, version]);
+  return { run, problem };
 }

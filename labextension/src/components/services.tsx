@@ -6,10 +6,16 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ISignal } from '@lumino/signaling';
 import React, { createContext, useContext, useEffect, useReducer } from 'react';
 
+import type { Attention } from '../attention';
+import type { Keys } from '../cellbar';
 import type { KernelConnections } from '../connections';
 import type { CellDecisions } from '../decisions';
 import type { HistoryClient } from '../history';
+import type { HistoryActions } from '../historyactions';
 import type { Marks } from '../marks';
+import type { PanelMemory } from '../memory';
+import type { Preferences } from '../preferences';
+import type { RunList } from '../runlist';
 
 export interface IPanelServices {
   trans: TranslationBundle;
@@ -20,6 +26,14 @@ export interface IPanelServices {
   marks: Pick<Marks, 'changed'>;
   decisions: CellDecisions;
   history: HistoryClient;
+  historyActions: HistoryActions;
+  /** The history as the panel shows it; it outlives a change of tabs. */
+  runs: RunList;
+  memory: PanelMemory;
+  attention: Pick<Attention, 'watched' | 'changed' | 'reveal'>;
+  preferences: Preferences;
+  /** What is bound to a command of the review. */
+  keys: Keys;
 }
 
 const Context = createContext<IPanelServices | null>(null);

@@ -1,67 +1,45 @@
-import React from 'react';
+import React, { useMemo } from 'react';
 
 import { formatSeconds, formatTokens } from '../format';
-import type { IChatMessage, IRun, IStep } from '../record';
+import type { IChatMessage, IStep } from '../record';
+import { stepProblem } from '../timeline';
 import { resultWord } from '../words';
-import { Chip, Code, Fold } from './basics';
+import { Fold } from './basics';
+import { CopyableCode } from './codeview';
+import { DecisionLine } from './decision';
 import { Outputs } from './outputs';
 import { useServices } from './services';
 
-/** The last step is open unless it became the result, which is shown elsewhere. */
-export function Steps(props: { run: IRun }): JSX.Element | null {
-  const { run } = props;
-  return run.steps.length === 0 ? null : (
-    <ol className="jp-CodeAgent-steps">
-      {run.steps.map((step, i) => {
-        const open = run.status !== 'ok' && i === run.steps.length - 1;
-        // With `open` in the key a step folds itself when the next one begins.
-        return (
-          <li key={`${step.index}-${open}`}>
-            <Step step={step} open={open} />
-          </li>
-        );
-      })}
-    </ol>
-  );
-}
-
-function Step(props: { step: IStep; open: boolean }): JSX.Element {
+/** One line: which step, what went wrong, how long it took. */
+export function StepSummary(props: { step: IStep }): JSX.Element {
   const { trans } = useServices();
   const { step } = props;
-  const kind = step.result?.status ?? (step.note ? 'error' : 'running');
+  const problem = stepProblem(step);
   return (
-    <Fold
-      open={props.open}
-      summary={
-        <>
-          {trans.__('Step %1', step.index)}{' '}
-          {step.result && <Chip kind={kind}>{resultWord(trans, step.result.status)}</Chip>}{' '}
-          <span className="jp-CodeAgent-quiet">
-            {formatSeconds(step.duration_s)} · {formatTokens(trans, step.usage)}
-          </span>
-        </>
-      }
-    >
-      <StepBody step={step} />
-    </Fold>
+    <span className="jp-CodeAgent-entryLine">
+      <span>
+        {trans.__('Step %1', step.index)}
+        {step.result && ` · ${resultWord(trans, step.result.status)}`}
+      </span>
+      <span className="jp-CodeAgent-figure">{formatSeconds(step.duration_s)}</span>
+      {problem && <span className="jp-CodeAgent-stepProblem">{problem}</span>}
+    </span>
   );
 }
 
-function StepBody(props: { step: IStep }): JSX.Element {
+export function StepBody(props: { step: IStep }): JSX.Element {
   const { trans } = useServices();
   const { step } = props;
   const { result, decision } = step;
+  // The same list while the step is the same: drawing outputs anew costs.
+  const outputs = useMemo(
+    () => step.result?.outputs.filter(output => output.output_type !== 'error') ?? [],
+    [step]
+  );
   return (
     <>
-      {step.code && <Code code={step.code} label={trans.__('Code of step %1', step.index)} copy />}
-      {decision && decision.decided_by !== 'policy' && (
-        <p className="jp-CodeAgent-quiet">
-          {decision.action === 'approve'
-            ? trans.__('Approved (%1)', decision.decided_by)
-            : trans.__('Rejected (%1)', decision.decided_by)}
-          {decision.reason && `: ${decision.reason}`}
-        </p>
-      )}
+      {step.code && <CopyableCode code={step.code} label={trans.__('Code of step %1', step.index)} />}
+      <DecisionLine decision={decision} />
       {result?.error && (
         <p className="jp-CodeAgent-error">
           {result.error.ename}: {result.error.evalue}
@@ -69,13 +47,14 @@ function StepBody(props: { step: IStep }): JSX.Element {
         </p>
       )}
       {result?.reason && <p className="jp-CodeAgent-error">{result.reason}</p>}
-      {result && <Outputs outputs={result.outputs.filter(output => output.output_type !== 'error')} />}
+      <Outputs outputs={outputs} />
       {result?.notes.map(note => (
         <p key={note} className="jp-CodeAgent-quiet">
           {note}
         </p>
       ))}
       {step.note && <p className="jp-CodeAgent-quiet">{step.note}</p>}
+      <p className="jp-CodeAgent-quiet">{formatTokens(trans, step.usage)}</p>
       {step.messages && <Messages messages={step.messages} />}
     </>
   );

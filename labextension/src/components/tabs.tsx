@@ -4,6 +4,8 @@ export interface ITab {
   id: string;
   label: string;
   badge?: number;
+  /** What the badge counts, in words: it is part of the tab's name for who cannot see it. */
+  badgeTitle?: string;
 }
 
 /** Tabs as the ARIA practices want them: one is in the tab order, the arrow keys go to the others. */
@@ -15,10 +17,12 @@ export function Tabs(props: {
 }): JSX.Element {
   const list = useRef<HTMLDivElement>(null);
   const onKeyDown = (event: React.KeyboardEvent): void => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (step) {
-      const at = props.tabs.findIndex(tab => tab.id === props.selected);
-      const next = props.tabs[(at + step + props.tabs.length) % props.tabs.length];
+    const at = props.tabs.findIndex(tab => tab.id === props.selected);
+    const count = props.tabs.length;
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: count - 1 }[event.key];
+    if (to !== undefined) {
+      event.preventDefault();
+      const next = props.tabs[(to + count) % count];
       props.onSelect(next.id);
       list.current?.querySelector<HTMLElement>(`[data-tab=${next.id}]`)?.focus();
     }
@@ -44,7 +48,11 @@ export function Tabs(props: {
           onClick={() => props.onSelect(tab.id)}
         >
           {tab.label}
-          {tab.badge ? <span className="jp-CodeAgent-count">{tab.badge}</span> : null}
+          {tab.badge ? (
+            <span className="jp-CodeAgent-count" title={tab.badgeTitle}>
+              {tab.badge}
+            </span>
+          ) : null}
         </button>
       ))}
     </div>

@@ -50,9 +50,9 @@ const checkboxes = (host: HTMLElement): HTMLInputElement[] => [
 
 afterEach(unmount);
 
-it('the total, the limit and the mode are told', async () => {
+it('the total and the limit are told', async () => {
   const [host] = await view(contextOf({}, { tokens: 612, budget_tokens: 600, privacy: 'stats' }));
-  expect(host.querySelector('header')!.textContent).toContain('612 of 600 tokens · mode stats');
+  expect(host.querySelector('header')!.textContent).toContain('612 of 600 tokens');
   expect(host.querySelector('[data-over=true]')).not.toBeNull();
 });
 

@@ -68,16 +68,17 @@ export function Variables(
 
 function Total(props: { context: IContext }): JSX.Element {
   const { trans } = useServices();
-  const { tokens, budget_tokens: budget, privacy } = props.context;
+  const { tokens, budget_tokens: budget } = props.context;
   return (
     <span
-      className="jp-CodeAgent-quiet"
+      className="jp-CodeAgent-total jp-CodeAgent-quiet"
       data-over={tokens > budget}
+      style={{ '--share': budget > 0 ? Math.min(tokens / budget, 1) : 0 } as React.CSSProperties}
       title={trans.__(
         'What the model is told of all variables, against the limit. A prompt that names variables tells more of these.'
       )}
     >
-      {trans.__('%1 of %2 tokens · mode %3', formatCount(tokens), formatCount(budget), privacy)}
+      {trans.__('%1 of %2 tokens', formatCount(tokens), formatCount(budget))}
     </span>
   );
 }

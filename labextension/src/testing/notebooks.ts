@@ -7,6 +7,7 @@ import type { IProvenance, ISharedNotebook } from '../notebook';
 import { META, provenance } from '../notebook';
 import type { CellState, ICell } from '../protocol';
 import { sha256 } from '../sha256';
+import type { FakeKernel } from './kernel';
 
 export type Notebook = ISharedNotebook & YNotebook;
 
@@ -49,7 +50,8 @@ let counter = 0;
 
 /** A panel that shows this notebook. */
 export function panelOf(notebook: ISharedNotebook | null, kernelId: string | null = 'k'): NotebookPanel {
-  const content = { model: notebook && { sharedModel: notebook, readOnly: false }, widgets: [] };
+  const model = notebook && { sharedModel: notebook, readOnly: false };
+  const content = { model, widgets: [], node: document.createElement('div') };
   const kernel = kernelId === null ? null : { id: kernelId };
   return {
     id: `panel-${counter++}`,
@@ -63,6 +65,14 @@ export function panelOf(notebook: ISharedNotebook | null, kernelId: string | nul
     sessionContext: { session: { kernel }, kernelDisplayName: 'Python 3' },
     isDisposed: false
   } as unknown as NotebookPanel;
+}
+
+/** A notebook panel with this kernel, and the signals that are listened to. */
+export function panelWith(kernel: FakeKernel | null, notebook: Notebook = notebookOf('x')): NotebookPanel {
+  const panel = panelOf(notebook);
+  const signals = { kernelChanged: new Signal({}), ready: Promise.resolve() };
+  Object.assign(panel.sessionContext, { session: { kernel }, ...signals });
+  return Object.assign(panel, { disposed: new Signal({}) });
 }
 
 export function trackerOf(...panels: NotebookPanel[]): INotebookTracker {

@@ -1,5 +1,5 @@
 /** Draw components as the panel does, with as much of its services as they ask for. */
-import type { IEditorServices } from '@jupyterlab/codeeditor';
+import type { CodeEditor, IEditorServices } from '@jupyterlab/codeeditor';
 import { RenderMimeRegistry, standardRendererFactories } from '@jupyterlab/rendermime';
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
@@ -8,6 +8,9 @@ import { createRoot, type Root } from 'react-dom/client';
 
 import type { IPanelServices } from '../components/services';
 import { ServicesProvider } from '../components/services';
+import { PanelMemory } from '../memory';
+import { Preferences } from '../preferences';
+import { RunList } from '../runlist';
 import { trackerOf } from './notebooks';
 
 const scope = globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean };
@@ -15,14 +18,10 @@ scope.IS_REACT_ACT_ENVIRONMENT = true;
 
 const editors = {
   factoryService: {
-    newInlineEditor: ({
-      host,
-      model
-    }: {
-      host: HTMLElement;
-      model: { sharedModel: { getSource(): string } };
-    }) => {
-      host.textContent = model.sharedModel.getSource();
+    newInlineEditor: ({ host, model }: { host: HTMLElement; model: CodeEditor.IModel }) => {
+      const draw = (): void => void (host.textContent = model.sharedModel.getSource());
+      model.sharedModel.changed.connect(draw);
+      draw();
       return { dispose: () => undefined };
     }
   }
@@ -30,7 +29,7 @@ const editors = {
 
 export function servicesOf(changes: Partial<IPanelServices> | object = {}): IPanelServices {
   const nothing = {};
-  return {
+  const services = {
     trans: nullTranslator.load('x'),
     tracker: trackerOf(),
     editors,
@@ -39,8 +38,14 @@ export function servicesOf(changes: Partial<IPanelServices> | object = {}): IPan
     marks: { changed: new Signal(nothing) },
     decisions: {},
     history: {},
+    memory: new PanelMemory(),
+    attention: { watched: [], changed: new Signal(nothing), reveal: () => undefined },
+    preferences: new Preferences(),
+    keys: () => '',
     ...changes
   } as unknown as IPanelServices;
+  services.runs ??= new RunList(services.history);
+  return services;
 }
 
 let root: Root | null = null;
@@ -77,7 +82,10 @@ export async function press(host: HTMLElement, name: string): Promise<void> {
 }
 
 /** Type into a field, as React notices it. */
-export async function enter(field: HTMLInputElement | HTMLSelectElement, value: string): Promise<void> {
+export async function enter(
+  field: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement,
+  value: string
+): Promise<void> {
   const prototype = Object.getPrototypeOf(field) as object;
   await change(() => {
     Object.getOwnPropertyDescriptor(prototype, 'value')!.set!.call(field, value);

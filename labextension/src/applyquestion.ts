@@ -1,0 +1,104 @@
+/** Before code runs in the user's kernel: a yes to exactly this text, in exactly this kernel. */
+import { Dialog, showDialog } from '@jupyterlab/apputils';
+import type { Cell } from '@jupyterlab/cells';
+import type { DocumentRegistry } from '@jupyterlab/docregistry';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { applyBody } from './components/apply';
+import type { KernelConnections } from './connections';
+import type { HistoryClient } from './history';
+import type { ISharedCell } from './notebook';
+import { provenance } from './notebook';
+
+export const ASKING_CLASS = 'jp-CodeAgent-applying';
+
+export class ApplyQuestion {
+  constructor(
+    private readonly _connections: KernelConnections,
+    private readonly _history: HistoryClient,
+    private readonly _trans: TranslationBundle
+  ) {}
+
+  /**
+   * Whether the cell may run as it is now. What is typed, by anyone, while the question stands, or another kernel,
+   * makes it another question.
+   */
+  async mayRun(panel: NotebookPanel, cell: Cell): Promise<boolean> {
+    let isChanged = false;
+    while (!this._granted.has(panel.context)) {
+      const subject = subjectOf(panel, cell);
+      const answer = await this._ask(panel, cell, isChanged);
+      if (!answer.button.accept || panel.isDisposed || cell.isDisposed) {
+        return false;
+      }
+      if (subjectOf(panel, cell) === subject) {
+        if (answer.isChecked) {
+          this._granted.add(panel.context);
+        }
+        return true;
+      }
+      isChanged = true;
+    }
+    return true;
+  }
+
+  private async _ask(panel: NotebookPanel, cell: Cell, isChanged: boolean): Promise<Dialog.IResult<unknown>> {
+    const trans = this._trans;
+    const code = cell.model.sharedModel.getSource();
+    const kernel = panel.sessionContext.kernelDisplayName;
+    // The kernel may take its time to say what the code would do: the cell shows that it was heard.
+    showWaiting(cell, true);
+    const asked = this._connections.of(panel)?.effectsOf(code, true) ?? Promise.resolve(null);
+    const [effects, isRecorded] = await Promise.all([asked, this._isRecorded(panel, cell)]).finally(() =>
+      showWaiting(cell, false)
+    );
+    return showDialog({
+      title: trans.__('Run this code in YOUR kernel?'),
+      body: applyBody(trans, { kernel, code, effects, isRecorded, isChanged }),
+      buttons: [
+        Dialog.cancelButton({ label: trans.__('Cancel') }),
+        Dialog.warnButton({ label: trans.__('Run in my kernel') })
+      ],
+      defaultButton: 0,
+      focusNodeSelector: '.jp-mod-reject',
+      checkbox: {
+        label: trans.__('Do not ask again in this notebook until I reload the page'),
+        checked: false
+      }
+    });
+  }
+
+  /** Whether this very text is known to have run in the sandbox: what a notebook says of itself proves nothing. */
+  private async _isRecorded(panel: NotebookPanel, cell: Cell): Promise<boolean> {
+    const shared = cell.model.sharedModel as unknown as ISharedCell;
+    const code = shared.getSource();
+    const runId = provenance(shared)?.run_id ?? '';
+    const known = this._connections.of(panel)?.model.state.runs.find(run => run.id === runId);
+    if (known) {
+      return known.code === code;
+    }
+    try {
+      return (await this._history.get(runId)).code === code;
+    } catch (error) {
+      console.warn(
+        'jupyter-codeagent: the run of this cell is not in the history:',
+        (error as Error).message
+      );
+      return false;
+    }
+  }
+
+  /** Notebooks for which a yes is for all. */
+  private _granted = new WeakSet<DocumentRegistry.Context>();
+}
+
+function subjectOf(panel: NotebookPanel, cell: Cell): string {
+  const kernel = panel.sessionContext.session?.kernel?.id ?? null;
+  return JSON.stringify([kernel, cell.model.sharedModel.getSource()]);
+}
+
+function showWaiting(cell: Cell, isWaiting: boolean): void {
+  cell.toggleClass(ASKING_CLASS, isWaiting);
+  cell.node.setAttribute('aria-busy', String(isWaiting));
+}

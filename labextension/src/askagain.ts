@@ -1,0 +1,34 @@
+/** The `%%agent` cell that asks a recorded question again, of another model: text in, text out. */
+import { literal, quoted } from './optionline';
+import type { IRun } from './record';
+
+export interface IAskedAgain {
+  /** Forget the conversation first. */
+  fresh: boolean;
+  /** The cell as it stands in the notebook, if it is still there. */
+  original?: string;
+}
+
+/**
+ * Its first line keeps what the user wrote there, but for the model and where it is, and for what would decide without
+ * the user. What the run was asked with more strictly than by default, and the variables it had, are in the record.
+ */
+export function cellToAskAgain(run: IRun, model: string, options: IAskedAgain): string {
+  const [first = ''] = (options.original ?? '').split('\n', 1);
+  const written = /^%%agent(\s.*)?$/.exec(first)?.[1]?.trim();
+  const kept = (written ?? '')
+    .replace(/(^|\s)--(model|base-url)(\s+|=)('[^']*'|"[^"]*"|\S+)/g, '')
+    .replace(/(^|\s)--approve(\s+|=)auto(?=\s|$)/g, '')
+    .replace(/(^|\s)--new(?=\s|$)/g, '');
+  const copied = run.manifest.copied.map(item => item.name);
+  const line = [
+    '%%agent',
+    `--model ${quoted(model)}`,
+    options.fresh ? '--new' : '',
+    kept.trim(),
+    written === undefined && copied.length > 0 ? `--vars ${quoted(copied.join(','))}` : '',
+    run.request.privacy === 'schema' && !kept.includes('--privacy') ? '--privacy schema' : '',
+    run.request.approve === 'ask' && !kept.includes('--approve') ? '--approve ask' : ''
+  ];
+  return `${line.filter(Boolean).join(' ')}\n${literal(run.request.prompt)}`;
+}

@@ -1,0 +1,87 @@
+/** A question from the panel becomes a `%%agent` cell in the notebook: its text, its place, and what stands against it. */
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import { NotebookActions } from '@jupyterlab/notebook';
+
+import type { IAgentState } from './model';
+import type { ISharedNotebook } from './notebook';
+import { insertAsUndoStep, isWritable, newCodeCell, provenance, sharedNotebook } from './notebook';
+import { quoted } from './optionline';
+import type { ApprovalPolicy, Privacy } from './protocol';
+import { isRunning } from './record';
+
+export const LOAD = '%load_ext jupyter_codeagent';
+
+/** What is chosen for one question; what is left out is as the settings say. */
+export interface IAskOptions {
+  vars?: readonly string[];
+  model?: string;
+  approve?: ApprovalPolicy;
+  privacy?: Privacy;
+}
+
+/**
+ * The source of the cell. Options stand on the line of the magic and nowhere else, and the prompt is its body, as it
+ * was typed: whatever a line of it begins with is text for the model.
+ */
+export function agentCell(prompt: string, options: IAskOptions = {}): string {
+  const { vars = [], model = '', approve, privacy } = options;
+  const words = [
+    '%%agent',
+    ...(vars.length > 0 ? ['--vars', quoted(vars.join(','))] : []),
+    ...(model ? ['--model', quoted(model)] : []),
+    ...(approve ? ['--approve', approve] : []),
+    ...(privacy ? ['--privacy', privacy] : [])
+  ];
+  return `${words.join(' ')}\n${prompt}`;
+}
+
+export type Obstacle =
+  'no-notebook' | 'read-only' | 'no-kernel' | 'dead' | 'connecting' | 'absent' | 'failed';
+
+/** Why nothing can be asked now; null if it can. */
+export function obstacle(panel: NotebookPanel | null, state: IAgentState | null): Obstacle | null {
+  if (!panel?.content.model) {
+    return 'no-notebook';
+  }
+  if (!isWritable(panel)) {
+    return 'read-only';
+  }
+  const kernel = panel.sessionContext.session?.kernel;
+  if (!kernel) {
+    return 'no-kernel';
+  }
+  if (kernel.status === 'dead') {
+    return 'dead';
+  }
+  const link = state?.link ?? 'connecting';
+  return link === 'ready' ? null : link;
+}
+
+/** Whether a cell that is run now has to wait for another. */
+export function isBusy(panel: NotebookPanel, state: IAgentState): boolean {
+  return panel.sessionContext.session?.kernel?.status === 'busy' || state.runs.some(isRunning);
+}
+
+/**
+ * Where a new question goes: below the active cell, and below the results that an earlier question has put there, so
+ * that question and answer stay together.
+ */
+export function placeBelow(notebook: ISharedNotebook, activeIndex: number): number {
+  let index = Math.min(activeIndex + 1, notebook.cells.length);
+  while (index < notebook.cells.length && provenance(notebook.cells[index])) {
+    index++;
+  }
+  return index;
+}
+
+/** Insert a code cell below the active one, as one undo step, and run it there. Its id. */
+export async function insertAndRun(panel: NotebookPanel, source: string): Promise<string> {
+  const notebook = sharedNotebook(panel)!;
+  const cell = newCodeCell(source);
+  const at = placeBelow(notebook, panel.content.activeCellIndex);
+  insertAsUndoStep(notebook, at, [cell]);
+  panel.content.deselectAll();
+  panel.content.activeCellIndex = at;
+  await NotebookActions.runCells(panel.content, [panel.content.widgets[at]], panel.sessionContext);
+  return String(cell.id);
+}

@@ -1,0 +1,53 @@
+import { insertCells, markCells } from '../notebook';
+import { cellsOf, codeCell, notebookOf } from '../testing/notebooks';
+import type { Notebook } from '../testing/notebooks';
+import { pendingBlocks, placeIn, resultBlocks, runState } from './blocks';
+
+/** A question with code and answer of the runs `a` and `b` below it. */
+function twoRuns(): Notebook {
+  const notebook = notebookOf('%%agent\none', 'last');
+  insertCells(notebook, { anchor: 'cell-0', replace: [], cells: cellsOf('a') });
+  insertCells(notebook, { anchor: 'a-answer', replace: [], cells: cellsOf('b') });
+  return notebook;
+}
+
+const ids = (notebook: Notebook): string[][] => [
+  ...new Set([...pendingBlocks(notebook).values()].map(block => block.cellIds))
+];
+
+it('neighbours of one run are a block, those of the next run another', () => {
+  const notebook = twoRuns();
+  expect(ids(notebook)).toEqual([
+    ['a-code', 'a-answer'],
+    ['b-code', 'b-answer']
+  ]);
+  const block = pendingBlocks(notebook).get('a-answer')!;
+  expect([placeIn(block, 'a-code'), placeIn(block, 'a-answer')]).toEqual(['head', 'part']);
+});
+
+it('a cell of the user’s own between them makes two blocks of a run', () => {
+  const notebook = twoRuns();
+  notebook.insertCells(2, [codeCell('mine', 'x')]);
+  expect(ids(notebook).slice(0, 2)).toEqual([['a-code'], ['a-answer']]);
+  expect(placeIn(pendingBlocks(notebook).get('a-answer')!, 'a-answer')).toBe('only');
+});
+
+it('what is decided belongs to no pending block and still to the result', () => {
+  const notebook = twoRuns();
+  markCells([notebook.cells[1]], 'accepted');
+  expect(ids(notebook)[0]).toEqual(['a-answer']);
+  expect(resultBlocks(notebook).get('a-answer')!.cellIds).toEqual(['a-code', 'a-answer']);
+});
+
+it('the code of a run tells what is decided about it; where it is gone, what is left', () => {
+  const notebook = twoRuns();
+  expect(runState(notebook, 'a')).toBe('pending');
+  markCells([notebook.cells[2]], 'accepted');
+  expect(runState(notebook, 'a')).toBe('pending');
+  notebook.deleteCell(1);
+  expect(runState(notebook, 'a')).toBe('accepted');
+  notebook.deleteCell(1);
+  expect(runState(notebook, 'a')).toBe('discarded');
+  notebook.cells[1].setSource('changed by the user');
+  expect(runState(notebook, 'b')).toBe('edited');
+});

@@ -1,0 +1,123 @@
+/** Quiet buttons at the end of a cell: *Fix with agent* at an error, *Explain* and *Continue* at a result. */
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { Cell } from '@jupyterlab/cells';
+import { CodeCell } from '@jupyterlab/cells';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { PanelLayout } from '@lumino/widgets';
+
+import type { ISharedCell } from '../notebook';
+import { cellState } from '../notebook';
+import { isCellId } from '../optionline';
+import type { CellActions } from './actions';
+import type { IBarButton } from './bar';
+import { Bar } from './bar';
+import type { IBlock } from './blocks';
+
+export const FAILED_CLASS = 'jp-CodeAgent-failed';
+export const RESULT_CLASS = 'jp-CodeAgent-result';
+const AGENT = /^\s*%%?agent\b/;
+
+export type CellKind = 'failed' | 'result' | '';
+
+/** What the agent can do with a cell. */
+export function kindOf(
+  cell: Cell,
+  block: IBlock | undefined,
+  canAsk: boolean,
+  knows: (runId: string) => boolean
+): CellKind {
+  if (!canAsk) {
+    return '';
+  }
+  const shared = cell.model.sharedModel as unknown as ISharedCell;
+  if (cell instanceof CodeCell && cellState(shared) !== 'pending' && hasError(cell)) {
+    return AGENT.test(shared.getSource()) || !isCellId(shared.id) ? '' : 'failed';
+  }
+  const isLast = block && block.cellIds[block.cellIds.length - 1] === shared.id;
+  return isLast && knows(block.runId) ? 'result' : '';
+}
+
+function hasError(cell: CodeCell): boolean {
+  const { outputs } = cell.model;
+  for (let i = 0; i < outputs.length; i++) {
+    if (outputs.get(i).type === 'error') {
+      return true;
+    }
+  }
+  return false;
+}
+
+export interface IFootOptions {
+  panel: NotebookPanel;
+  actions: CellActions;
+  trans: TranslationBundle;
+  /** Buttons that decide about this cell alone. */
+  deciding: (cellId: string) => IBarButton[];
+}
+
+/** The rows of buttons at the end of one notebook's cells. */
+export class CellFeet {
+  constructor(private readonly _options: IFootOptions) {}
+
+  /** Give the cell the buttons of its kind, and the class that its context menu goes by. */
+  mark(cell: Cell, kind: CellKind, isPart: boolean): void {
+    cell.toggleClass(FAILED_CLASS, kind === 'failed');
+    cell.toggleClass(RESULT_CLASS, kind === 'result');
+    const look = `${this._options.actions.showButtons ? kind : ''}${isPart ? ' part' : ''}`.trim();
+    if ((this._looks.get(cell) ?? '') !== look) {
+      this._looks.set(cell, look);
+      // A cell out of sight has no content yet.
+      void cell.ready.then(() => this._draw(cell, look));
+    }
+  }
+
+  private _draw(cell: Cell, look: string): void {
+    if (cell.isDisposed || this._looks.get(cell) !== look) {
+      return; // another look came before the cell was drawn
+    }
+    this._bars.get(cell)?.dispose();
+    this._bars.delete(cell);
+    if (look) {
+      const { trans } = this._options;
+      const buttons = this._buttons(cell.model.id, look);
+      const label = look.includes('failed')
+        ? trans.__('Ask the agent about this error')
+        : trans.__('This cell of the code agent');
+      const bar = new Bar(label, buttons);
+      bar.addClass('jp-CodeAgent-cellTools');
+      bar.node.dataset.kind = look;
+      this._bars.set(cell, bar);
+      (cell.layout as PanelLayout).addWidget(bar);
+    }
+  }
+
+  private _buttons(id: string, look: string): IBarButton[] {
+    const { panel, actions, trans, deciding } = this._options;
+    const buttons = look.includes('part') ? deciding(id) : [];
+    if (look.includes('failed')) {
+      buttons.push({
+        text: trans.__('Fix with agent'),
+        title: trans.__('Ask the agent for a corrected cell; yours stays as it is'),
+        act: () => void actions.fix(panel, id)
+      });
+    }
+    if (look.includes('result')) {
+      buttons.push(
+        {
+          text: trans.__('Explain'),
+          title: trans.__('Ask the agent to explain this result'),
+          act: () => void actions.explain(panel, id)
+        },
+        {
+          text: trans.__('Continue'),
+          title: trans.__('Write a question that goes on from this result'),
+          act: () => void actions.goOn(panel, id)
+        }
+      );
+    }
+    return buttons;
+  }
+
+  private _looks = new WeakMap<Cell, string>();
+  private _bars = new WeakMap<Cell, Bar>();
+}

@@ -1,0 +1,178 @@
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import React, { useEffect, useLayoutEffect, useRef, useState } from 'react';
+
+import type { IAskOptions, Obstacle } from '../asking';
+import { agentCell, insertAndRun, isBusy, LOAD, obstacle } from '../asking';
+import type { IAgentState } from '../model';
+import { literal } from '../optionline';
+import { AskOptions } from './askoptions';
+import { Button } from './basics';
+import { useServices, useSignal } from './services';
+
+const isMac = /mac/i.test(navigator.platform);
+
+/** Where a question is typed: it becomes a `%%agent` cell below the active one, and runs. */
+export function Ask(): JSX.Element {
+  const { tracker, connections, memory } = useServices();
+  useSignal(connections.changed);
+  useSignal(memory.changed);
+  const panel = tracker.currentWidget;
+  const connection = connections.current;
+  useSignal(connection?.model.changed);
+  useSignal(connection?.kernel.statusChanged);
+  const path = panel?.context.path ?? '';
+  return (
+    <Composer key={path} panel={panel} state={connection?.model.state ?? null} draft={`draft ${path}`} />
+  );
+}
+
+function Composer(props: {
+  panel: NotebookPanel | null;
+  state: IAgentState | null;
+  /** The name under which the draft is remembered: one for each notebook. */
+  draft: string;
+}): JSX.Element {
+  const { trans, memory } = useServices();
+  const { panel, state, draft } = props;
+  const [options, setOptions] = useState<IAskOptions>({});
+  const [problem, setProblem] = useState('');
+  const [isLoading, setLoading] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const prompt = memory.get(draft);
+  const against = obstacle(panel, state);
+  const isReady = against === null && prompt.trim() !== '';
+  useFittingHeight(field, prompt);
+
+  const run = (source: string): Promise<unknown> => {
+    setProblem('');
+    return insertAndRun(panel!, source).catch((error: Error) => setProblem(error.message));
+  };
+  const load = (): void => {
+    setLoading(true);
+    void run(LOAD).then(() => setLoading(false));
+  };
+  const ask = (): void => {
+    if (isReady) {
+      memory.set(draft, '');
+      memory.set(`asked ${panel!.context.path}`, prompt);
+      void run(agentCell(prompt, options));
+    }
+  };
+  const onKeyDown = (event: React.KeyboardEvent): void => {
+    if (event.nativeEvent.isComposing) {
+      return;
+    }
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey || event.shiftKey)) {
+      event.preventDefault();
+      ask();
+    } else if (event.key === 'ArrowUp' && prompt === '' && panel) {
+      event.preventDefault();
+      memory.set(draft, lastPrompt(panel, state, memory.get(`asked ${panel.context.path}`)));
+    }
+  };
+  return (
+    <form
+      className="jp-CodeAgent-ask"
+      aria-label={trans.__('Ask')}
+      onSubmit={event => {
+        event.preventDefault();
+        ask();
+      }}
+    >
+      {problem && (
+        <p role="alert" className="jp-CodeAgent-problem">
+          {problem}
+        </p>
+      )}
+      <div className="jp-CodeAgent-askBox">
+        <textarea
+          ref={field}
+          rows={1}
+          aria-label={trans.__('Your question')}
+          aria-describedby="jp-CodeAgent-askNote"
+          placeholder={
+            isMac
+              ? trans.__('Ask about your data … (⌘ Enter runs it)')
+              : trans.__('Ask about your data … (Ctrl Enter runs it)')
+          }
+          value={prompt}
+          disabled={panel === null}
+          onChange={event => memory.set(draft, event.target.value)}
+          onKeyDown={onKeyDown}
+        />
+        {state && <AskOptions state={state} options={options} onChange={setOptions} />}
+      </div>
+      <div className="jp-CodeAgent-line">
+        <span id="jp-CodeAgent-askNote" role="status" className="jp-CodeAgent-quiet">
+          <Note against={against} isWaiting={panel !== null && state !== null && isBusy(panel, state)} />
+        </span>
+        {against === 'absent' ? (
+          <Button kind="primary" title={LOAD} disabled={isLoading} onClick={load}>
+            {trans.__('Load the agent')}
+          </Button>
+        ) : (
+          <Button
+            kind="primary"
+            title={trans.__('Insert the question as a cell below the active one, and run it')}
+            disabled={!isReady}
+            onClick={ask}
+          >
+            {trans.__('Ask')}
+          </Button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+function Note(props: { against: Obstacle | null; isWaiting: boolean }): JSX.Element | null {
+  const { trans } = useServices();
+  switch (props.against) {
+    case null:
+      return props.isWaiting ? (
+        <>{trans.__('The kernel is busy: your question runs when it is free.')}</>
+      ) : null;
+    case 'no-notebook':
+      return <>{trans.__('Open a notebook to ask.')}</>;
+    case 'read-only':
+      return <>{trans.__('This notebook is read-only: no cell can be inserted.')}</>;
+    case 'no-kernel':
+      return <>{trans.__('This notebook has no kernel: choose one to ask.')}</>;
+    case 'dead':
+      return <>{trans.__('The kernel has died: restart it to ask.')}</>;
+    case 'connecting':
+      return <>{trans.__('Connecting to the kernel …')}</>;
+    case 'absent':
+      return <>{trans.__('The agent is not loaded in this notebook.')}</>;
+    case 'failed':
+      return <>{trans.__('The kernel cannot be reached; see above.')}</>;
+  }
+}
+
+/** As high as its text; the style sheet says from when on it scrolls. */
+function useFittingHeight(field: React.RefObject<HTMLTextAreaElement>, text: string): void {
+  useLayoutEffect(() => {
+    const area = field.current;
+    if (area) {
+      area.style.height = 'auto';
+      area.style.height = `${area.scrollHeight}px`;
+    }
+  }, [field, text]);
+  // In a hidden panel nothing has a height: measured again when it is shown or resized.
+  useEffect(() => {
+    const observer = new ResizeObserver(() => {
+      const area = field.current;
+      if (area && area.scrollHeight > area.clientHeight) {
+        area.style.height = `${area.scrollHeight}px`;
+      }
+    });
+    observer.observe(field.current!);
+    return () => observer.disconnect();
+  }, [field]);
+}
+
+/** What was asked last in this notebook: from here, else by any cell of it. */
+function lastPrompt(panel: NotebookPanel, state: IAgentState | null, asked: string): string {
+  const own = state?.runs.filter(run => run.request.notebook === panel.context.path) ?? [];
+  return asked || literal(own[own.length - 1]?.request.prompt ?? '');
+}

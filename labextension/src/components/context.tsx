@@ -1,0 +1,52 @@
+import React from 'react';
+
+import type { KernelConnection } from '../connection';
+import { sharedNotebook } from '../notebook';
+import { askedToShare } from '../sharing';
+import { Empty } from './basics';
+import { PrivacyChoice } from './privacy';
+import { useServices, useSignal } from './services';
+import { Variables } from './variables';
+
+/** What the model sees of the current notebook's variables, and the switches for it. */
+export function ContextTab(): JSX.Element {
+  const { trans, connections } = useServices();
+  useSignal(connections.changed);
+  const connection = connections.current;
+  useSignal(connection?.model.changed);
+  if (connection?.model.state.link !== 'ready') {
+    return (
+      <Empty>
+        {trans.__('Here you will see what the model is told, once the agent is loaded in this notebook.')}
+      </Empty>
+    );
+  }
+  return <Told key={connection.kernel.id} connection={connection} />;
+}
+
+function Told(props: { connection: KernelConnection }): JSX.Element {
+  const { tracker } = useServices();
+  const { connection } = props;
+  const { context, found } = connection.model.state;
+  return (
+    <>
+      <PrivacyChoice connection={connection} />
+      <Variables
+        context={context}
+        found={found}
+        asked={askedToShare(sharedNotebook(tracker.currentWidget), context.sharing)}
+        onShare={(name, shared) => {
+          if (connection.send({ type: 'share', name, shared })) {
+            connection.model.setShared(name, shared);
+          }
+        }}
+        onColumns={(name, columns, hidden) => {
+          if (connection.send({ type: 'share_columns', name, columns, hidden })) {
+            connection.model.setColumns(name, columns, hidden);
+          }
+        }}
+        onFind={(name, search) => connection.send({ type: 'find_columns', name, search })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+import React, { useEffect, useReducer } from 'react';
+
+import { formatSeconds } from '../format';
+import type { IProgress } from '../progress';
+import type { IRun } from '../record';
+import { isRunning } from '../record';
+
+/** How long a run has taken; counts while it is under way. */
+export function Elapsed(props: { run: IRun; progress?: IProgress }): JSX.Element | null {
+  const { run, progress } = props;
+  const running = isRunning(run);
+  const [, tick] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => {
+    const timer = running ? window.setInterval(tick, 1000) : 0;
+    return () => window.clearInterval(timer);
+  }, [running]);
+  if (running) {
+    // Read aloud every second it would drown everything else.
+    return progress ? (
+      <span className="jp-CodeAgent-figure" aria-live="off">
+        {formatSeconds(Math.floor(elapsedSeconds(progress, Date.now())), 0)}
+      </span>
+    ) : null;
+  }
+  return run.ended_at === null ? null : (
+    <span className="jp-CodeAgent-figure">{formatSeconds(run.ended_at - run.started_at)}</span>
+  );
+}
+
+/** The kernel's count, carried on by this page's clock: the two clocks may differ. */
+export function elapsedSeconds(progress: IProgress, nowMs: number): number {
+  return progress.elapsed_s + Math.max(0, nowMs - progress.receivedAt) / 1000;
+}

@@ -1,0 +1,65 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import React from 'react';
+
+import type { Keys } from '../cellbar';
+import { blockBar } from '../cellbar';
+import { pendingBlocks } from '../celltools/blocks';
+import { insertCells, pendingRuns } from '../notebook';
+import { cellsOf, notebookOf, panelOf } from '../testing/notebooks';
+import { press, render, servicesOf, unmount } from '../testing/render';
+import { Pending } from './pending';
+
+afterEach(unmount);
+
+const notebook = notebookOf('%%agent\none');
+insertCells(notebook, { anchor: 'cell-0', replace: [], cells: cellsOf('r') });
+
+async function list(changes: object): Promise<HTMLElement> {
+  return render(<Pending panel={panelOf(notebook)} runs={pendingRuns(notebook)} />, servicesOf(changes));
+}
+
+it('a pending run has the words and the order of the bar on its cell', async () => {
+  const nothing = (): void => undefined;
+  const { node } = blockBar(nullTranslator.load('x'), pendingBlocks(notebook).get('r-code')!, {
+    ...{ accept: nothing, edit: nothing, discard: nothing, apply: nothing }
+  });
+  const words = (buttons: Iterable<Element>): unknown[] =>
+    [...buttons].map(button => [button.textContent, button.getAttribute('title')]);
+  const host = await list({});
+  expect(words(host.querySelectorAll('li .jp-CodeAgent-buttons button'))).toEqual(
+    words(node.querySelectorAll('button'))
+  );
+});
+
+it('what is pressed is decided about this run, and run is its code', async () => {
+  const done: unknown[][] = [];
+  const record =
+    (what: string) =>
+    (_: unknown, ...about: unknown[]): void =>
+      void done.push([what, ...about]);
+  const names = ['accept', 'apply', 'edit', 'discard', 'reveal', 'revealPending'];
+  const decisions = Object.fromEntries(names.map(name => [name, record(name)]));
+  const host = await list({ decisions });
+  for (const name of ['Accept', 'Accept & run', 'Edit', 'Discard', 'Next pending cell']) {
+    await press(host, name);
+  }
+  expect(done).toEqual([
+    ['accept', 'r'],
+    ['apply', 'r-code'],
+    ['edit', 'r-code'],
+    ['discard', ['r']],
+    ['revealPending', 1]
+  ]);
+});
+
+it('the keys of the review are named as they are bound, and left out where there are none', async () => {
+  const bound = { next: 'F8', previous: '', accept: 'Ctrl+F8', discard: '' };
+  const keys: Keys = command => bound[command];
+  const host = await list({ keys });
+  const named = [...host.querySelectorAll('kbd')].map(key => key.textContent);
+  expect(named).toEqual(['F8', 'Ctrl+F8']);
+  const titles = [...host.querySelectorAll('header button')].map(button => button.getAttribute('title'));
+  expect(titles).toEqual(['Previous pending cell', 'Next pending cell (F8)']);
+  await unmount();
+  expect((await list({})).querySelector('.jp-CodeAgent-reviewKeys')).toBeNull();
+});

@@ -1,0 +1,75 @@
+import React from 'react';
+
+import { formatMoment, formatSeconds, formatTokens } from '../format';
+import type { ICellDecision, IRecordedRun } from '../history';
+import { cellStateWord } from '../words';
+import { Section } from './basics';
+import { useServices } from './services';
+
+/** Where, when, by which model and under which rules a run was made, and what was decided since. */
+export function RunFacts(props: { run: IRecordedRun }): JSX.Element {
+  const { trans } = useServices();
+  const { run } = props;
+  const { request } = run;
+  const server = request.server
+    ? request.remote
+      ? trans.__('%1, on another machine', request.server)
+      : trans.__('%1, on this machine', request.server)
+    : '';
+  const facts: [string, string][] = [
+    [trans.__('Started'), formatMoment(run.started_at)],
+    [trans.__('Took'), run.ended_at === null ? '' : formatSeconds(run.ended_at - run.started_at)],
+    [trans.__('Model'), request.model],
+    [trans.__('Server'), server],
+    [trans.__('Tokens'), formatTokens(trans, run.usage)],
+    [trans.__('Steps'), trans.__('%1 of at most %2', run.steps.length, request.max_steps)],
+    [trans.__('Sandbox'), run.sandbox],
+    [trans.__('Approval'), request.approve],
+    [trans.__('Notebook'), request.notebook ?? ''],
+    [trans.__('Run'), run.id]
+  ];
+  return (
+    <>
+      {(run.decisions ?? []).length > 0 && (
+        <Section title={trans.__('Decisions')}>
+          <ul className="jp-CodeAgent-decided">
+            {run.decisions!.map(decision => (
+              <li key={decision.at}>
+                <Decided decision={decision} />
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <Section title={trans.__('About this run')}>
+        <dl className="jp-CodeAgent-facts">
+          {facts
+            .filter(([, value]) => value !== '')
+            .map(([name, value]) => (
+              <React.Fragment key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </React.Fragment>
+            ))}
+        </dl>
+      </Section>
+    </>
+  );
+}
+
+function Decided(props: { decision: ICellDecision }): JSX.Element {
+  const { trans } = useServices();
+  const { at, what, by } = props.decision;
+  const by_whom: Record<string, string> = {
+    panel: trans.__('in JupyterLab'),
+    magic: trans.__('by a command in the notebook'),
+    rerun: trans.__('because its cell was run again'),
+    policy: trans.__('by the rule of this run')
+  };
+  return (
+    <>
+      {cellStateWord(trans, what)} <span className="jp-CodeAgent-quiet">{by_whom[by] ?? by}</span>{' '}
+      <span className="jp-CodeAgent-quiet">{formatMoment(at)}</span>
+    </>
+  );
+}

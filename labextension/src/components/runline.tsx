@@ -1,0 +1,72 @@
+import React, { memo } from 'react';
+
+import { formatClock, formatSeconds, formatShort } from '../format';
+import type { IRunLine } from '../history';
+import { outcomeOf } from '../history';
+import { marked } from '../runlayout';
+import { OutcomeLabel, outcomeWord } from './outcome';
+import { useServices } from './services';
+
+/** One run as three lines of text; the third is where a search found something that the prompt does not have. */
+export const RunLine = memo(function RunLine(props: {
+  run: IRunLine;
+  words: readonly string[];
+}): JSX.Element {
+  const { trans } = useServices();
+  const { run, words } = props;
+  const tokens = run.prompt_tokens + run.completion_tokens;
+  const duration = run.ended_at === null ? '' : formatSeconds(run.ended_at - run.started_at);
+  return (
+    <>
+      <div className="jp-CodeAgent-runPrompt" title={run.prompt}>
+        <Marked text={run.prompt} words={words} />
+      </div>
+      <div className="jp-CodeAgent-runFacts">
+        <OutcomeLabel outcome={outcomeOf(run)} />
+        <span>{formatClock(run.started_at)}</span>
+        {duration && <span>{duration}</span>}
+        {tokens > 0 && <span>{trans.__('%1 tokens', formatShort(tokens))}</span>}
+      </div>
+      {run.excerpt ? (
+        <code className="jp-CodeAgent-runWhere">
+          <Marked text={run.excerpt} words={words} />
+        </code>
+      ) : (
+        <div className="jp-CodeAgent-runWhere" title={run.error || run.notebook || ''}>
+          {run.error && outcomeOf(run) === 'failed'
+            ? run.error
+            : [baseName(run.notebook), run.model].filter(Boolean).join(' · ')}
+        </div>
+      )}
+    </>
+  );
+});
+
+export function Marked(props: { text: string; words: readonly string[] }): JSX.Element {
+  return (
+    <>
+      {marked(props.text, props.words).map((piece, i) =>
+        piece.hit ? <mark key={i}>{piece.text}</mark> : <React.Fragment key={i}>{piece.text}</React.Fragment>
+      )}
+    </>
+  );
+}
+
+export function baseName(path: string | null): string {
+  return path?.split('/').pop() ?? '';
+}
+
+/** A run in one sentence, for those who hear it. */
+export function useRunName(): (run: IRunLine) => string {
+  const { trans } = useServices();
+  return run =>
+    [
+      run.prompt,
+      outcomeWord(trans, outcomeOf(run)),
+      new Date(run.started_at * 1000).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' }),
+      run.model,
+      baseName(run.notebook)
+    ]
+      .filter(Boolean)
+      .join(', ');
+}

@@ -1,0 +1,163 @@
+import { Signal } from '@lumino/signaling';
+import React from 'react';
+
+import { AgentModel } from '../model';
+import { PanelMemory } from '../memory';
+import { Preferences } from '../preferences';
+import type { FromPage, IModelsMessage, ISetting, IServer } from '../protocol';
+import { FROM_PAGE, stateMessage, TO_PAGE } from '../testing/golden';
+import { notebookOf, panelOf, trackerOf } from '../testing/notebooks';
+import { enter, press, render, servicesOf, unmount } from '../testing/render';
+import { settingsOf } from '../testing/settings';
+import { Ask } from './ask';
+import { ContextTab } from './context';
+import { SettingsTab } from './settings';
+
+afterEach(unmount);
+
+const setting = (name: string, value: ISetting['value'], changes: Partial<ISetting> = {}): ISetting => ({
+  name,
+  value,
+  source: 'default',
+  fixed: false,
+  limit: null,
+  ...changes
+});
+
+async function shown(
+  element: JSX.Element,
+  values: ISetting[],
+  server: IServer | null = null,
+  changes: object = {}
+): Promise<{ host: HTMLElement; sent: FromPage[]; model: AgentModel }> {
+  const model = new AgentModel();
+  model.apply({ ...stateMessage(), settings: { values, server } });
+  model.apply(TO_PAGE.models as IModelsMessage);
+  const sent: FromPage[] = [];
+  const send = (message: FromPage): boolean => sent.push(message) > 0;
+  const kernel = { id: 'k', status: 'idle', statusChanged: new Signal({}) };
+  const connections = { current: { model, send, kernel }, changed: new Signal({}) };
+  const tracker = trackerOf(panelOf(notebookOf('x')));
+  return { host: await render(element, servicesOf({ connections, tracker, ...changes })), sent, model };
+}
+
+describe('the privacy mode', () => {
+  it('is chosen with one click and says where prompts go', async () => {
+    const server = { model: 'big', label: 'models.example.org', remote: true };
+    const { host, sent } = await shown(<ContextTab />, [setting('privacy', 'stats')], server);
+    expect(host.querySelector('[data-remote=true]')!.textContent).toContain(
+      'REMOTEbig at models.example.org'
+    );
+    host.querySelector<HTMLInputElement>('input[type=radio]')!.click();
+    expect(sent).toEqual([FROM_PAGE.choose]);
+  });
+
+  it('that the administrator does not allow cannot be chosen, and a refusal is shown', async () => {
+    const capped = setting('privacy', 'schema', { limit: 'stats', source: 'session' });
+    const { host, model } = await shown(<ContextTab />, [capped]);
+    const radios = [...host.querySelectorAll<HTMLInputElement>('input[type=radio]')];
+    expect(radios.map(radio => radio.disabled)).toEqual([false, false, true]);
+    expect(host.textContent).toContain('at most stats (your administrator)');
+    await unmount();
+    model.apply(TO_PAGE.refused as never);
+    expect(model.state.refused).toContain('Your administrator fixes');
+    model.forgetRefusal();
+    expect(model.state.refused).toBe('');
+  });
+});
+
+describe('the settings', () => {
+  it('fixed by the administrator are shown as fixed and cannot be changed', async () => {
+    const fixed = setting('approve', 'ask', { fixed: true, limit: 'ask', source: 'administrator' });
+    const { host } = await shown(<SettingsTab />, [fixed, setting('max_steps', 4)]);
+    expect(host.querySelector('select')!.disabled).toBe(true);
+    expect(host.textContent).toContain('fixed by your administrator');
+    expect(host.querySelectorAll('.jp-CodeAgent-source svg')).toHaveLength(1);
+  });
+
+  it('are changed for the kernel, and kept for all notebooks only when that is asked for', async () => {
+    const kept: Record<string, unknown> = {};
+    const preferences = new Preferences(settingsOf(kept));
+    await preferences.ready;
+    const changed = setting('max_steps', 6, { source: 'session' });
+    const { host, sent } = await shown(<SettingsTab />, [changed], null, { preferences });
+    const field = host.querySelector<HTMLInputElement>('input[type=number]')!;
+    await enter(field, '3');
+    field.dispatchEvent(new FocusEvent('focusout', { bubbles: true }));
+    expect(sent.slice(1)).toEqual([{ type: 'choose', name: 'max_steps', value: 3 }]);
+    expect(kept).toEqual({});
+    await press(host, 'Keep max_steps for all notebooks');
+    await vi.waitFor(() => expect(kept).toEqual({ maxSteps: 6 }));
+    expect(preferences.values).toEqual({ max_steps: 6 });
+  });
+});
+
+describe('the models', () => {
+  const here = { model: 'small', label: '127.0.0.1:8080', remote: false };
+
+  it('are looked for when the tab is opened, with the health of their servers, and changed with one click', async () => {
+    const { host, sent } = await shown(<SettingsTab />, [], here);
+    expect(host.textContent).toContain('refused the key (401)');
+    expect(host.querySelector('[aria-current=true]')!.textContent).toContain('small');
+    await press(host, 'Use qwen-coder');
+    expect(sent).toEqual([
+      FROM_PAGE.find_models,
+      { type: 'use_model', model: 'qwen-coder', base_url: 'http://127.0.0.1:8080/v1', confirmed: '' }
+    ]);
+  });
+
+  it('on another machine are used only after a yes that names it', async () => {
+    const models = JSON.parse(JSON.stringify(TO_PAGE.models)) as IModelsMessage;
+    models.servers[0] = { ...models.servers[0], problem: '', models: ['big'] };
+    const again = await shown(<SettingsTab />, [setting('privacy', 'stats')], here);
+    again.model.apply(models);
+    await vi.waitFor(() => expect(again.host.textContent).toContain('big'));
+    await press(again.host, 'Use big');
+    expect(again.sent).toHaveLength(1);
+    expect(again.host.querySelector('[role=alertdialog]')!.textContent).toContain('statistics of your data');
+    await press(again.host, 'Send to models.example.org');
+    expect(again.sent[1]).toEqual(FROM_PAGE.use_model);
+  });
+
+  it('that the administrator does not allow cannot be used', async () => {
+    const fixed = setting('model', 'small', { fixed: true, limit: 'small', source: 'administrator' });
+    const { host } = await shown(<SettingsTab />, [fixed], here);
+    const use = [...host.querySelectorAll('button')].find(
+      b => b.getAttribute('aria-label') === 'Use qwen-coder'
+    )!;
+    expect(use.disabled).toBe(true);
+    expect(host.textContent).toContain('fixed by your administrator');
+  });
+});
+
+describe('the Ask box', () => {
+  const field = (host: HTMLElement): HTMLTextAreaElement => host.querySelector('textarea')!;
+  const key = (host: HTMLElement, name: string): boolean =>
+    field(host).dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true }));
+
+  it('keeps its draft, and a plain Enter does not run it', async () => {
+    const memory = new PanelMemory();
+    const { host } = await shown(<Ask />, [], null, { memory });
+    await enter(field(host), 'first line');
+    expect(key(host, 'Enter')).toBe(true);
+    expect(memory.get('draft eda.ipynb')).toBe('first line');
+    await unmount();
+    const again = await shown(<Ask />, [], null, { memory });
+    expect(field(again.host).value).toBe('first line');
+  });
+
+  it('says that a question waits while the kernel is at work', async () => {
+    const { host, model } = await shown(<Ask />, []);
+    expect(host.textContent).not.toContain('busy');
+    const running = stateMessage();
+    running.runs[0] = { ...running.runs[0], status: 'running', ended_at: null };
+    model.apply(running);
+    await vi.waitFor(() => expect(host.textContent).toContain('your question runs when it is free'));
+  });
+
+  it('offers to load the agent where it is not loaded', async () => {
+    const { host, model } = await shown(<Ask />, []);
+    model.setLink('absent');
+    await vi.waitFor(() => expect(host.textContent).toContain('Load the agent'));
+  });
+});

@@ -1,0 +1,143 @@
+import React, { useEffect, useState } from 'react';
+
+import type { KernelConnection } from '../connection';
+import type { ApprovalPolicy, ISetting, Privacy, SettingValue } from '../protocol';
+import { approvalWord, privacyWord } from '../words';
+import { Empty, Problem, Section } from './basics';
+import { Models } from './models';
+import { useServices, useSignal } from './services';
+import { Source } from './source';
+
+/** The models that could be asked, and the settings of this kernel. */
+export function SettingsTab(): JSX.Element {
+  const { trans, connections } = useServices();
+  useSignal(connections.changed);
+  const connection = connections.current;
+  useSignal(connection?.model.changed);
+  if (connection?.model.state.link !== 'ready') {
+    return (
+      <Empty>
+        {trans.__('Here you will choose the model, once the agent is loaded in this notebook.')}{' '}
+        {trans.__('What is to hold for every notebook: Settings → Settings Editor → Code agent.')}
+      </Empty>
+    );
+  }
+  return <Live key={connection.kernel.id} connection={connection} />;
+}
+
+function Live(props: { connection: KernelConnection }): JSX.Element {
+  const { trans } = useServices();
+  const { connection } = props;
+  const { settings, refused } = connection.model.state;
+  const [problem, setProblem] = useState('');
+  const choose = (name: string, value: SettingValue): void => {
+    connection.model.forgetRefusal();
+    connection.send({ type: 'choose', name, value });
+  };
+  const labels: Record<string, string> = {
+    approve: trans.__('Approval'),
+    privacy: trans.__('Privacy'),
+    max_steps: trans.__('Steps at most'),
+    timeout_s: trans.__('Time limit for code, in seconds'),
+    context_tokens: trans.__('Tokens for describing variables'),
+    answer: trans.__('Answer in words')
+  };
+  return (
+    <>
+      {(refused || problem) && <Problem>{refused || problem}</Problem>}
+      <Models connection={connection} />
+      <Section title={trans.__('Settings')}>
+        <ul className="jp-CodeAgent-settings">
+          {settings.values
+            .filter(setting => setting.name in labels)
+            .map(setting => (
+              <li key={setting.name}>
+                <label>
+                  <span>{labels[setting.name]}</span>
+                  <Control setting={setting} onChange={value => choose(setting.name, value)} />
+                </label>
+                <Source setting={setting} onProblem={setProblem} />
+              </li>
+            ))}
+        </ul>
+        <p className="jp-CodeAgent-quiet">
+          {trans.__(
+            'Changes hold for this kernel. For every notebook: Settings → Settings Editor → Code agent.'
+          )}{' '}
+          {trans.__(
+            'Keys are read from %1 where Jupyter is started; they are kept nowhere else.',
+            'CODEAGENT_API_KEY'
+          )}
+        </p>
+      </Section>
+    </>
+  );
+}
+
+const CHOICES: Record<string, readonly string[]> = {
+  approve: ['ask', 'review', 'auto'],
+  privacy: ['schema', 'stats', 'samples']
+};
+
+function Control(props: { setting: ISetting; onChange: (value: SettingValue) => void }): JSX.Element {
+  const { trans } = useServices();
+  const { setting, onChange } = props;
+  const choices = CHOICES[setting.name];
+  if (choices) {
+    const allowed = setting.limit === null ? choices.length : choices.indexOf(String(setting.limit));
+    return (
+      <select
+        className="jp-CodeAgent-select"
+        value={String(setting.value)}
+        disabled={setting.fixed}
+        onChange={event => onChange(event.target.value)}
+      >
+        {choices.map((choice, at) => (
+          <option key={choice} value={choice} disabled={at > allowed}>
+            {setting.name === 'approve'
+              ? approvalWord(trans, choice as ApprovalPolicy)
+              : privacyWord(trans, choice as Privacy)}
+          </option>
+        ))}
+      </select>
+    );
+  }
+  if (typeof setting.value === 'boolean') {
+    return (
+      <input
+        type="checkbox"
+        checked={setting.value}
+        disabled={setting.fixed}
+        onChange={event => onChange(event.target.checked)}
+      />
+    );
+  }
+  return <NumberField key={String(setting.value)} {...props} />;
+}
+
+/** Sent when the field is left or Enter is pressed, not at each digit. */
+function NumberField(props: { setting: ISetting; onChange: (value: SettingValue) => void }): JSX.Element {
+  const { setting, onChange } = props;
+  const [text, setText] = useState(String(setting.value));
+  useEffect(() => setText(String(setting.value)), [setting.value]);
+  const commit = (): void => {
+    const value = Number(text);
+    if (text.trim() === '' || !Number.isFinite(value)) {
+      setText(String(setting.value));
+    } else if (value !== setting.value) {
+      onChange(value);
+    }
+  };
+  return (
+    <input
+      type="number"
+      className="jp-CodeAgent-input"
+      value={text}
+      max={setting.limit === null ? undefined : String(setting.limit)}
+      disabled={setting.fixed}
+      onChange={event => setText(event.target.value)}
+      onBlur={commit}
+      onKeyDown={event => event.key === 'Enter' && commit()}
+    />
+  );
+}

@@ -1,0 +1,154 @@
+import { checkIcon, closeIcon, stopIcon } from '@jupyterlab/ui-components';
+import React from 'react';
+
+import { formatBytes } from '../format';
+import type { IProgress } from '../progress';
+import type { IRun } from '../record';
+import { isRunning } from '../record';
+import type { EntryState, IEntry } from '../timeline';
+import { timeline } from '../timeline';
+import { cellStateWord, entryStateWord, phaseWord } from '../words';
+import { Fold } from './basics';
+import { Sent } from './sent';
+import { useServices } from './services';
+import { StepBody, StepSummary } from './steps';
+import { Pace, Stream } from './stream';
+
+/** A run step by step: what is done, what is under way, what went wrong. */
+export function Timeline(props: { run: IRun; progress?: IProgress }): JSX.Element {
+  const { trans } = useServices();
+  const { run, progress } = props;
+  const running = isRunning(run);
+  const entries = timeline(run, running ? (progress?.phase ?? null) : null, progress?.step ?? 0);
+  return (
+    <ol className="jp-CodeAgent-timeline" aria-label={trans.__('Steps of this run')}>
+      {entries.map(entry => (
+        <li
+          key={entry.kind === 'step' ? `step-${entry.index}` : entry.kind}
+          data-kind={entry.kind}
+          data-state={entry.state}
+          aria-current={entry.state === 'now' ? 'step' : undefined}
+        >
+          <State state={entry.state} />
+          <div className="jp-CodeAgent-entry">
+            <Entry run={run} entry={entry} progress={running ? progress : undefined} />
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function State(props: { state: EntryState }): JSX.Element {
+  const { trans } = useServices();
+  const icon = { done: checkIcon, failed: closeIcon, stopped: stopIcon, now: null }[props.state];
+  return (
+    <span className="jp-CodeAgent-state" role="img" aria-label={entryStateWord(trans, props.state)}>
+      {icon && <icon.react tag="span" />}
+    </span>
+  );
+}
+
+function Entry(props: { run: IRun; entry: IEntry; progress?: IProgress }): JSX.Element {
+  const { run, entry, progress } = props;
+  const now = entry.state === 'now';
+  switch (entry.kind) {
+    case 'variables':
+      return <Variables run={run} now={now} />;
+    case 'step':
+      return <Step run={run} entry={entry} progress={now ? progress : undefined} />;
+    case 'answer':
+      return <Answer run={run} progress={now ? progress : undefined} />;
+    case 'cells':
+      return <Cells run={run} now={now} />;
+  }
+}
+
+function Variables(props: { run: IRun; now: boolean }): JSX.Element {
+  const { trans } = useServices();
+  const { run } = props;
+  const { copied } = run.manifest;
+  const total = copied.reduce((sum, item) => sum + item.size_bytes, 0);
+  if (props.now) {
+    return <Now text={phaseWord(trans, 'context')} />;
+  }
+  return (
+    <Fold
+      summary={
+        <span className="jp-CodeAgent-entryLine">
+          <span>{trans.__('Your variables')}</span>
+          <span className="jp-CodeAgent-figure">
+            {trans._n('%1 copied (%2)', '%1 copied (%2)', copied.length, formatBytes(total))}
+          </span>
+        </span>
+      }
+    >
+      <Sent run={run} />
+    </Fold>
+  );
+}
+
+function Step(props: {
+  run: IRun;
+  entry: Extract<IEntry, { kind: 'step' }>;
+  progress?: IProgress;
+}): JSX.Element {
+  const { trans } = useServices();
+  const { run, entry, progress } = props;
+  if (progress) {
+    return (
+      <>
+        <Now
+          text={
+            <>
+              {trans.__('Step %1', entry.index)} · {phaseWord(trans, progress.phase)}
+            </>
+          }
+          extra={<Pace progress={progress} />}
+        />
+        <Stream progress={progress} />
+      </>
+    );
+  }
+  if (!entry.step) {
+    return <Now text={trans.__('Step %1', entry.index)} />;
+  }
+  // The last step is open unless it became the result, which is shown elsewhere.
+  const open = run.status !== 'ok' && !isRunning(run) && entry.step === run.steps[run.steps.length - 1];
+  return (
+    <Fold key={String(open)} open={open} summary={<StepSummary step={entry.step} />}>
+      <StepBody step={entry.step} />
+    </Fold>
+  );
+}
+
+function Answer(props: { run: IRun; progress?: IProgress }): JSX.Element {
+  const { trans } = useServices();
+  const { run, progress } = props;
+  return progress ? (
+    <>
+      <Now text={phaseWord(trans, 'answer')} extra={<Pace progress={progress} />} />
+      <Stream progress={progress} />
+    </>
+  ) : (
+    <div className="jp-CodeAgent-answer">{run.answer}</div>
+  );
+}
+
+function Cells(props: { run: IRun; now: boolean }): JSX.Element {
+  const { trans } = useServices();
+  return props.now ? (
+    <Now text={phaseWord(trans, 'inserting')} />
+  ) : (
+    <span>{cellStateWord(trans, props.run.cell_state)}</span>
+  );
+}
+
+function Now(props: { text: React.ReactNode; extra?: React.ReactNode }): JSX.Element {
+  return (
+    <div className="jp-CodeAgent-entryLine">
+      <span className="jp-CodeAgent-phase">{props.text}</span>
+      {props.extra}
+    </div>
+  );
+}

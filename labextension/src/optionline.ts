@@ -1,0 +1,25 @@
+/**
+ * Text from elsewhere in a cell that is then run: names, ids and recorded prompts may say anything. Pure.
+ *
+ * A `%%agent` cell is one line of options and a body; `{{…}}` in the body is evaluated in the user's kernel. So
+ * nothing on the line may end it, and nothing that was only read becomes an expression.
+ */
+
+/** What Python takes for the end of a line, and all else that cannot be seen. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
+
+/** One word for the magic's line, as a shell quotes it. */
+export function quoted(word: string): string {
+  const line = word.replace(UNSEEN, ' ');
+  return /^[\w@%+=:,./[\]-]+$/.test(line) ? line : `'${line.replace(/'/g, `'"'"'`)}'`;
+}
+
+/** A prompt as it was sent, with its `{{expressions}}` filled in: what looks like one now is text. */
+export function literal(prompt: string): string {
+  return prompt.replace(/\{\{/g, '\\{{');
+}
+
+/** As nbformat asks for it. Jupyter only warns of others, and an id comes with the notebook, from anywhere. */
+export function isCellId(id: string): boolean {
+  return /^[\w-]{1,64}$/.test(id);
+}

@@ -1,0 +1,106 @@
+import type { IStateDB } from '@jupyterlab/statedb';
+import { Signal } from '@lumino/signaling';
+import React from 'react';
+
+import { PanelMemory } from './memory';
+import { AgentModel } from './model';
+import { PanelView } from './panel';
+import type { FromPage } from './protocol';
+import { FROM_PAGE, stateMessage } from './testing/golden';
+import { notebookOf, panelOf, trackerOf } from './testing/notebooks';
+import { change, enter, eventually, press, render, servicesOf, unmount } from './testing/render';
+
+afterEach(unmount);
+
+function database(saved: Record<string, unknown> = {}): IStateDB {
+  return {
+    fetch: (name: string) => Promise.resolve(saved[name]),
+    save: (name: string, value: unknown) => Promise.resolve(void (saved[name] = value))
+  } as unknown as IStateDB;
+}
+
+function panelServices(
+  changes: object = {},
+  sent: FromPage[] = []
+): [ReturnType<typeof servicesOf>, AgentModel] {
+  const model = new AgentModel();
+  const tracker = trackerOf(panelOf(notebookOf('')));
+  const connection = { model, kernel: { id: 'k' }, send: (message: FromPage) => sent.push(message) > 0 };
+  const connections = { current: connection, changed: new Signal({}) };
+  const history = { list: () => Promise.resolve({ total: 0, runs: [] }) };
+  return [servicesOf({ tracker, connections, history, ...changes }), model];
+}
+
+const selected = (host: HTMLElement): string | undefined =>
+  host.querySelector('[role=tab][aria-selected=true]')?.firstChild?.textContent ?? undefined;
+
+describe('the panel', () => {
+  it('opens at the tab where an earlier page left it', async () => {
+    const saved = {};
+    const [services] = panelServices({ memory: new PanelMemory(database(saved)) });
+    const host = await render(<PanelView />, services);
+    await press(host, 'Context');
+    expect(selected(host)).toBe('Context');
+    await eventually(() => expect(Object.keys(saved)).toHaveLength(1));
+    await unmount();
+    const [again] = panelServices({ memory: new PanelMemory(database(saved)) });
+    const reloaded = await render(<PanelView />, again);
+    await eventually(() => expect(selected(reloaded)).toBe('Context'));
+  });
+
+  it('goes to a decision that begins to wait, but not while the user types', async () => {
+    const [services, model] = panelServices();
+    const host = await render(<PanelView />, services);
+    await press(host, 'History');
+    host.querySelector('input')!.focus();
+    await enter(host.querySelector('input')!, 'delays');
+    await change(() => model.apply(stateMessage()));
+    expect(selected(host)).toBe('History');
+    expect(host.querySelector('[role=tab] .jp-CodeAgent-count')!.textContent).toBe('1');
+    await change(() => model.apply({ ...stateMessage(), proposals: [] }));
+    await change(() => (document.activeElement as HTMLElement).blur());
+    await change(() => model.apply(stateMessage()));
+    expect(selected(host)).toBe('Now');
+  });
+});
+
+describe('the context', () => {
+  it('says that it has nothing to show before the agent is there', async () => {
+    const [services] = panelServices();
+    const host = await render(<PanelView />, services);
+    await press(host, 'Context');
+    expect(host.textContent).toContain('once the agent is loaded');
+  });
+
+  it('sends the golden share, and shows it at once', async () => {
+    const sent: FromPage[] = [];
+    const [services, model] = panelServices({}, sent);
+    model.apply({ ...stateMessage(), proposals: [] });
+    const host = await render(<PanelView />, services);
+    await press(host, 'Context');
+    await enter(host.querySelector<HTMLSelectElement>('select[aria-label="Sharing of flights"]')!, 'shared');
+    expect(sent).toEqual([FROM_PAGE.share]);
+    expect(model.state.context.variables[0].shared).toBe('shared');
+  });
+});
+
+describe('what the panel remembers', () => {
+  it('is not overwritten by an older text that the database brings later', async () => {
+    const memory = new PanelMemory(database({ 'jupyter-codeagent:panel': { a: 'old', b: 'kept', c: 7 } }));
+    memory.set('a', 'new');
+    await memory.restored;
+    expect([memory.get('a'), memory.get('b'), memory.get('c')]).toEqual(['new', 'kept', '']);
+  });
+
+  it('is told to no other page and lost with this one where there is no database', () => {
+    const memory = new PanelMemory(null);
+    memory.set('a', 'x');
+    expect(memory.get('a')).toBe('x');
+  });
+
+  it('lets the oldest texts go', () => {
+    const memory = new PanelMemory(null);
+    Array.from({ length: 60 }, (_, i) => memory.set(`draft ${i}`, 'x'));
+    expect([memory.get('draft 0'), memory.get('draft 59')]).toEqual(['', 'x']);
+  });
+});

@@ -1,0 +1,55 @@
+/** Bringing a cell into view, in each of JupyterLab's ways to draw a long notebook. */
+import type { Cell } from '@jupyterlab/cells';
+import type { Notebook } from '@jupyterlab/notebook';
+
+/** Cells that are drawn for the first time push the one that is looked for away: then it is scrolled to again. */
+const ATTEMPTS = 5;
+
+/**
+ * Scroll to a cell and return when it can be seen.
+ *
+ * One `scrollToItem` is not enough: JupyterLab draws the cells of a long notebook one after another when it has time,
+ * and waits 10 s for one that it has not drawn. Heights are guessed until then, and each wish of its own to scroll ends
+ * ours with a rejection.
+ */
+export async function scrollIntoView(notebook: Notebook, cell: Cell): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const index = notebook.widgets.indexOf(cell);
+    if (index < 0 || notebook.isDisposed) {
+      return; // deleted meanwhile
+    }
+    if (!cell.isAttached && notebook.notebookConfig.windowingMode !== 'full') {
+      notebook.renderCellOutputs(index); // out of turn, as JupyterLab's own search does
+    }
+    const scrolled = notebook.scrollToItem(index, attempt === 0 ? 'smart' : 'center');
+    await scrolled.catch(() => undefined); // another wish to scroll came between: look where that has led
+    if (cell.isAttached) {
+      await cell.ready;
+    }
+    await nextFrame();
+    if (isInView(notebook, cell)) {
+      return;
+    }
+  }
+}
+
+/** Whether the beginning of the cell is within what can be seen of the notebook. */
+export function isInView(notebook: Notebook, cell: Cell): boolean {
+  if (!cell.isAttached) {
+    return false;
+  }
+  const seen = notebook.outerNode.getBoundingClientRect();
+  const box = cell.node.getBoundingClientRect();
+  return box.top >= seen.top - 1 && box.top < seen.bottom;
+}
+
+/** A hidden page draws no frames. */
+function nextFrame(): Promise<void> {
+  return new Promise(resolve => {
+    const timer = setTimeout(resolve, 250);
+    requestAnimationFrame(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,60 @@
+/** What happened in a run, in order: the lines that the panel shows of it. */
+import type { Phase } from './protocol';
+import type { IRun, IStep } from './record';
+import { isRunning } from './record';
+
+export type EntryState = 'done' | 'now' | 'failed' | 'stopped';
+
+export type IEntry =
+  | { kind: 'variables' | 'answer' | 'cells'; state: EntryState }
+  | {
+      kind: 'step';
+      state: EntryState;
+      index: number;
+      /** None while its first reply is awaited. */ step: IStep | null;
+    };
+
+/**
+ * @param phase where the run is now; None for one that is over
+ * @param stepCount steps that have begun, as the kernel's progress counts them
+ */
+export function timeline(run: IRun, phase: Phase | null, stepCount: number): IEntry[] {
+  const running = isRunning(run);
+  const now = running ? (phase ?? 'context') : 'ended';
+  const inStep = now === 'model' || now === 'waiting' || now === 'sandbox';
+  const entries: IEntry[] = [{ kind: 'variables', state: now === 'context' ? 'now' : 'done' }];
+  run.steps.forEach((step, i) => {
+    const last = i === run.steps.length - 1;
+    const current = inStep && last && stepCount <= run.steps.length;
+    entries.push({ kind: 'step', index: step.index, step, state: current ? 'now' : stepState(step) });
+  });
+  if (inStep && (stepCount > run.steps.length || run.steps.length === 0)) {
+    entries.push({ kind: 'step', index: run.steps.length + 1, step: null, state: 'now' });
+  }
+  if (now === 'answer' || run.answer) {
+    entries.push({ kind: 'answer', state: now === 'answer' ? 'now' : 'done' });
+  }
+  if (now === 'inserting' || run.status === 'ok') {
+    entries.push({ kind: 'cells', state: now === 'inserting' ? 'now' : 'done' });
+  }
+  return entries;
+}
+
+export function stepState(step: IStep): EntryState {
+  if (step.result) {
+    return step.result.status === 'ok' ? 'done' : step.result.status === 'interrupted' ? 'stopped' : 'failed';
+  }
+  return step.decision?.action === 'reject' || step.note ? 'failed' : 'stopped';
+}
+
+/** Why a step did not do, in one line; empty if it did. */
+export function stepProblem(step: IStep): string {
+  const { result, decision, note } = step;
+  if (result?.error) {
+    return `${result.error.ename}: ${result.error.evalue}`.split('\n')[0];
+  }
+  if (result) {
+    return result.status === 'ok' ? '' : result.reason.split('\n')[0];
+  }
+  return decision?.action === 'reject' ? decision.reason : note.split('\n')[0];
+}

@@ -1,0 +1,103 @@
+/** What needs attention in all notebooks of the page: facts and words, no DOM. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { formatSeconds } from './format';
+import type { IProgress } from './progress';
+
+/** One notebook (or kernel without an open notebook) with an agent. */
+export interface IWatched {
+  kernelId: string;
+  /** File name; empty if no notebook of the kernel is open. */
+  notebook: string;
+  /** Decisions that a run waits for. */
+  decisions: number;
+  /** Runs whose cells wait for Accept or Discard. */
+  toReview: number;
+  running: boolean;
+  /** Of the run under way, as last heard. */
+  progress: IProgress | null;
+}
+
+export function decisionsOf(watched: readonly IWatched[]): number {
+  return watched.reduce((sum, one) => sum + one.decisions, 0);
+}
+
+export interface IStatusLine {
+  kind: 'decision' | 'running' | 'review';
+  text: string;
+  /** One line per notebook. */
+  title: string;
+  /** Where a click leads. */
+  kernelId: string;
+}
+
+/** What the status bar says: what a person has to do comes before what goes by itself. None: nothing. */
+export function statusLine(
+  trans: TranslationBundle,
+  watched: readonly IWatched[],
+  nowMs: number
+): IStatusLine | null {
+  const deciding = watched.filter(one => one.decisions > 0);
+  const running = watched.filter(one => one.running);
+  const reviewing = watched.filter(one => one.toReview > 0);
+  const decisions = decisionsOf(deciding);
+  if (decisions > 0) {
+    return {
+      kind: 'decision',
+      text: trans._n('%1 decision waits', '%1 decisions wait', decisions),
+      title: titleOf(trans, deciding, one =>
+        trans._n('%1 decision waits', '%1 decisions wait', one.decisions)
+      ),
+      kernelId: deciding[0].kernelId
+    };
+  }
+  if (running.length > 0) {
+    const first = running[0];
+    const seconds = first.progress
+      ? formatSeconds(
+          Math.floor(first.progress.elapsed_s + Math.max(0, nowMs - first.progress.receivedAt) / 1000),
+          0
+        )
+      : '';
+    return {
+      kind: 'running',
+      text:
+        running.length > 1
+          ? trans.__('Agent: %1 runs under way', running.length)
+          : [trans.__('Agent: running'), seconds].filter(Boolean).join(' '),
+      title: titleOf(trans, running, () => trans.__('a run is under way')),
+      kernelId: first.kernelId
+    };
+  }
+  if (reviewing.length > 0) {
+    const count = reviewing.reduce((sum, one) => sum + one.toReview, 0);
+    return {
+      kind: 'review',
+      text: trans._n('%1 result to review', '%1 results to review', count),
+      title: titleOf(trans, reviewing, one =>
+        trans._n('%1 result to review', '%1 results to review', one.toReview)
+      ),
+      kernelId: reviewing[0].kernelId
+    };
+  }
+  return null;
+}
+
+function titleOf(
+  trans: TranslationBundle,
+  watched: readonly IWatched[],
+  words: (one: IWatched) => string
+): string {
+  return watched.map(one => `${nameOf(trans, one)}: ${words(one)}`).join('\n');
+}
+
+export function nameOf(trans: TranslationBundle, watched: Pick<IWatched, 'notebook'>): string {
+  return watched.notebook || trans.__('a notebook that is closed');
+}
+
+/** Name of the panel's tab, read aloud by screen readers. */
+export function tabCaption(trans: TranslationBundle, decisions: number): string {
+  return decisions === 0
+    ? trans.__('Code agent')
+    : `${trans.__('Code agent')}: ${trans._n('%1 decision waits', '%1 decisions wait', decisions)}`;
+}
