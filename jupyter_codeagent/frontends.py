@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import re
+from typing import Any
 
-from jupyter_codeagent.approvals.approvers import FirstAvailableApprover, NobodyApprover, StdinApprover
+from jupyter_codeagent.approvals.approvers import (
+    FirstAvailableApprover,
+    InformedApprover,
+    NobodyApprover,
+    StdinApprover,
+)
 from jupyter_codeagent.approvals.gate import ApprovalGate
 from jupyter_codeagent.approvals.protocol import Approver
+from jupyter_codeagent.approvals.widgets import WidgetApprover
 from jupyter_codeagent.background import Background
 from jupyter_codeagent.frontend.link import PanelLink
-from jupyter_codeagent.place import Place
+from jupyter_codeagent.live_effects import LiveEffects
+from jupyter_codeagent.place import CELL_ID, FrontEnd, Place
 from jupyter_codeagent.placement import HeadlessPlacement, InPlacePlacement, PanelPlacement, Placement
 
 FIRST_HELLO_S = 2.0
@@ -18,14 +25,29 @@ LATER_HELLO_S = 0.3
 """How long a run waits for a page to say hello: once, longest where the cell came from a page that is likely to be
 ours and brings the lists of what is hidden; then a moment if a page was there before."""
 
-CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""By the schema of nbformat 4.5, as JupyterLab sends it; VS Code sends an address."""
+
+NAMES: dict[FrontEnd, str] = {
+    "terminal": "A terminal",
+    "vscode": "VS Code",
+    "colab": "Colab",
+    "program": "This notebook is run by a program",
+}
 
 
 class FrontEnds:
-    """Panel where a page is open; else the terminal or the notebook's input line; headless nobody."""
+    """Panel where a page is open; else a card under the cell, or the input line; headless nobody."""
 
-    def __init__(self, background: Background, link: PanelLink | None) -> None:
+    def __init__(
+        self,
+        background: Background,
+        link: PanelLink | None,
+        *,
+        kernel: Any | None = None,
+        effects: LiveEffects | None = None,
+    ) -> None:
+        self._kernel = kernel
+        self._effects = effects
+        self._told = False
         self._background = background
         self._link = link
         self._gates: dict[bool, ApprovalGate] = {}
@@ -43,12 +65,18 @@ class FrontEnds:
             return HeadlessPlacement(self._background.on_main_thread)
         if self._link is not None and self._link.was_open:
             return PanelPlacement(self._link, place.session)
-        return InPlacePlacement(self._background.on_main_thread)
+        line = "" if self._told else what_is_missing(place)
+        self._told = True
+        return self.in_place(line)
+
+    def in_place(self, line: str = "") -> Placement:
+        """The output of the `%%agent` cell, which is there also where cells cannot be inserted."""
+        return InPlacePlacement(self._background.on_main_thread, line)
 
     def wait_for_page(self, place: Place) -> None:
         """Give a page that was just opened the moment it needs to say hello. Main thread."""
         link = self._link
-        if link is None or place.headless or link.is_open:
+        if link is None or place.headless or place.front_end == "program" or link.is_open:
             return
         link.announce()
         if not self._waited or link.was_open:
@@ -58,5 +86,20 @@ class FrontEnds:
 
     def _approver(self, place: Place) -> Approver:
         asker: Approver = NobodyApprover() if place.headless else StdinApprover(self._background.on_main_thread)
+        if self._kernel is not None and not place.headless:
+            asker = WidgetApprover(self._kernel, self._background.on_main_thread, asker)
         link = self._link
-        return asker if link is None else FirstAvailableApprover(link, asker, lambda: link.is_open)
+        if link is not None:
+            asker = FirstAvailableApprover(link, asker, lambda: link.can_answer)
+        return asker if self._effects is None else InformedApprover(asker, self._effects.of_proposal)
+
+
+def what_is_missing(place: Place) -> str:
+    """One line for the front ends that make no cells; said once."""
+    who = NAMES.get(place.front_end, "This front end")
+    if place.front_end == "program":
+        return f"{who}: results are shown here, nobody can be asked. `jupyter codeagent run` makes cells of them."
+    return (
+        f"{who} has no side panel of the code agent: results are shown here and are not cells. "
+        "`%agent apply RUN` runs one in your kernel, `%agent history` lists all."
+    )

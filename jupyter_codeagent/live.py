@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
 
-from jupyter_codeagent.variables.visible import Column, NotNarrowableError, can_hide_columns, columns, visible
+from jupyter_codeagent.variables.hidden_values import SAME_BY_CHANCE, HiddenValues, holds
+from jupyter_codeagent.variables.visible import Column, NotNarrowableError, columns, visible
 
 MAX_LISTED_COLUMNS = 5000
 """Of one variable."""
 MAX_LISTED_TOGETHER = 20_000
+"""Of all variables: each gets its share, so that a wide one does not hide those after it."""
 
-SAME_BY_CHANCE = frozenset({type(None), bool, int, float, complex, str, bytes, tuple, frozenset})
-"""Types of which two variables may be one object without having anything to do with each other."""
+IPYTHONS_OWN = "part of the notebook itself"
+"""Instead of an outline, for names like `display`."""
 
 RECENT_CELLS = 40
 """Cells that are looked through for the last few with code."""
@@ -46,15 +48,23 @@ class LiveKernel:
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
+        self._hidden = HiddenValues()
 
     def variables(self, shared: Mapping[str, str], hidden_columns: Mapping[str, frozenset[str]]) -> LiveVariables:
-        """The user's variables without what is hidden of them; a value is hidden under all its names."""
+        """The user's variables without what is hidden of them.
+
+        A value is hidden under all its names, also when the name by which it was hidden stands for another one now;
+        and so is a list, tuple or dict with a hidden value in it.
+        """
         everything = self.everything()
         hidden_frames, of_frame = self._by_identity(everything, shared, hidden_columns)
         values: dict[str, Any] = {}
         withheld: dict[str, str] = {}
         for name, value in everything.items():
             if shared.get(name) == "hidden" or id(value) in hidden_frames:
+                continue
+            if holds(value, hidden_frames | of_frame.keys()):
+                withheld[name] = "it holds a variable of which something is hidden"
                 continue
             labels = hidden_columns.get(name, frozenset()) | of_frame.get(id(value), frozenset())
             try:
@@ -75,19 +85,10 @@ class LiveKernel:
     def columns(self, names: Iterable[str]) -> dict[str, tuple[Column, ...]]:
         """What a person can hide of these variables, for their own eyes: hidden ones as well."""
         everything = self.everything()
-        found: dict[str, tuple[Column, ...]] = {}
-        left = MAX_LISTED_TOGETHER
-        for name in names:
-            if left > 0 and name in everything and (listed := self._columns(everything[name], left)):
-                found[name] = listed
-                left -= len(listed)
-        return found
-
-    def _columns(self, value: Any, at_most: int) -> tuple[Column, ...]:
-        try:
-            return tuple(islice(columns(value), min(at_most, MAX_LISTED_COLUMNS)))
-        except Exception:  # noqa: BLE001 - labels and types are the user's and may raise anything: then none is listed
-            return ()
+        listed = {
+            name: islice(_columns(everything[name]), MAX_LISTED_COLUMNS) for name in names if name in everything
+        }
+        return {name: tuple(found) for name, found in _fair(listed, MAX_LISTED_TOGETHER).items() if found}
 
     def names_of_same(self, name: str) -> tuple[str, ...]:
         """This name and the others of the same value. Any thread."""
@@ -104,23 +105,26 @@ class LiveKernel:
         hidden_columns: Mapping[str, frozenset[str]],
     ) -> tuple[set[int], dict[int, frozenset[str]]]:
         """Ids of hidden values, and hidden labels by the frame's id: `other = flights` is no way around."""
-        whole = {
-            id(value)
-            for name, value in everything.items()
-            if shared.get(name) == "hidden" and type(value) not in SAME_BY_CHANCE
-        }
-        frames = {name: value for name, value in everything.items() if name in hidden_columns}
+        hidden = {name for name, how in shared.items() if how == "hidden"}
+        for name in hidden | hidden_columns.keys():
+            if name in everything:
+                self._hidden.note(name, everything[name])
+        whole = {same for name in hidden for same in self._hidden.ids(name, everything)}
         labels: dict[int, frozenset[str]] = {}
-        for name, value in frames.items():
-            if not can_hide_columns(value):
-                continue
-            labels[id(value)] = labels.get(id(value), frozenset()) | hidden_columns.get(name, frozenset())
+        for name, hidden_labels in hidden_columns.items():
+            for same in self._hidden.ids(name, everything):
+                labels[same] = labels.get(same, frozenset()) | hidden_labels
         return whole, labels
 
     def recent_cells(self) -> list[str]:
         """Sources of the last cells as they were typed, the oldest first; empty for a shell without a history."""
         history = getattr(self._shell, "history_manager", None)
         return [str(source) for source in history.input_hist_raw[-RECENT_CELLS:]] if history is not None else []
+
+    def cells_run(self) -> int:
+        """How many so far; 0 for a shell without a history."""
+        history = getattr(self._shell, "history_manager", None)
+        return len(history.input_hist_raw) if history is not None else 0
 
     def has(self, name: str) -> bool:
         return name in self._shell.user_ns
@@ -133,6 +137,15 @@ class LiveKernel:
         """Those of these names that exist: what they stand for, and its `outline`."""
         namespace = self._shell.user_ns
         return {name: (namespace[name], outline(namespace[name])) for name in names if name in namespace}
+
+    def outlines(self, names: Iterable[str]) -> dict[str, str]:
+        """Those of these names that exist, hidden ones as well, with their `outline`: for the user's own eyes."""
+        namespace, own = self._shell.user_ns, self._shell.user_ns_hidden
+        return {
+            name: IPYTHONS_OWN if own.get(name, self) is namespace[name] else outline(namespace[name])
+            for name in names
+            if name in namespace
+        }
 
     def assign(self, values: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[str, ...]:
         """Bind all, only after `--return`, `%agent pull` or the panel's button, and a yes to overwrite `asked`.
@@ -163,3 +176,26 @@ def outline(value: Any) -> str:
     if kind in (list, tuple, set, frozenset, dict, str, bytes):
         return f"{kind.__name__} of {len(value)}"
     return kind.__name__
+
+
+def _columns(value: Any) -> Iterator[Column]:
+    """Up to the first label or type that cannot be read: they are the user's and may raise anything."""
+    try:
+        yield from columns(value)
+    except Exception:  # noqa: BLE001 - a list that ends early hides nothing and stops nobody
+        return
+
+
+def _fair(listed: Mapping[str, Iterator[Column]], at_most: int) -> dict[str, list[Column]]:
+    """As many of each, and what the short ones leave goes to the long ones."""
+    found: dict[str, list[Column]] = {name: [] for name in listed}
+    unread = dict(listed)
+    while unread and at_most > 0:
+        share = max(1, at_most // len(unread))
+        for name, rest in list(unread.items()):
+            taken = list(islice(rest, min(share, at_most)))
+            found[name] += taken
+            at_most -= len(taken)
+            if len(taken) < share:
+                del unread[name]
+    return found

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from IPython.core.error import StdinNotImplementedError
 
 from jupyter_codeagent.approvals.gate import reject
 from jupyter_codeagent.approvals.policies import ALWAYS_ASK
 from jupyter_codeagent.approvals.protocol import Approver
+from jupyter_codeagent.effects import effects_lines
 from jupyter_codeagent.outputs import visible_code
-from jupyter_codeagent.values import Decision, Proposal
+from jupyter_codeagent.values import Decision, Effects, Proposal
 
 OnMainThread = Callable[[Callable[[], str]], Awaitable[str]]
+
+
+class InformedApprover:
+    """Looks up what the code would do to the user's names before it asks."""
+
+    def __init__(self, approver: Approver, look: Callable[[Proposal], Awaitable[Effects | None]]) -> None:
+        self._approver = approver
+        self._look = look
+
+    async def ask(self, proposal: Proposal) -> Decision:
+        return await self._approver.ask(replace(proposal, effects=await self._look(proposal)))
 
 
 class NobodyApprover:
@@ -22,11 +35,12 @@ class NobodyApprover:
     async def ask(self, proposal: Proposal) -> Decision:
         # For what is asked whatever the policy, another policy is no way out.
         policy = "use `--approve review` or `auto`, or " if proposal.kind not in ALWAYS_ASK else ""
+        told = "; ".join(effects_lines(proposal.effects)) if proposal.effects is not None else ""
         return reject(
             proposal,
             "nobody",
             f"there is no side panel and no input to ask for approval; {policy}open the notebook in JupyterLab "
-            "with the extension",
+            f"with the extension{f' ({told})' if told else ''}",
         )
 
 
@@ -39,7 +53,7 @@ class StdinApprover:
 
     async def ask(self, proposal: Proposal) -> Decision:
         def question() -> str:
-            self._write(f"{proposal.note}\n\n{visible_code(proposal.code)}\n")
+            self._write(question_text(proposal))
             return input("Approve? [y]es / [N]o, or the reason for a no: ")
 
         try:
@@ -51,6 +65,15 @@ class StdinApprover:
             return Decision(action="approve", code=proposal.code, decided_by="stdin", decided_at=time.time())
         reason = "" if answer.lower() in ("", "n", "no") else answer
         return reject(proposal, "stdin", reason)
+
+
+def question_text(proposal: Proposal) -> str:
+    """What is asked and why, the code, and what it would do to the user's names, a line each."""
+    head = [line for line in (proposal.note, visible_code(proposal.why)) if line]
+    told = effects_lines(proposal.effects) if proposal.effects is not None else ()
+    where = "On copies in the sandbox:" if proposal.kind == "run" and told else ""
+    parts = ("\n".join(head), visible_code(proposal.code), "\n".join(line for line in (where, *told) if line))
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 class FirstAvailableApprover:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 
 from jupyter_codeagent.approvals.policies import PER_ITEM, needs_person
 from jupyter_codeagent.approvals.protocol import Approver
@@ -31,6 +32,8 @@ class ApprovalGate:
                 decision = await self._approver.ask(proposal)
         except TimeoutError:
             return reject(proposal, "nobody", f"no answer within {self._timeout_s:.0f} s")
+        if decision.action == "approve" and decision.code != proposal.code:
+            decision = replace(decision, edited=True)
         if decision.action == "approve" and decision.scope == "notebook" and proposal.kind not in PER_ITEM:
             self._granted |= {proposal.kind}
         return decision

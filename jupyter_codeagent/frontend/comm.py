@@ -11,7 +11,7 @@ Two facts of ipykernel decide its form:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import comm
@@ -91,6 +91,25 @@ def unregister(on_open: Callable[[Any, KernelMessage], None]) -> None:
     comm.get_comm_manager().unregister_target(TARGET, on_open)
 
 
-def forget(comm_id: str) -> None:
+def is_ours(msg_type: str, content: Mapping[str, Any]) -> bool:
+    """Whether a message of a page is about a comm of the agent."""
+    if msg_type == "comm_open":
+        return content.get("target_name") == TARGET
+    known = comm.get_comm_manager().get_comm(str(content.get("comm_id")))
+    return msg_type in ("comm_msg", "comm_close") and isinstance(known, AgentComm)
+
+
+def handle(message: KernelMessage) -> None:
+    """A message of `is_ours`, as ipykernel would hand it over."""
+    manager: Any = comm.get_comm_manager()
+    kind = message["header"]["msg_type"]
+    if kind == "comm_open":
+        manager.comm_open(None, None, message)
+    elif (known := manager.get_comm(message["content"]["comm_id"])) is not None:
+        (known.handle_close if kind == "comm_close" else known.handle_msg)(message)
+
+
+def forget(known: AgentComm) -> None:
     """Drop a comm without a message to its page."""
-    comm.get_comm_manager().comms.pop(comm_id, None)
+    known._closed = True  # else its __del__ would tell all pages, and those that do not know it complain
+    comm.get_comm_manager().comms.pop(known.comm_id, None)

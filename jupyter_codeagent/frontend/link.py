@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -28,7 +28,9 @@ from jupyter_codeagent.frontend.messages import (
     ResolvedMessage,
     StateMessage,
     ToPage,
+    effects_view,
 )
+from jupyter_codeagent.main_shell import MainShell
 from jupyter_codeagent.values import Decision, Proposal
 
 HEARTBEAT_S = 5.0
@@ -36,6 +38,14 @@ ACK_S = 2.0
 TRIES = 3
 ALIVE_S = 1.0
 """A page that closed never says so: before one is chosen all are pinged, and these many seconds waited."""
+
+
+def main_shell_of(kernel: Any) -> MainShell | None:
+    """None in a kernel that is built otherwise than ipykernel."""
+    try:
+        return MainShell(kernel)
+    except AttributeError:
+        return None
 
 
 @dataclass(eq=False)
@@ -69,9 +79,12 @@ class PanelLink:
         self._acknowledged: dict[str, InsertedMessage | MarkedMessage] = {}
         self._awaited: set[str] = set()
         self._undelivered: dict[str, InsertMessage] = {}
+        self._again: dict[str, asyncio.Task[None]] = {}
+        """Of the undelivered, what is being tried again, by the id of the message."""
         self._proposals: dict[str, Proposal] = {}
         self._decisions: dict[str, asyncio.Future[Decision]] = {}
         self._beacon: AgentComm | None = None
+        self._main_shell = main_shell_of(kernel)
         wire.register(self._opened)
 
     # --- pages come and go ------------------------------------------------------------------------
@@ -79,12 +92,22 @@ class PanelLink:
     def announce(self) -> None:
         """Tell every page that the agent is here. Called from the main thread and from the loop."""
         if self._beacon is not None:
-            wire.forget(self._beacon.comm_id)
+            wire.forget(self._beacon)
         self._beacon = wire.open_beacon(self._kernel)
 
     @property
     def is_open(self) -> bool:
         return bool(self._pages)
+
+    @property
+    def can_answer(self) -> bool:
+        """Whether a page is there, and what it says is heard while a cell is running."""
+        return self.is_open and self._main_shell is not None
+
+    def hear_main_shell(self) -> None:
+        """What pages say without a subshell while a cell is running, whatever the kernel offers. Main thread."""
+        if self._main_shell is not None:
+            self._main_shell.hear(wire.is_ours, wire.handle)
 
     @property
     def was_open(self) -> bool:
@@ -101,13 +124,21 @@ class PanelLink:
             return False
         return True
 
-    def close(self) -> None:
+    def close(self, *, tell_pages: bool) -> None:
+        """Pages need not be told by a kernel that ends: they see it, and know its comms no more."""
         wire.unregister(self._opened)
-        for page in self._pages.values():
-            page.comm.close()
+        for task in list(self._again.values()):
+            if not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(task.cancel)
+        comms = [page.comm for page in self._pages.values()]
         if self._beacon is not None:
             self._beacon.on_close(lambda _: None)
-            self._beacon.close()
+            comms.append(self._beacon)
+        for comm in comms:
+            if tell_pages:
+                comm.close()
+            else:
+                wire.forget(comm)
         self._pages.clear()
 
     # --- kernel -> pages --------------------------------------------------------------------------
@@ -122,7 +153,17 @@ class PanelLink:
     @property
     def proposals(self) -> list[ProposalView]:
         return [
-            ProposalView(id=p.id, run_id=p.run_id, kind=p.kind, code=p.code, note=p.note, step=p.step)
+            ProposalView(
+                id=p.id,
+                run_id=p.run_id,
+                kind=p.kind,
+                code=p.code,
+                note=p.note,
+                why=p.why,
+                previous_code=p.previous_code,
+                effects=None if p.effects is None else effects_view(p.effects),
+                step=p.step,
+            )
             for p in self._proposals.values()
         ]
 
@@ -158,10 +199,16 @@ class PanelLink:
         InsertError
             No page did. The message stays and is sent to the next page that says hello.
         """
-        self._undelivered[message["id"]] = message
-        answer = await self._deliver(message, session)
-        self._undelivered.pop(message["id"], None)  # the acknowledgement may have done it
-        return cast("InsertedMessage", answer)
+        try:
+            return cast("InsertedMessage", await self._deliver(message, session))
+        except InsertError:
+            # Not earlier: two pages of a shared document would both insert it, the one that just came as well.
+            self._undelivered[message["id"]] = message
+            raise
+        except asyncio.CancelledError:
+            # Stopped: nothing comes later, and what a page has inserted without our knowing goes again.
+            self.send(discard_mark(message["run_id"]))
+            raise
 
     async def mark(self, message: MarkMessage, *, session: str | None) -> MarkedMessage:
         """Have one page set the state of a run's cells.
@@ -177,31 +224,39 @@ class PanelLink:
         self, message: InsertMessage | MarkMessage, session: str | None
     ) -> InsertedMessage | MarkedMessage:
         problem = "no page with the side panel has this notebook open"
-        for page in await self._alive(session):
-            answer = await self._request(message, page)
+        refused = False
+        tried: set[str] = set()
+        # Asked again each time: a page that came in the meantime is the next to try.
+        while pages := await self._alive(session, tried):
+            tried.add(pages[0].comm.comm_id)
+            answer = await self._request(message, pages[0])
             if answer is None:
                 problem = f"the page did not answer within {TRIES * ACK_S:.0f} s"
             elif answer["ok"]:
                 return answer
             else:
-                problem = answer["problem"]
+                problem, refused = answer["problem"], True
         raise InsertError(
-            f"The cells of run {message['run_id']} were not inserted: {problem}. They are kept in the history: "
-            f"open the notebook again, or insert them from the side panel."
+            _not_inserted(message, problem) if message["type"] == "insert" else _not_marked(message, problem),
+            refused=refused,
         )
 
-    async def _alive(self, session: str | None) -> list[Page]:
-        """Pages that answer, the one that ran the cell first, then the one heard of last."""
+    async def _alive(self, session: str | None, tried: Collection[str]) -> list[Page]:
+        """Pages that answer, the one that ran the cell first, then the one heard of last; without those `tried`."""
         started = time.monotonic()
         self.send({"type": "ping"})
-        ran = [page for page in self._pages.values() if page.session == session]
+
+        def candidates() -> list[Page]:
+            return [page for page in self._pages.values() if page.comm.comm_id not in tried]
+
+        ran = [page for page in candidates() if page.session == session]
         try:
             async with asyncio.timeout(ALIVE_S):
-                while not any(page.heard_at > started for page in ran or self._pages.values()):
+                while candidates() and not any(page.heard_at > started for page in ran or candidates()):
                     await self._next_change()
         except TimeoutError:
             pass  # then whoever was heard of last is tried all the same
-        pages = sorted(self._pages.values(), key=lambda page: -page.heard_at)
+        pages = sorted(candidates(), key=lambda page: -page.heard_at)
         answered = [page for page in pages if page.heard_at > started] or pages
         return sorted(answered, key=lambda page: page.session != session)
 
@@ -215,6 +270,8 @@ class PanelLink:
                 try:
                     async with asyncio.timeout(ACK_S):
                         while message["id"] not in self._acknowledged:
+                            if page.comm.comm_id not in self._pages:
+                                return None  # it went, or said hello anew
                             await self._next_change()
                 except TimeoutError:
                     continue
@@ -253,13 +310,23 @@ class PanelLink:
         self._on_event(hello)  # before anyone is told that a page is there: it brings lists of what is hidden
         for other in [p for p in self._pages.values() if p.session == page.session]:
             self._gone(other)  # a page that came back replaces its former self
-            wire.forget(other.comm.comm_id)
+            wire.forget(other.comm)
         self._was_open = True
         self._pages[page.comm.comm_id] = page
         page.comm.send(dict(self._state()))
-        for message in self._undelivered.values():
-            page.comm.send(dict(message))
+        for message_id, message in self._undelivered.items():
+            if message_id not in self._again:  # what is under way tries this page, too
+                self._again[message_id] = self._loop.create_task(self._insert_again(message, page.session))
         self._changed.set()
+
+    async def _insert_again(self, message: InsertMessage, session: str) -> None:
+        """What no page inserted: one page at a time here, too."""
+        try:
+            await self._deliver(message, session)
+        except InsertError:
+            pass  # told when it was first tried; it stays for the next page
+        finally:
+            del self._again[message["id"]]
 
     def _gone(self, page: Page) -> None:
         self._pages.pop(page.comm.comm_id, None)
@@ -289,6 +356,7 @@ class PanelLink:
         proposal_id = str(data.get("proposal_id"))
         future = self._decisions.get(proposal_id)
         if future is None or future.done():
+            self.send_state()  # the page did not hear that it is decided
             return
         proposal = self._proposals[proposal_id]
         if data.get("action") != "approve":
@@ -306,5 +374,23 @@ class PanelLink:
         )
 
 
+def _not_inserted(message: InsertMessage, problem: str) -> str:
+    return (
+        f"The cells of run {message['run_id']} were not inserted: {problem}. They are kept in the history: "
+        f"open the notebook again, or insert them from the side panel."
+    )
+
+
+def _not_marked(message: MarkMessage, problem: str) -> str:
+    return (
+        f"The cells of run {message['run_id']} in the notebook were not set to {message['state']}: {problem}. "
+        f"Open the notebook, then ask again."
+    )
+
+
 def new_message_id() -> str:
     return uuid.uuid4().hex[:12]
+
+
+def discard_mark(run_id: str) -> MarkMessage:
+    return MarkMessage(type="mark", id=new_message_id(), run_id=run_id, state="discarded")

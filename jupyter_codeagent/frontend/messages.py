@@ -8,9 +8,10 @@ handled while a cell is running. The kernel's `insert` and `mark` are sent again
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
-from jupyter_codeagent.values import Phase
+from jupyter_codeagent.values import Effects, NamedValue, Phase
 from jupyter_codeagent.variables.sharing import Shared, SharingView
 
 TARGET = "jupyter-codeagent"
@@ -69,6 +70,26 @@ class ContextView(TypedDict):
     """All that is hidden or always shared, also where the variable does not exist at present."""
 
 
+class NamedView(TypedDict):
+    """A name and what it stands for; empty if that is not known."""
+
+    name: str
+    what: str
+
+
+class EffectsView(TypedDict):
+    """`Effects`: what code would do to the names of the user's kernel, as far as its text tells."""
+
+    reads: list[NamedView]
+    creates: list[NamedView]
+    overwrites: list[NamedView]
+    changes: list[NamedView]
+    deletes: list[NamedView]
+    missing: list[str]
+    writes: list[str]
+    unclear: list[str]
+
+
 class ProposalView(TypedDict):
     """`Proposal` as the approval card shows it."""
 
@@ -77,7 +98,54 @@ class ProposalView(TypedDict):
     kind: Literal["run", "apply", "overwrite", "mount"]
     code: str
     note: str
+    why: str
+    previous_code: str
+    """Of the attempt before in this run; empty if there was none."""
+    effects: EffectsView | None
+    """None for what is no code."""
     step: int
+
+
+class SettingView(TypedDict):
+    """`ShownSetting`; `source` is one of session, file, environment, user, default, administrator."""
+
+    name: str
+    value: str | int | float | bool
+    source: str
+    fixed: bool
+    limit: str | int | float | bool | None
+
+
+class ServerView(TypedDict):
+    """Where prompts go."""
+
+    model: str
+    """Empty: not known before the first run."""
+    label: str
+    remote: bool
+
+
+class SettingsView(TypedDict):
+    """What is set, and what it leads to."""
+
+    values: list[SettingView]
+    server: ServerView | None
+    """None: a model is looked for on this machine at the first run."""
+
+
+class ServedView(TypedDict):
+    """`ServedModels`."""
+
+    base_url: str
+    label: str
+    remote: bool
+    problem: str
+    models: list[str]
+
+
+class EmbeddedView(TypedDict):
+    name: str
+    problem: str
 
 
 class UsageView(TypedDict):
@@ -97,11 +165,14 @@ class StateMessage(TypedDict):
     protocol: int
     model: str
     approve: Literal["review", "ask", "auto"]
+    settings: SettingsView
     sandbox: SandboxView | None
     context: ContextView
     runs: list[dict[str, Any]]
     """Runs of this kernel, oldest first, as `record.run_view` writes them."""
     proposals: list[ProposalView]
+    progress: ProgressMessage | None
+    """Of the run under way, with its whole text."""
 
 
 class RunMessage(TypedDict):
@@ -118,8 +189,12 @@ class ProgressMessage(TypedDict):
     run_id: str
     phase: Phase
     step: int
+    stream: int
+    """Another number: another text."""
+    offset: int
+    """Where `text` begins in the whole text, in UTF-16 units; the page asks with `missed` if it has less."""
     text: str
-    """The reply of this step as far as it has come."""
+    """What is new of the reply of this step, or of the code that runs or waits."""
     elapsed_s: float
     usage: UsageView
 
@@ -170,6 +245,14 @@ class PulledMessage(TypedDict):
     text: str
 
 
+class EffectsMessage(TypedDict):
+    """Answers `effects`."""
+
+    type: Literal["effects"]
+    id: str
+    effects: EffectsView
+
+
 class PingMessage(TypedDict):
     type: Literal["ping"]
 
@@ -192,6 +275,23 @@ class ColumnsMessage(TypedDict):
     """How many match."""
 
 
+class ModelsMessage(TypedDict):
+    """Answer to `find_models`: what answered just now, and what the person named."""
+
+    type: Literal["models"]
+    servers: list[ServedView]
+    embedded: EmbeddedView
+    looked: bool
+    """Whether the usual ports of this machine were looked at."""
+
+
+class RefusedMessage(TypedDict):
+    """A `choose` or `use_model` that was not done, or preferences that were not taken, and why."""
+
+    type: Literal["refused"]
+    text: str
+
+
 # --- page -> kernel --------------------------------------------------------------------------------
 
 
@@ -205,6 +305,8 @@ class HelloMessage(TypedDict):
     notebook: str | None
     sharing: NotRequired[SharingView]
     """The lists in the metadata of the page's notebook; see `SharingMessage`."""
+    preferences: NotRequired[dict[str, str | int | float | bool]]
+    """See `PreferencesMessage`."""
 
 
 class PongMessage(TypedDict):
@@ -221,8 +323,32 @@ class DecisionMessage(TypedDict):
     scope: NotRequired[Literal["once", "notebook"]]
 
 
+class FindEffectsMessage(TypedDict):
+    """Before code is run in the user's kernel, or after it was edited: what would it do to the names there?"""
+
+    type: Literal["find_effects"]
+    id: str
+    code: str
+    in_kernel: bool
+    """Else in the sandbox, on copies."""
+
+
+class AppliedMessage(TypedDict):
+    """The user said yes to running a run's code in their own kernel; the page does it."""
+
+    type: Literal["applied"]
+    run_id: str
+
+
 class StopMessage(TypedDict):
     type: Literal["stop"]
+    run_id: str
+
+
+class MissedMessage(TypedDict):
+    """A part of the growing text did not arrive; answered by a `progress` with all of it."""
+
+    type: Literal["missed"]
     run_id: str
 
 
@@ -298,6 +424,38 @@ class PullMessage(TypedDict):
     name: str
 
 
+class FindModelsMessage(TypedDict):
+    """Ask the named servers and the usual ports of this machine which models they have."""
+
+    type: Literal["find_models"]
+
+
+class UseModelMessage(TypedDict):
+    """Take this model of this server from now on, in this kernel."""
+
+    type: Literal["use_model"]
+    model: str
+    base_url: str
+    """Empty for the embedded model."""
+    confirmed: str
+    """Of a server elsewhere: its label, to which the user said yes; else empty."""
+
+
+class ChooseMessage(TypedDict):
+    """Set one setting in this kernel."""
+
+    type: Literal["choose"]
+    name: str
+    value: str | int | float | bool
+
+
+class PreferencesMessage(TypedDict):
+    """The user's settings of JupyterLab have changed. They come from nowhere else, least of all from a notebook."""
+
+    type: Literal["preferences"]
+    preferences: dict[str, str | int | float | bool]
+
+
 ToPage = (
     StateMessage
     | RunMessage
@@ -307,15 +465,21 @@ ToPage = (
     | InsertMessage
     | MarkMessage
     | PulledMessage
+    | EffectsMessage
     | PingMessage
     | ContextMessage
     | ColumnsMessage
+    | ModelsMessage
+    | RefusedMessage
 )
 FromPage = (
     HelloMessage
     | PongMessage
     | DecisionMessage
+    | FindEffectsMessage
+    | AppliedMessage
     | StopMessage
+    | MissedMessage
     | InsertedMessage
     | MarkedMessage
     | CellStateMessage
@@ -324,4 +488,24 @@ FromPage = (
     | ShareColumnsMessage
     | FindColumnsMessage
     | SharingMessage
+    | FindModelsMessage
+    | UseModelMessage
+    | ChooseMessage
+    | PreferencesMessage
 )
+
+
+def effects_view(effects: Effects) -> EffectsView:
+    def named(values: Sequence[NamedValue]) -> list[NamedView]:
+        return [NamedView(name=value.name, what=value.what) for value in values]
+
+    return EffectsView(
+        reads=named(effects.reads),
+        creates=named(effects.creates),
+        overwrites=named(effects.overwrites),
+        changes=named(effects.changes),
+        deletes=named(effects.deletes),
+        missing=list(effects.missing),
+        writes=list(effects.writes),
+        unclear=list(effects.unclear),
+    )

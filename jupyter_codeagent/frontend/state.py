@@ -10,8 +10,10 @@ from jupyter_codeagent.frontend.messages import (
     ColumnsMessage,
     ColumnView,
     ContextView,
+    ProgressMessage,
     ProposalView,
     SandboxView,
+    SettingsView,
     StateMessage,
     VariableView,
 )
@@ -53,10 +55,12 @@ def state_message(
     *,
     model: str,
     approve: ApprovalPolicy,
+    settings: SettingsView,
     sandbox: SandboxStatus | None,
     context: ContextView,
     runs: Sequence[AgentRun],
     proposals: list[ProposalView],
+    progress: ProgressMessage | None,
 ) -> StateMessage:
     """The session as the panel shows it."""
     return StateMessage(
@@ -64,10 +68,12 @@ def state_message(
         protocol=PROTOCOL,
         model=model,
         approve=approve,
+        settings=settings,
         sandbox=None if sandbox is None else sandbox_view(sandbox),
         context=context,
         runs=[run_view(run) for run in runs],
         proposals=proposals,
+        progress=progress,
     )
 
 
