@@ -1,8 +1,9 @@
 """Configuration at the edge: traitlets, environment and the administrator's caps become frozen settings.
 
-Order, later wins: defaults, Jupyter/IPython configuration files, `%config CodeAgent.…` in the session, magic
-options, and last the administrator's caps (`codeagent_policy.json` in a system-level Jupyter config directory),
-which can only make things stricter.
+Order, later wins: defaults, the user's settings in JupyterLab, the environment, Jupyter/IPython configuration
+files, `%config CodeAgent.…` and the panel in the session, magic options, and last the administrator's caps
+(`codeagent_policy.json` in a system-level Jupyter config directory), which can only make things stricter. A
+notebook file sets nothing of it.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from jupyter_core.paths import SYSTEM_CONFIG_PATH
-from traitlets import Bool, Enum, Float, Int, List, Unicode
-from traitlets.config import Configurable
+from traitlets import Bool, Enum, Float, Int, List, TraitError, Unicode
+from traitlets.config import Config, Configurable
 
 from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.settings import ModelSettings, Settings
@@ -28,12 +29,21 @@ MIB = 1 << 20
 LINUX_LEVELS: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock")
 POLICY_FILE = "codeagent_policy.json"
 APPROVE_ORDER = ("ask", "review", "auto")
+STRICTEST = {"privacy": PRIVACY_ORDER[0], "approve": APPROVE_ORDER[0]}
 LEVELS: tuple[SandboxLevel, ...] = ("seatbelt",) if sys.platform == "darwin" else LINUX_LEVELS
 """What `auto` tries, the best first."""
 ELSEWHERE: tuple[SandboxLevel, ...] = ("container", "command", "gateway")
 EVERY_LEVEL: tuple[SandboxLevel, ...] = (*LINUX_LEVELS, "seatbelt", *ELSEWHERE, "none")
 WEAKER: tuple[SandboxLevel, ...] = ("landlock",)
 """Refused under `strict`: no namespaces, so names of files, host and user can be seen."""
+
+Source = Literal["session", "file", "environment", "user", "default"]
+"""Where a value comes from; `user`: the settings in JupyterLab."""
+SOURCES: tuple[Source, ...] = ("session", "file", "environment", "user", "default")
+"""The strongest first."""
+PREFERENCES = ("model", "base_url", "privacy", "approve", "max_steps", "timeout_s", "context_tokens", "answer")
+"""What a person may set in JupyterLab and change in the panel. Never the sandbox, and no key."""
+ENVIRONMENT = {"model": ("CODEAGENT_MODEL",), "base_url": ("CODEAGENT_BASE_URL", "OPENAI_BASE_URL")}
 
 
 class CodeAgent(Configurable):
@@ -98,10 +108,86 @@ class CodeAgent(Configurable):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._unisolated_by_file = self.sandbox == "none"
-        self.observe(self._chosen_in_session, "sandbox")
+        self._by_file = frozenset(self.config.get("CodeAgent", {}))
+        self._in_session = set(kwargs) & set(self.trait_names(config=True))
+        self._preferences: Mapping[str, Any] = {}
+        self.observe(self._chosen_in_session, sorted(self.trait_names(config=True)))
 
-    def _chosen_in_session(self, _change: object) -> None:
-        self._unisolated_by_file = False
+    def _chosen_in_session(self, change: Any) -> None:
+        self._in_session.add(change.name)
+        if change.name == "sandbox":
+            self._unisolated_by_file = False
+
+    def update_config(self, config: Config) -> None:
+        """`%config CodeAgent.x = …`, also to the value that it has: then it holds against the user's settings."""
+        super().update_config(config)
+        self._in_session.update(config.get("CodeAgent", {}))
+
+    def choose(self, **values: Any) -> None:
+        """Set values in the session, whatever they were; all or none.
+
+        Raises
+        ------
+        UsageError
+            One of them does not fit.
+        """
+        check_settings(values)
+        for name, value in values.items():
+            setattr(self, name, value)
+        self._in_session.update(values)
+
+    def adopt_preferences(self, values: Mapping[str, Any]) -> list[str]:
+        """The user's settings in JupyterLab: takes what fits, and says why the others were not taken.
+
+        Where what protects the user cannot be read, the strictest holds: a slip elsewhere must not loosen it.
+        """
+        adopted, refusals = {}, []
+        for name, value in values.items():
+            try:
+                check_settings({name: value})
+                adopted[name] = value
+            except UsageError as error:
+                refusals.append(str(error))
+                if name in STRICTEST:
+                    adopted[name] = STRICTEST[name]
+        self._preferences = adopted
+        return refusals
+
+    def source(self, name: str) -> Source:
+        """Where the value that is in force comes from, caps aside."""
+        return next(source for source in SOURCES if self._has(source, name))
+
+    def addresses(self) -> tuple[str, ...]:
+        """Model servers that a person has named, wherever they did, the one in force first."""
+        named = (self.settings().model.base_url, *map(self._environ, ENVIRONMENT["base_url"]))
+        given = (*named, self.base_url, str(self._preferences.get("base_url", "")))
+        kept = dict.fromkeys(address.strip().rstrip("/") for address in given)
+        return tuple(address for address in kept if address)
+
+    def _has(self, source: Source, name: str) -> bool:
+        match source:
+            case "session":
+                return name in self._in_session
+            case "file":
+                return name in self._by_file
+            case "environment":
+                return any(map(self._environ, ENVIRONMENT.get(name, ())))
+            case "user":
+                # A model is one of its server: where a stronger source names the server, this name is not its.
+                server_source = self.source("base_url") if name == "model" else "user"
+                return name in self._preferences and server_source in ("user", "default")
+            case "default":
+                return True
+
+    def _environ(self, variable: str) -> str:
+        return os.environ.get(variable, "")
+
+    def _value(self, name: str) -> Any:
+        """Of the environment's values nothing: those are read where the model is looked for."""
+        source = self.source(name)
+        if source in ("session", "file"):
+            return getattr(self, name)
+        return self._preferences[name] if source == "user" else self.traits()[name].default()
 
     def settings(self) -> Settings:
         """The configured values, before magic options and caps.
@@ -118,8 +204,8 @@ class CodeAgent(Configurable):
             )
         return Settings(
             model=ModelSettings(
-                model=self.model,
-                base_url=self.base_url,
+                model=self._value("model"),
+                base_url=self._value("base_url"),
                 discover=self.discover,
                 weights=self.weights,
                 connect_timeout_s=self.connect_timeout_s,
@@ -128,7 +214,7 @@ class CodeAgent(Configurable):
             ),
             sandbox=SandboxPolicy(
                 memory_bytes=self.memory_mb * MIB,
-                wall_s=self.timeout_s,
+                wall_s=self._value("timeout_s"),
                 subprocess=self.subprocess,
                 levels=self._levels(),
                 image=self.sandbox_image,
@@ -137,14 +223,14 @@ class CodeAgent(Configurable):
                 gateway=self.sandbox_gateway,
                 gateway_kernel=self.sandbox_gateway_kernel,
             ),
-            privacy=self.privacy,
-            approve=cast("ApprovalPolicy", self.approve),
-            max_steps=self.max_steps,
-            context_tokens=self.context_tokens,
+            privacy=self._value("privacy"),
+            approve=cast("ApprovalPolicy", self._value("approve")),
+            max_steps=self._value("max_steps"),
+            context_tokens=self._value("context_tokens"),
             max_transfer_bytes=self.max_transfer_mb * MIB,
             max_return_bytes=self.max_return_mb * MIB,
             approval_timeout_s=self.approval_timeout_s,
-            answer=self.answer,
+            answer=self._value("answer"),
         )
 
     def _levels(self) -> tuple[SandboxLevel, ...]:
@@ -159,6 +245,17 @@ class CodeAgent(Configurable):
                 f"CodeAgent.strict refuses the sandbox level {self.sandbox}: choose another one, or no strictness."
             )
         return kept
+
+
+def check_settings(values: Mapping[str, Any]) -> None:
+    """Raises UsageError for what is no preference, or does not fit."""
+    for name, value in values.items():
+        if name not in PREFERENCES:
+            raise UsageError(f"{name!r} is no setting of the agent that can be changed here.")
+        try:
+            CodeAgent(**{name: value})
+        except TraitError as error:
+            raise UsageError(f"The setting {name} cannot be {json.dumps(value)[:60]}: {error}") from error
 
 
 def read_caps(directories: Sequence[str] = tuple(SYSTEM_CONFIG_PATH)) -> dict[str, Any]:

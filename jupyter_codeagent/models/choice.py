@@ -17,10 +17,12 @@ class ModelChoice:
         self._found: dict[ModelSettings, ModelEndpoint] = {}
         self._open: tuple[ModelEndpoint, ModelSettings, Model] | None = None
 
-    @property
-    def name(self) -> str:
-        """Of the open model; empty before the first run."""
-        return self._open[0].model if self._open is not None else ""
+    def name(self, settings: ModelSettings) -> str:
+        """Of the model for these settings; empty as long as none was found."""
+        found = self._found.get(settings)
+        if found is None and self._open is not None and self._open[1] == settings:
+            found = self._open[0]
+        return found.model if found is not None else ""
 
     def known(self, settings: ModelSettings) -> ModelEndpoint | None:
         """What was found before; asks nobody, from any thread."""

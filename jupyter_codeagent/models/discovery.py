@@ -73,7 +73,7 @@ async def resolve_model(settings: ModelSettings, environ: Mapping[str, str]) -> 
         return await _on_server(server, name, settings.connect_timeout_s)
     if name in (EMBEDDED, model_name(settings)):
         return _embedded(settings)
-    found = await _on_loopback(settings)
+    found = await loopback_servers(settings)
     for address, models in found:
         usable = [model for model in models if model.name == name or (not name and model.chats)]
         if usable:
@@ -126,7 +126,7 @@ async def list_models(settings: ModelSettings, environ: Mapping[str, str]) -> li
             replace(line, label=f"{line.label}{_chosen_by(line.name, settings, environ)}")
             for line in await _lines_of(server, settings.connect_timeout_s)
         ]
-    for address, models in await _on_loopback(settings):
+    for address, models in await loopback_servers(settings):
         if server is None or origin(address.base_url) != origin(server.base_url):
             lines += [FoundModel(name=model.name, label=host_and_port(address.base_url)) for model in models]
     problem = ""
@@ -203,7 +203,7 @@ def _embedded(settings: ModelSettings) -> ModelEndpoint:
     )
 
 
-async def _on_loopback(settings: ModelSettings) -> list[Found]:
+async def loopback_servers(settings: ModelSettings) -> list[Found]:
     """Servers that answer on the usual ports, in the order of the ports."""
     if not (settings.discover and LOOPBACK_PORTS):
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass, field
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from jupyter_codeagent.errors import ModelRefusedError, UsageError
 
@@ -28,8 +28,14 @@ class ModelEndpoint:
 
 
 def is_loopback(base_url: str) -> bool:
-    """Whether the address can only be this machine. A name other than ``localhost`` is taken for remote."""
-    host = urlsplit(base_url).hostname or ""
+    """Whether the address can only be this machine. A name other than ``localhost`` is taken for remote.
+
+    Raises
+    ------
+    UsageError
+        It is no address at all.
+    """
+    host = _split(base_url).hostname or ""
     if host == "localhost":
         return True
     try:
@@ -46,7 +52,7 @@ def host_and_port(base_url: str) -> str:
     UsageError
         It is no http address.
     """
-    parts = urlsplit(base_url)
+    parts = _split(base_url)
     try:
         port = parts.port
     except ValueError as error:
@@ -79,6 +85,15 @@ def sendable_key(api_key: str) -> str:
             "CODEAGENT_API_KEY."
         )
     return key
+
+
+def _split(base_url: str) -> SplitResult:
+    try:
+        return urlsplit(base_url)
+    except ValueError as error:  # as with a bracket that is not closed
+        raise UsageError(
+            f"The base URL {_shown(base_url)} is not an address such as http://127.0.0.1:8000/v1."
+        ) from error
 
 
 def _shown(base_url: str) -> str:

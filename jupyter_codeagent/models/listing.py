@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import http.client
 import json
-import ssl
 import time
 import urllib.error
 import urllib.request
@@ -57,7 +56,7 @@ def list_served(base_url: str, api_key: str, *, timeout_s: float) -> tuple[Liste
         if fault := _fault(error.code, where):
             raise fault from error
         return None
-    except (OSError, http.client.HTTPException, ssl.SSLError) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:  # ValueError: no host can have this name
         raise unreachable(where, error) from error
 
 

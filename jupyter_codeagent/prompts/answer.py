@@ -20,9 +20,12 @@ from jupyter_codeagent.values import Message
 
 MAX_CHARS = 400
 MAX_ANSWER_TOKENS = 120
+COMPARED_CHARS = 40_000
+"""Of the outputs, half at either end: far more than the model was told of them."""
+MAX_TOLD_CHARS = 2000
+"""Of a reply that are looked at: servers need not keep to `MAX_ANSWER_TOKENS`."""
 
 _FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
-_THINK = re.compile(r"<think>.*?</think>", re.DOTALL)
 _IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)?")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)?")
 _REFERENCE = re.compile(r"^\s*\[[^\]]+\]:.*$", re.MULTILINE)
@@ -61,7 +64,7 @@ def check_answer(answer: str, outputs_text: str, prompt: str) -> str:
         return ""
     if any(not is_supported(figure, sources) for figure in figures_in(text)):
         return ""
-    return "" if mixes_rows(text, outputs_text, sources_in(prompt)) else text
+    return "" if mixes_rows(text, _ends(outputs_text), sources_in(prompt)) else text
 
 
 def made_up(answer: str, outputs_text: str, prompt: str) -> tuple[str, ...]:
@@ -69,16 +72,24 @@ def made_up(answer: str, outputs_text: str, prompt: str) -> tuple[str, ...]:
     sources = _sources(outputs_text, prompt)
     text = corrected(_plain(answer), sources)
     found = {figure.text for figure in figures_in(text) if not is_supported(figure, sources)}
-    return tuple(sorted(found)) or mixes_rows(text, outputs_text, sources_in(prompt))
+    return tuple(sorted(found)) or mixes_rows(text, _ends(outputs_text), sources_in(prompt))
 
 
 def _sources(outputs_text: str, prompt: str) -> frozenset[Figure]:
-    return sources_in(outputs_text) | sources_in(prompt) | row_count(outputs_text)
+    return sources_in(_ends(outputs_text)) | sources_in(prompt) | row_count(outputs_text)
+
+
+def _ends(outputs_text: str) -> str:
+    """Of long outputs what the model may have seen; a table of 5,000 rows would be compared for seconds."""
+    if len(outputs_text) <= COMPARED_CHARS:
+        return outputs_text
+    half = COMPARED_CHARS // 2
+    return f"{outputs_text[:half]}\n{outputs_text[-half:]}"
 
 
 def _plain(answer: str) -> str:
     """One paragraph without code, links, images and HTML; cut at the end of a sentence."""
-    text = _THINK.sub(" ", answer.replace("\r", ""))
+    text = answer.replace("\r", "").rpartition("</think>")[2][:MAX_TOLD_CHARS]
     for pattern in (_FENCE, _IMAGE, _REFERENCE):
         text = pattern.sub(" ", text)
     text = _LINK.sub(r"\1", text)

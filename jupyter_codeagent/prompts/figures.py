@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 
 _UP_TO_TWENTY = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -19,9 +19,17 @@ _SCALES = {"thousand": 1_000, "k": 1_000, "million": 10**6, "billion": 10**9, "b
 MAX_ROUNDING = Decimal("0.1")
 """Largest relative change that rounding may make: 5.6 may be told as 6, 1.4 not as 1."""
 
+MAX_EXPONENT = 400
+"""Of a number that is compared as one; beyond it (no float goes so far) it is compared as text."""
+HEDGE_CHARS = 24
+"""As far before a figure as its hedge may begin."""
+_EXACT = Context(prec=4 * MAX_EXPONENT)
+
 _SEPARATORS = ",_'\\u2019\\u202f\\u00a0"  # no blank: it stands between the columns of a table
+# Outputs are of any length and of hostile code. A word is tried from its beginning only: tried from each of its
+# letters, a line of 200,000 letters takes an hour.
 _NUMBER = re.compile(
-    r"(?P<before>[A-Za-z_]*)"
+    r"(?P<before>(?:(?<![A-Za-z_])[A-Za-z_]+)?)"
     r"(?P<sign>(?<![\w)\]%.])[-\u2212+])?"
     rf"(?P<digits>\d+(?:[{_SEPARATORS}]\d{{3}}(?!\d))*(?:\.\d+)?|\.\d+)"
     r"(?P<exponent>[eE][-+]?\d+)?"
@@ -53,12 +61,12 @@ class Figure:
     hedged: bool = False
     """``about``, ``nearly`` … before it."""
     identifier: str = ""
-    """A digit within a word (``N14228``, ``Q3``): compared as text."""
+    """A digit within a word (``N14228``, ``Q3``), or a number beyond all floats: compared as text."""
 
 
 def figures_in(text: str) -> frozenset[Figure]:
     """All figures, also those written as words from two to ninety (``one`` is usually no number)."""
-    found = {figure for match in _NUMBER.finditer(text) if (figure := _figure(match, text)) is not None}
+    found = {_figure(match, text) for match in _NUMBER.finditer(text)}
     words = {
         Figure(text=match.group(), value=Decimal(WORDS[match.group().lower()]))
         for match in _WORD.finditer(text)
@@ -89,10 +97,10 @@ def corrected(text: str, sources: Iterable[Figure]) -> str:
         cut_off = [
             s.value
             for s in sources
-            if s.digits > figure.digits and s.value.quantize(unit, ROUND_DOWN) == figure.value
+            if s.digits > figure.digits and s.value.quantize(unit, ROUND_DOWN, _EXACT) == figure.value
         ]
         if cut_off:
-            right = str(cut_off[0].quantize(unit, ROUND_HALF_UP))
+            right = str(cut_off[0].quantize(unit, ROUND_HALF_UP, _EXACT))
             text = re.sub(rf"(?<![\d.]){re.escape(str(figure.value))}(?![\d])", right, text)
     return text
 
@@ -157,7 +165,7 @@ def _rounds_to(source: Decimal, told: Decimal, figure: Figure) -> bool:
     return abs(source - told) <= unit / 2
 
 
-def _figure(match: re.Match[str], text: str) -> Figure | None:
+def _figure(match: re.Match[str], text: str) -> Figure:
     before, after = match["before"], match["after"].strip()
     if before or (
         after and after[0].isalpha() and after.lower() not in _known_units() and not _ORDINAL.match(after)
@@ -166,17 +174,21 @@ def _figure(match: re.Match[str], text: str) -> Figure | None:
         if before:
             return Figure(text=word, value=Decimal(0), identifier=word.lower())
     digits = re.sub(f"[{_SEPARATORS}]", "", match["digits"])
+    told = match.group().strip()
+    as_text = Figure(text=told, value=Decimal(0), identifier=told.lower())
     try:
         value = Decimal((match["sign"] or "").replace("\u2212", "-") + digits + (match["exponent"] or ""))
     except InvalidOperation:
-        return None
+        return as_text
+    if abs(value.adjusted()) > MAX_EXPONENT:
+        return as_text
     return Figure(
-        text=match.group().strip(),
+        text=told,
         value=value,
         digits=len(digits.partition(".")[2]),
         percent=after in ("%", "percent", "per cent"),
         scale=_SCALES.get(after.lower(), 1),
-        hedged=bool(_HEDGES.search(text[: match.start()])),
+        hedged=bool(_HEDGES.search(text, max(0, match.start() - HEDGE_CHARS), match.start())),
     )
 
 

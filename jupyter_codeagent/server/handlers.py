@@ -10,7 +10,9 @@ import asyncio
 import functools
 import json
 import math
-from collections.abc import Awaitable, Callable
+import os
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict
 from typing import Any, TypeVar, get_args
 
@@ -23,9 +25,10 @@ import jupyter_codeagent
 from jupyter_codeagent.cells import cells_from_run, export_notebook, export_script
 from jupyter_codeagent.config import read_caps
 from jupyter_codeagent.errors import CodeAgentError, UnknownRunError, UsageError
-from jupyter_codeagent.history import HistoryStore
+from jupyter_codeagent.history import OUTCOMES, HistoryStore, RunFilter
 from jupyter_codeagent.record import run_to_json
 from jupyter_codeagent.server.libraries import PlotlyHandler
+from jupyter_codeagent.server.places import NotebookPaths
 from jupyter_codeagent.values import CellState, RunStatus
 
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[None]])
@@ -36,6 +39,7 @@ def routes(base_url: str, history: HistoryStore) -> list[tuple[str, type[APIHand
     handlers: tuple[tuple[str, type[APIHandler]], ...] = (
         ("status", StatusHandler),
         ("runs", RunsHandler),
+        ("overview", OverviewHandler),
         (run, RunHandler),
         (f"{run}/cells", CellsHandler),
         (f"{run}/export", ExportHandler),
@@ -83,10 +87,36 @@ class HistoryHandler(APIHandler):
         except ValueError:  # NaN in an output's JSON; a browser refuses the whole answer for it
             self.finish(json.dumps(_without_nan(value)))
 
-    def number(self, name: str, default: int) -> int:
+    @property
+    def paths(self) -> NotebookPaths:
+        return NotebookPaths(root=os.path.abspath(os.path.expanduser(root)) if (root := self._root()) else "")
+
+    def _root(self) -> str:
+        return str(getattr(self.contents_manager, "root_dir", "") or "")
+
+    def wanted(self) -> RunFilter:
+        """The conditions in the query.
+
+        Raises
+        ------
+        UsageError
+            A value that no run can have.
+        """
+        status, outcome = self.get_query_argument("status", ""), self.get_query_argument("outcome", "")
+        notebook = self.get_query_argument("notebook", "")
+        return RunFilter(
+            text=self.get_query_argument("search", ""),
+            notebooks=self.paths.recorded(notebook) if notebook else (),
+            model=self.get_query_argument("model", "") or None,
+            status=self.choice("status", status, get_args(RunStatus)) if status else None,
+            outcome=self.choice("outcome", outcome, OUTCOMES) if outcome else None,
+            since=self.number("since", 0, digits=12) or None,
+        )
+
+    def number(self, name: str, default: int, *, digits: int = 9) -> int:
         text = self.get_query_argument(name, str(default))
-        if not (text.isascii() and text.isdigit() and len(text) < 10):
-            raise UsageError(f"{name}={text[:20]!r} is not a number from 0 to 999999999.")
+        if not (text.isascii() and text.isdigit() and len(text) <= digits):
+            raise UsageError(f"{name}={text[:20]!r} is not a number from 0 to {'9' * digits}.")
         return int(text)
 
     def choice(self, name: str, value: Any, choices: tuple[str, ...]) -> Any:
@@ -112,16 +142,46 @@ class RunsHandler(HistoryHandler):
     @authorized
     @reported
     async def get(self) -> None:
-        status = self.get_query_argument("status", "")
         total, rows = await asyncio.to_thread(
             self.history.search,
-            text=self.get_query_argument("search", ""),
-            notebook=self.get_query_argument("notebook", "") or None,
-            status=self.choice("status", status, get_args(RunStatus)) if status else None,
+            self.wanted(),
             limit=self.number("limit", 50),
             offset=self.number("offset", 0),
         )
-        self.answer({"total": total, "runs": [asdict(row) for row in rows]})
+        shown = self.paths.shown
+        self.answer({"total": total, "runs": [asdict(row) | {"notebook": shown(row.notebook)} for row in rows]})
+
+    @web.authenticated
+    @authorized
+    @reported
+    async def delete(self) -> None:
+        """All runs of `notebook`, or with ``all=yes`` all; a request that names neither deletes nothing."""
+        notebook, everything = self.get_query_argument("notebook", ""), self.get_query_argument("all", "")
+        if bool(notebook) == (everything == "yes"):
+            raise UsageError("Say which runs to delete: notebook=PATH, or all=yes for all of all notebooks.")
+        if notebook:
+            deleted = await asyncio.to_thread(self.history.delete_notebook, *self.paths.recorded(notebook))
+        else:
+            deleted = await asyncio.to_thread(self.history.forget)
+        self.answer({"deleted": deleted})
+
+
+class OverviewHandler(HistoryHandler):
+    """What the list of matching runs looks like before its lines are read, and what can be chosen from."""
+
+    @web.authenticated
+    @authorized
+    @reported
+    async def get(self) -> None:
+        found = await asyncio.to_thread(self.history.overview, self.wanted())
+        self.answer(
+            {
+                "times": found.times,
+                "notebooks": _counted((self.paths.shown(name), count) for name, count in found.notebooks),
+                "models": _counted(found.models),
+                "outcomes": _counted(found.outcomes),
+            }
+        )
 
 
 class RunHandler(HistoryHandler):
@@ -129,7 +189,11 @@ class RunHandler(HistoryHandler):
     @authorized
     @reported
     async def get(self, run_id: str) -> None:
-        self.answer(run_to_json(await asyncio.to_thread(self.history.load, run_id)))
+        run = await asyncio.to_thread(self.history.load, run_id)
+        decisions = await asyncio.to_thread(self.history.decisions, run.id)
+        record = run_to_json(run)
+        record["request"]["notebook"] = self.paths.shown(run.request.notebook)
+        self.answer(record | {"decisions": [asdict(decision) for decision in decisions]})
 
     @web.authenticated
     @authorized
@@ -176,6 +240,14 @@ class StateHandler(HistoryHandler):
         state = self.choice("state", body.get("state") if isinstance(body, dict) else None, get_args(CellState))
         await asyncio.to_thread(self.history.set_cell_state, run_id, state, "panel")
         self.answer({"id": run_id, "cell_state": state})
+
+
+def _counted(values: Iterable[tuple[str | None, int]]) -> list[dict[str, Any]]:
+    """The most frequent first; what is shown by the same name counts together."""
+    together: Counter[str | None] = Counter()
+    for name, count in values:
+        together[name] += count
+    return [{"name": name, "count": count} for name, count in together.most_common() if name is not None]
 
 
 def _without_nan(value: Any) -> Any:

@@ -1,0 +1,147 @@
+"""What a session has to offer: options, subcommands, models, runs, and the user's own names."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from jupyter_codeagent.background import BackgroundTask
+from jupyter_codeagent.completion.matcher import Index, Offer, Offers, merged
+from jupyter_codeagent.completion.position import Grammar
+from jupyter_codeagent.errors import CodeAgentError
+from jupyter_codeagent.history import RunFilter
+from jupyter_codeagent.models.discovery import FoundModel, list_models
+from jupyter_codeagent.options import build_parser
+from jupyter_codeagent.session import AgentSession
+
+RUNS = 40
+"""Of the newest."""
+MODELS_WAIT_S = 0.3
+"""For the list of models; a server that takes longer is offered at the next try."""
+MEANINGS = {
+    "schema": "names and types only",
+    "stats": "figures about the columns as well",
+    "samples": "some values as well",
+    "review": "inserted cells wait for you",
+    "ask": "each piece of code waits for you before it runs",
+    "auto": "nothing waits",
+}
+"""Of the values of `--privacy` and `--approve`."""
+NO_DATA = (
+    type,
+    types.ModuleType,
+    types.FunctionType,
+    types.MethodType,
+    types.BuiltinFunctionType,
+    types.MethodWrapperType,
+    types.MethodDescriptorType,
+)
+TAKES_SELECTION = frozenset({"--vars", "share", "hide"})
+
+
+def session_offers(
+    session: AgentSession, subcommands: Mapping[str, str], failed: Callable[[], Iterable[tuple[str, str]]]
+) -> Offers:
+    """`subcommands` as in the help: ``"show RUN": "what it does"``; `failed` are cells by id, and their errors."""
+    actions = [action for action in build_parser()._actions if action.option_strings]
+    commands = {usage.partition(" ")[0]: usage.partition(" ")[2] for usage in subcommands}
+    models = _Models(session)
+
+    def runs() -> Iterator[Offer]:
+        try:
+            _, rows = session.book.history.search(RunFilter(), limit=RUNS)
+        except CodeAgentError:
+            return  # `%agent history` tells why
+        for row in rows:
+            yield Offer(text=row.id, meaning=f"{row.status}: {' '.join(row.prompt.split())[:60]}")
+
+    def fixable() -> Iterator[Offer]:
+        for cell, error in failed():
+            yield Offer(text=cell, meaning=" ".join(error.split())[:60])
+
+    by_command = {"RUN": runs, "NAME": lambda: (), "[CELL]": fixable}
+    return Offers(
+        grammar=Grammar(
+            values={text: action.nargs != 0 for action in actions for text in action.option_strings},
+            selections=TAKES_SELECTION,
+            subcommands={name: _placeholder(rest) for name, rest in commands.items()},
+        ),
+        options=Index(_option(action) for action in actions),
+        subcommands=Index(Offer(text=usage.partition(" ")[0], meaning=what) for usage, what in subcommands.items()),
+        values={
+            **{text: _choices(action) for action in actions if action.choices for text in action.option_strings},
+            **{name: by_command[rest] for name, rest in commands.items() if rest in by_command},
+            "--model": models,
+            "use": models,
+        },
+        variables=lambda: Index(_variables(session)),
+        columns=lambda name: Index(_columns(session, [name])),
+        names=_Names(session),
+    )
+
+
+def _placeholder(rest: str) -> str:
+    return "question" if rest == "[question]" else rest
+
+
+def _option(action: argparse.Action) -> Offer:
+    return Offer(text=action.option_strings[0], meaning=action.help or "")
+
+
+def _choices(action: argparse.Action) -> Callable[[], Sequence[Offer]]:
+    found = [Offer(text=choice, meaning=MEANINGS.get(choice, "")) for choice in map(str, action.choices or ())]
+    return lambda: found
+
+
+def _variables(session: AgentSession) -> list[Offer]:
+    return [
+        Offer(text=name, meaning=type(value).__name__)
+        for name, value in session.live.everything().items()
+        if not issubclass(type(value), NO_DATA)  # `isinstance` would ask the value itself, which may be anything
+    ]
+
+
+def _columns(session: AgentSession, names: Iterable[str]) -> list[Offer]:
+    """Hidden ones as well: they are completed for the eyes of the person who types them."""
+    listed = session.live.columns(names)
+    return merged((column.label, of) for of, columns in listed.items() for column in columns)
+
+
+class _Names:
+    """Variables and columns, looked up again when a cell has run or a name stands for something else."""
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+        self._seen: tuple[object, ...] = ()
+        self._index = Index(())
+
+    def __call__(self) -> Index:
+        live = self._session.live
+        seen = (live.cells_run(), *((name, id(value)) for name, value in live.everything().items()))
+        if seen != self._seen:
+            variables = _variables(self._session)
+            columns = _columns(self._session, [offer.text for offer in variables])
+            self._index, self._seen = Index([*variables, *columns]), seen
+        return self._index
+
+
+class _Models:
+    """Asked once, in the background."""
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+        self._task: BackgroundTask[list[FoundModel]] | None = None
+
+    def __call__(self) -> list[Offer]:
+        if self._task is None:
+            self._task = self._session.background.submit(list_models(self._session.settings().model, os.environ))
+        if not self._task.wait(MODELS_WAIT_S):
+            return []
+        task, self._task = self._task, None
+        try:
+            found = task.result()
+        except CodeAgentError:
+            return []  # who runs `%agent models` is told why; a key press asks again
+        return [Offer(text=model.name, meaning=model.label) for model in found if model.ready]

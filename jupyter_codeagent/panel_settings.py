@@ -1,0 +1,87 @@
+"""The settings as the panel shows them: value, source, what the administrator allows. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from jupyter_codeagent.config import APPROVE_ORDER, PREFERENCES, CodeAgent, Source, apply_caps
+from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.settings import Settings
+from jupyter_codeagent.values import PRIVACY_ORDER
+
+Value = str | int | float | bool
+ORDERED: dict[str, tuple[str, ...]] = {"privacy": PRIVACY_ORDER, "approve": APPROVE_ORDER}
+"""The strictest first."""
+REPLACED = ("model", "base_url")
+"""A cap is the value; elsewhere it is the most that is allowed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownSetting:
+    """One line of the panel."""
+
+    name: str
+    value: Value
+    """In force, caps included. An empty name or address: found at the first run."""
+    source: Source | Literal["administrator"]
+    fixed: bool
+    """Nothing else is allowed."""
+    limit: Value | None
+    """The most that the administrator allows; None without a cap."""
+
+
+def shown_settings(config: CodeAgent, caps: Mapping[str, Any]) -> tuple[ShownSetting, ...]:
+    """Raises UsageError where `CodeAgent.settings` does."""
+    chosen = config.settings()
+    wanted, capped = _values(chosen), _values(apply_caps(chosen, caps))
+    return tuple(
+        ShownSetting(
+            name=name,
+            value=capped[name],
+            source="administrator"
+            if _is_fixed(name, caps) or capped[name] != wanted[name]
+            else config.source(name),
+            fixed=_is_fixed(name, caps),
+            limit=caps.get(name),
+        )
+        for name in PREFERENCES
+    )
+
+
+def check_change(name: str, value: Value, caps: Mapping[str, Any]) -> None:
+    """Raises UsageError where the administrator does not allow the value: it would be set and not hold."""
+    if name in caps and not _is_allowed(name, value, caps[name]):
+        verb = "fixes" if _is_fixed(name, caps) else "allows at most"
+        raise UsageError(f"Your administrator {verb} {name} = {caps[name]}; {value} was not set.")
+
+
+def _values(settings: Settings) -> dict[str, Value]:
+    return {
+        "model": settings.model.model,
+        "base_url": settings.model.base_url,
+        "privacy": settings.privacy,
+        "approve": settings.approve,
+        "max_steps": settings.max_steps,
+        "timeout_s": settings.sandbox.wall_s,
+        "context_tokens": settings.context_tokens,
+        "answer": settings.answer,
+    }
+
+
+def _is_fixed(name: str, caps: Mapping[str, Any]) -> bool:
+    if name not in caps:
+        return False
+    strictest = {"max_steps": 1, "answer": False, **{key: order[0] for key, order in ORDERED.items()}}
+    return name in REPLACED or (name in strictest and caps[name] == strictest[name])
+
+
+def _is_allowed(name: str, value: Value, cap: Any) -> bool:
+    if name in REPLACED:
+        return bool(value == cap)
+    if name in ORDERED:
+        return ORDERED[name].index(str(value)) <= ORDERED[name].index(cap)
+    if name == "answer":
+        return bool(cap or not value)
+    return bool(value <= cap)

@@ -1,0 +1,185 @@
+"""The settings of one kernel as its pages see and change them. On the background loop."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any
+
+from jupyter_codeagent.config import CodeAgent, check_settings, read_caps
+from jupyter_codeagent.errors import CodeAgentError, UsageError
+from jupyter_codeagent.frontend.link import PanelLink
+from jupyter_codeagent.frontend.messages import (
+    EmbeddedView,
+    ModelsMessage,
+    RefusedMessage,
+    ServedView,
+    ServerView,
+    SettingsView,
+    SettingView,
+)
+from jupyter_codeagent.models.choice import ModelChoice
+from jupyter_codeagent.models.discovery import EMBEDDED, chosen_server
+from jupyter_codeagent.models.endpoint import host_and_port, is_loopback
+from jupyter_codeagent.models.served import embedded_state, served_models
+from jupyter_codeagent.panel_settings import check_change, shown_settings
+from jupyter_codeagent.settings import Settings
+
+
+class SessionSettings:
+    """Shows them, changes them for this kernel, and finds models. Whatever is refused is said with its reason."""
+
+    def __init__(
+        self,
+        *,
+        config: CodeAgent,
+        models: ModelChoice,
+        settings: Callable[[], Settings],
+        link: Callable[[], PanelLink | None],
+        changed: Callable[[], None],
+        submit: Callable[[Coroutine[Any, Any, None]], object],
+    ) -> None:
+        self._config = config
+        self._models = models
+        self._settings = settings
+        self._link = link
+        self._changed = changed
+        self._submit = submit
+
+    def view(self) -> SettingsView:
+        """Asks no server."""
+        values = [
+            SettingView(name=s.name, value=s.value, source=s.source, fixed=s.fixed, limit=s.limit)
+            for s in shown_settings(self._config, read_caps())
+        ]
+        return SettingsView(values=values, server=self._server())
+
+    def heard(self, data: Mapping[str, Any]) -> None:
+        """What a page sends of settings; anything else is for others."""
+        match data:
+            case {"type": "hello", "preferences": preferences}:
+                self.adopt(preferences)
+            case {"type": "preferences", "preferences": preferences}:
+                self.adopt(preferences)
+                self.tell()
+            case {"type": "choose", "name": "model" | "base_url" as name}:
+                self._refuse(f"{name} is chosen with its server, in the list of models; it was not set.")
+                self.tell()
+            case {"type": "choose", "name": str(name), "value": str() | int() | float() as value}:
+                self.choose({name: value})
+            case {"type": "use_model", "model": str(model), "base_url": str(base_url), "confirmed": str(confirmed)}:
+                self.use_model(model, base_url, confirmed)
+            case {"type": "find_models"}:
+                self._submit(self.find_models())
+
+    def adopt(self, preferences: object) -> None:
+        """The user's settings in JupyterLab, as a page read them."""
+        refusals = ["The settings of JupyterLab did not arrive as names and values; reload the page."]
+        if isinstance(preferences, dict):
+            wanted, refusals = dict(preferences), []
+            try:
+                _check_address(wanted)
+            except UsageError as error:
+                refusals.append(str(error))
+                del wanted["base_url"]
+            refusals += self._config.adopt_preferences(wanted)
+        if refusals:
+            self._submit(self._refuse_later(refusals))
+
+    async def _refuse_later(self, refusals: Sequence[str]) -> None:
+        """A page that says hello hears only after that."""
+        for refusal in refusals:
+            self._refuse(refusal)
+
+    def choose(self, values: Mapping[str, Any]) -> None:
+        """Set them in this kernel, all or none, if the administrator allows it."""
+        try:
+            caps = read_caps()
+            check_settings(values)
+            _check_address(values)
+            for name, value in values.items():
+                check_change(name, value, caps)
+            self._config.choose(**values)
+        except UsageError as error:
+            self._refuse(str(error))
+        self.tell()
+
+    def use_model(self, model: str, base_url: str, confirmed: str) -> None:
+        """Another model from the next run on; one elsewhere only if the user said yes to this very host."""
+        try:
+            if base_url and not is_loopback(base_url) and confirmed != host_and_port(base_url):
+                raise UsageError(
+                    f"{host_and_port(base_url)} is not this machine: say yes to it by name before it is used."
+                )
+        except UsageError as error:
+            self._refuse(str(error))
+            self.tell()
+            return
+        self.choose({"model": model if base_url else EMBEDDED, "base_url": base_url})
+
+    async def find_models(self) -> None:
+        """Ask the servers that were named, and loopback; tell the pages."""
+        try:
+            settings = self._settings().model
+            fixed = read_caps().get("base_url")
+            addresses = (fixed,) if fixed else self._config.addresses()
+            servers = await served_models(addresses, settings, os.environ)
+        except UsageError as error:
+            self._refuse(str(error))
+            return
+        embedded = embedded_state(settings)
+        self._send(
+            ModelsMessage(
+                type="models",
+                servers=[
+                    ServedView(
+                        base_url=server.base_url,
+                        label=server.label,
+                        remote=server.remote,
+                        problem=server.problem,
+                        models=list(server.models),
+                    )
+                    for server in servers
+                ],
+                embedded=EmbeddedView(name=embedded.name, problem=embedded.problem),
+                looked=settings.discover,
+            )
+        )
+
+    def _server(self) -> ServerView | None:
+        settings = self._settings().model
+        found = self._models.known(settings)
+        if found is not None:
+            return ServerView(model=found.model, label=found.label, remote=found.remote)
+        if settings.model == EMBEDDED and not settings.base_url:
+            return ServerView(model=EMBEDDED, label=EMBEDDED, remote=False)
+        model = settings.model or os.environ.get("CODEAGENT_MODEL", "")
+        try:
+            named = chosen_server(settings, os.environ)
+            if named is None:
+                return None
+            label, remote = host_and_port(named.base_url), not is_loopback(named.base_url)
+        except CodeAgentError as error:  # told where it can be mended
+            return ServerView(model=model, label=str(error), remote=True)
+        return ServerView(model=model, label=label, remote=remote)
+
+    def tell(self) -> None:
+        """Every page, what holds now."""
+        link = self._link()
+        if link is not None:
+            link.send_state()
+        self._changed()
+
+    def _refuse(self, text: str) -> None:
+        self._send(RefusedMessage(type="refused", text=text))
+
+    def _send(self, message: ModelsMessage | RefusedMessage) -> None:
+        link = self._link()
+        if link is not None:
+            link.send(message)
+
+
+def _check_address(values: Mapping[str, Any]) -> None:
+    """Raises UsageError for a server that could not be asked."""
+    if isinstance(address := values.get("base_url"), str) and address.strip():
+        host_and_port(address.strip())
