@@ -136,6 +136,7 @@ def conversation(run: AgentRun, turns: Sequence[Turn]) -> tuple[Message, ...]:
 
 
 DOUBT = "the result looks wrong: "
+WHY_CHARS = 300
 
 
 async def _step(run: AgentRun, index: int, messages: tuple[Message, ...], tools: Tools) -> Step:
@@ -177,8 +178,9 @@ async def _complete(run: AgentRun, step: Step, tools: Tools) -> Completion:
 
 async def _execute(run: AgentRun, step: Step, prepared: Prepared, tools: Tools) -> Step:
     """Have the code decided, then run it."""
+    attempts = (*run.steps, step) if step.code else run.steps
     step = replace(step, code=prepared.code, note=_joined(step.note, *prepared.notes), result=None)
-    step = await _decide(run, step, tools)
+    step = await _decide(run, step, attempts, tools)
     if step.decision is None or step.decision.action == "reject":
         return step
     running = replace(run, status="running", steps=(*run.steps, step))
@@ -190,7 +192,8 @@ async def _execute(run: AgentRun, step: Step, prepared: Prepared, tools: Tools) 
     return replace(step, result=result, note=f"{DOUBT}{doubt}" if doubt else step.note)
 
 
-async def _decide(run: AgentRun, step: Step, tools: Tools) -> Step:
+async def _decide(run: AgentRun, step: Step, attempts: Sequence[Step], tools: Tools) -> Step:
+    """`attempts` came before in this run; the last may be of the same step, before it was repaired."""
     proposal = Proposal(
         id=uuid.uuid4().hex[:12],
         run_id=run.id,
@@ -198,6 +201,8 @@ async def _decide(run: AgentRun, step: Step, tools: Tools) -> Step:
         code=step.code,
         note="Run this code in the sandbox, on copies of your data?",
         step=step.index,
+        why=_why(attempts),
+        previous_code=next((earlier.code for earlier in reversed(attempts) if earlier.code), ""),
     )
     if run.request.approve == "ask":
         waiting = replace(run, status="waiting", steps=(*run.steps, step))
@@ -205,6 +210,21 @@ async def _decide(run: AgentRun, step: Step, tools: Tools) -> Step:
         tools.watcher.progress(waiting, "waiting", step.code)
     decision = await tools.decide(proposal)
     return replace(step, decision=decision, code=decision.code)
+
+
+def _why(attempts: Sequence[Step]) -> str:
+    """What led to another attempt: for the person who decides, not for the model."""
+    if not attempts:
+        return ""
+    last = attempts[-1]
+    if last.decision is not None and last.decision.action == "reject":
+        return f"You said no to the attempt before: {last.decision.reason}"
+    if last.result is not None and last.result.error is not None:
+        evalue = last.result.error.evalue.split("\n")[0][:WHY_CHARS]
+        return f"The attempt before failed: {last.result.error.ename}: {evalue}"
+    if last.result is not None and last.result.status != "ok":
+        return f"The attempt before did not end well: {last.result.reason or last.result.status}"
+    return f"Of the attempt before: {last.note}" if last.note else ""
 
 
 async def _execute_repaired(run: AgentRun, step: Step, tools: Tools) -> Step:

@@ -73,6 +73,7 @@ class Background:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._schedule: Callable[[Callable[[], None]], object] | None = None
+        self._hear: Callable[[], None] = lambda: None
         self._calls: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
 
     @property
@@ -90,15 +91,17 @@ class Background:
     def wait(self, task: BackgroundTask[Result], tick: Callable[[], None] = lambda: None) -> Result:
         """Wait on the main thread; call `tick` there about ten times a second.
 
-        A KeyboardInterrupt cancels the task, waits until it has wound up (at most `STOP_GRACE_S`), and goes on.
+        Whatever is raised here meanwhile, a KeyboardInterrupt above all, cancels the task, waits until it has wound
+        up (at most `STOP_GRACE_S`), and goes on: a run that nobody waits for must not go on.
         """
         try:
             while not task.wait(TICK_S):
+                self._hear()
                 self._serve_calls()
                 tick()
             self._serve_calls()
             tick()
-        except KeyboardInterrupt:
+        except BaseException:
             task.cancel()
             task.wait(STOP_GRACE_S)
             raise
@@ -111,6 +114,10 @@ class Background:
     def serve_when_idle(self, schedule: Callable[[Callable[[], None]], object]) -> None:
         """`schedule` has the main thread call something when no cell is running, as a kernel's loop can."""
         self._schedule = schedule
+
+    def hear_while_waiting(self, hear: Callable[[], None]) -> None:
+        """`hear` is called on the main thread again and again while it waits in a cell."""
+        self._hear = hear
 
     async def on_main_thread(self, call: Callable[[], Result]) -> Result:
         """Run `call` on the main thread: while it is in `wait` (stdin can be read there only) or when free."""
@@ -153,7 +160,8 @@ class Background:
             try:
                 future.set_result(call())
             except KeyboardInterrupt:
-                future.cancel()
+                # `cancel` does nothing to a call that has begun: whoever waits for it would wait for ever.
+                future.set_exception(asyncio.CancelledError())
                 raise
             except Exception as error:  # noqa: BLE001 - belongs to whoever asked for the call
                 future.set_exception(error)

@@ -170,7 +170,7 @@ def models_command(options: argparse.Namespace) -> int:
 def history_command(options: argparse.Namespace) -> int:
     """List or search; `--show` and `--export` take the beginning of a run's id."""
     from jupyter_codeagent.cells import export_notebook, export_script
-    from jupyter_codeagent.history import HistoryStore
+    from jupyter_codeagent.history import HistoryStore, RunFilter
     from jupyter_codeagent.record import run_to_json
 
     store = HistoryStore(None)
@@ -187,7 +187,7 @@ def history_command(options: argparse.Namespace) -> int:
             )
             _progress(f"wrote {options.output}")
         else:
-            total, rows = store.search(text=options.text, limit=options.n)
+            total, rows = store.search(RunFilter(text=options.text), limit=options.n)
             for row in rows:
                 print(f"{row.id}  {row.status:<11} {row.cell_state:<9} {row.model}  {row.prompt[:80]!r}")
             _progress(f"{len(rows)} of {total} runs")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Protocol
 
@@ -17,12 +17,16 @@ from jupyter_codeagent.record import run_to_json
 from jupyter_codeagent.values import AgentRun, CopiedVariable, Phase, SandboxStatus, Step
 
 MIB = 1 << 20
+UPDATE_S = 0.25
+LINES_BESIDE_PANEL = 12
+LINES_ALONE = 40
+MAX_SHOWN_CHARS = 8_000
 Bundle = dict[str, str]
 
 PHASES: dict[Phase, str] = {
     "context": "reading variables",
     "model": "the model is writing",
-    "waiting": "waiting for your decision in the side panel",
+    "waiting": "waiting for your decision",
     "sandbox": "running in the sandbox",
     "answer": "the model is summing up",
     "inserting": "inserting cells",
@@ -39,19 +43,30 @@ class CellDisplay(Protocol):
 
 
 class NotebookDisplay:
-    """One output that is updated in place, at most ten times a second.
+    """One output that is updated in place, at most four times a second.
 
-    Plain text while streaming: Markdown or HTML highlighted anew for every token costs the browser whole seconds.
+    A front end draws an output as a whole at every update: what streams is plain text and its last lines only.
+    Markdown or HTML highlighted anew for every token costs the browser whole seconds. The panel shows all of it.
     """
 
-    def __init__(self, now: float | None = None) -> None:
+    def __init__(
+        self, has_panel: Callable[[], bool] = lambda: False, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._id = f"codeagent-{uuid.uuid4().hex[:12]}"
-        self._started = time.monotonic() if now is None else now
+        self._has_panel = has_panel
+        self._clock = clock
+        self._started = clock()
         self._shown = ""
+        self._shown_phase: tuple[int, Phase] | None = None
+        self._shown_at = 0.0
 
     def progress(self, run: AgentRun, phase: Phase, text: str) -> None:
-        elapsed_s = int(time.monotonic() - self._started)
-        self._show({"text/plain": progress_text(run, phase, text, elapsed_s)})
+        now, at = self._clock(), (len(run.steps), phase)
+        if at == self._shown_phase and now - self._shown_at < UPDATE_S:
+            return
+        self._shown_phase, self._shown_at = at, now
+        lines = LINES_BESIDE_PANEL if self._has_panel() else LINES_ALONE
+        self._show({"text/plain": progress_text(run, phase, text, int(now - self._started), lines)})
 
     def finish(self, run: AgentRun) -> None:
         self._show({"text/plain": receipt_line(run), "text/html": receipt_html(run)})
@@ -102,10 +117,22 @@ class JsonDisplay:
         print(json.dumps(run_to_json(run)))
 
 
-def progress_text(run: AgentRun, phase: Phase, text: str, elapsed_s: int) -> str:
-    """The growing text of a run under way."""
+def progress_text(run: AgentRun, phase: Phase, text: str, elapsed_s: int, lines: int = LINES_ALONE) -> str:
+    """Where a run under way stands, and the last lines of its growing text."""
     step = f"step {len(run.steps)} · " if run.steps else ""
-    return f"{step}{PHASES[phase]} · {elapsed_s} s\n\n{clean_text(text)}".rstrip()
+    above, shown = last_lines(text, lines)
+    more = f"… {above} lines above\n" if above > 1 else ""
+    return f"{step}{PHASES[phase]} · {elapsed_s} s\n\n{more}{clean_text(shown)}".rstrip()
+
+
+def last_lines(text: str, lines: int) -> tuple[int, str]:
+    """How many lines are left out, and the rest; a line more rather than a note that one is left out."""
+    whole = text.rstrip().split("\n")
+    above = len(whole) - lines
+    if above <= 1:
+        above = 0
+    # One line may be as long as a whole data set.
+    return above, "\n".join(whole[above:])[-MAX_SHOWN_CHARS:]
 
 
 def receipt_line(run: AgentRun) -> str:
@@ -142,7 +169,8 @@ def _size(copy: CopiedVariable) -> str:
 
 
 def _sent(run: AgentRun) -> str:
-    if not run.usage.calls:
+    began = any(step.messages for step in run.steps)
+    if not run.usage.calls and not began:
         return "nothing sent"
     what = {
         "schema": "names and types",
@@ -152,7 +180,8 @@ def _sent(run: AgentRun) -> str:
     if run.usage.calls > 1 and run.request.privacy != "schema":
         what += ", and what the code showed"
     where = f"REMOTE {run.request.server}" if run.request.remote else f"{run.request.server} on this machine"
-    return f"sent {what} to {where}"
+    # A call that was stopped or failed is not counted, and what went out went out.
+    return f"{'sent' if run.usage.calls else 'may have sent'} {what} to {where}"
 
 
 def size_text(size_bytes: int) -> str:

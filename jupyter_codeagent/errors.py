@@ -118,6 +118,11 @@ class StoppedError(CodeAgentError):
 class InsertError(CodeAgentError):
     """The front end could not place the cells; they wait as a proposal."""
 
+    def __init__(self, message: str, *, refused: bool = False) -> None:
+        super().__init__(message)
+        self.refused = refused
+        """A page is there and said why it cannot insert them, as in a read-only notebook."""
+
 
 class HistoryError(CodeAgentError):
     """The record of runs could not be written or read."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import atexit
 from typing import Any
 
+from jupyter_codeagent.completion.matcher import AgentCompleter, install, uninstall
+from jupyter_codeagent.completion.session_offers import session_offers
 from jupyter_codeagent.config import CodeAgent
-from jupyter_codeagent.magic import AgentMagics
+from jupyter_codeagent.magic import SUBCOMMANDS, AgentMagics
 from jupyter_codeagent.pending import PendingGuard
 from jupyter_codeagent.question import QuestionMarks
 from jupyter_codeagent.session import AgentSession
 
-_loaded: dict[int, tuple[AgentSession, AgentMagics, PendingGuard, QuestionMarks]] = {}
+_loaded: dict[int, tuple[AgentSession, AgentMagics, PendingGuard, QuestionMarks, AgentCompleter]] = {}
 
 
 def load(shell: Any) -> None:
@@ -28,15 +30,18 @@ def load(shell: Any) -> None:
     # The first of all: others change what looks like a prompt, and the guard compares the code as it stands.
     questions = QuestionMarks(shell)
     shell.input_transformers_cleanup[:0] = [guard, questions]
-    atexit.register(session.close)
-    _loaded[id(shell)] = (session, magics, guard, questions)
+    completer = AgentCompleter(session_offers(session, SUBCOMMANDS, magics.failures.listed))
+    install(shell, completer)
+    atexit.register(session.close, tell_pages=False)
+    _loaded[id(shell)] = (session, magics, guard, questions, completer)
     shell.events.register("post_execute", session.show_variables)
     session.warm()
 
 
 def unload(shell: Any) -> None:
     """Stop everything that `load` started."""
-    session, magics, guard, questions = _loaded.pop(id(shell))
+    session, magics, guard, questions, completer = _loaded.pop(id(shell))
+    uninstall(shell, completer)
     shell.events.unregister("post_run_cell", magics.remember_failure)
     shell.events.unregister("post_execute", session.show_variables)
     shell.input_transformers_cleanup.remove(guard)

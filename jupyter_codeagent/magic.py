@@ -20,6 +20,8 @@ from jupyter_codeagent.display import (
     status_text,
 )
 from jupyter_codeagent.errors import CodeAgentError, UsageError
+from jupyter_codeagent.failures import Failure, Failures
+from jupyter_codeagent.history import RunFilter
 from jupyter_codeagent.models.discovery import list_models
 from jupyter_codeagent.models.tokens import find_tokenizer
 from jupyter_codeagent.options import RunOptions, build_parser, parse_options
@@ -44,7 +46,7 @@ SUBCOMMANDS: dict[str, str] = {
     "context [question]": "what the model would be told of your variables, with its token cost",
     "history [N|text]": "the last N runs, or those that contain the text",
     "show RUN": "one run with all its steps",
-    "fix": "repair the last failed cell",
+    "fix [CELL]": "repair the last failed cell, or the one with this id",
     "accept RUN": "mark the run's cells as accepted",
     "discard RUN": "remove the run's pending cells",
     "apply RUN": "run the run's code in YOUR kernel, after a yes",
@@ -69,7 +71,7 @@ class AgentMagics(Magics):
     def __init__(self, shell: Any, session: AgentSession) -> None:
         super().__init__(shell)
         self.session = session
-        self._failed: tuple[str, str] | None = None
+        self.failures = Failures()
 
     @no_var_expand
     @cell_magic("agent")  # type: ignore[arg-type]
@@ -100,11 +102,14 @@ class AgentMagics(Magics):
             print(help_text())
 
     def remember_failure(self, result: Any) -> None:
-        """`post_run_cell` hook: keep the last failed cell for `%agent fix`."""
+        """`post_run_cell` hook: what `%agent fix` can repair."""
         error = result.error_in_exec or result.error_before_exec
         source = getattr(result.info, "raw_cell", "") or ""
-        if error is not None and not source.lstrip().startswith(("%%agent", "%agent")):
-            self._failed = (source, f"{type(error).__name__}: {error}")
+        cell = find_place(self.shell).cell_id
+        if error is None:
+            self.failures.forget(cell)
+        elif not source.lstrip().startswith(("%%agent", "%agent")):
+            self.failures.remember(cell, Failure(source=source, error=f"{type(error).__name__}: {error}"))
 
     # --- asking -------------------------------------------------------------------------------------
 
@@ -130,7 +135,7 @@ class AgentMagics(Magics):
     def _display(self, options: RunOptions, place: Place) -> CellDisplay:
         if options.json:
             return JsonDisplay()
-        return NotebookDisplay() if place.has_kernel else TerminalDisplay()
+        return NotebookDisplay(self.session.has_panel) if place.has_kernel else TerminalDisplay()
 
     def _dry_run(self, prompt: str, options: RunOptions, place: Place) -> str:
         prepared = self.session.prepare(prompt, options, place)
@@ -171,7 +176,7 @@ class AgentMagics(Magics):
             "context": lambda prompt: print(self._context(prompt)),
             "history": lambda text: print(self._history(text)),
             "show": lambda run: print(self._show(run)),
-            "fix": lambda _: self._fix(),
+            "fix": self._fix,
             "accept": lambda run: self._mark(run, "accepted"),
             "discard": lambda run: self._mark(run, "discarded"),
             "apply": self._apply,
@@ -235,7 +240,7 @@ class AgentMagics(Magics):
 
     def _history(self, text: str) -> str:
         count = int(text) if text.isdigit() else 10
-        total, rows = self.session.book.history.search(text="" if text.isdigit() else text, limit=count)
+        total, rows = self.session.book.history.search(RunFilter(text="" if text.isdigit() else text), limit=count)
         lines = [f"{row.id}  {row.status:<9} {row.cell_state:<9} {row.model}  {row.prompt[:80]!r}" for row in rows]
         return "\n".join([*lines, f"{len(rows)} of {total} runs"])
 
@@ -248,12 +253,12 @@ class AgentMagics(Magics):
         ]
         return "\n".join([run.request.prompt, receipt_line(run), *steps, *([run.answer] if run.answer else [])])
 
-    def _fix(self) -> None:
-        if self._failed is None:
-            raise UsageError("%agent fix: no cell has failed since %load_ext.")
-        source, error = self._failed
-        error = self.session.masked_error(error)
-        self._ask(f"This code failed with {error}\n```python\n{source}\n```\nWrite it corrected.", RunOptions())
+    def _fix(self, cell: str) -> None:
+        failure = self.failures.find(cell)
+        error = self.session.masked_error(failure.error)
+        self._ask(
+            f"This code failed with {error}\n```python\n{failure.source}\n```\nWrite it corrected.", RunOptions()
+        )
 
     def _mark(self, run_id: str, state: Literal["accepted", "discarded"]) -> None:
         run = self.session.book.find(run_id)

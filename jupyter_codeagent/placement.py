@@ -69,13 +69,20 @@ class HeadlessPlacement:
 class InPlacePlacement:
     """In the output of the `%%agent` cell: the one fallback that works in every front end."""
 
-    def __init__(self, on_main_thread: OnMainThread) -> None:
+    def __init__(self, on_main_thread: OnMainThread, line: str = "") -> None:
+        """`line` says what this front end cannot do."""
         self._on_main_thread = on_main_thread
+        self._line = line
 
     async def place(
         self, run_id: str, cells: Sequence[Cell], *, anchor: str | None, replace: Sequence[str]
     ) -> None:
-        await self._on_main_thread(lambda: _show(cells))
+        await self._on_main_thread(lambda: self._show(cells))
+
+    def _show(self, cells: Sequence[Cell]) -> None:
+        _show(cells)
+        if self._line:
+            print(self._line)
 
 
 def show_outputs(outputs: Sequence[Output]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import asdict, dataclass, replace
 
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import ProgressMessage, UsageView
+from jupyter_codeagent.frontend.progress import Part, TextStream
 from jupyter_codeagent.record import run_view
 from jupyter_codeagent.runbook import RunBook
 from jupyter_codeagent.values import AgentRun, Phase
@@ -32,6 +34,8 @@ class RunRecorder:
         self._began = time.monotonic()
         self._sent_at = 0.0
         self._sent_phase: Phase | None = None
+        self._stream = TextStream()
+        self._later: asyncio.TimerHandle | None = None
         self.latest = Progress(run=run, phase="context", text="")
 
     def changed(self, run: AgentRun) -> None:
@@ -45,18 +49,38 @@ class RunRecorder:
 
     def progress(self, run: AgentRun, phase: Phase, text: str = "") -> None:
         self.latest = Progress(run=run, phase=phase, text=text)
-        now = time.monotonic()
-        if self._link is None or (phase == self._sent_phase and now - self._sent_at < PROGRESS_INTERVAL_S):
+        if self._link is None:
             return
-        self._sent_at, self._sent_phase = now, phase
-        self._link.send(
-            ProgressMessage(
-                type="progress",
-                run_id=run.id,
-                phase=phase,
-                step=len(run.steps),
-                text=text,
-                elapsed_s=now - self._began,
-                usage=UsageView(**asdict(run.usage)),  # type: ignore[typeddict-item]
-            )
+        wait_s = self._sent_at + PROGRESS_INTERVAL_S - time.monotonic()
+        if phase != self._sent_phase or wait_s <= 0:
+            self._send(self._link)
+        elif self._later is None:  # what came last is told also when the model pauses after it
+            self._later = asyncio.get_running_loop().call_later(wait_s, self._send, self._link)
+
+    def _send(self, link: PanelLink) -> None:
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
+        run, phase, text = self.latest.run, self.latest.phase, self.latest.text
+        if run.ended_at is not None:
+            return
+        self._sent_at, self._sent_phase = time.monotonic(), phase
+        link.send(self._message(self._stream.next_part((phase, len(run.steps)), text)))
+
+    def whole_progress(self) -> ProgressMessage:
+        """With the whole text, for a page that has just come or missed a part of it."""
+        return self._message(self._stream.whole(self.latest.text))
+
+    def _message(self, part: Part) -> ProgressMessage:
+        run, phase = self.latest.run, self.latest.phase
+        return ProgressMessage(
+            type="progress",
+            run_id=run.id,
+            phase=phase,
+            step=len(run.steps),
+            stream=part.stream,
+            offset=part.offset,
+            text=part.text,
+            elapsed_s=time.monotonic() - self._began,
+            usage=UsageView(**asdict(run.usage)),  # type: ignore[typeddict-item]
         )

@@ -21,7 +21,7 @@ from jupyter_codeagent.runbook import RunBook
 from jupyter_codeagent.settings import Settings
 from jupyter_codeagent.sidecar import Sidecar
 from jupyter_codeagent.transfer.unpack import unpack
-from jupyter_codeagent.values import AgentRun, CellState, Proposal, ProposalKind
+from jupyter_codeagent.values import AgentRun, CellState, Decision, Proposal, ProposalKind
 from jupyter_codeagent.variables.sharing import Shared
 
 RESERVED = frozenset({"In", "Out", "exit", "quit", "get_ipython", "display"})
@@ -120,6 +120,8 @@ class ResultDecisions:
             [returned] = await self.pull([name], Place(has_kernel=True))
         except CodeAgentError as problem:
             ok, text = False, str(problem)
+        except asyncio.CancelledError:
+            ok, text = False, "Interrupted: nothing was brought back."
         else:
             ok, text = True, "; ".join((f"{name} is now {returned.what}", *returned.notes))
         return PulledMessage(type="pulled", id=request_id, run_id=run_id, name=name, ok=ok, text=text)
@@ -127,7 +129,9 @@ class ResultDecisions:
     def apply(self, run: AgentRun, place: Place) -> None:
         """Run a run's code in the LIVE kernel, after a yes to the code itself."""
         note = f"Run the code of run {run.id} in YOUR kernel, on your own variables?"
-        self._live.run(self.ask("apply", run.code, note, place))
+        decision = self._background.run(self._decide("apply", run.code, note, place, run_id=run.id))
+        self.note_applied(run.id, decided_by=decision.decided_by)
+        self._live.run(decision.code)
         self.set_cell_state(run.id, "accepted", decided_by="magic")
 
     def mark(self, run: AgentRun, state: Literal["accepted", "discarded"], place: Place) -> int:
@@ -139,6 +143,10 @@ class ResultDecisions:
         self.set_cell_state(run.id, state, decided_by="magic")
         return count
 
+    def note_applied(self, run_id: str, *, decided_by: str) -> None:
+        """Somebody said yes to running a run's code in the live kernel; noted before it runs, with the time."""
+        self._book.history.note_applied(run_id, decided_by)
+
     def set_cell_state(self, run_id: str, state: CellState, *, decided_by: str) -> None:
         """A discarded run is out of the conversation, and what it did to the copies is undone."""
         self._book.set_cell_state(run_id, state, decided_by=decided_by)
@@ -147,16 +155,16 @@ class ResultDecisions:
 
     def ask(self, kind: ProposalKind, code: str, note: str, place: Place) -> str:
         """Have a person decide; the code as approved. Raises DeniedError."""
-        return self._background.run(self._decide(kind, code, note, place))
+        return self._background.run(self._decide(kind, code, note, place)).code
 
-    async def _decide(self, kind: ProposalKind, code: str, note: str, place: Place) -> str:
+    async def _decide(self, kind: ProposalKind, code: str, note: str, place: Place, run_id: str = "") -> Decision:
         settings = self._settings()
         gate = self._front_ends.gate(place, timeout_s=settings.approval_timeout_s)
-        proposal = Proposal(id=uuid.uuid4().hex[:12], run_id="", kind=kind, code=code, note=note)
+        proposal = Proposal(id=uuid.uuid4().hex[:12], run_id=run_id, kind=kind, code=code, note=note)
         decision = await gate.decide(proposal, settings.approve)
         if decision.action != "approve":
             raise DeniedError(f"Not done: {decision.reason or 'the answer was no'}.")
-        return decision.code
+        return decision
 
 
 def check_name(name: str) -> None:

@@ -30,13 +30,14 @@ from jupyter_codeagent.errors import (
     UsageError,
 )
 from jupyter_codeagent.frontend.link import PanelLink
-from jupyter_codeagent.frontend.messages import StateMessage
+from jupyter_codeagent.frontend.messages import EffectsMessage, StateMessage, effects_view
 from jupyter_codeagent.frontend.state import state_message
 from jupyter_codeagent.frontends import FrontEnds
 from jupyter_codeagent.hiding import Hiding
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.live import LiveKernel, Shell
 from jupyter_codeagent.live_context import LiveContext
+from jupyter_codeagent.live_effects import LiveEffects
 from jupyter_codeagent.models.choice import ModelChoice
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.mounts import Mounts
@@ -57,6 +58,7 @@ from jupyter_codeagent.replay import is_same_question, replay
 from jupyter_codeagent.results import ResultDecisions
 from jupyter_codeagent.runbook import RunBook
 from jupyter_codeagent.sandbox.seat import SandboxSeat
+from jupyter_codeagent.session_settings import SessionSettings
 from jupyter_codeagent.settings import Settings
 from jupyter_codeagent.shown import ShownVariables
 from jupyter_codeagent.sidecar import Sidecar
@@ -74,6 +76,9 @@ from jupyter_codeagent.values import (
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.sharing import Shared
 from jupyter_codeagent.variables.withheld import masked, withheld_values
+
+NOT_RUN = "Cells that were waiting behind it were not run."
+"""Front ends give up what waits behind a cell that failed, and say nothing."""
 
 
 class AgentSession:
@@ -96,6 +101,9 @@ class AgentSession:
         )
         self.sidecar = Sidecar(max_bytes=settings.max_transfer_bytes)
         self._task: BackgroundTask[AgentRun] | None = None
+        self._running_id = ""
+        self._recorder: RunRecorder | None = None
+        """Of the run under way: Stop in a page is meant for the run that was seen there, not for the next one."""
         self.link: PanelLink | None = None
         self.shown = ShownVariables(
             live=self.live,
@@ -104,14 +112,24 @@ class AgentSession:
             describe=self.live_context.for_pages,
             link=lambda: self.link,
         )
+        self.session_settings = SessionSettings(
+            config=config,
+            models=self.models,
+            settings=self.settings,
+            link=lambda: self.link,
+            changed=self.shown.look_soon,
+            submit=self.background.submit,
+        )
         kernel = getattr(shell, "kernel", None)
         if kernel is not None:
             self.link = PanelLink(kernel, self.background.loop, state=self.state, on_event=self._on_event)
+            self.background.hear_while_waiting(self.link.hear_main_shell)
             self.link.announce()
         main_loop = getattr(kernel, "io_loop", None)
         if main_loop is not None:
             self.background.serve_when_idle(main_loop.add_callback)
-        self._front_ends = FrontEnds(self.background, self.link)
+        self._effects = LiveEffects(self.live, self.background)
+        self._front_ends = FrontEnds(self.background, self.link, kernel=kernel, effects=self._effects)
         self.results = ResultDecisions(
             live=self.live,
             background=self.background,
@@ -152,11 +170,11 @@ class AgentSession:
 
     def prepare(self, prompt: str, options: RunOptions, place: Place) -> PreparedRun:
         """Describe, choose and copy variables; find the model. On the main thread; sends nothing."""
+        # With it come the user's settings, and the notebook's lists of what is hidden.
+        self._front_ends.wait_for_page(place)
         settings = self.settings(options)
         check_options(options, settings)
         endpoint = self.find_model(settings)
-        # The notebook's lists, before anything is described or copied.
-        self._front_ends.wait_for_page(place)
         self.hiding.adopt_file(place.notebook)
         if self.hiding.must_reset:
             self._reset_sandbox()
@@ -223,6 +241,7 @@ class AgentSession:
         try:
             known = None if rerun else self._same_as_before(prepared.run)
             self._task = self.background.submit(self._run(prepared, recorder, place, known))
+            self._running_id, self._recorder = prepared.run.id, recorder
             run = self.background.wait(self._task, tick)
         except (KeyboardInterrupt, asyncio.CancelledError):
             run = ended(recorder.latest.run, "stopped", "Stopped by you; no cells were inserted.")
@@ -234,7 +253,7 @@ class AgentSession:
             recorder.changed(ended(recorder.latest.run, "failed", f"A fault of jupyter-codeagent: {error!r}"))
             raise
         finally:
-            self._task = None
+            self._task, self._running_id, self._recorder = None, "", None
         recorder.changed(run)
         return recorder.latest.run
 
@@ -243,11 +262,14 @@ class AgentSession:
     ) -> AgentRun:
         """The part that waits: sandbox, model, decisions, cells."""
         before = self.sidecar.present
+        in_force = self.sandbox_status
         had_variables = before is not None and bool(before.names)
         seat = await self.sidecar.seat(prepared.settings.sandbox)
         lost_before = seat.lost
         restarted = had_variables and seat is not before
         status = await seat.prepare(prepared.run.manifest)
+        if self.link is not None and status != in_force:
+            self.link.send_state()  # the page tells which sandbox is in force from now on
         variables, changes = seat.variables, seat.changes_of(prepared.run.manifest)
         run = replace(prepared.run, sandbox=status.label)
         # The copies are hashed while the model is asked; the digest tells a later Run All that nothing changed.
@@ -364,6 +386,8 @@ class AgentSession:
         try:
             await placement.place(run.id, cells, anchor=run.request.cell_id, replace=replaced)
         except InsertError as error:
+            if error.refused:
+                await self._front_ends.in_place().place(run.id, cells, anchor=None, replace=())
             return replace(run, notes=(*run.notes, str(error)))
         self.book.replace_pending(replaced)
         return run
@@ -423,6 +447,10 @@ class AgentSession:
         seat = self.sidecar.present
         return seat.status if seat is not None else None
 
+    def has_panel(self) -> bool:
+        """Whether a page shows what runs; also from the main thread."""
+        return self.link is not None and self.link.is_open
+
     def show_variables(self) -> None:
         """Tell the pages what the kernel has now; after each cell, on the main thread."""
         self.shown.cell_ran()
@@ -431,21 +459,24 @@ class AgentSession:
         """For a page that says hello. On the background loop."""
         settings = self.settings()
         return state_message(
-            model=self.models.name or settings.model.model,
+            model=self.models.name(settings.model) or settings.model.model,
             approve=settings.approve,
+            settings=self.session_settings.view(),
             sandbox=self.sandbox_status,
             context=self.shown.view,
             runs=self.book.recent,
             proposals=self.link.proposals if self.link is not None else [],
+            progress=self._recorder.whole_progress() if self._recorder is not None else None,
         )
 
     def _on_event(self, data: Mapping[str, Any]) -> None:
         """A message of a page that is neither an acknowledgement nor a decision. On the background loop."""
+        self.session_settings.heard(data)
         match data:
-            case {"type": "stop"}:
-                self.stop()
-            case {"type": "cell_state", "run_id": str(run_id), "state": str(state)} if state in get_args(CellState):
-                self.results.set_cell_state(run_id, cast("CellState", state), decided_by="panel")
+            case {"type": "stop" | "missed", "run_id": str(run_id)} if run_id == self._running_id:
+                self._on_running(str(data["type"]))
+            case {"type": "cell_state" | "applied" | "find_effects"}:
+                self._on_review(data)
             case {"type": "share", "name": str(name), "shared": str(shared)} if shared in get_args(Shared):
                 self.hiding.share(name, cast("Shared", shared))
                 self.shown.switched()
@@ -464,10 +495,32 @@ class AgentSession:
                 self.hiding.adopt_page(lists)
                 self.shown.switched()
 
+    def _on_running(self, kind: str) -> None:
+        """Of the run under way."""
+        if kind == "stop":
+            self.stop()
+        elif self.link is not None and self._recorder is not None:
+            self.link.send(self._recorder.whole_progress())
+
+    def _on_review(self, data: Mapping[str, Any]) -> None:
+        """A person looks at code, or has decided about it in the notebook."""
+        match data:
+            case {"type": "cell_state", "run_id": str(run_id), "state": str(state)} if state in get_args(CellState):
+                self.results.set_cell_state(run_id, cast("CellState", state), decided_by="panel")
+            case {"type": "applied", "run_id": str(run_id)}:
+                self.results.note_applied(run_id, decided_by="panel")
+            case {"type": "find_effects", "id": str(request_id), "code": str(code), "in_kernel": bool(in_kernel)}:
+                self.background.submit(self._answer_effects(code, request_id, in_kernel=in_kernel))
+
     async def _answer_pull(self, name: str, request_id: str, run_id: str) -> None:
         answer = await self.results.answer_pull(name, request_id, run_id)
         if self.link is not None:
             self.link.send(answer)
+
+    async def _answer_effects(self, code: str, request_id: str, *, in_kernel: bool) -> None:
+        effects = await self._effects.of(code, in_kernel=in_kernel)
+        if self.link is not None:
+            self.link.send(EffectsMessage(type="effects", id=request_id, effects=effects_view(effects)))
 
     # --- life -------------------------------------------------------------------------------------------
 
@@ -503,11 +556,11 @@ class AgentSession:
             self.hiding.must_reset = True
             raise
 
-    def close(self) -> None:
-        """Stop everything this session started."""
+    def close(self, *, tell_pages: bool = True) -> None:
+        """Stop everything this session started; pages are told unless the kernel itself ends."""
         self.stop()
         if self.link is not None:
-            self.link.close()
+            self.link.close(tell_pages=tell_pages)
         self.background.run(self.sidecar.close())
         self.book.history.close()
         self.background.close()
@@ -516,7 +569,7 @@ class AgentSession:
 def raise_if_failed(run: AgentRun) -> None:
     """A run that did not end well is an error of its cell, so that Run All stops there."""
     if run.status == "stopped":
-        raise StoppedError(run.error)
+        raise StoppedError(f"{run.error} {NOT_RUN}")
     if run.status == "rejected":
         raise DeniedError(run.error)
     if run.status != "ok":

@@ -361,6 +361,32 @@ ProposalKind = Literal["run", "apply", "overwrite", "mount"]
 
 
 @dataclass(frozen=True, kw_only=True)
+class NamedValue:
+    """A name, and what it stands for: ``DataFrame 1000x4``, empty if that is not known."""
+
+    name: str
+    what: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effects:
+    """What code would do to the user's names, as far as its text tells. For the user's own eyes only."""
+
+    reads: tuple[NamedValue, ...] = ()
+    creates: tuple[NamedValue, ...] = ()
+    overwrites: tuple[NamedValue, ...] = ()
+    changes: tuple[NamedValue, ...] = ()
+    """In place."""
+    deletes: tuple[NamedValue, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Read, but not there."""
+    writes: tuple[str, ...] = ()
+    """Files, as the code names them."""
+    unclear: tuple[str, ...] = ()
+    """Why more may happen than is listed; empty if nothing says so."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Proposal:
     """Something that waits for a person."""
 
@@ -369,8 +395,14 @@ class Proposal:
     kind: ProposalKind
     code: str
     note: str
-    """One sentence: what is asked and why."""
+    """One sentence: what is asked."""
     step: int = 0
+    why: str = ""
+    """What led to it: the error or the no before."""
+    previous_code: str = ""
+    """Of the attempt before in this run."""
+    effects: Effects | None = None
+    """None where there is no code to look at, or it has not been looked at as yet."""
 
 
 DecidedBy = Literal["policy", "panel", "widget", "stdin", "nobody"]
@@ -388,6 +420,8 @@ class Decision:
     scope: Literal["once", "notebook"] = "once"
     decided_at: float = 0.0
     """Seconds since the epoch."""
+    edited: bool = False
+    """The person changed the code: what runs is their text."""
 
 
 # --- a run ----------------------------------------------------------------------------------------

@@ -8,10 +8,11 @@ import threading
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from jupyter_codeagent.errors import HistoryError, UnknownRunError
 from jupyter_codeagent.history.database import Database
+from jupyter_codeagent.history.search import Overview, RunFilter, excerpt, overview_of
 from jupyter_codeagent.history.writers import WriterMark, dead_writers
 from jupyter_codeagent.record import run_from_json, run_to_json
 from jupyter_codeagent.values import AgentRun, CellState, RunStatus
@@ -19,6 +20,7 @@ from jupyter_codeagent.values import AgentRun, CellState, RunStatus
 MAX_SEARCHED_CHARS = 200_000
 """Of prompt, code and answer of one run together."""
 MAX_ROWS = 1000
+EVERYTHING = RunFilter()
 INTERRUPTED = "The kernel went away before the run ended."
 
 # The newest decision wins over what the record says; a run that nobody can end any more is shown as interrupted.
@@ -29,12 +31,16 @@ _VIEW = """
             THEN 'interrupted' ELSE status END AS status,
         CASE WHEN status IN ('running', 'waiting') AND writer IN (SELECT value FROM json_each(:dead))
             THEN saved_at ELSE ended_at END AS ended_at,
-        coalesce((SELECT what FROM decisions WHERE run_id = runs.id ORDER BY decisions.n DESC LIMIT 1), cell_state)
+        coalesce((SELECT what FROM decisions WHERE run_id = runs.id AND what <> 'applied'
+            ORDER BY decisions.n DESC LIMIT 1), cell_state)
             AS cell_state
     FROM runs
 """
+_FOUND = f"(SELECT *, CASE status WHEN 'ok' THEN cell_state ELSE status END AS outcome FROM ({_VIEW}))"  # noqa: S608
 _MATCHES = """
-    (:notebook IS NULL OR notebook = :notebook) AND (:status IS NULL OR status = :status)
+    (:notebooks = '[]' OR notebook IN (SELECT value FROM json_each(:notebooks)))
+    AND (:model IS NULL OR model = :model) AND (:status IS NULL OR status = :status)
+    AND (:outcome IS NULL OR outcome = :outcome) AND (:since IS NULL OR started_at >= :since)
     AND (:words = '[]' OR n IN (
         SELECT n FROM texts
         WHERE NOT EXISTS (SELECT 1 FROM json_each(:words) AS word WHERE NOT instr(texts.text, word.value))
@@ -64,6 +70,8 @@ class RunRow:
     completion_tokens: int
     cell_state: CellState
     error: str
+    excerpt: str = ""
+    """Where a search found a word that the prompt does not have: part of a line of code or answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +81,8 @@ class CellDecision:
     run_id: str
     at: float
     """Seconds since the epoch."""
-    what: CellState
+    what: CellState | Literal["applied"]
+    """`applied`: its code was run in the live kernel; the state of its cells is another decision."""
     by: str
 
 
@@ -134,6 +143,20 @@ class HistoryStore:
                 (run_id, time.time(), state, decided_by),
             )
 
+    def note_applied(self, run_id: str, decided_by: str) -> None:
+        """Note that a person had a run's code run in the live kernel. The state of its cells stays.
+
+        Raises
+        ------
+        UnknownRunError
+        """
+        with self._database.transaction(write=True) as connection:
+            _require(connection, run_id)
+            connection.execute(
+                "INSERT INTO decisions (run_id, at, what, by) VALUES (?, ?, 'applied', ?)",
+                (run_id, time.time(), decided_by),
+            )
+
     def delete(self, run_id: str) -> None:
         """Forget one run, its decisions included; what was written is overwritten on the disk.
 
@@ -148,9 +171,10 @@ class HistoryStore:
         if not self._delete("id = :id", {"id": run_id}):
             raise HistoryError(f"Run {run_id} is still running: stop it, then delete it.")
 
-    def delete_notebook(self, notebook: str) -> int:
-        """Forget all runs of a notebook but those still running; how many."""
-        return self._delete("notebook = :notebook", {"notebook": notebook})
+    def delete_notebook(self, *paths: str) -> int:
+        """Forget all runs of a notebook, by any of its paths, but those still running; how many."""
+        given = json.dumps([_writable(path) for path in paths])
+        return self._delete("notebook IN (SELECT value FROM json_each(:paths))", {"paths": given})
 
     def forget(self, *, before: float | None = None) -> int:
         """Forget all runs that were started before this time (seconds since the epoch; None: all); how many."""
@@ -192,32 +216,64 @@ class HistoryStore:
         return replace(run, cell_state=cell_state)
 
     def search(
-        self,
-        *,
-        text: str = "",
-        notebook: str | None = None,
-        status: str | None = None,
-        limit: int = 50,
-        offset: int = 0,
+        self, wanted: RunFilter = EVERYTHING, *, limit: int = 50, offset: int = 0
     ) -> tuple[int, tuple[RunRow, ...]]:
-        """How many runs match, and a page of them, newest first.
-
-        Every word of `text` must occur in prompt, code or answer, anywhere and in any case.
-        """
-        found = f"FROM ({_VIEW}) WHERE {_MATCHES}"
+        """How many runs match, and a page of them, newest first."""
         with self._database.transaction() as connection:
-            words = json.dumps(_writable(text.casefold()).split())
-            values = _plain(
-                {"words": words, "notebook": notebook, "status": status, "dead": self._dead(connection)}
-            )
-            (total,) = connection.execute(f"SELECT count(*) {found}", values).fetchone()
-            page = {"limit": max(0, min(limit, MAX_ROWS)), "offset": max(0, offset)}
-            rows = connection.execute(
-                f"SELECT {_COLUMNS} {found} ORDER BY n DESC LIMIT :limit OFFSET :offset",
-                {**values, **page},
+            values = self._values(connection, wanted)
+            numbers = connection.execute(
+                f"SELECT n FROM {_FOUND} WHERE {_MATCHES} ORDER BY n DESC",  # noqa: S608 - ours
+                values,
             ).fetchall()
+            first = max(0, offset)
+            page = [number for (number,) in numbers[first : first + max(0, min(limit, MAX_ROWS))]]
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM ({_VIEW}) WHERE n IN (SELECT value FROM json_each(:page)) "  # noqa: S608
+                "ORDER BY n DESC",
+                {"page": json.dumps(page), "dead": values["dead"]},
+            ).fetchall()
+            excerpts = self._excerpts(connection, wanted, page)
         names = _COLUMNS.split(", ")
-        return total, tuple(RunRow(**dict(zip(names, row, strict=True))) for row in rows)
+        return len(numbers), tuple(
+            RunRow(**dict(zip(names, row, strict=True)), excerpt=found)
+            for row, found in zip(rows, excerpts, strict=True)
+        )
+
+    def overview(self, wanted: RunFilter) -> Overview:
+        """When the runs were that match, and how many there are of each notebook, model and outcome."""
+        others = replace(wanted, notebooks=(), model=None, outcome=None)
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                f"SELECT notebook, model, outcome, started_at FROM {_FOUND} WHERE {_MATCHES} ORDER BY n DESC",  # noqa: S608
+                self._values(connection, others),
+            ).fetchall()
+        return overview_of(rows, wanted)
+
+    def _values(self, connection: sqlite3.Connection, wanted: RunFilter) -> dict[str, Any]:
+        return _plain(
+            {
+                "words": json.dumps([_writable(word) for word in wanted.words]),
+                "notebooks": json.dumps([_writable(path) for path in wanted.notebooks]),
+                "model": wanted.model,
+                "status": wanted.status,
+                "outcome": wanted.outcome,
+                "since": wanted.since,
+                "dead": self._dead(connection),
+            }
+        )
+
+    def _excerpts(self, connection: sqlite3.Connection, wanted: RunFilter, page: list[int]) -> list[str]:
+        """From the records, because what is searched has lost its capitals; only of the runs on the page."""
+        if not wanted.words:
+            return [""] * len(page)
+        found = []
+        for number in page:
+            # Not by SQLite's JSON functions: half a surrogate pair in a record would not be text for Python.
+            prompt, record = connection.execute(
+                "SELECT prompt, record FROM runs JOIN records USING (n) WHERE n = ?", (number,)
+            ).fetchone()
+            found.append(excerpt(wanted.words, prompt, _written(record)))
+        return found
 
     def ids(self) -> tuple[str, ...]:
         """Of all runs, newest first."""
@@ -292,6 +348,15 @@ def _searched_text(run: AgentRun) -> str:
     parts = [run.request.prompt, run.answer, run.code, *(step.code for step in run.steps)]
     text = "\n".join(dict.fromkeys(part for part in parts if part))
     return _writable(text[:MAX_SEARCHED_CHARS].casefold())
+
+
+def _written(record: str) -> tuple[Any, ...]:
+    """What is searched, as it was written. A damaged record has none: the list stays readable without it."""
+    try:
+        run = json.loads(record)
+        return (run["code"], run["answer"], *(step["code"] for step in run["steps"]))
+    except (KeyError, TypeError, ValueError):
+        return ()
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ the rest of the package is not.
 
 from __future__ import annotations
 
+import builtins
 import gc
 import importlib
 import importlib.util
@@ -63,6 +64,9 @@ def main() -> None:
     os.dup2(2, 1)  # ipykernel prints hints for terminal users as it starts
     sys.argv = ["ipykernel"]
     app = make_kernel(connection_file)
+    # IPython has it only while a cell runs. Imported outside one, as here, pandas would take this for a terminal
+    # and print "..." for columns that a notebook shows.
+    vars(builtins)["get_ipython"] = app.shell.get_ipython
     importlib.import_module(f"{PACKAGE}.calls").install(app.kernel)
     enforce.enforce_late(confinement)
     report["missing"] = preload(described["preload"])

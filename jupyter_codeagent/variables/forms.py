@@ -23,6 +23,17 @@ PHONE = re.compile(
 )
 SSN = re.compile(r"(?<![\w.-])(?!000|666)[0-8]\d\d-(?!00)\d\d-(?!0000)\d{4}(?![\w-]|\.\d)")
 
+# Their beginnings where text is cut: "..." and "…", but not those between the numbers of an array.
+_CUT = re.compile(
+    r"(?:[\w.+%-]{1,64}@[\w-]{0,63}(?:\.[\w-]{1,63})*|"
+    r"(?<![\w.+-])(?:4\d|5[1-5]|2[2-7]|6[0245]|3[04-8])\d\d(?:[ -]\d\d(?:[ -]?\d){0,9}|\d{4}(?:[ -]?\d){0,7})-?|"
+    r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?|"
+    r"(?<![\w.+-])\+[1-9](?:[ /()-]{0,2}\d){5,13}[/()-]?|"
+    r"(?<![\w.+-])(?:1[ .-])?(?:\([2-9]\d\d\) ?[2-9]\d\d[ .-]?\d{0,3}|[2-9]\d\d([.-])[2-9]\d\d\1\d{1,3})|"
+    r"(?<![\w.-])(?!000|666)[0-8]\d\d-(?!00)\d\d-\d{0,3})"
+    r"(?= ?(?:\.\.\.|…))(?! \.\.\.(?: |\n +)[-+]?\d)"
+)
+
 
 def is_iban(text: str) -> bool:
     """Whether the check digits of text that looks like an IBAN are right."""
@@ -37,9 +48,13 @@ def is_luhn(text: str) -> bool:
 
 
 def mask_forms(text: str) -> str:
-    """With ``***`` in place of e-mail addresses, cards, IBANs, telephone and social security numbers."""
+    """With ``***`` in place of e-mail addresses, cards, IBANs, telephone and social security numbers.
+
+    And of beginnings of them before "...".
+    """
     if "@" in text:
         text = E_MAIL.sub(MASK, text)
     text = CARD.sub(lambda match: MASK if is_luhn(match.group()) else match.group(), text)
     text = IBAN.sub(lambda match: MASK if is_iban(match.group()) else match.group(), text)
-    return SSN.sub(MASK, PHONE.sub(MASK, text))
+    text = SSN.sub(MASK, PHONE.sub(MASK, text))
+    return _CUT.sub(MASK, text) if "..." in text or "…" in text else text

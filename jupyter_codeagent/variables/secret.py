@@ -42,6 +42,7 @@ _SCORED_PARTS = (
 _OTHER_PARTS = ("AKIA", "ASIA", "AIza", "ya29.", "SG.", "eyJ")
 _ASSIGNED_PARTS = ("password", "passwd", "pwd", "secret", "token", "key")
 _URL_PASSWORD = re.compile(r":/{1,2}[^\s@]*:\S*@")
+_CUT_URL_PASSWORD = re.compile(r"://[^\s@/:]{0,64}:(?!\d{1,5}\.\.\.|\d{1,5}…)[^\s@/.…]+(?=\.\.\.|…)")
 _EMAIL = re.compile(r"[\w.+-]@[\w-]+\.\w")
 _TOKEN = re.compile(r"[A-Za-z0-9+_=-]{20,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
@@ -85,6 +86,8 @@ def mask_private(text: str) -> str:
         text = _KEY.sub(MASK, text)
     if "@" in text and ":/" in text:
         text = _URL_PASSWORD.sub(f"://{MASK}@", text)
+    if "://" in text and ("..." in text or "…" in text):
+        text = _CUT_URL_PASSWORD.sub(f"://{MASK}", text)
     return _TOKEN.sub(lambda token: MASK if has_random_token(token.group()) else token.group(), mask_forms(text))
 
 

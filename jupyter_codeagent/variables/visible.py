@@ -70,10 +70,6 @@ def check_columns(name: str, value: Any, labels: Labels) -> None:
         raise UsageError(f"{name} has no column {label!r}{hint}")
 
 
-def can_hide_columns(value: Any) -> bool:
-    return _kind(value, _NARROW) is not None
-
-
 def columns(value: Any) -> Iterator[Column]:
     """The labels that can be hidden, in their order. Lazy: whoever lists them stops where it is enough."""
     listed = _kind(value, _COLUMNS)

@@ -1,12 +1,14 @@
 """Values of columns that are told by type only, where they stand in text that goes to the model.
 
 The model's code runs on all columns, so it can print what the description withholds. Looked for are whole values of
-the text columns and index levels of the user's frames; parts of a value, and numbers, are not found.
+the text columns and index levels of the user's frames, and beginnings of them before "..." or "…", as pandas and
+polars cut long texts in tables. Other parts of a value, and numbers, are not found.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,9 +23,14 @@ MAX_WORDS = 8
 MIN_LETTERS = 3
 MIN_DIGITS = 7
 """Of a value without letters: a shorter one could be a figure of an ordinary result."""
+MIN_CUT_CHARS = 6
+"""Of a value that is cut: a shorter beginning tells little, and begins other words as well."""
+MAX_CUT_CHARS = 200
+"""So far before "..." is looked for the start of the value; pandas shows 47 characters, polars 30, unless told."""
 _WORD = re.compile(r"\w+")
 _BEFORE = re.compile(r"[^\w\s]{1,2}$")
 _AFTER = re.compile(r"[^\w\s]{1,2}")
+_CUT = re.compile(r"(?<=\S) ?(?:\.\.\.|…)")
 
 
 def mask_values(text: str, values: Sequence[str]) -> str:
@@ -42,16 +49,16 @@ def masked(text: str, values: Sequence[str]) -> str:
 def withheld_values(text: str, namespace: Mapping[str, Any]) -> tuple[str, ...]:
     """The values of personal columns that stand in a text of some thousand characters. On the main thread.
 
-    Costs one look at each text column, and one pass over the rows of each that is personal.
+    Costs one look at each text column, and one pass over the rows of each that is personal; two where text is cut.
     """
-    spans = _spans(text)
+    spans, cut = _spans(text), _cut_spans(text)
     if not spans:
         return ()
     found: set[str] = set()
     for value in namespace.values():
         for label, column in _text_columns(value):
             if looks_personal(label) or personal_kind(label, _sample(column)):
-                found.update(_among(column, spans))
+                found.update(_among(column, spans), _cut_among(column, cut))
     return tuple(sorted(found))
 
 
@@ -68,6 +75,19 @@ def _spans(text: str) -> list[str]:
                 ends = {last.end(), last.end() + 1, after.end()} if after else {last.end()}
                 spans.update(line[start:end] for start in starts for end in ends)
     return [span for span in spans if _is_telling(span)]
+
+
+def _cut_spans(text: str) -> dict[str, str]:
+    """All that could be the beginning of a value before "...": as it stands there, and without the dots."""
+    spans: dict[str, str] = {}
+    for mark in _CUT.finditer(text):
+        line = text[max(mark.start() - MAX_CUT_CHARS, 0) : mark.start()].rpartition("\n")[2]
+        for word in _WORD.finditer(line):
+            before = _BEFORE.search(line[: word.start()])
+            for start in {word.start(), before.start() if before else word.start()}:
+                if len(line) - start >= MIN_CUT_CHARS and _is_telling(line[start:]):
+                    spans[line[start:] + mark.group()] = line[start:]
+    return spans
 
 
 def _is_telling(span: str) -> bool:
@@ -128,3 +148,24 @@ def _among(column: Any, spans: Sequence[str]) -> list[str]:
     except TypeError:  # lists or dicts among the texts: they cannot be hashed
         wanted = set(spans)
         return [value for value in column if isinstance(value, str) and value in wanted]
+
+
+def _cut_among(column: Any, cut: Mapping[str, str]) -> list[str]:
+    if not cut:
+        return []
+    starts = {beginning[:MIN_CUT_CHARS] for beginning in cut.values()}
+    if hasattr(column, "is_in"):
+        import polars
+
+        text = column.cast(polars.String)
+        column = text.filter(text.str.slice(0, MIN_CUT_CHARS).is_in(list(starts)))
+    elif str(column.dtype) == "category":
+        column = column.cat.categories
+    elif str(column.dtype) != "object":
+        column = column[column.str[:MIN_CUT_CHARS].isin(starts)]
+    values = sorted({value for value in column if isinstance(value, str) and value[:MIN_CUT_CHARS] in starts})
+    return [
+        shown
+        for shown, beginning in cut.items()
+        if (at := bisect_left(values, beginning)) < len(values) and values[at].startswith(beginning)
+    ]
