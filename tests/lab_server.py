@@ -1,4 +1,4 @@
-"""A real JupyterLab for browser tests: own directories, own port, ended with everything it started."""
+"""A real JupyterLab or Notebook 7 for browser tests: own directories, own port, ended with all it started."""
 
 from __future__ import annotations
 
@@ -10,13 +10,23 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 START_S = 60
+COLLABORATION = Path(__file__).parents[1] / "build" / "collaboration"
+"""Where `make test` installs `e2e/collaboration.txt`: beside the other packages it would be on everywhere."""
+
+Application = Literal["lab", "notebook"]
+STARTED_AS: dict[Application, tuple[str, str]] = {
+    "lab": ("jupyterlab", "LabApp"),
+    "notebook": ("notebook", "JupyterNotebookApp"),
+}
+"""Module and name of its configuration."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +37,15 @@ class Lab:
     root: Path
     """Where its notebooks are."""
     environment: dict[str, str]
+    application: Application = "lab"
+    command: tuple[str, ...] = ()
+    process: subprocess.Popen[bytes]
+
+    def page_url(self, notebook: str) -> str:
+        """Of a page with this notebook; in JupyterLab in a workspace of its own."""
+        if self.application == "notebook":
+            return f"{self.url}/notebooks/{notebook}"
+        return f"{self.url}/lab/workspaces/{uuid.uuid4().hex[:8]}/tree/{notebook}"
 
     def request(self, path: str, body: Any = None, method: str | None = None) -> Any:
         """JSON from the server's REST API."""
@@ -44,14 +63,22 @@ class Lab:
 
 
 @contextmanager
-def running_lab(base: Path, environment: dict[str, str]) -> Iterator[Lab]:
-    """Start JupyterLab with nothing of the user's in it."""
+def running_lab(
+    base: Path,
+    environment: dict[str, str],
+    application: Application = "lab",
+    disabled_extensions: Sequence[str] = (),
+) -> Iterator[Lab]:
+    """Start JupyterLab or Notebook 7 with nothing of the user's in it."""
     root = base / "notebooks"
     settings = base / "settings" / "@jupyterlab" / "apputils-extension"
-    for directory in (root, settings):
+    page_config = base / "config" / "labconfig"
+    for directory in (root, settings, page_config):
         directory.mkdir(parents=True)
     quiet = {"fetchNews": "false", "checkForUpdates": False}
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet), encoding="utf-8")
+    disabled = {"disabledExtensions": dict.fromkeys(disabled_extensions, True)}
+    (page_config / "page_config.json").write_text(json.dumps(disabled), encoding="utf-8")
     places = {
         "JUPYTER_CONFIG_DIR": str(base / "config"),
         "JUPYTER_DATA_DIR": str(base / "data"),
@@ -62,33 +89,75 @@ def running_lab(base: Path, environment: dict[str, str]) -> Iterator[Lab]:
     }
     environment = {**os.environ, **places, **environment}
     port = _free_port()
+    module, app_name = STARTED_AS[application]
     command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}"),
+        *(sys.executable, "-m", module, "--no-browser", "--allow-root", f"--port={port}"),
         *("--ServerApp.port_retries=0", "--IdentityProvider.token=", "--ServerApp.password="),
         *(
             "--ServerApp.disable_check_xsrf=True",
             f"--ServerApp.root_dir={root}",
-            "--LabApp.expose_app_in_browser=True",
+            f"--{app_name}.expose_app_in_browser=True",
         ),
     ]
-    log_path = base / "server.log"
+    with _process(command, environment, root, base / "server.log") as server:
+        lab = Lab(
+            url=f"http://127.0.0.1:{port}",
+            root=root,
+            environment=environment,
+            application=application,
+            command=tuple(command),
+            process=server,
+        )
+        _wait_until_up(lab, base / "server.log")
+        yield lab
+
+
+@contextmanager
+def serving_again(lab: Lab, log_path: Path) -> Iterator[Lab]:
+    """The same server started anew, at the same address, after its process has ended."""
+    lab.process.wait(30)
+    with _process(lab.command, lab.environment, lab.root, log_path) as server:
+        again = replace(lab, process=server)
+        _wait_until_up(again, log_path)
+        yield again
+
+
+@contextmanager
+def _process(
+    command: Sequence[str], environment: dict[str, str], directory: Path, log_path: Path
+) -> Iterator[subprocess.Popen[bytes]]:
     with log_path.open("w", encoding="utf-8") as log:
-        server = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, cwd=root)
-        lab = Lab(url=f"http://127.0.0.1:{port}", root=root, environment=environment)
+        server = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, cwd=directory)
         try:
-            _wait_until_up(lab, server, log_path)
-            yield lab
+            yield server
         finally:
             server.terminate()
             server.wait(30)
 
 
-def _wait_until_up(lab: Lab, server: subprocess.Popen[bytes], log_path: Path) -> None:
+def with_collaboration(environment: dict[str, str]) -> dict[str, str]:
+    """Environment of a server with jupyter-collaboration; raises where `make test` has not installed it."""
+    if not COLLABORATION.is_dir():
+        raise FileNotFoundError(f"{COLLABORATION} is missing: see tests/e2e/collaboration.txt, or run `make test`.")
+
+    def first(place: Path, name: str) -> str:
+        return os.pathsep.join(filter(None, (str(place), os.environ.get(name))))
+
+    return {
+        **environment,
+        "PYTHONPATH": first(COLLABORATION, "PYTHONPATH"),
+        "JUPYTER_PATH": first(COLLABORATION / "share" / "jupyter", "JUPYTER_PATH"),
+        "JUPYTER_CONFIG_PATH": first(COLLABORATION / "etc" / "jupyter", "JUPYTER_CONFIG_PATH"),
+    }
+
+
+def _wait_until_up(lab: Lab, log_path: Path) -> None:
+    server = lab.process
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline:
         if server.poll() is not None:
             raise RuntimeError(
-                f"JupyterLab ended with {server.returncode}:\n{log_path.read_text(encoding='utf-8')}"
+                f"The server ended with {server.returncode}:\n{log_path.read_text(encoding='utf-8')}"
             )
         try:
             lab.request("/api/status")
@@ -96,7 +165,7 @@ def _wait_until_up(lab: Lab, server: subprocess.Popen[bytes], log_path: Path) ->
             time.sleep(0.1)
         else:
             return
-    raise RuntimeError(f"JupyterLab was not up after {START_S} s:\n{log_path.read_text(encoding='utf-8')}")
+    raise RuntimeError(f"The server was not up after {START_S} s:\n{log_path.read_text(encoding='utf-8')}")
 
 
 def _free_port() -> int:

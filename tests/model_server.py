@@ -24,6 +24,10 @@ class Reply:
     """Of an answer with another status."""
     piece_s: float = 0.0
     """Pause between two pieces of the stream."""
+    until: threading.Event | None = None
+    """Send the headers, then hold the answer back until this is set or the client goes away."""
+    hold_at: int = 0
+    """So many pieces are sent before `until` is waited for."""
     hang: bool = False
     """Send the headers, then nothing until the client goes away."""
     drop_after: int | None = None
@@ -74,6 +78,17 @@ class ModelServer:
     def script(self, *replies: Reply | str) -> None:
         self.replies = [Reply(text=reply) if isinstance(reply, str) else reply for reply in replies]
         self.requests.clear()
+
+    def forget(self) -> None:
+        """As a new server at the same address."""
+        vars(self).update(vars(ModelServer(url=self.url)))
+
+    def wait_until_asked(self, times: int = 1, timeout_s: float = 60) -> None:
+        """Until so many requests have come since the script was set."""
+        deadline = time.monotonic() + timeout_s
+        while len(self.requests) < times:
+            assert time.monotonic() < deadline, f"asked {len(self.requests)} times in {timeout_s} s, not {times}"
+            time.sleep(0.02)
 
     def wait_for_hang_up(self, timeout_s: float) -> None:
         """Return when a client has closed a stream, or after the limit."""
@@ -172,11 +187,10 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.raw:
             self._raw(reply.raw)
             return
-        while reply.hang:
-            time.sleep(0.05)
-            self._raw(": waiting\n\n")
         pieces = _pieces(reply.text)
-        for index, piece in enumerate(pieces):
+        for index, piece in enumerate(pieces or [""]):
+            if index == reply.hold_at:
+                self._hold(reply)
             if index == reply.drop_after:
                 return
             part: dict[str, Any] = {"choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]}
@@ -193,6 +207,11 @@ class _Handler(BaseHTTPRequestHandler):
         end: dict[str, Any] = {"choices": [{"index": 0, "delta": {}, "finish_reason": reply.finish}]}
         self._event({**end, "usage": usage} if reply.counts else end)
         self._raw("data: [DONE]\n\n")
+
+    def _hold(self, reply: Reply) -> None:
+        while reply.hang or not (reply.until is None or reply.until.is_set()):
+            time.sleep(0.05)
+            self._raw(": waiting\n\n")
 
     def _event(self, part: dict[str, Any]) -> None:
         event = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": MODEL, **part}

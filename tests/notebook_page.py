@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import uuid
+import re
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import nbformat
 from lab_server import Lab
 from nbformat import NotebookNode
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import ConsoleMessage, Error, Locator, Page, expect
 
 READY = """() => {
   const widget = window.jupyterapp?.shell.currentWidget;
@@ -20,6 +21,12 @@ READY = """() => {
   );
 }"""
 
+NOT_OURS = [
+    r"Plugin \S+ .* took [\d.]+ms to activate",  # JupyterLab on a busy machine
+    r"Canceled future for create_subshell_request message",  # JupyterLab's comms; ours are waited for
+]
+"""JupyterLab's own noise, each with its reason."""
+
 
 @dataclass
 class NotebookPage:
@@ -28,10 +35,31 @@ class NotebookPage:
     page: Page
     lab: Lab
     name: str
+    complaints: list[str] = field(default_factory=list)
+    """What the browser's console has as an error, uncaught exceptions and unhandled rejections included."""
+    tolerated: list[str] = field(default_factory=lambda: list(NOT_OURS))
+    """Patterns of complaints that a test provokes itself come here too."""
+
+    def __post_init__(self) -> None:
+        self.page.on("console", self._note)
+        self.page.on("pageerror", self._note_uncaught)
+
+    def _note(self, message: ConsoleMessage) -> None:
+        ours = "codeagent" in f"{message.text} {message.location.get('url', '')}".lower()
+        if message.type == "error" or (message.type == "warning" and ours):
+            self.complaints.append(f"{message.type}: {message.text} ({message.location.get('url', '')})")
+
+    def _note_uncaught(self, error: Error) -> None:
+        self.complaints.append(f"uncaught: {error.message}\n{error.stack or ''}")
+
+    def check_console(self) -> None:
+        """Nothing went wrong that nobody was told of."""
+        found = [text for text in self.complaints if not any(re.search(known, text) for known in self.tolerated)]
+        assert found == [], "\n".join(found)
 
     def open(self) -> None:
-        """Load Lab on this notebook, in a workspace of its own."""
-        self.page.goto(f"{self.lab.url}/lab/workspaces/{uuid.uuid4().hex[:8]}/tree/{self.name}")
+        """Load a page with this notebook."""
+        self.page.goto(self.lab.page_url(self.name))
         self.page.wait_for_function(READY, timeout=60_000)
 
     def reload(self) -> None:
@@ -41,12 +69,13 @@ class NotebookPage:
             "() => Boolean(window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel)"
         )
 
-    def open_panel(self) -> Locator:
-        """The side panel, revealed."""
+    def open_panel(self, tab: str = "Now") -> Locator:
+        """The side panel, revealed, with one of its tabs selected."""
         panel = self.page.get_by_role("region", name="Code agent")
         if not panel.is_visible():
             self.page.get_by_role("tab", name="Code agent").click()
         expect(panel).to_be_visible()
+        panel.get_by_role("tab", name=tab).click()
         return panel
 
     def run_cell(self, index: int) -> None:
@@ -62,12 +91,32 @@ class NotebookPage:
         awaiting = "await" if wait else "void"
         self.page.evaluate(f"async () => {{ {awaiting} window.jupyterapp.commands.execute('{name}'); }}")
 
+    def wait_for_idle(self) -> None:
+        """Until the kernel is there, linked to, and free."""
+        self.page.wait_for_function(READY, timeout=60_000)
+
+    def call(self, expression: str) -> Any:
+        """JavaScript with `panel` (the notebook), `notebook` (its widget) and `shared` (its model)."""
+        names = "const panel = window.jupyterapp.shell.currentWidget, notebook = panel.content"
+        return self.page.evaluate(f"async () => {{ {names}, shared = notebook.model.sharedModel; {expression} }}")
+
     def wait_until_ran(self, index: int, timeout_s: float = 60) -> None:
         """Until the cell has an execution count: the kernel's status says idle too early."""
         self.page.wait_for_function(
             f"() => window.jupyterapp.shell.currentWidget.content.widgets[{index}].model.executionCount != null",
             timeout=timeout_s * 1000,
         )
+
+    def wait_until_run_ended(self, prompt: str, timeout_s: float = 60) -> None:
+        """Until the history has a run of this prompt that is over, whoever hears of it."""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            runs = self.lab.request("/jupyter-codeagent/runs?limit=20")["runs"]
+            found = [run["status"] for run in runs if run["prompt"].strip() == prompt]
+            if found and found[0] != "running":
+                return
+            assert time.monotonic() < deadline, f"{prompt!r} is {found or 'unknown'} after {timeout_s} s"
+            time.sleep(0.2)
 
     @property
     def cells(self) -> Locator:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import typing
@@ -21,13 +22,23 @@ import pytest
 from run_examples import example_run
 
 from jupyter_codeagent.cells import cells_from_run
+from jupyter_codeagent.errors import InsertError
 from jupyter_codeagent.frontend import messages
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import PROTOCOL, TARGET
 from jupyter_codeagent.frontend.state import LookAtVariables, columns_message, context_view, state_message
 from jupyter_codeagent.placement import PanelPlacement
 from jupyter_codeagent.record import run_view
-from jupyter_codeagent.values import CellState, Decision, Phase, Proposal, SandboxStatus, VariableSummary
+from jupyter_codeagent.values import (
+    CellState,
+    Decision,
+    Effects,
+    NamedValue,
+    Phase,
+    Proposal,
+    SandboxStatus,
+    VariableSummary,
+)
 from jupyter_codeagent.variables.render import Context, ToldVariable
 from jupyter_codeagent.variables.visible import Column
 
@@ -36,8 +47,26 @@ Message = dict[str, Any]
 GOLDEN: dict[str, dict[str, Message]] = json.loads(PATH.read_text(encoding="utf-8"))
 TO_PAGE, FROM_PAGE = GOLDEN["to_page"], GOLDEN["from_page"]
 
+EFFECTS = Effects(
+    reads=(NamedValue(name="flights", what="DataFrame 336776x19"),),
+    creates=(NamedValue(name="late"),),
+    overwrites=(NamedValue(name="daily", what="DataFrame 365x3"),),
+    changes=(NamedValue(name="flights", what="DataFrame 336776x19"),),
+    deletes=(NamedValue(name="old", what="list of 4"),),
+    missing=("airports",),
+    writes=("'late.csv'",),
+    unclear=("it runs text as code (exec)",),
+)
 PROPOSAL = Proposal(
-    id="9d1f", run_id="0123456789ab", kind="run", code="flights.head()", note="Step 1 of 4, in the sandbox.", step=1
+    id="9d1f",
+    run_id="0123456789ab",
+    kind="run",
+    code="flights.head()",
+    note="Step 1 of 4, in the sandbox.",
+    why="The attempt before failed: KeyError: 'late'",
+    previous_code="flights['late'].head()",
+    effects=EFFECTS,
+    step=1,
 )
 
 
@@ -51,8 +80,10 @@ class Wire:
         self.session = SimpleNamespace(send=self._send)
         self.iopub_socket = None
         self.published: list[Message] = []
+        self.kinds: list[str] = []
 
     def _send(self, socket: object, kind: str, content: Message, **_: Any) -> None:
+        self.kinds.append(kind)
         if kind == "comm_msg":
             self.published.append(content["data"])
 
@@ -60,9 +91,9 @@ class Wire:
         return next(message for message in reversed(self.published) if message["type"] == kind)
 
 
-def open_comm(hello: Message) -> None:
+def open_comm(hello: Message, comm_id: str = "page") -> None:
     """As the kernel does when a page opens a comm."""
-    opened: Any = SimpleNamespace(comm_id="page")
+    opened: Any = SimpleNamespace(comm_id=comm_id)
     comm.get_comm_manager().targets[TARGET](opened, {"content": {"data": hello}})
 
 
@@ -103,7 +134,7 @@ def link_to_page() -> Iterator[Link]:
     try:
         yield link
     finally:
-        link.link.close()
+        link.link.close(tell_pages=False)
 
 
 def with_page(act: Callable[[Link], Awaitable[Any]]) -> Any:
@@ -132,6 +163,16 @@ def golden_state() -> messages.StateMessage:
     return state_message(
         model="qwen-coder",
         approve="review",
+        settings={
+            "values": [
+                {"name": "model", "value": "qwen-coder", "source": "session", "fixed": False, "limit": None},
+                {"name": "privacy", "value": "schema", "source": "administrator", "fixed": True, "limit": "schema"},
+                {"name": "max_steps", "value": 4, "source": "default", "fixed": False, "limit": 6},
+                {"name": "timeout_s", "value": 60.5, "source": "user", "fixed": False, "limit": None},
+                {"name": "answer", "value": True, "source": "file", "fixed": False, "limit": None},
+            ],
+            "server": {"model": "qwen-coder", "label": "127.0.0.1:8080", "remote": False},
+        },
         sandbox=sandbox,
         context=context_view(look_at(flights), {"model": "hidden"}, {"flights": frozenset(["tailnum"])}),
         runs=[example_run()],
@@ -142,9 +183,13 @@ def golden_state() -> messages.StateMessage:
                 kind=PROPOSAL.kind,
                 code=PROPOSAL.code,
                 note=PROPOSAL.note,
+                why=PROPOSAL.why,
+                previous_code=PROPOSAL.previous_code,
+                effects=messages.effects_view(EFFECTS),
                 step=PROPOSAL.step,
             )
         ],
+        progress=golden_progress(),
     )
 
 
@@ -183,17 +228,22 @@ async def made_run(link: Link) -> Message:
     return link.wire.last("run")
 
 
-async def made_progress(link: Link) -> Message:
-    progress = messages.ProgressMessage(
+def golden_progress() -> messages.ProgressMessage:
+    return messages.ProgressMessage(
         type="progress",
         run_id="0123456789ab",
         phase="model",
         step=1,
+        stream=1,
+        offset=0,
         text="```python\nflights.gro",
         elapsed_s=1.25,
         usage={"prompt_tokens": 100, "completion_tokens": 7, "cached_tokens": 90, "calls": 1},
     )
-    link.link.send(progress)
+
+
+async def made_progress(link: Link) -> Message:
+    link.link.send(golden_progress())
     return link.wire.last("progress")
 
 
@@ -249,6 +299,41 @@ async def made_pulled(link: Link) -> Message:
     return link.wire.last("pulled")
 
 
+async def made_effects(link: Link) -> Message:
+    answer = messages.EffectsMessage(
+        type="effects", id=FROM_PAGE["find_effects"]["id"], effects=messages.effects_view(EFFECTS)
+    )
+    link.link.send(answer)
+    return link.wire.last("effects")
+
+
+async def made_models(link: Link) -> Message:
+    served = messages.ServedView(
+        base_url="https://models.example.org/v1",
+        label="models.example.org",
+        remote=True,
+        problem="models.example.org refused the key (401): check CODEAGENT_API_KEY.",
+        models=[],
+    )
+    here = messages.ServedView(
+        base_url="http://127.0.0.1:8080/v1",
+        label="127.0.0.1:8080",
+        remote=False,
+        problem="",
+        models=["qwen-coder", "small"],
+    )
+    embedded = messages.EmbeddedView(
+        name="qwen-1.5b", problem="weights not fetched: jupyter codeagent models fetch"
+    )
+    link.link.send({"type": "models", "servers": [served, here], "embedded": embedded, "looked": True})
+    return link.wire.last("models")
+
+
+async def made_refused(link: Link) -> Message:
+    link.link.send({"type": "refused", "text": "Your administrator fixes model = small; big was not set."})
+    return link.wire.last("refused")
+
+
 async def made_ping(link: Link) -> Message:
     link.link.send({"type": "ping"})
     return link.wire.last("ping")
@@ -263,9 +348,12 @@ MAKERS = {
     "insert": made_insert,
     "mark": made_mark,
     "pulled": made_pulled,
+    "effects": made_effects,
     "ping": made_ping,
     "context": made_context,
     "columns": made_columns,
+    "models": made_models,
+    "refused": made_refused,
 }
 
 
@@ -381,7 +469,19 @@ def test_the_decision_approves_the_code_as_the_person_edited_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["stop", "cell_state", "share", "pull", "share_columns", "find_columns", "sharing"]
+    "kind",
+    [
+        "find_effects",
+        "applied",
+        "stop",
+        "missed",
+        "cell_state",
+        "share",
+        "pull",
+        "share_columns",
+        "find_columns",
+        "sharing",
+    ],
 )
 def test_what_the_user_does_reaches_the_session_as_it_was_sent(kind: str) -> None:
     async def act(link: Link) -> list[Mapping[str, Any]]:
@@ -407,6 +507,106 @@ def test_an_insertion_that_the_page_acknowledged_is_done() -> None:
     with_page(act)
 
 
+def test_a_page_that_comes_while_another_inserts_does_not_insert_as_well_and_is_the_next_to_try() -> None:
+    async def act(link: Link) -> int:
+        placing = place(link)
+        made = await link.wait_for("insert")
+        open_comm({**FROM_PAGE["hello"], "session": "another"}, "newcomer")
+        await link.wait_for("state")
+        sent_meanwhile: int = sum(message["type"] == "insert" for message in link.wire.published)
+        link.wire.published.clear()
+        refusal = {"ok": False, "cell_ids": [], "problem": "the notebook is read-only"}
+        await link.hear({**FROM_PAGE["inserted"], **refusal, "id": made["id"]})
+        again = await link.wait_for("insert")
+        assert again["id"] == made["id"]
+        await link.hear({**FROM_PAGE["inserted"], "id": made["id"]})
+        await placing
+        return sent_meanwhile
+
+    sent: int = with_page(act)
+    assert sent == 1  # to the first page
+
+
+def test_cells_that_no_page_inserted_go_to_the_next_page_that_comes() -> None:
+    async def act(link: Link) -> Message:
+        placing = place(link)
+        made = await link.wait_for("insert")
+        refusal = {"ok": False, "cell_ids": [], "problem": "the notebook is read-only"}
+        await link.hear({**FROM_PAGE["inserted"], **refusal, "id": made["id"]})
+        await asyncio.gather(placing, return_exceptions=True)
+        link.wire.published.clear()
+        open_comm({**FROM_PAGE["hello"], "session": "another"}, "newcomer")
+        return await link.wait_for("insert")
+
+    sent: Message = with_page(act)
+    assert sent["type"] == "insert"
+
+
+def test_cells_that_no_page_inserted_go_to_one_page_only_when_two_come_back() -> None:
+    async def act(link: Link) -> tuple[int, int]:
+        placing = place(link)
+        made = await link.wait_for("insert")
+        refusal = {"ok": False, "cell_ids": [], "problem": "the notebook is read-only"}
+        await link.hear({**FROM_PAGE["inserted"], **refusal, "id": made["id"]})
+        await asyncio.gather(placing, return_exceptions=True)
+        link.wire.published.clear()
+        for name in ("first", "second"):
+            open_comm({**FROM_PAGE["hello"], "session": name}, name)
+        again = await link.wait_for("insert")
+        sent = sum(message["type"] == "insert" for message in link.wire.published)
+        await link.hear({**FROM_PAGE["inserted"], "id": again["id"]})
+        await asyncio.sleep(0.01)
+        link.wire.published.clear()
+        open_comm({**FROM_PAGE["hello"], "session": "third"}, "third")
+        await link.wait_for("state")
+        return sent, sum(message["type"] == "insert" for message in link.wire.published)
+
+    sent: tuple[int, int] = with_page(act)
+    assert sent == (1, 0)
+
+
+def test_cells_of_a_run_that_is_stopped_while_they_are_inserted_go_again_and_never_come_later() -> None:
+    async def act(link: Link) -> list[Message]:
+        placing = place(link)
+        made = await link.wait_for("insert")
+        placing.cancel()
+        await asyncio.gather(placing, return_exceptions=True)
+        discarded = link.wire.last("mark")
+        assert (discarded["run_id"], discarded["state"]) == (made["run_id"], "discarded")
+        link.wire.published.clear()
+        await link.say_hello()
+        await link.wait_for("state")
+        return link.wire.published
+
+    assert [message["type"] for message in with_page(act)] == ["state"]
+
+
+def test_a_page_that_refuses_to_insert_is_told_apart_from_one_that_is_gone() -> None:
+    async def act(link: Link) -> InsertError:
+        placing = place(link)
+        made = await link.wait_for("insert")
+        refusal = {"ok": False, "cell_ids": [], "problem": "the notebook is read-only"}
+        await link.hear({**FROM_PAGE["inserted"], **refusal, "id": made["id"]})
+        with pytest.raises(InsertError, match="the notebook is read-only") as caught:
+            await placing
+        return caught.value
+
+    error: InsertError = with_page(act)
+    assert error.refused
+
+
+def test_pages_hear_nothing_of_a_comm_that_is_dropped() -> None:
+    async def act(link: Link) -> list[str]:
+        link.link.announce()
+        link.link.announce()  # the former beacon is dropped
+        await link.say_hello()  # and the page's former comm
+        await asyncio.sleep(0)
+        gc.collect()
+        return link.wire.kinds
+
+    assert "comm_close" not in with_page(act)
+
+
 def test_a_mark_that_the_page_acknowledged_is_done() -> None:
     async def act(link: Link) -> messages.MarkedMessage:
         marking = mark(link)
@@ -415,6 +615,18 @@ def test_a_mark_that_the_page_acknowledged_is_done() -> None:
         return await marking
 
     assert with_page(act) == FROM_PAGE["marked"]
+
+
+def test_a_mark_that_the_page_refuses_is_not_told_as_an_insertion() -> None:
+    async def act(link: Link) -> None:
+        marking = mark(link)
+        made = await link.wait_for("mark")
+        refusal = {"ok": False, "cell_ids": [], "problem": "the notebook is read-only"}
+        await link.hear({**FROM_PAGE["marked"], **refusal, "id": made["id"]})
+        with pytest.raises(InsertError, match=r"were not set to \w+: the notebook is read-only"):
+            await marking
+
+    with_page(act)
 
 
 def test_the_lists_of_words_that_the_page_repeats_are_complete() -> None:

@@ -1,12 +1,13 @@
-"""A JupyterLab, a Chromium and notebooks for the browser tests."""
+"""A JupyterLab, a Chromium and notebooks for the browser tests, and what was to be seen when one of them fails."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 
 import nbformat
@@ -15,37 +16,100 @@ from lab_server import Lab, running_lab
 from model_server import ModelServer, serving
 from nbformat.v4 import new_code_cell, new_notebook
 from notebook_page import NotebookPage, OpenNotebook
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 CHROMIUM_FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--force-color-profile=srgb"),
 ]
+HERE = Path(__file__).parent
+ARTIFACTS = HERE.parents[1] / "build" / "test-artifacts"
+LIMIT_S = 240
+"""Of a test: three of them share two cores, and each starts kernels and a page."""
+EXPECT_MS = 20_000
+"""Of an `expect` that names no limit: a page that takes 5 s alone takes longer beside two others."""
+SCREENSHOT_MS = 10_000
+LOG_LINES = 60
+OF_THE_RUN = pytest.StashKey[dict[str, Browser | Lab]]()
 
 
-@pytest.fixture(scope="module")
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[OF_THE_RUN] = {}
+    expect.set_options(timeout=EXPECT_MS)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(LIMIT_S))
+
+
+@pytest.fixture(scope="session")
 def shared_model() -> Iterator[ModelServer]:
-    """One scripted model for a file of browser tests; each test scripts it anew."""
+    """One scripted model for all browser tests; each test scripts it anew."""
     with serving() as server:
         yield server
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory, shared_model: ModelServer) -> Iterator[Lab]:
+@pytest.fixture(autouse=True)
+def _nothing_of_the_test_before(request: pytest.FixtureRequest) -> None:
+    if "shared_model" in request.fixturenames:
+        request.getfixturevalue("shared_model").forget()
+
+
+@pytest.fixture(scope="session")
+def lab(
+    tmp_path_factory: pytest.TempPathFactory, shared_model: ModelServer, pytestconfig: pytest.Config
+) -> Iterator[Lab]:
+    """One server for all browser tests: notebooks need names of their own, and the history grows with each test."""
     environment = {"CODEAGENT_BASE_URL": shared_model.url, "CODEAGENT_MODEL": "scripted"}
     with running_lab(tmp_path_factory.mktemp("lab"), environment) as running:
+        pytestconfig.stash[OF_THE_RUN]["lab"] = running
         yield running
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+@pytest.fixture(scope="session")
+def browser(pytestconfig: pytest.Config) -> Iterator[Browser]:
+    """While it is there no `asyncio.run` works in this process: the browser tests come last, see ../conftest.py."""
     path = shutil.which("chromium") or shutil.which("google-chrome")
     if path is None:
         pytest.fail("No Chromium on PATH: apt-get install chromium, or run the tests with `make test`.")
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
+        pytestconfig.stash[OF_THE_RUN]["browser"] = started
         yield started
         started.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Before the pages of a failed test are closed: pictures of them as files, the rest in the report."""
+    report = yield
+    if report.failed and report.when != "teardown":
+        name = re.sub(r"[^\w.-]+", "-", item.nodeid.removeprefix("tests/e2e/"))
+        running = item.config.stash[OF_THE_RUN]
+        if isinstance(browser := running.get("browser"), Browser):
+            pages = [page for context in browser.contexts for page in context.pages]
+            for number, page in enumerate(pages):
+                report.sections.append((f"page {number}: {page.url}", looked_at(page, f"{name}.{number}.png")))
+        if isinstance(lab := running.get("lab"), Lab):
+            lines = (lab.root.parent / "server.log").read_text(encoding="utf-8").splitlines()
+            report.sections.append(("end of JupyterLab's log", "\n".join(lines[-LOG_LINES:])))
+    return report
+
+
+def looked_at(page: Page, file_name: str) -> str:
+    """Take a picture of a page; where it lies, and what the page's console said."""
+    ARTIFACTS.mkdir(parents=True, exist_ok=True)
+    try:
+        page.screenshot(path=ARTIFACTS / file_name, timeout=SCREENSHOT_MS)
+        console = [f"{message.type}: {message.text}" for message in page.console_messages()]
+        errors = [f"uncaught: {error}" for error in page.page_errors()]
+    except Error as problem:  # the page itself may be what is broken: the test's own failure counts
+        return f"The page could not be looked at: {problem}"
+    return "\n".join([f"screenshot: {ARTIFACTS / file_name}", *console[-LOG_LINES:], *errors])
 
 
 @pytest.fixture
@@ -54,12 +118,15 @@ def open_notebook(
 ) -> Iterator[OpenNotebook]:
     """Write a notebook with the given cells, start its kernel, open it in a new page."""
     pages: list[NotebookPage] = []
+    own_name = f"{request.node.name.split('[')[0]}-{uuid.uuid4().hex[:4]}.ipynb"  # all tests share the directory
 
     def open_it(sources: Sequence[str], name: str | None = None) -> NotebookPage:
-        notebook_name = name or f"{request.node.name.split('[')[0]}.ipynb"
+        notebook_name = name or own_name
         path = lab.root / notebook_name
         if not path.exists():
             write_notebook(path, sources)
+        elif sources and notebook_name not in {page.name for page in pages}:
+            pytest.fail(f"{notebook_name} is there from another test: choose another name")
         lab.start_session(notebook_name)
         context = browser.new_context(viewport={"width": 1500, "height": 950})
         page = NotebookPage(page=context.new_page(), lab=lab, name=notebook_name)
@@ -72,8 +139,24 @@ def open_notebook(
         if screenshots := os.environ.get("CODEAGENT_SCREENSHOTS"):
             page.page.screenshot(path=f"{screenshots}/{request.node.name}.png")
         page.page.context.close()
-    for session in lab.request("/api/sessions"):
-        lab.request(f"/api/sessions/{session['id']}", method="DELETE")
+    while sessions := lab.request("/api/sessions"):  # those that share a kernel end together
+        lab.request(f"/api/sessions/{sessions[0]['id']}", method="DELETE")
+    forget_settings(lab)
+    if "quiet_console" in request.fixturenames:
+        for page in pages:
+            page.check_console()
+
+
+def forget_settings(lab: Lab) -> None:
+    """What a test has kept in JupyterLab's settings is not for the tests behind it, whose Lab is the same."""
+    for kept in Path(lab.environment["JUPYTERLAB_SETTINGS_DIR"]).rglob("*.jupyterlab-settings"):
+        if kept.stem != "notification":
+            kept.unlink()
+
+
+@pytest.fixture
+def quiet_console() -> None:
+    """A test that uses it fails where the browser's console has an error that nobody was told of."""
 
 
 def write_notebook(path: Path, sources: Sequence[str]) -> None:

@@ -58,7 +58,7 @@ def test_a_column_hidden_in_the_panel_never_reaches_the_model_nor_the_sandbox_al
 ) -> None:
     shared_model.script(COLUMNS, "x")
     notebook = open_notebook([LOAD, ASK])
-    panel = notebook.open_panel()
+    panel = notebook.open_panel("Context")
     notebook.run_cell(0)
     entry = unfold(panel, "df")
     expect(entry.get_by_label("What the model is told of df")).to_contain_text("tailnum", timeout=30_000)
@@ -82,7 +82,7 @@ def test_a_column_hidden_in_the_panel_never_reaches_the_model_nor_the_sandbox_al
     # Another page on the saved notebook, and a fresh kernel under it.
     notebook.saved()
     notebook.reload()
-    panel = notebook.open_panel()
+    panel = notebook.open_panel("Context")
     expect(checkbox(unfold(panel, "df"), "tailnum")).not_to_be_checked(timeout=30_000)
     shared_model.script(COLUMNS, "x")
     restart_and_run_all(notebook)
@@ -95,7 +95,7 @@ def test_what_is_shown_again_is_told_again_and_the_notebook_keeps_no_entry(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
     notebook = open_notebook([LOAD, "%agent hide df[tailnum]", "secret = 1"])
-    panel = notebook.open_panel()
+    panel = notebook.open_panel("Context")
     notebook.run_all()
     entry = unfold(panel, "df")
     expect(checkbox(entry, "tailnum")).not_to_be_checked(timeout=30_000)
@@ -125,7 +125,7 @@ def test_a_notebook_of_another_hides_before_the_first_run_but_shares_nothing_wit
     nbformat.write(notebook_file, lab.root / "foreign.ipynb")
     shared_model.script(code("print('sandbox has', sorted(df.columns), 'keys' in globals())"), "x")
     notebook = open_notebook([], "foreign.ipynb")
-    panel = notebook.open_panel()
+    panel = notebook.open_panel("Context")
     notebook.run_all()
     expect(notebook.cells.nth(2)).to_contain_text("sandbox has ['city', 'n'] False", timeout=60_000)
     assert "tailnum" not in sent_to(shared_model)
@@ -137,11 +137,11 @@ def test_a_notebook_of_another_hides_before_the_first_run_but_shares_nothing_wit
 
 def test_looking_at_variables_does_not_change_the_notebook(open_notebook: OpenNotebook) -> None:
     notebook = open_notebook([LOAD, "1 + 1"])
-    notebook.open_panel()
+    notebook.open_panel("Context")
     notebook.run_all()
     notebook.wait_until_ran(1)
     notebook.saved()
-    unfold(notebook.open_panel(), "df")
+    unfold(notebook.open_panel("Context"), "df")
     notebook.reload()
-    expect(notebook.open_panel().get_by_label("Sharing of df")).to_be_visible(timeout=30_000)
+    expect(notebook.open_panel("Context").get_by_label("Sharing of df")).to_be_visible(timeout=30_000)
     assert not notebook.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.model.dirty")

@@ -300,7 +300,7 @@ def visit(browser: Browser, listener: Listener, keys: list[str]) -> set[str]:
             page.wait_for_timeout(100)
         else:
             unheard.add(key)
-        page.close()
+        # Not closed one by one: Chromium does not always answer for a page that is leaving for somewhere else.
     context.close()
     return unheard
 

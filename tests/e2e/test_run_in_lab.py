@@ -94,7 +94,7 @@ def test_stop_in_the_panel_ends_the_run_at_once(open_notebook: OpenNotebook, sha
     notebook = open_notebook([LOAD, ASK])
     panel = notebook.open_panel()
     notebook.run_all()
-    expect(panel.get_by_label("Reply of the model so far")).to_contain_text("x = 1", timeout=30_000)
+    expect(panel.get_by_role("group", name="Code of the model so far")).to_contain_text("x = 1", timeout=30_000)
     panel.get_by_role("button", name="Stop this run").click()
     expect(notebook.cells.nth(1)).to_contain_text("StoppedError", timeout=3_000)
     assert notebook.states() == ["", ""]

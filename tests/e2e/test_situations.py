@@ -89,11 +89,11 @@ def test_a_notebook_closed_during_the_run_has_its_cells_when_it_is_opened_again(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
     shared_model.script(SLOW, "no figures")
-    notebook = open_notebook([LOAD, "%%agent\nsum?"])
+    notebook = open_notebook([LOAD, "%%agent\nWho closed it?"])
     run_into_the_sandbox(notebook)
     notebook.saved()
     notebook.page.evaluate("() => { window.jupyterapp.shell.currentWidget.dispose(); }")
-    notebook.page.wait_for_timeout(8_000)  # the run ends with nobody there
+    notebook.wait_until_run_ended("Who closed it?")
     notebook.open()
     notebook.wait_for_states(["", "", "pending", "pending"])
     expect(notebook.cells.nth(2)).to_contain_text("7")
@@ -157,9 +157,9 @@ def test_history_lists_and_searches_all_runs_with_no_kernel_running(
     panel = notebook.open_panel()
     panel.get_by_role("tab", name="History").click()
     panel.get_by_label("Search the history").fill("zebras")
-    found = panel.get_by_role("listitem").filter(has_text="An unmistakable question about zebras")
+    found = panel.get_by_role("option").filter(has_text="An unmistakable question about zebras")
     expect(found).to_have_count(1)
-    found.get_by_role("button").click()
+    found.click()
     expect(panel.get_by_label("Final code")).to_contain_text("12345")
 
 

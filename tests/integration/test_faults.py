@@ -149,6 +149,7 @@ def interrupt_when(kernel: Kernel, condition: object, after_s: float = 0.3) -> t
     return thread
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("stage", ["model", "sandbox"])
 def test_an_interrupt_stops_within_a_second_and_the_next_run_works(
     kernel: Kernel, model_server: ModelServer, stage: str

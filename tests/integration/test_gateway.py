@@ -24,7 +24,7 @@ from jupyter_codeagent.transfer.spool import Spool
 from jupyter_codeagent.values import ExecutionResult, SandboxPolicy
 
 WAIT_S = 60.0
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.xdist_group("gateway")]
 
 
 @pytest.fixture(

@@ -24,6 +24,8 @@ from run_examples import CODE, example_run
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.server.libraries import NOT_INSTALLED, plotly_script
 
+pytestmark = pytest.mark.xdist_group("server extension")
+
 ROOT = Path(__file__).parents[2]
 TOKEN = "a-token-of-this-test"
 
@@ -116,12 +118,14 @@ def runs(request: pytest.FixtureRequest) -> Iterator[None]:
 ROUTES = [
     ("GET", "status"),
     ("GET", "runs"),
+    ("GET", "overview"),
     ("GET", "runs/first"),
     ("GET", "runs/first/cells"),
     ("GET", "runs/first/export"),
     ("GET", "libraries/plotly"),
     ("POST", "runs/first/state"),
     ("DELETE", "runs/first"),
+    ("DELETE", "runs?all=yes"),
 ]
 
 
@@ -140,10 +144,10 @@ def test_nothing_is_answered_without_a_token(server: Server, method: str, path: 
 def test_everything_is_answered_with_a_token(server: Server, method: str, path: str) -> None:
     reply = server.ask(path, method=method, data={"state": "accepted"} if method == "POST" else None)
 
-    assert reply.status == (204 if method == "DELETE" else 200)
+    assert reply.status == (204 if (method, path) == ("DELETE", "runs/first") else 200)
 
 
-@pytest.mark.parametrize(("method", "path"), ROUTES[-2:])
+@pytest.mark.parametrize(("method", "path"), ROUTES[-3:])
 def test_a_page_of_another_site_cannot_use_the_cookie_to_change_anything(
     server: Server, method: str, path: str
 ) -> None:
@@ -178,6 +182,10 @@ def test_runs_are_listed_newest_first_with_their_total(server: Server) -> None:
         ("status=ok", 3),
         ("status=failed", 0),
         ("offset=2", 3),
+        ("model=qwen-coder&outcome=pending", 3),
+        ("model=other", 0),
+        ("outcome=failed", 0),
+        ("since=102", 1),
     ],
 )
 def test_runs_are_searched(server: Server, query: str, found: int) -> None:
@@ -237,6 +245,45 @@ def test_a_deleted_run_is_gone(server: Server) -> None:
     assert server.ask("runs").json["total"] == 2
 
 
+def test_runs_of_a_notebook_or_all_are_deleted_and_counted(server: Server) -> None:
+    assert server.ask("runs?notebook=second.ipynb", method="DELETE").json == {"deleted": 1}
+    assert [run["id"] for run in server.ask("runs").json["runs"]] == ["third", "first"]
+    assert server.ask("runs?all=yes", method="DELETE").json == {"deleted": 2}
+    assert server.ask("runs").json["total"] == 0
+
+
+def test_the_overview_has_the_times_and_counts_of_what_matches(server: Server) -> None:
+    answer = server.ask("overview?notebook=first.ipynb&search=frontier").json
+
+    assert answer["times"] == [100]
+    assert sorted(item["name"] for item in answer["notebooks"]) == ["first.ipynb", "second.ipynb", "third.ipynb"]
+    assert answer["models"] == [{"name": "qwen-coder", "count": 1}]
+    assert answer["outcomes"] == [{"name": "pending", "count": 1}]
+
+
+def test_a_notebook_has_the_path_that_pages_open_it_by(server: Server) -> None:
+    """The kernel knows it by where it lies on the disk."""
+    root = server.history.path.parents[2]
+    for name, notebook in (("inside", root / "work" / "eda 1.ipynb"), ("outside", root.parent / "eda.ipynb")):
+        server.history.save(example_run(id=name, request__notebook=str(notebook)), session="k")
+
+    rows = {run["id"]: run["notebook"] for run in server.ask("runs").json["runs"]}
+    assert (rows["inside"], rows["outside"]) == ("work/eda 1.ipynb", str(root.parent / "eda.ipynb"))
+    assert server.ask("runs/inside").json["request"]["notebook"] == "work/eda 1.ipynb"
+    assert [run["id"] for run in server.ask("runs?notebook=work/eda%201.ipynb").json["runs"]] == ["inside"]
+    assert "work/eda 1.ipynb" in [item["name"] for item in server.ask("overview").json["notebooks"]]
+    assert server.ask("runs?notebook=work/eda%201.ipynb", method="DELETE").json == {"deleted": 1}
+
+
+def test_a_run_is_answered_with_the_decisions_over_its_cells(server: Server) -> None:
+    server.ask("runs/first/state", method="POST", data={"state": "edited"})
+    server.ask("runs/first/state", method="POST", data={"state": "accepted"})
+
+    decisions = server.ask("runs/first").json["decisions"]
+    assert [(made["what"], made["by"]) for made in decisions] == [("edited", "panel"), ("accepted", "panel")]
+    assert decisions[0]["at"] > 1_700_000_000
+
+
 def test_the_status_tells_version_and_policy(server: Server) -> None:
     answer = server.ask("status").json
 
@@ -259,6 +306,11 @@ def test_the_status_tells_version_and_policy(server: Server) -> None:
         ("GET", "runs?offset=-1", None, 400, "offset='-1' is not a number"),
         ("GET", f"runs?limit={'9' * 5000}", None, 400, "is not a number"),
         ("GET", "runs?status=nice", None, 400, "'nice' is not one of running"),
+        ("GET", "overview?outcome=nice", None, 400, "'nice' is not one of pending"),
+        ("GET", "runs?since=yesterday", None, 400, "since='yesterday' is not a number"),
+        ("DELETE", "runs", None, 400, "Say which runs to delete"),
+        ("DELETE", "runs?all=no", None, 400, "Say which runs to delete"),
+        ("DELETE", "runs?all=yes&notebook=first.ipynb", None, 400, "Say which runs to delete"),
     ],
 )
 def test_a_bad_request_is_answered_with_one_line_of_json(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +37,10 @@ MakeBox = Callable[..., Box]
 def make_box(loop_thread: Callable[[Coroutine[Any, Any, Any]], Any], tmp_path: Path) -> Iterator[MakeBox]:
     made: list[Box] = []
 
-    def make(level: SandboxLevel, **policy: Any) -> Box:
+    def make(level: SandboxLevel, preload: Sequence[str] = (), **policy: Any) -> Box:
         wanted = SandboxPolicy(levels=(level,), **policy)
         try:
-            kernel = loop_thread(SandboxKernel.start(policy=wanted, data_dir=tmp_path))
+            kernel = loop_thread(SandboxKernel.start(policy=wanted, data_dir=tmp_path, preload=preload))
         except SandboxUnavailableError as problem:
             if _machine_lacks(level, problem):
                 pytest.skip(str(problem))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 from sandbox_box import Box
 
 from jupyter_codeagent.transfer.spool import Spool
+from jupyter_codeagent.values import SandboxLevel
 
 
 def test_a_copy_that_is_sent_anew_while_the_old_one_is_in_use_is_no_disk_that_the_code_has_used(box: Box) -> None:
@@ -27,3 +30,11 @@ def test_a_copy_that_is_sent_anew_while_the_old_one_is_in_use_is_no_disk_that_th
     finally:
         spool.close()
         box.run("del frame, part")
+
+
+def test_a_table_is_printed_with_all_the_columns_that_a_notebook_prints(
+    make_box: Callable[..., Box], level: SandboxLevel
+) -> None:
+    warm = make_box(level, preload=("pandas",))
+    printed = warm.text("import pandas as pd; print(pd.DataFrame({f'a_long_name_{n}': [n] for n in range(12)}))")
+    assert [name for name in printed.split() if name.startswith("a_")] == [f"a_long_name_{n}" for n in range(12)]

@@ -113,6 +113,7 @@ def test_a_figure_is_shown_as_png_at_the_end_of_the_cell(box: Any) -> None:
 # --- time -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.alone
 def test_code_over_the_time_limit_is_interrupted_and_keeps_its_state(box: Any) -> None:
     box.run("before = 1")
     result = box.run("during = 2\nwhile True: pass", timeout_s=0.3)
@@ -159,6 +160,7 @@ def test_threads_left_behind_do_not_burn_processor_time_for_ever(make_box: MakeB
     assert "between two requests it used more than 0.5 s of processor time" in result.reason
 
 
+@pytest.mark.alone
 def test_cancelling_the_task_interrupts_the_code_and_keeps_its_state(box: Any) -> None:
     async def cancelled() -> float:
         task = asyncio.create_task(box.kernel.execute("reached = 1\nwhile True: pass", timeout_s=30))

@@ -152,6 +152,28 @@ def test_a_rejection_with_a_reason_is_told_to_the_model() -> None:
     assert "use the median" in model.requests[1].messages[-1].content
 
 
+def test_each_proposal_tells_what_led_to_it_and_the_code_of_the_attempt_before() -> None:
+    asked: list[Proposal] = []
+
+    async def reject_second(proposal: Proposal) -> Decision:
+        asked.append(proposal)
+        no = len(asked) == 2
+        return Decision(
+            action="reject" if no else "approve",
+            code=proposal.code,
+            decided_by="panel",
+            reason="use the median" if no else "",
+        )
+
+    runner = RunnerDouble({"print(1)": failed("KeyError", "'late'")})
+    ask([code("print(1)"), code("print(2)"), code("print(7)")], runner, decide=reject_second)
+    assert [(proposal.previous_code, proposal.why) for proposal in asked] == [
+        ("", ""),
+        ("print(1)", "The attempt before failed: KeyError: 'late'"),
+        ("print(2)", "You said no to the attempt before: use the median"),
+    ]
+
+
 def test_edited_code_is_what_runs_and_what_is_offered() -> None:
     async def edit(proposal: Proposal) -> Decision:
         return Decision(action="approve", code="print(8)", decided_by="panel")

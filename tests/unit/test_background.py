@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -34,6 +34,7 @@ def test_an_exception_of_the_coroutine_reaches_the_caller(background: Background
         background.run(fail())
 
 
+@pytest.mark.alone
 def test_an_interrupt_cancels_the_task_and_waits_until_it_has_wound_up(background: Background) -> None:
     wound_up = threading.Event()
 
@@ -51,6 +52,23 @@ def test_an_interrupt_cancels_the_task_and_waits_until_it_has_wound_up(backgroun
         background.wait(background.submit(hang()), tick=interrupt)
     assert wound_up.is_set()
     assert time.monotonic() - started < 2
+
+
+def test_a_failure_while_waiting_stops_the_task_as_an_interrupt_does(background: Background) -> None:
+    wound_up = threading.Event()
+
+    async def hang() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            wound_up.set()
+
+    def fail() -> None:
+        raise OSError("told")
+
+    with pytest.raises(OSError, match="told"):
+        background.wait(background.submit(hang()), tick=fail)
+    assert wound_up.is_set()
 
 
 def test_a_task_cancelled_from_another_thread_ends_the_wait(background: Background) -> None:
@@ -82,6 +100,30 @@ def test_an_error_of_a_main_thread_call_belongs_to_whoever_asked(background: Bac
         return ""
 
     assert background.run(ask()) == "no terminal"
+
+
+def test_whoever_waits_for_a_main_thread_call_that_was_interrupted_does_not_wait_for_ever(
+    background: Background,
+) -> None:
+    scheduled: list[Callable[[], None]] = []
+    background.serve_when_idle(scheduled.append)
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    async def ask() -> str:
+        try:
+            await background.on_main_thread(interrupted)
+        except asyncio.CancelledError:
+            return "told"
+        return ""
+
+    task = background.submit(ask())
+    while not scheduled:
+        time.sleep(0.01)
+    with pytest.raises(KeyboardInterrupt):
+        scheduled[0]()
+    assert background.wait(task) == "told"
 
 
 def test_close_ends_the_thread(background: Background) -> None:

@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from jupyter_codeagent.display import TerminalDisplay, receipt_html, receipt_line, size_text, status_text
+from jupyter_codeagent.display import (
+    NotebookDisplay,
+    TerminalDisplay,
+    progress_text,
+    receipt_html,
+    receipt_line,
+    size_text,
+    status_text,
+)
 from jupyter_codeagent.values import (
     AgentRequest,
     AgentRun,
@@ -14,6 +22,7 @@ from jupyter_codeagent.values import (
     ExecutionError,
     ExecutionResult,
     Manifest,
+    Message,
     SandboxStatus,
     SkippedVariable,
     Step,
@@ -57,6 +66,13 @@ def test_a_failed_run_says_why_below_the_line() -> None:
 
 def test_nothing_was_sent_if_the_model_was_not_asked() -> None:
     assert "nothing sent" in receipt_line(replace(RUN, usage=Usage()))
+
+
+def test_a_receipt_does_not_say_that_nothing_was_sent_when_the_model_was_asked_and_did_not_answer() -> None:
+    asked = Step(index=1, messages=(Message(role="user", content="the columns of df"),))
+    line = receipt_line(replace(RUN, status="stopped", usage=Usage(), steps=(asked,)))
+    assert "may have sent names, types and statistics to" in line
+    assert "nothing sent" not in line
 
 
 def test_the_details_tell_what_was_sent_what_was_copied_and_each_attempt() -> None:
@@ -127,3 +143,44 @@ def test_a_weaker_level_is_told_by_the_receipt() -> None:
 def test_the_receipt_says_when_results_were_sent_too() -> None:
     twice = replace(RUN, usage=replace(RUN.usage, calls=2))
     assert "statistics, and what the code showed to 127.0.0.1:8080" in receipt_line(twice)
+
+
+def streamed(code_lines: int) -> str:
+    return "".join(f"line {n}\n" for n in range(code_lines))
+
+
+def test_a_cell_beside_the_panel_shows_the_last_lines_only() -> None:
+    shown = progress_text(RUN, "model", streamed(300), 7, lines=12).splitlines()
+    assert shown[0].endswith("the model is writing · 7 s")
+    assert shown[2] == "… 288 lines above"
+    assert shown[3:] == [f"line {n}" for n in range(288, 300)]
+
+
+def test_a_short_text_is_shown_whole() -> None:
+    assert progress_text(RUN, "model", streamed(13), 7, lines=12).splitlines()[2:] == streamed(13).splitlines()
+
+
+def test_a_line_as_long_as_a_data_set_is_cut_too() -> None:
+    assert len(progress_text(RUN, "model", "x" * 1_000_000, 7)) < 10_000
+
+
+@pytest.mark.parametrize(("panel", "kept"), [(True, 12), (False, 40)])
+def test_a_cell_is_updated_four_times_a_second_and_at_once_in_another_phase(
+    monkeypatch: pytest.MonkeyPatch, panel: bool, kept: int
+) -> None:
+    shown: list[str] = []
+    now = 0.0
+
+    def show(bundle: dict[str, str], **_: object) -> None:
+        shown.append(bundle["text/plain"])
+
+    monkeypatch.setattr("jupyter_codeagent.display.display", show)
+    monkeypatch.setattr("jupyter_codeagent.display.update_display", show)
+    notebook = NotebookDisplay(lambda: panel, clock=lambda: now)
+    for tick in range(20):  # two seconds of the main thread's ticks
+        now = tick / 10
+        notebook.progress(RUN, "model", streamed(100 + tick))
+    assert 6 <= len(shown) <= 8
+    assert shown[-1].count("\nline ") == kept
+    notebook.progress(RUN, "sandbox", "x = 1")
+    assert shown[-1].endswith("x = 1")

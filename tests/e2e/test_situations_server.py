@@ -1,0 +1,82 @@
+"""The Jupyter server is killed, with its kernels, and started again at the same address."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from lab_server import Lab, running_lab, serving_again
+from model_server import ModelServer, Reply, code
+from notebook_page import OpenNotebook
+from playwright.sync_api import expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("quiet_console")]
+
+LOAD = "%load_ext jupyter_codeagent\n'loaded'"
+ENDLESS = Reply(text=code("import time\nprint(sum([1, 2, 4]))\ntime.sleep(600)"))
+PENDING = ["pending", "pending"]
+LOST = [
+    "ERR_CONNECTION_REFUSED",
+    "WebSocket connection",
+    "status of 404",
+    "Failed to fetch",
+    "ERR_CONNECTION_RESET",
+]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory, shared_model: ModelServer) -> Iterator[Lab]:
+    """A server of its own: it is killed."""
+    environment = {"CODEAGENT_BASE_URL": shared_model.url, "CODEAGENT_MODEL": "scripted"}
+    with running_lab(tmp_path_factory.mktemp("killed"), environment) as running:
+        yield running
+
+
+@pytest.fixture
+def servers() -> Iterator[ExitStack]:
+    """Those that a test starts; they end after its pages do."""
+    with ExitStack() as started:
+        yield started
+
+
+def test_a_killed_server_leaves_no_run_under_way_nothing_is_lost_and_the_next_question_is_answered(
+    servers: ExitStack, open_notebook: OpenNotebook, shared_model: ModelServer, lab: Lab, tmp_path: Path
+) -> None:
+    shared_model.script(code("max([1, 2, 4])"), "no figures")
+    notebook = open_notebook([LOAD, "%%agent\nA unicorn?", "%%agent\nA minotaur?"])
+    panel = notebook.open_panel()
+    notebook.run_cell(0)
+    notebook.run_cell(1)
+    notebook.wait_for_states(["", "", *PENDING, ""])
+    notebook.wait_until_ran(1)
+    shared_model.script(ENDLESS)
+    notebook.run_cell(4)
+    expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=60_000)
+    notebook.saved()
+    notebook.tolerated += LOST
+    os.kill(lab.process.pid, signal.SIGKILL)
+    servers.enter_context(serving_again(lab, tmp_path / "again.log"))
+    expect(panel.get_by_text("This notebook has no kernel").first).to_be_visible(timeout=90_000)
+    expect(panel.get_by_text("running", exact=True)).to_have_count(0)
+    dialog = notebook.page.get_by_role("dialog").filter(has_text="Server Connection Error")
+    dialog.get_by_role("button").last.click()
+    panel.get_by_role("button", name="Accept", exact=True).click()
+    notebook.wait_for_states(["", "", "accepted", "accepted", ""])
+    panel.get_by_role("tab", name="History").click()
+    listed = panel.get_by_role("option").filter(has_text=re.compile("unicorn|minotaur"))
+    expect(listed).to_have_count(2)
+    expect(listed.filter(has_text="minotaur")).to_contain_text("interrupted")
+    expect(listed.filter(has_text="unicorn")).to_contain_text("accepted")
+
+    notebook.call("await panel.sessionContext.changeKernel({ name: 'python3' })")
+    notebook.wait_for_idle()
+    shared_model.script(code("sum([1, 2, 4])"), "no figures")
+    notebook.run_cell(0)
+    notebook.run_cell(4)
+    notebook.wait_for_states(["", "", "accepted", "accepted", "", *PENDING])
+    assert len(notebook.saved().cells) == 7
