@@ -1,15 +1,17 @@
 # make demo   the quickstart notebook, executed for real: sandbox, embedded model, no server, no key
 # make lab    JupyterLab on the example notebooks
-# make test   everything the tests need, then lint, types, import contract and all tests
+# make test   everything the tests need, then all tests, and beside them lint, types and import contract
+# make check  lint, types and import contract alone
 # make bench  the benchmarks: JSON and a table
 # make endurance    kill -9 a hundred times each, 500 runs in one session (an hour); `make test` has a few rounds of it
-# make screenshot   the picture in the README, from a real session
+# make pictures     the pictures in docs/panel.md, taken by the browser test that walks through it
+# make recording    the moving picture in the README
 # A second call reuses what is there. Nothing stays running; nothing is left outside this checkout and the caches.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo lab test check bench endurance screenshot weights clean
+.PHONY: demo lab test check bench endurance pictures recording weights clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -45,9 +47,8 @@ lab: $(VENV)/.demo weights
 
 test: $(VENV)/.test weights
 	.ci/install-system-packages chromium fonts-dejavu-core bubblewrap
-	$(MAKE) check
 	trap 'jupyter codeagent models stop >/dev/null' EXIT; \
-	pytest
+	MAKE=$(MAKE) .ci/test
 
 check: $(VENV)/.test
 	ruff format --check .
@@ -62,9 +63,11 @@ bench: $(VENV)/.test weights
 endurance: $(VENV)/.test
 	CODEAGENT_ROUNDS=100 pytest tests/endurance --timeout=7200
 
-screenshot: $(VENV)/.test weights
-	trap 'jupyter codeagent models stop >/dev/null' EXIT; \
-	python docs/make_screenshot.py
+pictures: $(VENV)/.test
+	CODEAGENT_PICTURES=1 pytest tests/e2e/test_pictures.py
+
+recording: $(VENV)/.test
+	python docs/make_recording.py
 
 weights: $(VENV)/.demo
 	jupyter codeagent models fetch >/dev/null
@@ -82,6 +85,9 @@ $(VENV)/.demo: $(VENV)/bin/python $(SOURCES)
 
 $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet ".[test]"
+	rm -rf build/collaboration
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps \
+		--target build/collaboration -r tests/e2e/collaboration.txt
 	touch $@
 
 clean:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import describe, layers, load_ext, overhead, sandbox, tokens, transfer
+from benchmarks import describe, history, layers, load_ext, overhead, panel, sandbox, tokens, transfer
 
 ALL = {
     "load_ext": load_ext.run,
@@ -21,6 +21,8 @@ ALL = {
     "overhead": overhead.run,
     "describe": describe.run,
     "tokens": tokens.run,
+    "panel": panel.run,
+    "history": history.run,
 }
 OUTPUT = Path("build/benchmarks.json")
 """Figures worth keeping are copied to benchmarks/results by hand, with their date."""
@@ -35,8 +37,10 @@ def main(names: list[str]) -> None:
     for name in names or list(ALL):
         print(f"{name} …", file=sys.stderr, flush=True)
         results[name] = ALL[name]()
-        for key, value in flatten(results[name]):
-            print(f"{name + '.' + key:<48} {value}")
+        goals = results[name].get("goals", {})
+        for key, value in flatten({key: item for key, item in results[name].items() if key != "goals"}):
+            goal = f"goal {goals[key]}" if key in goals else ""
+            print(f"{name + '.' + key:<48} {value:<12} {goal}".rstrip())
     OUTPUT.parent.mkdir(exist_ok=True)
     OUTPUT.write_text(json.dumps(results, indent=1), encoding="utf-8")
     print(f"written to {OUTPUT}", file=sys.stderr)
