@@ -479,10 +479,10 @@ class AgentSession:
                 self._on_review(data)
             case {"type": "share", "name": str(name), "shared": str(shared)} if shared in get_args(Shared):
                 self.hiding.share(name, cast("Shared", shared))
-                self.shown.switched()
+                self.shown.switched(str(data.get("id", "")))
             case {"type": "share_columns", "name": str(name), "columns": list(labels), "hidden": bool(hidden)}:
                 self.hiding.share_columns(name, frozenset(map(str, labels)), "hidden" if hidden else "shared")
-                self.shown.switched()
+                self.shown.switched(str(data.get("id", "")))
             case {"type": "find_columns", "name": str(name), "search": str(search)} if self.link is not None:
                 self.link.send(self.shown.found(name, search))
             case {"type": "pull", "id": str(request_id), "run_id": str(run_id), "name": str(name)}:

@@ -72,10 +72,13 @@ class ShownVariables:
             wait_s = min(LOOK_WAIT_FACTOR * self._look_s, MAX_LOOK_WAIT_S)
             self._waiting = self._main_loop.call_later(wait_s, self.look)
 
-    def switched(self) -> None:
-        """Something was hidden or shown: say so now, and look again when the main thread is free. Any thread."""
+    def switched(self, heard: str = "") -> None:
+        """Something was hidden or shown: say so now, and look again when the main thread is free. Any thread.
+
+        ``heard``: the page's message that asked for it.
+        """
         if self._is_anyone_there():
-            self._send(self.view)
+            self._send(self.view, heard)
         self.look_soon()
 
     def look_soon(self) -> None:
@@ -123,8 +126,8 @@ class ShownVariables:
         link = self._link()
         return link is not None and link.is_open
 
-    def _send(self, view: ContextView) -> None:
+    def _send(self, view: ContextView, heard: str = "") -> None:
         link = self._link()
         assert link is not None
         self._sent = view
-        link.send({"type": "context", "context": view})
+        link.send({"type": "context", "context": view, "heard": heard})

@@ -262,6 +262,8 @@ class ContextMessage(TypedDict):
 
     type: Literal["context"]
     context: ContextView
+    heard: str
+    """Id of the switch that is the reason; empty for other reasons."""
 
 
 class ColumnsMessage(TypedDict):
@@ -384,6 +386,7 @@ class ShareMessage(TypedDict):
     """The user's switch for one variable."""
 
     type: Literal["share"]
+    id: str
     name: str
     shared: Shared
 
@@ -392,6 +395,7 @@ class ShareColumnsMessage(TypedDict):
     """The user's switches for columns of one variable."""
 
     type: Literal["share_columns"]
+    id: str
     name: str
     columns: list[str]
     hidden: bool

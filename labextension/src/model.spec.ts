@@ -109,22 +109,44 @@ it('messages that the connection answers change nothing and are not announced', 
 
 it('the switch of a variable shows at once', () => {
   model.apply(stateMessage());
-  model.setShared('flights', 'hidden');
+  model.setShared('s1', 'flights', 'hidden');
   expect(model.state.context.variables.find(v => v.name === 'flights')?.shared).toBe('hidden');
 });
 
 it('switches of columns show at once, also among those that were searched', () => {
   model.apply(stateMessage());
   model.apply(TO_PAGE.columns as IColumnsMessage);
-  model.setColumns('flights', ['tailnum'], false);
+  model.setColumns('s1', 'flights', ['tailnum'], false);
   expect(model.state.context.variables[0].columns.map(c => c.hidden)).toEqual([false, false]);
   expect(model.state.found!.columns.map(c => c.hidden)).toEqual([false]);
+});
+
+it('a switch stands until the kernel has heard it, whatever contexts it sent before', () => {
+  model.apply(stateMessage());
+  const { context } = stateMessage();
+  const shared = (): string => model.state.context.variables[0].shared;
+  const before = context.variables[0].shared;
+  model.setShared('s1', 'flights', 'hidden');
+  model.setShared('s2', 'flights', 'shared');
+  model.apply({ type: 'context', context, heard: '' });
+  expect(shared()).toBe('shared');
+  model.apply({ type: 'context', context, heard: 's1' });
+  expect(shared()).toBe('shared');
+  model.apply({ type: 'context', context, heard: 's2' });
+  expect(shared()).toBe(before);
+});
+
+it('a switch that was lost with its connection does not stand', () => {
+  model.apply(stateMessage());
+  model.setShared('s1', 'flights', 'hidden');
+  model.apply(stateMessage());
+  expect(model.state.context).toEqual(stateMessage().context);
 });
 
 it('the context message replaces what the state said of the variables', () => {
   model.apply(stateMessage());
   const { context } = stateMessage();
-  model.apply({ type: 'context', context: { ...context, variables: [], tokens: 7 } });
+  model.apply({ type: 'context', context: { ...context, variables: [], tokens: 7 }, heard: '' });
   expect(model.state.context).toMatchObject({ variables: [], tokens: 7 });
   expect(model.state.runs).toEqual(stateMessage().runs);
 });

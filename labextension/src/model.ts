@@ -86,6 +86,12 @@ export const EMPTY: IAgentState = {
   proposals: []
 };
 
+/** A switch of the user's that the kernel has not heard yet. */
+interface ISwitch {
+  id: string;
+  change: (context: IContext) => IContext;
+}
+
 export class AgentModel {
   get state(): IAgentState {
     return this._state;
@@ -120,20 +126,20 @@ export class AgentModel {
     this._update({ ...(link === 'absent' ? EMPTY : this._state), link, problem });
   }
 
-  /** The user's switch, shown at once; the kernel's next state confirms it. */
-  setShared(name: string, shared: Shared): void {
-    this._changeVariable(name, variable => ({ ...variable, shared }));
+  /** The user's switch, shown at once and until the kernel has heard the message with this id. */
+  setShared(id: string, name: string, shared: Shared): void {
+    this._switch(id, name, variable => ({ ...variable, shared }));
   }
 
   /** The user's switches of columns, likewise. */
-  setColumns(name: string, labels: readonly string[], hidden: boolean): void {
+  setColumns(id: string, name: string, labels: readonly string[], hidden: boolean): void {
     const changed = <T extends { name: string; hidden: boolean }>(columns: readonly T[]): T[] =>
       columns.map(column => (labels.includes(column.name) ? { ...column, hidden } : column));
     const { found } = this._state;
     if (found?.name === name) {
       this._update({ ...this._state, found: { ...found, columns: changed(found.columns) } });
     }
-    this._changeVariable(name, variable => ({ ...variable, columns: changed(variable.columns) }));
+    this._switch(id, name, variable => ({ ...variable, columns: changed(variable.columns) }));
   }
 
   /** A variable has been asked for; the kernel answers once it is free. */
@@ -154,7 +160,7 @@ export class AgentModel {
       this._progressed.emit(message.run_id);
       return;
     }
-    this._update(next(before, message));
+    this._update(this._withSwitches(next(before, message), message));
     const knownProposals = new Set(before.proposals.map(p => p.id));
     this._state.proposals.filter(p => !knownProposals.has(p.id)).forEach(p => this._proposed.emit(p));
     if (message.type === 'run' && isRunning(message.run) && !before.runs.some(r => r.id === message.run.id)) {
@@ -166,10 +172,29 @@ export class AgentModel {
       .forEach(run => this._runEnded.emit(run));
   }
 
-  private _changeVariable(name: string, change: (variable: IVariable) => IVariable): void {
-    const { context } = this._state;
-    const variables = context.variables.map(v => (v.name === name ? change(v) : v));
-    this._update({ ...this._state, context: { ...context, variables } });
+  private _switch(id: string, name: string, change: (variable: IVariable) => IVariable): void {
+    const made: ISwitch = {
+      id,
+      change: context => ({
+        ...context,
+        variables: context.variables.map(v => (v.name === name ? change(v) : v))
+      })
+    };
+    this._unheard = [...this._unheard, made];
+    this._update({ ...this._state, context: made.change(this._state.context) });
+  }
+
+  /** A context sent before the kernel heard the user's last switches does not turn them back. */
+  private _withSwitches(state: IAgentState, message: ToPage): IAgentState {
+    if (message.type === 'state') {
+      this._unheard = []; // a new connection: what was sent on the old one may be lost
+    }
+    if (message.type !== 'context') {
+      return state;
+    }
+    const heard = this._unheard.findIndex(one => one.id === message.heard);
+    this._unheard = this._unheard.slice(heard + 1);
+    return { ...state, context: this._unheard.reduce((context, one) => one.change(context), state.context) };
   }
 
   private _update(state: IAgentState): void {
@@ -180,6 +205,8 @@ export class AgentModel {
   }
 
   private _state: IAgentState = EMPTY;
+  /** Oldest first. */
+  private _unheard: readonly ISwitch[] = [];
   private _changed = new Signal<this, IAgentState>(this);
   private _proposed = new Signal<this, IProposal>(this);
   private _runStarted = new Signal<this, IRun>(this);

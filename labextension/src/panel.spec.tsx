@@ -79,7 +79,7 @@ describe('the context', () => {
     const host = await render(<PanelView />, services);
     await press(host, 'Context');
     await enter(host.querySelector<HTMLSelectElement>('select[aria-label="Sharing of flights"]')!, 'shared');
-    expect(sent).toEqual([FROM_PAGE.share]);
+    expect(sent).toEqual([{ ...FROM_PAGE.share, id: expect.any(String) }]);
     expect(model.state.context.variables[0].shared).toBe('shared');
   });
 });

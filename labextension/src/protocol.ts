@@ -226,6 +226,8 @@ export interface IPingMessage {
 export interface IContextMessage {
   type: 'context';
   context: IContext;
+  /** Id of the switch that is the reason; empty for other reasons. */
+  heard: string;
 }
 
 export interface IColumnsMessage {
@@ -340,12 +342,14 @@ export interface ICellStateMessage {
 
 export interface IShareMessage {
   type: 'share';
+  id: string;
   name: string;
   shared: Shared;
 }
 
 export interface IShareColumnsMessage {
   type: 'share_columns';
+  id: string;
   name: string;
   columns: string[];
   hidden: boolean;
@@ -544,7 +548,7 @@ const TO_PAGE: { [Type in ToPage['type']]: Check } = {
   pulled: shape({ id: string, run_id: string, name: string, ok: boolean, text: string }),
   effects: shape({ id: string, effects: isEffects }),
   ping: shape({}),
-  context: shape({ context: isContext }),
+  context: shape({ context: isContext, heard: string }),
   columns: shape({ name: string, search: string, columns: arrayOf(isColumn), column_count: number }),
   models: shape({
     servers: arrayOf(

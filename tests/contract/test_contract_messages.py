@@ -208,7 +208,7 @@ def look_at(flights: VariableSummary) -> LookAtVariables:
 
 
 async def made_context(link: Link) -> Message:
-    link.link.send({"type": "context", "context": golden_state()["context"]})
+    link.link.send({"type": "context", "context": golden_state()["context"], "heard": "switch-7"})
     return link.wire.last("context")
 
 

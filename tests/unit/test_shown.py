@@ -95,8 +95,9 @@ def test_a_switch_is_told_at_once_and_what_is_told_without_it_when_the_main_thre
         scene = Scene()
         scene.shown.cell_ran()
         scene.choices.choose("n", "hidden")
-        await asyncio.to_thread(scene.shown.switched)
+        await asyncio.to_thread(scene.shown.switched, "switch-1")
         assert scene.link.sent[-1]["context"]["variables"][0]["shared"] == "hidden"
+        assert scene.link.sent[-1]["heard"] == "switch-1"
         await asyncio.sleep(0)
         return scene
 

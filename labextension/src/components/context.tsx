@@ -1,3 +1,4 @@
+import { UUID } from '@lumino/coreutils';
 import React from 'react';
 
 import type { KernelConnection } from '../connection';
@@ -36,13 +37,15 @@ function Told(props: { connection: KernelConnection }): JSX.Element {
         found={found}
         asked={askedToShare(sharedNotebook(tracker.currentWidget), context.sharing)}
         onShare={(name, shared) => {
-          if (connection.send({ type: 'share', name, shared })) {
-            connection.model.setShared(name, shared);
+          const id = UUID.uuid4();
+          if (connection.send({ type: 'share', id, name, shared })) {
+            connection.model.setShared(id, name, shared);
           }
         }}
         onColumns={(name, columns, hidden) => {
-          if (connection.send({ type: 'share_columns', name, columns, hidden })) {
-            connection.model.setColumns(name, columns, hidden);
+          const id = UUID.uuid4();
+          if (connection.send({ type: 'share_columns', id, name, columns, hidden })) {
+            connection.model.setColumns(id, name, columns, hidden);
           }
         }}
         onFind={(name, search) => connection.send({ type: 'find_columns', name, search })}
