@@ -20,13 +20,13 @@ import type { CellDecisions } from './decisions';
 import { findCell } from './decisions';
 import type { ISharedCell } from './notebook';
 import { cellState, provenance, sharedNotebook } from './notebook';
+import { isQuestion } from './optionline';
 
 /** On the notebook; the keys of the review are bound there only. */
 export const REVIEW_CLASS = 'jp-CodeAgent-review';
 const PENDING_CLASS = 'jp-CodeAgent-pending';
 const PART_CLASS = 'jp-CodeAgent-pendingPart';
 const PROMPT_CLASS = 'jp-CodeAgent-prompt';
-const PROMPT = /^%%agent\b/;
 const PROSE = 'text/plain';
 const CLOSING = 'autoClosingBrackets';
 /** Typing changes a cell at every key. */
@@ -240,7 +240,7 @@ export class NotebookMarks implements IDisposable {
     if (!(cell instanceof CodeCell)) {
       return;
     }
-    const prompt = PROMPT.test(cell.model.sharedModel.getSource());
+    const prompt = isQuestion(cell.model.sharedModel.getSource());
     if (prompt !== cell.hasClass(PROMPT_CLASS)) {
       cell.toggleClass(PROMPT_CLASS, prompt);
       cell.model.mimeType = prompt ? PROSE : this._panel.content.codeMimetype;

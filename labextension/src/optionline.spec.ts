@@ -1,4 +1,4 @@
-import { isCellId, literal, quoted } from './optionline';
+import { isCellId, isQuestion, literal, quoted } from './optionline';
 
 it.each(['\n', '\r', '\v', '\f', '\u001c', '\u001d', '\u001e', '\u0085', '\u2028', '\u2029'])(
   'the name of a model cannot end the line of the options: what follows would be a body, and evaluated: %j',
@@ -24,4 +24,14 @@ it('an id is a cell id only as nbformat has it', () => {
   expect(['aaaa-1', 'a_b', 'x'.repeat(64)].every(isCellId)).toBe(true);
   const others = ["x\nimport os; os.system('id')\n#1", 'x\n', '', 'x'.repeat(65), 'a b', 'a;b', 'a\\', 'ä'];
   expect(others.filter(isCellId)).toEqual([]);
+});
+
+it.each([
+  ['%%agent', true],
+  ['%%agent -n\nWhich month?', true],
+  ['%%agents', false],
+  [' %%agent', false],
+  ['# %%agent', false]
+])('%j asks the agent: %s', (source, asks) => {
+  expect(isQuestion(source)).toBe(asks);
 });

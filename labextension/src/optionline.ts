@@ -5,6 +5,11 @@
  * nothing on the line may end it, and nothing that was only read becomes an expression.
  */
 
+/** Whether a cell with this source asks the agent. */
+export function isQuestion(source: string): boolean {
+  return /^%%agent\b/.test(source);
+}
+
 /** What Python takes for the end of a line, and all else that cannot be seen. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 

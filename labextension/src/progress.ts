@@ -18,3 +18,8 @@ export function extended(known: IProgress | undefined, part: IProgressMessage, n
   const text = (known?.text.slice(0, offset) ?? '') + part.text;
   return { ...progress, text, receivedAt: nowMs };
 }
+
+/** The kernel's count, carried on by this page's clock: the two clocks may differ. */
+export function elapsedSeconds(progress: IProgress, nowMs: number): number {
+  return progress.elapsed_s + Math.max(0, nowMs - progress.receivedAt) / 1000;
+}

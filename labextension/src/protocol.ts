@@ -10,6 +10,9 @@ import { arrayOf, boolean, either, mapOf, nullable, number, oneOf, shape, string
 export const TARGET = 'jupyter-codeagent';
 export const PROTOCOL = 1;
 
+/** The kernel's word for a model that runs in it, as the model to use and as the label of its server. */
+export const EMBEDDED = 'embedded';
+
 export type Shared = 'auto' | 'shared' | 'hidden';
 export type ApprovalPolicy = 'review' | 'ask' | 'auto';
 export type Privacy = 'schema' | 'stats' | 'samples';

@@ -3,9 +3,8 @@ import type { ICodeCellModel } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
 import { currentRun, type IAgentState } from './model';
+import { isQuestion } from './optionline';
 import { isRunning } from './record';
-
-const PROMPT = /^%%agent\b/;
 
 /** How many `%%agent` cells wait for the kernel, behind the run under way. */
 export function queuedPrompts(panel: NotebookPanel | null, state: IAgentState): number {
@@ -18,6 +17,6 @@ export function queuedPrompts(panel: NotebookPanel | null, state: IAgentState): 
       model.type === 'code' &&
       model.id !== run.request.cell_id &&
       (model as ICodeCellModel).executionState === 'running' &&
-      PROMPT.test(model.sharedModel.getSource())
+      isQuestion(model.sharedModel.getSource())
   ).length;
 }

@@ -3,6 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { formatSeconds } from './format';
 import type { IProgress } from './progress';
+import { elapsedSeconds } from './progress';
 
 /** One notebook (or kernel without an open notebook) with an agent. */
 export interface IWatched {
@@ -53,12 +54,7 @@ export function statusLine(
   }
   if (running.length > 0) {
     const first = running[0];
-    const seconds = first.progress
-      ? formatSeconds(
-          Math.floor(first.progress.elapsed_s + Math.max(0, nowMs - first.progress.receivedAt) / 1000),
-          0
-        )
-      : '';
+    const seconds = first.progress ? formatSeconds(Math.floor(elapsedSeconds(first.progress, nowMs)), 0) : '';
     return {
       kind: 'running',
       text:

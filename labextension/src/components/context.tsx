@@ -6,16 +6,14 @@ import { sharedNotebook } from '../notebook';
 import { askedToShare } from '../sharing';
 import { Empty } from './basics';
 import { PrivacyChoice } from './privacy';
-import { useServices, useSignal } from './services';
+import { useReadyConnection, useServices } from './services';
 import { Variables } from './variables';
 
 /** What the model sees of the current notebook's variables, and the switches for it. */
 export function ContextTab(): JSX.Element {
-  const { trans, connections } = useServices();
-  useSignal(connections.changed);
-  const connection = connections.current;
-  useSignal(connection?.model.changed);
-  if (connection?.model.state.link !== 'ready') {
+  const { trans } = useServices();
+  const connection = useReadyConnection();
+  if (!connection) {
     return (
       <Empty>
         {trans.__('Here you will see what the model is told, once the agent is loaded in this notebook.')}

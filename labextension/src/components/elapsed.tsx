@@ -2,6 +2,7 @@ import React, { useEffect, useReducer } from 'react';
 
 import { formatSeconds } from '../format';
 import type { IProgress } from '../progress';
+import { elapsedSeconds } from '../progress';
 import type { IRun } from '../record';
 import { isRunning } from '../record';
 
@@ -25,9 +26,4 @@ export function Elapsed(props: { run: IRun; progress?: IProgress }): JSX.Element
   return run.ended_at === null ? null : (
     <span className="jp-CodeAgent-figure">{formatSeconds(run.ended_at - run.started_at)}</span>
   );
-}
-
-/** The kernel's count, carried on by this page's clock: the two clocks may differ. */
-export function elapsedSeconds(progress: IProgress, nowMs: number): number {
-  return progress.elapsed_s + Math.max(0, nowMs - progress.receivedAt) / 1000;
 }

@@ -2,6 +2,7 @@ import React, { useEffect, useState } from 'react';
 
 import type { KernelConnection } from '../connection';
 import type { IServed, ISetting } from '../protocol';
+import { EMBEDDED } from '../protocol';
 import { Button, Chip, Section } from './basics';
 import { Destination } from './privacy';
 import { useServices } from './services';
@@ -86,9 +87,9 @@ export function Models(props: { connection: KernelConnection }): JSX.Element {
             <ul>
               <Model
                 name={models.embedded.name}
-                isUsed={settings.server?.label === 'embedded'}
+                isUsed={settings.server?.label === EMBEDDED}
                 disabled={models.embedded.problem !== ''}
-                onUse={() => use('embedded', null)}
+                onUse={() => use(EMBEDDED, null)}
               />
             </ul>
             {models.embedded.problem && <p className="jp-CodeAgent-quiet">{models.embedded.problem}</p>}

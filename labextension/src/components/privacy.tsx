@@ -2,14 +2,12 @@ import React from 'react';
 
 import type { KernelConnection } from '../connection';
 import type { IServer, Privacy } from '../protocol';
+import { EMBEDDED } from '../protocol';
 import { Chip, Problem, Section } from './basics';
 import { useServices } from './services';
 import { Source } from './source';
 
 const MODES: readonly Privacy[] = ['schema', 'stats', 'samples'];
-
-/** The kernel's word for a model that runs in it. */
-const EMBEDDED = 'embedded';
 
 /** How much of the data may enter a prompt, and where prompts go. */
 export function PrivacyChoice(props: { connection: KernelConnection }): JSX.Element {

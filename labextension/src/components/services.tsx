@@ -8,6 +8,7 @@ import React, { createContext, useContext, useEffect, useReducer } from 'react';
 
 import type { Attention } from '../attention';
 import type { Keys } from '../cellbar';
+import type { KernelConnection } from '../connection';
 import type { KernelConnections } from '../connections';
 import type { CellDecisions } from '../decisions';
 import type { HistoryClient } from '../history';
@@ -61,4 +62,13 @@ export function useSignal<Sender, Args>(signal: ISignal<Sender, Args> | undefine
     signal?.connect(slot);
     return () => void signal?.disconnect(slot);
   }, [signal]);
+}
+
+/** The link to the agent of the current notebook, while it is open. Render again whenever it or its state changes. */
+export function useReadyConnection(): KernelConnection | null {
+  const { connections } = useServices();
+  useSignal(connections.changed);
+  const connection = connections.current;
+  useSignal(connection?.model.changed);
+  return connection?.model.state.link === 'ready' ? connection : null;
 }

@@ -5,16 +5,14 @@ import type { ApprovalPolicy, ISetting, Privacy, SettingValue } from '../protoco
 import { approvalWord, privacyWord } from '../words';
 import { Empty, Problem, Section } from './basics';
 import { Models } from './models';
-import { useServices, useSignal } from './services';
+import { useReadyConnection, useServices } from './services';
 import { Source } from './source';
 
 /** The models that could be asked, and the settings of this kernel. */
 export function SettingsTab(): JSX.Element {
-  const { trans, connections } = useServices();
-  useSignal(connections.changed);
-  const connection = connections.current;
-  useSignal(connection?.model.changed);
-  if (connection?.model.state.link !== 'ready') {
+  const { trans } = useServices();
+  const connection = useReadyConnection();
+  if (!connection) {
     return (
       <Empty>
         {trans.__('Here you will choose the model, once the agent is loaded in this notebook.')}{' '}
