@@ -16,6 +16,7 @@ import { keysOf } from './celltools/keys';
 import { addCommands, Commands } from './commands';
 import { KernelConnections } from './connections';
 import { CellDecisions } from './decisions';
+import { keepDraftsOfRenamed } from './drafts';
 import { frontEndOf } from './comparisonwidget';
 import type { IPanelServices } from './components/services';
 import { HistoryClient } from './history';
@@ -74,6 +75,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
     const keys = keysOf(app.commands, Commands);
     const marks = new Marks(tracker, { decisions, actions, trans, keys });
     const memory = new PanelMemory(database);
+    keepDraftsOfRenamed(tracker, memory);
     const attention: Attention = new Attention({
       connections,
       tracker,

@@ -2,6 +2,7 @@ import type { IStateDB } from '@jupyterlab/statedb';
 import { Signal } from '@lumino/signaling';
 import React from 'react';
 
+import { keepDraftsOfRenamed } from './drafts';
 import { PanelMemory } from './memory';
 import { AgentModel } from './model';
 import { PanelView } from './panel';
@@ -62,6 +63,74 @@ describe('the panel', () => {
     await change(() => model.apply(stateMessage()));
     expect(selected(host)).toBe('Now');
   });
+});
+
+describe('a draft in the ask box', () => {
+  const field = (host: HTMLElement): HTMLTextAreaElement => host.querySelector('.jp-CodeAgent-ask textarea')!;
+
+  it('follows its notebook through a rename, with the caret where it was', async () => {
+    const [services, notebook] = await withNotebook();
+    const host = await render(<PanelView />, services);
+    await enter(field(host), 'half a question');
+    field(host).focus();
+    field(host).setSelectionRange(4, 4);
+    const before = field(host);
+    await change(() => notebook.rename('delays.ipynb'));
+    expect(field(host)).toBe(before);
+    expect([before.value, before.selectionStart, document.activeElement]).toEqual([
+      'half a question',
+      4,
+      before
+    ]);
+    await enter(before, 'half a question more');
+    const { memory } = services;
+    expect([memory.get('draft eda.ipynb'), memory.get('draft delays.ipynb')]).toEqual([
+      '',
+      'half a question more'
+    ]);
+  });
+
+  it('of another notebook that had the new name before does not come in its place', async () => {
+    const [services, notebook] = await withNotebook();
+    services.memory.set('draft delays.ipynb', 'of a file that is gone');
+    const host = await render(<PanelView />, services);
+    await change(() => notebook.rename('delays.ipynb'));
+    expect(field(host).value).toBe('');
+  });
+
+  it('is typed without drawing the rest of the panel again', async () => {
+    let drawn = 0;
+    const attention = {
+      get watched() {
+        drawn++; // read by what is drawn above the ask box
+        return [];
+      },
+      changed: new Signal({})
+    };
+    const [services] = await withNotebook({ attention });
+    const host = await render(<PanelView />, services);
+    expect(drawn).toBeGreaterThan(0);
+    drawn = 0;
+    await enter(field(host), 'Which');
+    expect([field(host).value, drawn]).toEqual(['Which', 0]);
+  });
+
+  async function withNotebook(
+    changes: object = {}
+  ): Promise<[ReturnType<typeof servicesOf>, { rename: (path: string) => void }]> {
+    const panel = panelOf(notebookOf(''));
+    const pathChanged = new Signal<object, string>({});
+    Object.assign(panel.context, { pathChanged });
+    const tracker = trackerOf(panel);
+    const [services] = panelServices({ tracker, ...changes });
+    await services.memory.restored;
+    keepDraftsOfRenamed(tracker, services.memory);
+    const rename = (path: string): void => {
+      Object.assign(panel.context, { path });
+      pathChanged.emit(path);
+    };
+    return [services, { rename }];
+  }
 });
 
 describe('the context', () => {

@@ -5,7 +5,7 @@ import { ContextTab } from './components/context';
 import { History } from './components/history';
 import { Now } from './components/now';
 import type { IPanelServices } from './components/services';
-import { ServicesProvider, useServices, useSignal } from './components/services';
+import { ServicesProvider, useRemembered, useServices, useSignal } from './components/services';
 import { SettingsTab } from './components/settings';
 import { Tabs } from './components/tabs';
 import { keepFocusIn } from './focuskeeper';
@@ -26,7 +26,7 @@ const TAB = 'tab';
 
 export function PanelView(): JSX.Element {
   const { trans, memory } = useServices();
-  useSignal(memory.changed);
+  const remembered = useRemembered(TAB);
   const waiting = useWaiting();
   const version = useEndedRuns();
   const view = useRef<HTMLDivElement>(null);
@@ -42,7 +42,7 @@ export function PanelView(): JSX.Element {
     { id: 'history', label: trans.__('History') },
     { id: 'model', label: trans.__('Model') }
   ];
-  const tab = tabs.find(one => one.id === memory.get(TAB))?.id ?? 'now';
+  const tab = tabs.find(one => one.id === remembered)?.id ?? 'now';
   // A decision must not stay hidden behind the history; whoever is typing there is not torn away from it.
   useEffect(() => {
     if (waiting.proposals > 0 && !isTyping(view.current)) {

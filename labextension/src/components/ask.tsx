@@ -3,42 +3,37 @@ import React, { useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 import type { IAskOptions, Obstacle } from '../asking';
 import { agentCell, insertAndRun, isBusy, LOAD, obstacle } from '../asking';
+import { askedName, draftName } from '../drafts';
 import type { IAgentState } from '../model';
 import { literal } from '../optionline';
 import { AskOptions } from './askoptions';
 import { Button } from './basics';
-import { useServices, useSignal } from './services';
+import { useRemembered, useServices, useSignal } from './services';
 
 const isMac = /mac/i.test(navigator.platform);
 
 /** Where a question is typed: it becomes a `%%agent` cell below the active one, and runs. */
 export function Ask(): JSX.Element {
-  const { tracker, connections, memory } = useServices();
+  const { tracker, connections } = useServices();
   useSignal(connections.changed);
-  useSignal(memory.changed);
   const panel = tracker.currentWidget;
   const connection = connections.current;
   useSignal(connection?.model.changed);
   useSignal(connection?.kernel.statusChanged);
-  const path = panel?.context.path ?? '';
-  return (
-    <Composer key={path} panel={panel} state={connection?.model.state ?? null} draft={`draft ${path}`} />
-  );
+  useSignal(panel?.context.pathChanged);
+  // By the notebook, not by its name: a rename leaves the caret and the chosen options where they are.
+  return <Composer key={panel?.id} panel={panel} state={connection?.model.state ?? null} />;
 }
 
-function Composer(props: {
-  panel: NotebookPanel | null;
-  state: IAgentState | null;
-  /** The name under which the draft is remembered: one for each notebook. */
-  draft: string;
-}): JSX.Element {
+function Composer(props: { panel: NotebookPanel | null; state: IAgentState | null }): JSX.Element {
   const { trans, memory } = useServices();
-  const { panel, state, draft } = props;
+  const { panel, state } = props;
   const [options, setOptions] = useState<IAskOptions>({});
   const [problem, setProblem] = useState('');
   const [isLoading, setLoading] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
-  const prompt = memory.get(draft);
+  const draft = draftName(panel?.context.path ?? '');
+  const prompt = useRemembered(draft);
   const against = obstacle(panel, state);
   const isReady = against === null && prompt.trim() !== '';
   useFittingHeight(field, prompt);
@@ -54,7 +49,7 @@ function Composer(props: {
   const ask = (): void => {
     if (isReady) {
       memory.set(draft, '');
-      memory.set(`asked ${panel!.context.path}`, prompt);
+      memory.set(askedName(panel!.context.path), prompt);
       void run(agentCell(prompt, options));
     }
   };
@@ -67,7 +62,7 @@ function Composer(props: {
       ask();
     } else if (event.key === 'ArrowUp' && prompt === '' && panel) {
       event.preventDefault();
-      memory.set(draft, lastPrompt(panel, state, memory.get(`asked ${panel.context.path}`)));
+      memory.set(draft, lastPrompt(panel, state, memory.get(askedName(panel.context.path))));
     }
   };
   return (

@@ -8,7 +8,7 @@ import { Comparison } from './comparison';
 import { HistoryFilters } from './historyfilters';
 import { RunDetail } from './rundetail';
 import { RunListBox } from './runlist';
-import { useServices, useSignal } from './services';
+import { useRemembered, useServices, useSignal } from './services';
 
 /** In the state database. */
 const HERE = 'history-here';
@@ -153,9 +153,8 @@ function useHere(change: (filter: IRunFilter) => void): {
 } {
   const { tracker, memory, runs } = useServices();
   useSignal(tracker.currentChanged);
-  useSignal(memory.changed);
   const notebook = localPath(tracker.currentWidget);
-  const on = memory.get(HERE) === 'yes';
+  const on = useRemembered(HERE) === 'yes';
   useEffect(() => {
     if (on && notebook && runs.state.filter.notebook !== notebook) {
       change({ notebook });

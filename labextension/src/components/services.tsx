@@ -4,7 +4,14 @@ import type { INotebookTracker } from '@jupyterlab/notebook';
 import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ISignal } from '@lumino/signaling';
-import React, { createContext, useContext, useEffect, useReducer } from 'react';
+import React, {
+  createContext,
+  useCallback,
+  useContext,
+  useEffect,
+  useReducer,
+  useSyncExternalStore
+} from 'react';
 
 import type { Attention } from '../attention';
 import type { Keys } from '../cellbar';
@@ -71,4 +78,17 @@ export function useReadyConnection(): KernelConnection | null {
   const connection = connections.current;
   useSignal(connection?.model.changed);
   return connection?.model.state.link === 'ready' ? connection : null;
+}
+
+/** A text that the panel remembers. Renders again when this one has changed: others change at each key typed. */
+export function useRemembered(name: string): string {
+  const { memory } = useServices();
+  const subscribe = useCallback(
+    (again: () => void) => {
+      memory.changed.connect(again);
+      return () => void memory.changed.disconnect(again);
+    },
+    [memory]
+  );
+  return useSyncExternalStore(subscribe, () => memory.get(name));
 }
