@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from jupyter_codeagent.approvals.gate import reject
-from jupyter_codeagent.errors import InsertError
+from jupyter_codeagent.errors import HistoryError, InsertError, UnknownRunError
 from jupyter_codeagent.frontend import comm as wire
 from jupyter_codeagent.frontend.comm import AgentComm, KernelMessage
 from jupyter_codeagent.frontend.messages import (
@@ -341,9 +341,27 @@ class PanelLink:
                 self._acknowledge(data)
             case "decision":
                 self._decided(data)
+            case "cell_state" | "applied":
+                self._record(page, data)
             case _:
                 self._on_event(data)
         self._changed.set()
+
+    def _record(self, page: Page, data: Mapping[str, Any]) -> None:
+        """A decision that the page has carried out already: it is told if there is no record of it."""
+        try:
+            self._on_event(data)
+        except HistoryError as error:
+            if isinstance(error, UnknownRunError) and data["type"] == "cell_state":
+                return  # cells of somebody else's notebook: no line of this history tells of them
+            page.comm.send(
+                {
+                    "type": "unrecorded",
+                    "run_id": data.get("run_id"),
+                    "what": data.get("state", "applied"),
+                    "text": str(error),
+                }
+            )
 
     def _acknowledge(self, data: Mapping[str, Any]) -> None:
         message_id = str(data.get("id"))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
-from jupyter_codeagent.values import Effects, NamedValue, Phase
+from jupyter_codeagent.values import CellState, Effects, NamedValue, Phase
 from jupyter_codeagent.variables.sharing import Shared, SharingView
 
 TARGET = "jupyter-codeagent"
@@ -294,6 +294,15 @@ class RefusedMessage(TypedDict):
     text: str
 
 
+class UnrecordedMessage(TypedDict):
+    """To the page whose `cell_state` or `applied` the history did not take, and why; what it tells of is done."""
+
+    type: Literal["unrecorded"]
+    run_id: str
+    what: CellState | Literal["applied"]
+    text: str
+
+
 # --- page -> kernel --------------------------------------------------------------------------------
 
 
@@ -379,7 +388,7 @@ class CellStateMessage(TypedDict):
 
     type: Literal["cell_state"]
     run_id: str
-    state: Literal["pending", "accepted", "discarded", "edited"]
+    state: CellState
 
 
 class ShareMessage(TypedDict):
@@ -475,6 +484,7 @@ ToPage = (
     | ColumnsMessage
     | ModelsMessage
     | RefusedMessage
+    | UnrecordedMessage
 )
 FromPage = (
     HelloMessage

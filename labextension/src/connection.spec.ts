@@ -53,6 +53,13 @@ it('an answer that is lost with the line does not keep the page from linking aga
   expect(kernel.heard.map(message => message.type)).toContain('hello');
 });
 
+it('what the history did not take is told to who shows it', () => {
+  const told: unknown[] = [];
+  connection.unrecorded.connect((_, message) => told.push(message));
+  kernel.say(TO_PAGE.unrecorded);
+  expect(told).toEqual([TO_PAGE.unrecorded]);
+});
+
 describe('the growing text of a run', () => {
   const golden = TO_PAGE.progress as IProgressMessage;
   const running = run({ id: golden.run_id, status: 'running', ended_at: null });

@@ -31,7 +31,8 @@ import type {
   IInsertMessage,
   IMarkedMessage,
   IMarkMessage,
-  ISharing
+  ISharing,
+  IUnrecordedMessage
 } from './protocol';
 import { assertNever, PROTOCOL, readMessage, TARGET } from './protocol';
 import { isEmpty, joinedSharing, readSharing, writeSharing } from './sharing';
@@ -77,6 +78,11 @@ export class KernelConnection implements IDisposable {
   /** Cells were inserted by the kernel's order. */
   get inserted(): ISignal<this, { panel: NotebookPanel; cellIds: string[] }> {
     return this._inserted;
+  }
+
+  /** A decision of this page that the history did not take. */
+  get unrecorded(): ISignal<this, IUnrecordedMessage> {
+    return this._unrecorded;
   }
 
   get isDisposed(): boolean {
@@ -373,6 +379,9 @@ export class KernelConnection implements IDisposable {
           this.model.apply(message);
           this._keepSharing(message.context.sharing);
           break;
+        case 'unrecorded':
+          this._unrecorded.emit(message);
+          break;
         case 'columns':
         case 'models':
         case 'refused':
@@ -469,6 +478,7 @@ export class KernelConnection implements IDisposable {
   private _adopted = new WeakSet<object>();
   /** Variables that the kernel has always copied while this page was there: a person has said so. */
   private _agreed = new Set<string>();
+  private _unrecorded = new Signal<this, IUnrecordedMessage>(this);
   private _inserted = new Signal<this, { panel: NotebookPanel; cellIds: string[] }>(this);
 }
 

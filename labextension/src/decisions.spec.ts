@@ -8,10 +8,10 @@ import { Widget } from '@lumino/widgets';
 import type { KernelConnection } from './connection';
 import type { KernelConnections } from './connections';
 import { CellDecisions } from './decisions';
-import type { HistoryClient } from './history';
+import { HistoryError, type HistoryClient } from './history';
 import { insertCells } from './notebook';
 import type { CellState, FromPage } from './protocol';
-import { FROM_PAGE, run, stateMessage } from './testing/golden';
+import { FROM_PAGE, run, stateMessage, TO_PAGE } from './testing/golden';
 import type { Notebook } from './testing/notebooks';
 import { cellsOf, ids, notebookOf, panelOf, states } from './testing/notebooks';
 
@@ -19,6 +19,7 @@ let notebook: Notebook;
 let panel: NotebookPanel;
 let sent: FromPage[];
 let stored: [string, CellState][];
+let fails: Error | null;
 let linked: boolean;
 /** The code of every run, as the history has it. */
 let recorded: string;
@@ -29,7 +30,7 @@ let decisions: CellDecisions;
 beforeEach(() => {
   notebook = notebookOf('%%agent\none');
   panel = panelOf(notebook);
-  [sent, stored, linked] = [[], [], true];
+  [sent, stored, linked, fails] = [[], [], true, null];
   added = new Signal<object, KernelConnection>({});
   asked = [];
   recorded = 'run_r()';
@@ -45,7 +46,12 @@ beforeEach(() => {
     connections: { added, of: () => connection } as unknown as KernelConnections,
     history: {
       get: async (id: string) => run({ id, code: recorded }),
-      setState: async (runId: string, state: CellState) => void stored.push([runId, state])
+      setState: async (runId: string, state: CellState) => {
+        if (fails) {
+          throw fails;
+        }
+        stored.push([runId, state]);
+      }
     } as unknown as HistoryClient,
     trans: nullTranslator.load('x'),
     activate: () => undefined
@@ -117,8 +123,51 @@ it('without a link to the kernel the decision goes to the history itself', () =>
   expect([sent, stored]).toEqual([[], [['r', 'accepted']]]);
 });
 
+const connectionDouble = (): Record<'inserted' | 'unrecorded', Signal<object, unknown>> => ({
+  inserted: new Signal<object, unknown>({}),
+  unrecorded: new Signal<object, unknown>({})
+});
+
+describe('a decision that the history did not take', () => {
+  const shownError = (): ReturnType<typeof vi.spyOn> => vi.spyOn(Notification, 'error').mockReturnValue('');
+
+  it('is an error that says what was not recorded, for good, when the kernel tells it', () => {
+    const error = shownError();
+    const connection = connectionDouble();
+    added.emit(connection as unknown as KernelConnection);
+    connection.unrecorded.emit(TO_PAGE.unrecorded);
+    const [text, options] = error.mock.calls[0] as [string, { autoClose: boolean }];
+    expect(text).toBe(
+      'Not recorded in the history: “run in your kernel”, run 0123456789ab. ' +
+        'The history history.sqlite was locked by another process for 5 s; try again.'
+    );
+    expect(options.autoClose).toBe(false);
+    error.mockRestore();
+  });
+
+  it.each([
+    [
+      new HistoryError('Is the disk full?', 500),
+      ['Not recorded in the history: “accepted”, run r. Is the disk full?']
+    ],
+    [new HistoryError('no such run', 404), []]
+  ])(
+    'is told where the server was asked, unless the run is of another history: %s',
+    async (problem, told) => {
+      const error = shownError();
+      [linked, fails] = [false, problem];
+      insert('r');
+      decisions.accept(panel, 'r');
+      await Promise.resolve();
+      await Promise.resolve();
+      expect(error.mock.calls.map((call: unknown[]) => call[0])).toEqual(told);
+      error.mockRestore();
+    }
+  );
+});
+
 it('an insertion of the kernel can be undone by its own command, once', () => {
-  const connection = { inserted: new Signal<object, unknown>({}) };
+  const connection = connectionDouble();
   added.emit(connection as unknown as KernelConnection);
   const info = vi.spyOn(Notification, 'info').mockReturnValue('');
   connection.inserted.emit({ panel, cellIds: insert('r') });

@@ -10,7 +10,7 @@ import { UUID } from '@lumino/coreutils';
 import { ApplyQuestion } from './applyquestion';
 import { runState } from './celltools/blocks';
 import type { KernelConnections } from './connections';
-import type { HistoryClient } from './history';
+import { HistoryError, type HistoryClient } from './history';
 import type { ISharedCell } from './notebook';
 import {
   discardCells,
@@ -25,6 +25,7 @@ import {
 } from './notebook';
 import type { CellState, ICell } from './protocol';
 import { scrollIntoView } from './scrolling';
+import { cellStateWord } from './words';
 
 export interface IDecisionsOptions {
   connections: KernelConnections;
@@ -39,6 +40,7 @@ export class CellDecisions {
     this._question = new ApplyQuestion(_options.connections, _options.history, _options.trans);
     _options.connections.added.connect((_, connection) => {
       connection.inserted.connect((_, { panel, cellIds }) => this._remember(panel, cellIds));
+      connection.unrecorded.connect((_, { run_id, what, text }) => this._tellUnrecorded(run_id, what, text));
     });
   }
 
@@ -206,8 +208,10 @@ export class CellDecisions {
     const sent = this._options.connections.of(panel)?.send({ type: 'cell_state', run_id: runId, state });
     if (!sent) {
       this._options.history.setState(runId, state).catch((error: Error) => {
-        // The notebook itself has the state; only the list of runs will show an older one.
-        console.warn('jupyter-codeagent: the decision is not in the history:', error.message);
+        // Cells of somebody else's notebook: no line of this history tells of them.
+        if (!(error instanceof HistoryError && error.status === 404)) {
+          this._tellUnrecorded(runId, state, error.message);
+        }
       });
     }
   }
@@ -223,6 +227,15 @@ export class CellDecisions {
         this.report(panel, runId, state);
       }
     }
+  }
+
+  /** The notebook has it, and the code has run: only the record lacks it, so whoever decided has to know. */
+  private _tellUnrecorded(runId: string, what: CellState | 'applied', why: string): void {
+    const { trans } = this._options;
+    const done = cellStateWord(trans, what);
+    Notification.error(trans.__('Not recorded in the history: “%1”, run %2. %3', done, runId, why), {
+      autoClose: false
+    });
   }
 
   private _remember(panel: NotebookPanel, cellIds: readonly string[]): void {

@@ -261,6 +261,7 @@ function next(state: IAgentState, message: ToPage): IAgentState {
     case 'mark':
     case 'effects':
     case 'ping':
+    case 'unrecorded':
       return state; // answered by the connection
     default:
       return assertNever(message);

@@ -254,6 +254,14 @@ export interface IRefusedMessage {
   text: string;
 }
 
+/** To the page whose `cell_state` or `applied` the history did not take, and why. */
+export interface IUnrecordedMessage {
+  type: 'unrecorded';
+  run_id: string;
+  what: CellState | 'applied';
+  text: string;
+}
+
 export type ToPage =
   | IPulledMessage
   | IStateMessage
@@ -268,7 +276,8 @@ export type ToPage =
   | IContextMessage
   | IColumnsMessage
   | IModelsMessage
-  | IRefusedMessage;
+  | IRefusedMessage
+  | IUnrecordedMessage;
 
 // --- page -> kernel
 
@@ -560,7 +569,12 @@ const TO_PAGE: { [Type in ToPage['type']]: Check } = {
     embedded: shape({ name: string, problem: string }),
     looked: boolean
   }),
-  refused: shape({ text: string })
+  refused: shape({ text: string }),
+  unrecorded: shape({
+    run_id: string,
+    what: oneOf('pending', 'accepted', 'discarded', 'edited', 'applied'),
+    text: string
+  })
 };
 
 export function isToPage(data: unknown): data is ToPage {

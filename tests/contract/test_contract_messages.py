@@ -22,7 +22,7 @@ import pytest
 from run_examples import example_run
 
 from jupyter_codeagent.cells import cells_from_run
-from jupyter_codeagent.errors import InsertError
+from jupyter_codeagent.errors import HistoryError, InsertError, UnknownRunError
 from jupyter_codeagent.frontend import messages
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import PROTOCOL, TARGET
@@ -103,9 +103,13 @@ class Link:
     def __init__(self) -> None:
         self.wire = Wire()
         self.events: list[Mapping[str, Any]] = []
-        self.link = PanelLink(
-            self.wire, asyncio.get_running_loop(), state=golden_state, on_event=self.events.append
-        )
+        self.link = PanelLink(self.wire, asyncio.get_running_loop(), state=golden_state, on_event=self._happened)
+        self.fails_with: Exception | None = None
+
+    def _happened(self, event: Mapping[str, Any]) -> None:
+        self.events.append(event)
+        if self.fails_with is not None:
+            raise self.fails_with
 
     async def say_hello(self) -> None:
         open_comm(FROM_PAGE["hello"])
@@ -334,6 +338,12 @@ async def made_refused(link: Link) -> Message:
     return link.wire.last("refused")
 
 
+async def made_unrecorded(link: Link) -> Message:
+    link.fails_with = HistoryError(TO_PAGE["unrecorded"]["text"])
+    await link.hear(FROM_PAGE["applied"])
+    return link.wire.last("unrecorded")
+
+
 async def made_ping(link: Link) -> Message:
     link.link.send({"type": "ping"})
     return link.wire.last("ping")
@@ -354,6 +364,7 @@ MAKERS = {
     "columns": made_columns,
     "models": made_models,
     "refused": made_refused,
+    "unrecorded": made_unrecorded,
 }
 
 
@@ -489,6 +500,44 @@ def test_what_the_user_does_reaches_the_session_as_it_was_sent(kind: str) -> Non
         return link.events
 
     assert with_page(act) == [FROM_PAGE["hello"], FROM_PAGE[kind]]
+
+
+def test_a_decision_that_was_not_recorded_is_told_to_the_page_that_decided_and_to_no_other() -> None:
+    async def act(link: Link) -> tuple[list[Message], list[str]]:
+        told: list[str] = []
+        open_comm({**FROM_PAGE["hello"], "session": "another"}, "newcomer")
+        await asyncio.sleep(0)
+        for comm_id in ("page", "newcomer"):
+            page: Any = comm.get_comm_manager().comms[comm_id]
+            page.send = _noted(page.send, comm_id, told)
+        link.wire.published.clear()
+        link.fails_with = HistoryError("the disk is full")
+        await link.hear({**FROM_PAGE["cell_state"], "state": "accepted"})
+        return link.wire.published, told
+
+    published, told = with_page(act)
+    run_id = FROM_PAGE["cell_state"]["run_id"]
+    assert published == [{"type": "unrecorded", "run_id": run_id, "what": "accepted", "text": "the disk is full"}]
+    assert told == ["page"]
+
+
+def _noted(send: Callable[[Message], None], comm_id: str, told: list[str]) -> Callable[[Message], None]:
+    def noted(message: Message) -> None:
+        told.append(comm_id)
+        send(message)
+
+    return noted
+
+
+def test_cells_of_a_notebook_from_elsewhere_have_no_record_that_could_be_wrong_but_code_that_ran_is_told() -> None:
+    async def act(link: Link) -> list[Message]:
+        link.wire.published.clear()
+        link.fails_with = UnknownRunError("the history has no such run")
+        await link.hear(FROM_PAGE["cell_state"])
+        await link.hear(FROM_PAGE["applied"])
+        return link.wire.published
+
+    assert [(told["type"], told["what"]) for told in with_page(act)] == [("unrecorded", "applied")]
 
 
 def test_inserted_and_marked_answer_the_golden_insert_and_mark() -> None:
