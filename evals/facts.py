@@ -1,0 +1,84 @@
+"""What stands in figures and variables, as plain data; imported by the workers of other systems too."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+MAX_TABLE_ROWS = 200_000
+MAX_TABLES = 40
+
+
+def figures_now(plt: Any) -> list[dict[str, Any]]:
+    """One entry for each axes of each open figure; fields of `evals.task.FigureFacts`."""
+    return [facts(axes) for number in plt.get_fignums() for axes in plt.figure(number).axes]
+
+
+def facts(axes: Any) -> dict[str, Any]:
+    """Reads the artists of one matplotlib axes."""
+    axes.figure.canvas.draw()
+    rectangles = [patch for patch in axes.patches if type(patch).__name__ == "Rectangle"]
+    horizontal = _is_horizontal(axes)
+    legend = axes.get_legend()
+    title = axes.get_title() or (axes.figure._suptitle.get_text() if axes.figure._suptitle else "")
+    return {
+        "title": title,
+        "x_label": axes.get_xlabel(),
+        "y_label": axes.get_ylabel(),
+        "x_ticks": [label.get_text() for label in axes.get_xticklabels()],
+        "y_ticks": [label.get_text() for label in axes.get_yticklabels()],
+        "bars": [float(bar.get_width() if horizontal else bar.get_height()) for bar in rectangles],
+        "lines": [[float(y) for y in _floats(line.get_ydata())] for line in axes.lines],
+        "point_count": sum(len(collection.get_offsets()) for collection in axes.collections),
+        "patch_count": len(axes.patches),
+        "legend": [text.get_text() for text in legend.get_texts()] if legend else [],
+    }
+
+
+def _is_horizontal(axes: Any) -> bool:
+    containers = [one for one in axes.containers if type(one).__name__ == "BarContainer"]
+    return bool(containers) and all(one.orientation == "horizontal" for one in containers)
+
+
+def _floats(values: Any) -> list[float]:
+    import numpy as np
+
+    try:
+        return list(np.asarray(values, dtype=float))
+    except (TypeError, ValueError):
+        return []
+
+
+def tables(namespace: Mapping[str, Any]) -> dict[str, bytes]:
+    """Frames and series as Parquet, scalars and short lists as JSON in a one-cell frame; by name."""
+    found: dict[str, bytes] = {}
+    for name, value in namespace.items():
+        if name.startswith("_") or len(found) >= MAX_TABLES:
+            continue
+        table = _as_table(value)
+        if table is not None and len(table) <= MAX_TABLE_ROWS:
+            buffer = io.BytesIO()
+            try:
+                table.to_parquet(buffer)
+            except Exception:  # noqa: BLE001  (columns that Arrow cannot hold: no evidence for a judge)
+                continue
+            found[name] = buffer.getvalue()
+    return found
+
+
+def _as_table(value: Any) -> Any:
+    """A frame whose columns are texts; None for what is no table."""
+    import pandas as pd
+
+    if type(value).__module__.startswith("polars") and hasattr(value, "to_pandas"):
+        value = value.to_pandas()
+    if isinstance(value, bool | int | float | str):
+        value = pd.Series([value], name="value")
+    if isinstance(value, list) and value and len(value) <= 1000:
+        value = pd.Series(value, name="value")
+    if isinstance(value, pd.Series):
+        value = value.to_frame(name=str(value.name) if value.name is not None else "value")
+    if not isinstance(value, pd.DataFrame):
+        return None
+    return value.set_axis([str(column) for column in value.columns], axis=1)

@@ -1,0 +1,13 @@
+"""Our own questions, as analysts ask them. Each task proves its judges: `reference` passes, `wrong` fails."""
+
+from __future__ import annotations
+
+from evals.own import penguins
+from evals.task import Task
+
+ROOMS = (penguins,)
+
+
+def own_tasks() -> tuple[Task, ...]:
+    """All, in the order of their ids within a table."""
+    return tuple(task for room in ROOMS for task in room.TASKS)
