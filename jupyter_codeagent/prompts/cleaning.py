@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import textwrap
 from collections.abc import Iterator
@@ -50,6 +51,7 @@ def _variants(text: str) -> Iterator[str]:
     yield text
     yield text.translate(_QUOTES)
     yield from _outer_prose_removed(text)
+    yield _body_levelled(text)
     yield _body_dedented(text)
 
 
@@ -87,6 +89,21 @@ def _outer_prose_removed(text: str) -> Iterator[str]:
     while lines and (not lines[-1].strip() or _PROSE_LINE.match(lines[-1])):
         del lines[-1]
     yield "\n".join(lines)
+
+
+def _body_levelled(text: str) -> str:
+    """An indented beginning moved to the margin.
+
+    If it returns, it is the body of a function that the model continued: what stands at the margin behind it needs
+    that function, of which the head is not here, and goes.
+    """
+    lines = text.split("\n")
+    end = next((index for index, line in enumerate(lines) if line and not line[0].isspace()), len(lines))
+    body = textwrap.dedent("\n".join(lines[:end]))
+    tree = parse(body)
+    if tree is None or any(isinstance(statement, ast.Return) for statement in tree.body):
+        return body
+    return "\n".join([body, *lines[end:]])
 
 
 def _body_dedented(text: str) -> str:

@@ -1,8 +1,8 @@
 """The code in a model's reply. Tolerant of everything small models do to a code block, strict in what it accepts:
 only text that parses as Python comes out.
 
-Tried in order: fenced blocks, tags, a JSON object with the code in it, the whole text, the longest part of it that
-parses. Some 3,000 stored replies of other models are the measure (`docs/architecture.md`).
+Tried in order: fenced blocks, tags, a JSON object with the code in it, the whole text, the part of it between
+sentences. The measure are 3,000 stored replies of other models (`evals/ds1000.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from jupyter_codeagent.prompts.cleaning import clean, command_line
 from jupyter_codeagent.prompts.fences import Block, Prose, split_blocks
@@ -21,17 +21,25 @@ from jupyter_codeagent.prompts.source import parse, parse_or_error
 NO_CODE = "no code in the reply"
 MAX_SPAN_LINES = 400
 
+Form = Literal["fence", "tag", "json", "text", "part", ""]
+"""Where in the reply the code was; empty if there is none."""
+
 _THINK = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _THINK_END = re.compile(r"^.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _THINK_OPEN = re.compile(r"^\s*<think(?:ing)?>", re.IGNORECASE)
 _TAG_NAMES = r"code|python|execute_python|execute|tool_code|py|code_block"
-_TAG = re.compile(rf"<({_TAG_NAMES})(?:\s[^<>]*)?>(.*?)(?:</(?:{_TAG_NAMES})\b|</|\Z)", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(
+    rf"<({_TAG_NAMES})(?:\s[^<>]*)?>(.*?)(?:</(?:{_TAG_NAMES})\b|</\w*\s*\Z|\Z)", re.DOTALL | re.IGNORECASE
+)
+_WORDS = re.compile(r">?[ ,]*[a-z]", re.IGNORECASE)
 _CLOSING_TAG = re.compile(rf"</(?:{_TAG_NAMES})\b", re.IGNORECASE)
 _INVENTED = re.compile(
     r"^[\s*#>_]*(?:(?:expected |sample |console )?outputs?|observations?|execution results?|stdout)\s*[*_]*\s*:"
     r"|^[\s*#>_]*(?:alternative|another (?:way|approach|option)|or,? (?:you|if|more))",
     re.IGNORECASE | re.MULTILINE,
 )
+_CODE_LINE = re.compile(r"[A-Za-z_][\w.]*(?:\[.*\])?(?:\(|\s*[-+*/|&]?=\s*\S)")
+"""How a statement begins that does not parse because its end is missing or on another line."""
 _PREFILLED = re.compile(r"\A(?:# [\w, ]+ (?:is|are) already loaded\n)?(?:# corrected: .*\n)?")
 
 
@@ -45,6 +53,8 @@ class Extraction:
     """The model's words outside the code. Not checked: good for a log, never for an answer."""
     problem: str
     """Why there is no code, in words the model can act on; empty if there is some."""
+    form: Form = ""
+    """Nothing depends on it but the measure of the extraction."""
 
 
 def extract_code(reply: str) -> Extraction:
@@ -54,13 +64,20 @@ def extract_code(reply: str) -> Extraction:
     text = _THINK_END.sub("", text)
     parts = split_blocks(text)
     prose = "\n".join(part.text.strip() for part in parts if isinstance(part, Prose) and part.text.strip())
-    for codes in (_from_fences(parts), _from_tags(text), _from_json(text)):
+    found: tuple[tuple[Form, list[str]], ...] = (
+        ("fence", _from_fences(parts)),
+        ("tag", _from_tags(text)),
+        ("json", _from_json(text)),
+    )
+    for form, codes in found:
         if code := _joined(codes):
-            return Extraction(code=code, prose=prose, problem="")
-    if problem := _broken_block(parts):
+            return Extraction(code=code, prose=prose, problem="", form=form)
+    if problem := _broken_block(parts, text):
         return Extraction(code="", prose=prose, problem=problem)
-    if code := _bare(text):
-        return Extraction(code=code, prose="", problem="")
+    if code := _whole(text):
+        return Extraction(code=code, prose="", problem="", form="text")
+    if code := _part(text):
+        return Extraction(code=code, prose="", problem="", form="part")
     return Extraction(code="", prose=prose or text.strip(), problem=_problem(text))
 
 
@@ -93,11 +110,25 @@ def _from_fences(parts: Iterable[Block | Prose]) -> list[str]:
 
 
 def _from_tags(text: str) -> list[str]:
-    found = [clean(match.group(2)) for match in _TAG.finditer(text)]
-    if any(found):
-        return found
-    closing = _CLOSING_TAG.search(text)
-    return [code for code in [clean(text[: closing.start()])] if _does_something(code)] if closing else []
+    blocks = _tagged(text)
+    codes = [clean(block) for block in blocks]
+    return codes if blocks and (codes[0] or not blocks[0].strip()) else []  # what follows needs the first
+
+
+def _tagged(text: str) -> list[str]:
+    """What stands in tags, and before a first closing tag that the question opened."""
+    closing, opening = _CLOSING_TAG.search(text), _TAG.search(text)
+    begun = text[: closing.start()] if closing and (opening is None or closing.start() < opening.start()) else ""
+    blocks = [match.group(2) for match in _TAG.finditer(text) if not _is_mention(match)]
+    return [begun, *blocks] if any(_is_code(line) for line in begun.split("\n")) else blocks
+
+
+def _is_mention(tag: re.Match[str]) -> bool:
+    """Told from a block: ``the column <code>fare</code> has``, a few words of code within a sentence."""
+    if "\n" in tag.group(2):
+        return False
+    before = tag.string[: tag.start()].rpartition("\n")[2].strip()
+    return (before != "" and not before.endswith(":")) or _WORDS.match(tag.string, tag.end()) is not None
 
 
 def _from_json(text: str) -> list[str]:
@@ -128,16 +159,24 @@ def _code_member(value: Any) -> str:
     )
 
 
-def _bare(text: str) -> str:
-    """The whole text if it is code, else its longest part that is."""
+def _whole(text: str) -> str:
     code = clean(text)
-    if code and _does_something(code):
-        return _without_comment(code)
-    spans = (span for span in _spans(text.split("\n")[:MAX_SPAN_LINES]) if _does_something(span))
-    return max(spans, key=len, default="")
+    return _without_comment(code) if _does_something(code) else ""
 
 
-def _spans(lines: list[str]) -> Iterator[str]:
+def _part(text: str) -> str:
+    """The longest part that is code, if nothing else is: half a program must not run on its own."""
+    lines = text.split("\n")
+    spans = [span for span in _spans(lines[:MAX_SPAN_LINES]) if _does_something("\n".join(lines[span]))]
+    if not spans:
+        return ""
+    longest = max(spans, key=lambda span: len("\n".join(lines[span])))
+    if any(_is_code(line) for line in (*lines[: longest.start], *lines[longest.stop :])):
+        return ""
+    return "\n".join(lines[longest]).strip("\n")
+
+
+def _spans(lines: list[str]) -> Iterator[slice]:
     """From each unindented line the longest run of lines that parses."""
     for start, line in enumerate(lines):
         if not line.strip() or line[0].isspace():
@@ -146,10 +185,16 @@ def _spans(lines: list[str]) -> Iterator[str]:
         while end > start:
             tree = parse_or_error("\n".join(lines[start:end]))
             if not isinstance(tree, SyntaxError):
-                yield "\n".join(lines[start:end]).strip("\n")
+                yield slice(start, end)
                 break
             # nothing from the offending line on can belong to it; a bracket left open is reported where it opens
             end = min(end - 1, start + (tree.lineno or 1) - 1)
+
+
+def _is_code(line: str) -> bool:
+    """A statement, the head of a compound one, or the beginning of one."""
+    line = line.strip()
+    return _does_something(line) or _does_something(f"{line} pass") or _CODE_LINE.match(line) is not None
 
 
 def _joined(codes: Iterable[str]) -> str:
@@ -183,12 +228,10 @@ def _is_action(statement: ast.stmt) -> bool:
     return True
 
 
-def _broken_block(parts: Iterable[Block | Prose]) -> str:
+def _broken_block(parts: Iterable[Block | Prose], text: str) -> str:
     """What is wrong with the first Python block, if there is one: a part of it must not run on its own."""
-    for part in parts:
-        if isinstance(part, Block) and part.python and part.text.strip():
-            return _problem(part.text)
-    return ""
+    fenced = [part.text for part in parts if isinstance(part, Block) and part.python]
+    return next((_problem(block) for block in (*fenced, *_tagged(text)) if block.strip()), "")
 
 
 def _problem(text: str) -> str:

@@ -67,6 +67,35 @@ FOUND: dict[str, tuple[str, str]] = {
     ),
     "the line of the prefill": (f"```python\n# df, rates are already loaded\n{CODE}\n", CODE),
     "a lone name in a fence": ("```python\ndf\n```", "df"),
+    "an indented beginning": (
+        "```python\n    fares = df['fare']\n    a = 1\nprint(fares)\n```",
+        "fares = df['fare']\na = 1\nprint(fares)",
+    ),
+    "the body of a function and calls of it": (
+        "```python\n    fares = df['fare']\n    return fares.sum()\n# how to use it:\nprint(total(df))\n```",
+        "fares = df['fare']\nreturn fares.sum()",
+    ),
+    "a bare body of a function and calls of it": (
+        "\n    fares = df['fare']\n    return fares.sum()\n\nprint(total(df))\n",
+        "fares = df['fare']\nreturn fares.sum()",
+    ),
+    "a tag closed that the question opened, and another": (
+        f"{CODE}\n</code>\nThen:\n<code>\nprint(1)\n</code>",
+        f"{CODE}\n\nprint(1)",
+    ),
+    "a closing tag inside a string": (
+        "<code>\ntitle = '<b>Fare</b>'\nprint(title)\n</code>",
+        "title = '<b>Fare</b>'\nprint(title)",
+    ),
+    "a one-line tag": ("Here it is: <code>print(total)</code>", "print(total)"),
+    "a column named in a tag": (
+        f"The <code>fare</code> column holds it.\n<code>\n{CODE}\n</code>",
+        CODE,
+    ),
+    "sentences with brackets around": (
+        f"The sum (of all fares), as asked for:\n\n{CODE}\n\nIt is 1,200 (or so).",
+        CODE,
+    ),
 }  # fmt: skip
 
 
@@ -85,6 +114,8 @@ def test_code_is_found_in(name: str) -> None:
         ("Done", "no code in the reply"),
         ("The mean fare is higher for first class.", "no code in the reply"),
         ("Note: none", "no code in the reply"),
+        ("The <code>fare</code> column holds what each paid.", "no code in the reply"),
+        ("Use <code>df.drop()</code> with care.", "SyntaxError at line 1"),
         ("<think>\nfirst I would", "before its reasoning did"),
         ("```python\n!pip install plotly\nimport plotly\n```", "'!pip install plotly' is a notebook command"),
         ("```python\n%timeit f()\n```", "'%timeit f()' is a notebook command"),
@@ -100,6 +131,39 @@ def test_a_reply_without_usable_code_says_why(reply: str, problem: str) -> None:
 
 def test_a_part_of_a_broken_block_never_runs_on_its_own() -> None:
     assert extract_code("```python\nimport os\nfiles = [\nprint('x')\n```").code == ""
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "fares = df['fare']\nprint(fares.mean())\nwide = df.pivot(index='class', columns=",
+        "def load(path):\n    return path\n\nfor path in paths\n    load(path)\n",
+        "<code>\nfares = [\nprint('x')\n</code>",
+        "<code>\nfares = df['fare'\n</code>\nThen:\n<code>\nprint(fares)\n</code>",
+        "fares = df['fare'\n</code>\nThen:\n<code>\nprint(fares)\n</code>",
+        "    fares = df['fare'\n    return fares\n\nprint(total(df))\n",
+        "First:\n\na = 1\nb = 2\n\nThen:\n\nprint(a + b)\n",
+    ],
+)
+def test_half_a_program_never_runs_on_its_own(reply: str) -> None:
+    found = extract_code(reply)
+    assert found.code == ""
+    assert found.problem.startswith("SyntaxError at line")
+
+
+@pytest.mark.parametrize(
+    ("reply", "form"),
+    [
+        (f"```python\n{CODE}\n```", "fence"),
+        (f"<code>\n{CODE}\n</code>", "tag"),
+        (json.dumps({"code": CODE}), "json"),
+        (CODE, "text"),
+        (f"sure, here it is:\n{CODE}", "part"),
+        ("Done", ""),
+    ],
+)
+def test_the_form_in_which_code_was_found_is_told(reply: str, form: str) -> None:
+    assert extract_code(reply).form == form
 
 
 def test_prose_is_what_stands_outside_the_code() -> None:
