@@ -14,7 +14,11 @@ interface IChoice {
 }
 
 /** The model in use, those that could be, and how their servers are. */
-export function Models(props: { connection: KernelConnection }): JSX.Element {
+export function Models(props: {
+  connection: KernelConnection;
+  /** Another model is asked for. */
+  onUse: () => void;
+}): JSX.Element {
   const { trans } = useServices();
   const { connection } = props;
   const { settings, models } = connection.model.state;
@@ -24,6 +28,7 @@ export function Models(props: { connection: KernelConnection }): JSX.Element {
   const use = (model: string, server: IServed | null, confirmed = ''): void => {
     setAsked(null);
     connection.model.forgetRefusal();
+    props.onUse();
     connection.send({ type: 'use_model', model, base_url: server?.base_url ?? '', confirmed });
   };
   const isUsed = (model: string, label: string): boolean =>

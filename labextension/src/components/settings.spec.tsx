@@ -7,7 +7,7 @@ import { Preferences } from '../preferences';
 import type { FromPage, IModelsMessage, ISetting, IServer } from '../protocol';
 import { FROM_PAGE, stateMessage, TO_PAGE } from '../testing/golden';
 import { notebookOf, panelOf, trackerOf } from '../testing/notebooks';
-import { enter, press, render, servicesOf, unmount } from '../testing/render';
+import { change, enter, press, render, servicesOf, unmount } from '../testing/render';
 import { settingsOf } from '../testing/settings';
 import { Ask } from './ask';
 import { ContextTab } from './context';
@@ -90,6 +90,74 @@ describe('the settings', () => {
     await vi.waitFor(() => expect(kept).toEqual({ maxSteps: 6 }));
     expect(preferences.values).toEqual({ max_steps: 6 });
   });
+});
+
+describe('a number that the kernel refuses', () => {
+  const refusal = { type: 'refused' as const, text: 'max_steps is at most 8; 99 was not set.' };
+  const leave = (field: HTMLElement): Promise<void> =>
+    change(() => field.dispatchEvent(new FocusEvent('focusout', { bubbles: true })));
+  const steps = (host: HTMLElement): HTMLInputElement => host.querySelector('input[type=number]')!;
+
+  it('gives way to the one in force, and the reason stands beside it', async () => {
+    const { host, model } = await shown(<SettingsTab />, [
+      setting('max_steps', 4),
+      setting('timeout_s', 120)
+    ]);
+    await enter(steps(host), '99');
+    await leave(steps(host));
+    expect(steps(host).value).toBe('99');
+    await change(() => model.apply(refusal));
+    expect(steps(host).value).toBe('4');
+    expect(steps(host).closest('li')!.querySelector('[role=alert]')!.textContent).toBe(refusal.text);
+    expect(host.querySelectorAll('[role=alert]')).toHaveLength(1);
+    await enter(steps(host), '99');
+    await leave(steps(host));
+    expect(host.querySelector('[role=alert]')).toBeNull();
+    await change(() => model.apply(refusal));
+    expect(steps(host).value).toBe('4');
+  });
+
+  it('does not take with it what is being typed meanwhile, there or in another field', async () => {
+    const { host, model } = await shown(<SettingsTab />, [
+      setting('max_steps', 4),
+      setting('timeout_s', 120)
+    ]);
+    const other = host.querySelectorAll<HTMLInputElement>('input[type=number]')[1];
+    await enter(steps(host), '99');
+    await leave(steps(host));
+    await enter(steps(host), '9');
+    await enter(other, '30');
+    await change(() => model.apply(refusal));
+    expect([steps(host).value, other.value]).toEqual(['9', '30']);
+  });
+
+  it('that is of a model or of the settings of JupyterLab stands above all', async () => {
+    const { host, model } = await shown(<SettingsTab />, [setting('max_steps', 4)]);
+    await enter(steps(host), '6');
+    await leave(steps(host));
+    await press(host, 'Use qwen-coder');
+    await change(() => model.apply(refusal));
+    expect(steps(host).closest('li')!.querySelector('[role=alert]')).toBeNull();
+    expect(host.querySelector('[role=alert]')!.textContent).toBe(refusal.text);
+  });
+});
+
+it('a number that was set while the next one is typed does not replace it', async () => {
+  const { host, model } = await shown(<SettingsTab />, [setting('max_steps', 4)]);
+  const field = host.querySelector<HTMLInputElement>('input[type=number]')!;
+  const told = (value: number): Promise<void> =>
+    change(() =>
+      model.apply({ ...stateMessage(), settings: { values: [setting('max_steps', value)], server: null } })
+    );
+  await enter(field, '3');
+  await change(() => field.dispatchEvent(new FocusEvent('focusout', { bubbles: true })));
+  await enter(field, '35');
+  await told(3);
+  expect(host.querySelector('input[type=number]')).toBe(field);
+  expect(field.value).toBe('35');
+  await enter(field, '3');
+  await told(5);
+  expect(field.value).toBe('5');
 });
 
 describe('the models', () => {

@@ -1,4 +1,4 @@
-import React, { useEffect, useState } from 'react';
+import React, { useEffect, useRef, useState } from 'react';
 
 import type { KernelConnection } from '../connection';
 import type { ApprovalPolicy, ISetting, Privacy, SettingValue } from '../protocol';
@@ -28,8 +28,11 @@ function Live(props: { connection: KernelConnection }): JSX.Element {
   const { connection } = props;
   const { settings, refused } = connection.model.state;
   const [problem, setProblem] = useState('');
+  /** The setting that was changed last; empty if it was the model. */
+  const [chosen, setChosen] = useState('');
   const choose = (name: string, value: SettingValue): void => {
     connection.model.forgetRefusal();
+    setChosen(name);
     connection.send({ type: 'choose', name, value });
   };
   const labels: Record<string, string> = {
@@ -42,8 +45,9 @@ function Live(props: { connection: KernelConnection }): JSX.Element {
   };
   return (
     <>
-      {(refused || problem) && <Problem>{refused || problem}</Problem>}
-      <Models connection={connection} />
+      {refused && !chosen && <Problem>{refused}</Problem>}
+      {problem && <Problem>{problem}</Problem>}
+      <Models connection={connection} onUse={() => setChosen('')} />
       <Section title={trans.__('Settings')}>
         <ul className="jp-CodeAgent-settings">
           {settings.values
@@ -52,8 +56,13 @@ function Live(props: { connection: KernelConnection }): JSX.Element {
               <li key={setting.name}>
                 <label>
                   <span>{labels[setting.name]}</span>
-                  <Control setting={setting} onChange={value => choose(setting.name, value)} />
+                  <Control
+                    setting={setting}
+                    refused={refused}
+                    onChange={value => choose(setting.name, value)}
+                  />
                 </label>
+                {refused && chosen === setting.name && <Problem>{refused}</Problem>}
                 <Source setting={setting} onProblem={setProblem} />
               </li>
             ))}
@@ -77,7 +86,14 @@ const CHOICES: Record<string, readonly string[]> = {
   privacy: ['schema', 'stats', 'samples']
 };
 
-function Control(props: { setting: ISetting; onChange: (value: SettingValue) => void }): JSX.Element {
+interface IControlProps {
+  setting: ISetting;
+  /** Why the last change of a setting, of whichever, was not made. */
+  refused: string;
+  onChange: (value: SettingValue) => void;
+}
+
+function Control(props: IControlProps): JSX.Element {
   const { trans } = useServices();
   const { setting, onChange } = props;
   const choices = CHOICES[setting.name];
@@ -110,19 +126,37 @@ function Control(props: { setting: ISetting; onChange: (value: SettingValue) => 
       />
     );
   }
-  return <NumberField key={String(setting.value)} {...props} />;
+  return <NumberField {...props} />;
 }
 
 /** Sent when the field is left or Enter is pressed, not at each digit. */
-function NumberField(props: { setting: ISetting; onChange: (value: SettingValue) => void }): JSX.Element {
-  const { setting, onChange } = props;
-  const [text, setText] = useState(String(setting.value));
-  useEffect(() => setText(String(setting.value)), [setting.value]);
+function NumberField(props: IControlProps): JSX.Element {
+  const { setting, refused, onChange } = props;
+  const inForce = String(setting.value);
+  const [text, setText] = useState(inForce);
+  const shown = useRef(inForce);
+  /** What was asked for; null once the kernel has answered. */
+  const asked = useRef<string | null>(null);
+  // What the user goes on typing meanwhile stays.
+  useEffect(() => {
+    const untouched = [shown.current, asked.current];
+    shown.current = inForce;
+    asked.current = null;
+    setText(typed => (untouched.includes(typed) ? inForce : typed));
+  }, [inForce]);
+  useEffect(() => {
+    const wanted = asked.current;
+    if (refused && wanted !== null) {
+      asked.current = null;
+      setText(typed => (typed === wanted ? inForce : typed));
+    }
+  }, [refused, inForce]);
   const commit = (): void => {
     const value = Number(text);
     if (text.trim() === '' || !Number.isFinite(value)) {
-      setText(String(setting.value));
+      setText(inForce);
     } else if (value !== setting.value) {
+      asked.current = text;
       onChange(value);
     }
   };
