@@ -199,7 +199,7 @@ async def _decide(run: AgentRun, step: Step, attempts: Sequence[Step], tools: To
         run_id=run.id,
         kind="run",
         code=step.code,
-        note="Run this code in the sandbox, on copies of your data?",
+        note="",
         step=step.index,
         why=_why(attempts),
         previous_code=next((earlier.code for earlier in reversed(attempts) if earlier.code), ""),

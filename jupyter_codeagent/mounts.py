@@ -12,7 +12,7 @@ from jupyter_codeagent.values import LocalFile, SandboxPolicy
 
 MIB = 1 << 20
 Ask = Callable[[str, str], None]
-"""(paths, one line each; the question) -> raises DeniedError unless a person says yes."""
+"""(paths, one line each; what they are for) -> raises DeniedError unless a person says yes."""
 
 
 class Mounts:
@@ -58,14 +58,14 @@ class Mounts:
             )
         unknown = self.missing(files)
         if unknown:
-            ask(listed(unknown), question(name, unknown))
+            ask(listed(unknown), purpose(name, unknown))
             self._granted |= {file.path for file in unknown}
 
 
-def question(name: str, files: Sequence[LocalFile]) -> str:
-    """What is asked, in one sentence."""
-    what = "this file" if len(files) == 1 else f"these {len(files)} files"
-    return f"Let the sandbox read {what} of yours (never write), which {name!r} reads?"
+def purpose(name: str, files: Sequence[LocalFile]) -> str:
+    """How far a yes goes, and what for, in one sentence."""
+    what = "This file is" if len(files) == 1 else f"These {len(files)} files are"
+    return f"{what} what {name!r} reads; the sandbox would never write there."
 
 
 def listed(files: Sequence[LocalFile]) -> str:

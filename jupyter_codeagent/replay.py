@@ -32,7 +32,7 @@ async def replay(
     run: AgentRun, known: AgentRun, *, decide: Decide, runner: CodeRunner, watcher: RunWatcher
 ) -> AgentRun | None:
     """The recorded code in the sandbox; None if it fails now, so that the model is asked after all."""
-    note = "Run this code again in the sandbox? It is the recorded answer to the same question."
+    note = "It is the recorded answer to the same question."
     proposal = Proposal(id=uuid.uuid4().hex[:12], run_id=run.id, kind="run", code=known.code, note=note)
     decision = await decide(proposal)
     if decision.action != "approve":

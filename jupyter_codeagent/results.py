@@ -111,7 +111,7 @@ class ResultDecisions:
         """Raises DeniedError."""
         code = "\n".join(f"{one.name}: {present[one.name]} → {one.what}" for one in returned if one.name in present)
         names = ", ".join(map(repr, present))
-        note = f"Overwrite your {names} with what came of it in the sandbox?"
+        note = f"{names}: replaced by what came of it in the sandbox."
         await self._decide("overwrite", code, note, place)
 
     async def answer_pull(self, name: str, request_id: str, run_id: str) -> PulledMessage:
@@ -128,7 +128,7 @@ class ResultDecisions:
 
     def apply(self, run: AgentRun, place: Place) -> None:
         """Run a run's code in the LIVE kernel, after a yes to the code itself."""
-        note = f"Run the code of run {run.id} in YOUR kernel, on your own variables?"
+        note = f"It is the code of run {run.id}; it acts on your own variables."
         decision = self._background.run(self._decide("apply", run.code, note, place, run_id=run.id))
         self.note_applied(run.id, decided_by=decision.decided_by)
         self._live.run(decision.code)

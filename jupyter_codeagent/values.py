@@ -395,7 +395,7 @@ class Proposal:
     kind: ProposalKind
     code: str
     note: str
-    """One sentence: what is asked."""
+    """What the question of its kind (`QUESTIONS`) does not say yet; may be empty."""
     step: int = 0
     why: str = ""
     """What led to it: the error or the no before."""

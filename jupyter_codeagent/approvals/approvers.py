@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 
 from IPython.core.error import StdinNotImplementedError
 
@@ -13,7 +13,15 @@ from jupyter_codeagent.approvals.policies import ALWAYS_ASK
 from jupyter_codeagent.approvals.protocol import Approver
 from jupyter_codeagent.effects import effects_lines
 from jupyter_codeagent.outputs import visible_code
-from jupyter_codeagent.values import Decision, Effects, Proposal
+from jupyter_codeagent.values import Decision, Effects, Proposal, ProposalKind
+
+QUESTIONS: Mapping[ProposalKind, str] = {
+    "run": "Run this code in the sandbox, on copies of your data?",
+    "apply": "Run this code in YOUR kernel?",
+    "overwrite": "Overwrite your variables?",
+    "mount": "Let the sandbox read your files?",
+}
+"""The panel has its own, in the user's language."""
 
 OnMainThread = Callable[[Callable[[], str]], Awaitable[str]]
 
@@ -67,12 +75,27 @@ class StdinApprover:
         return reject(proposal, "stdin", reason)
 
 
-def question_text(proposal: Proposal) -> str:
-    """What is asked and why, the code, and what it would do to the user's names, a line each."""
-    head = [line for line in (proposal.note, visible_code(proposal.why)) if line]
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A proposal in words, a line each; the code stands between them."""
+
+    head: tuple[str, ...]
+    """What is asked, and why."""
+    told: tuple[str, ...]
+    """What the code would do to the user's names; empty where there is no code, or it was not looked at."""
+
+
+def question_of(proposal: Proposal) -> Question:
+    head = (QUESTIONS[proposal.kind], proposal.note, visible_code(proposal.why))
     told = effects_lines(proposal.effects) if proposal.effects is not None else ()
-    where = "On copies in the sandbox:" if proposal.kind == "run" and told else ""
-    parts = ("\n".join(head), visible_code(proposal.code), "\n".join(line for line in (where, *told) if line))
+    where = ("On copies in the sandbox:",) if proposal.kind == "run" and told else ()
+    return Question(head=tuple(line for line in head if line), told=(*where, *told))
+
+
+def question_text(proposal: Proposal) -> str:
+    """Question, code and effects, for a terminal."""
+    question = question_of(proposal)
+    parts = ("\n".join(question.head), visible_code(proposal.code), "\n".join(question.told))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

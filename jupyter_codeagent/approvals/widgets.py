@@ -16,9 +16,9 @@ from typing import Any
 
 from IPython.display import display, update_display
 
+from jupyter_codeagent.approvals.approvers import question_of
 from jupyter_codeagent.approvals.gate import reject
 from jupyter_codeagent.approvals.protocol import Approver
-from jupyter_codeagent.effects import effects_lines
 from jupyter_codeagent.main_shell import MainShell
 from jupyter_codeagent.outputs import visible_code
 from jupyter_codeagent.values import Decision, Proposal
@@ -75,9 +75,8 @@ class Card:
 
         wide = ipywidgets.Layout(width="auto")
         rows = min(max(proposal.code.count("\n") + 2, 3), 20)
-        told = effects_lines(proposal.effects) if proposal.effects is not None else ()
-        where = "On copies in the sandbox:" if proposal.kind == "run" and told else ""
-        lines = [line for line in (proposal.note, visible_code(proposal.why), where, *told) if line]
+        question = question_of(proposal)
+        lines = (*question.head, *question.told)
         heading = "<b>The code agent asks.</b> " + "<br>".join(html.escape(line) for line in lines)
         self._proposal = proposal
         self._code = ipywidgets.Textarea(

@@ -58,7 +58,10 @@ def test_a_file_of_a_million_rows_is_queried_in_the_sandbox_without_being_loaded
     setup, query = QUERIES[kind]
     model_server.script(code(query), "Done.")
     shown = ipython(tmp_path, model_server, script(setup, "--vars trips", "sum of fares in zone 3"), "y\n")
-    assert "Let the sandbox read this file of yours (never write), which 'trips' reads?" in shown
+    assert (
+        "Let the sandbox read your files?\nThis file is what 'trips' reads; the sandbox would never write there."
+        in shown
+    )
     assert f"{trips}  (" in shown
     assert EXPECTED in shown
     assert "copied trips (plan, reads 1 local file)" in shown
@@ -85,7 +88,7 @@ def test_a_yes_to_one_file_shows_no_other_and_is_asked_once(
         "get_ipython().run_cell_magic('agent', '--vars trips', 'how many again?')\n"
     )
     shown = ipython(tmp_path, model_server, twice, "y\n")
-    assert shown.count("Let the sandbox read this file") == 1
+    assert shown.count("Let the sandbox read your files?") == 1
     assert shown.count(f"count {ROWS} False") >= 2
 
 

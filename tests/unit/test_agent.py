@@ -167,6 +167,7 @@ def test_each_proposal_tells_what_led_to_it_and_the_code_of_the_attempt_before()
 
     runner = RunnerDouble({"print(1)": failed("KeyError", "'late'")})
     ask([code("print(1)"), code("print(2)"), code("print(7)")], runner, decide=reject_second)
+    assert {proposal.note for proposal in asked} == {""}  # what is asked, its kind says
     assert [(proposal.previous_code, proposal.why) for proposal in asked] == [
         ("", ""),
         ("print(1)", "The attempt before failed: KeyError: 'late'"),

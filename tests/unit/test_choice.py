@@ -169,7 +169,7 @@ def test_a_yes_is_remembered_for_each_file_alone(tmp_path: Path) -> None:
     mounts.require("x", [first], SandboxPolicy(), yes)
     mounts.require("y", [first, second], SandboxPolicy(), yes)
     assert [path for path, _ in asked] == [first.path, second.path]
-    assert asked[1][1] == "Let the sandbox read this file of yours (never write), which 'y' reads?"
+    assert asked[1][1] == "This file is what 'y' reads; the sandbox would never write there."
     assert mounts.files == (first, second)
 
 

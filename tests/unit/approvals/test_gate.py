@@ -21,7 +21,7 @@ from jupyter_codeagent.values import ApprovalPolicy, Decision, Effects, NamedVal
 
 
 def proposal(kind: ProposalKind = "run") -> Proposal:
-    return Proposal(id="p", run_id="r", kind=kind, code="1 + 1", note="Run it?")
+    return Proposal(id="p", run_id="r", kind=kind, code="1 + 1", note="It is short.")
 
 
 class Answers:
@@ -173,8 +173,9 @@ def test_on_stdin_the_question_says_why_and_what_the_code_would_do_to_the_names(
     asyncio.run(approver.ask(replace(proposal("apply"), why=hostile)))
     asyncio.run(approver.ask(proposal("mount")))
     assert shown == [
-        "Run it?\n<U+202E>It failed before\n\n1 + 1\n\nReads: df (DataFrame 3x2)\nWould overwrite: n\n",
-        "Run it?\n\n1 + 1\n",
+        "Run this code in YOUR kernel?\nIt is short.\n<U+202E>It failed before\n\n1 + 1\n\n"
+        "Reads: df (DataFrame 3x2)\nWould overwrite: n\n",
+        "Let the sandbox read your files?\nIt is short.\n\n1 + 1\n",
     ]
 
 

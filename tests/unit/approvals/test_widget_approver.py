@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
+from html import unescape
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from jupyter_codeagent.approvals import widgets
-from jupyter_codeagent.approvals.widgets import WidgetApprover
+from jupyter_codeagent.approvals.approvers import question_text
+from jupyter_codeagent.approvals.widgets import Card, WidgetApprover
+from jupyter_codeagent.values import Effects, NamedValue, Proposal
 
 
 @pytest.mark.parametrize(("was_seen", "cards"), [(True, 2), (False, 1)])
@@ -30,3 +33,25 @@ def test_a_card_that_was_seen_and_not_answered_is_shown_again_next_time(
     for _ in range(2):
         assert approver._show_card(nothing, threading.Event()) is None
     assert len(shown) == cards
+
+
+def test_a_card_says_what_the_terminal_says_line_by_line() -> None:
+    pytest.importorskip("ipywidgets")
+    effects = Effects(reads=(NamedValue(name="df", what="DataFrame <3x2>"),))
+    proposal = Proposal(
+        id="p", run_id="r", kind="run", code="print(df)", note="", why="You said no before.", effects=effects
+    )
+    card = Card(proposal)
+    heading = unescape(card._box.children[0].value).removeprefix("<b>The code agent asks.</b> ")
+    card._close()
+    assert heading.split("<br>") == [
+        "Run this code in the sandbox, on copies of your data?",
+        "You said no before.",
+        "On copies in the sandbox:",
+        "Reads: df (DataFrame <3x2>)",
+    ]
+    assert question_text(proposal).replace("print(df)", "").split("\n\n") == [
+        "\n".join(heading.split("<br>")[:2]),
+        "",
+        "\n".join(heading.split("<br>")[2:]) + "\n",
+    ]
