@@ -1,0 +1,112 @@
+import type { NotebookPanel } from '@jupyterlab/notebook';
+
+import type { ISharing } from './protocol';
+import { SharingLists } from './sharinglists';
+import type { Notebook } from './testing/notebooks';
+import { notebookOf, panelOf } from './testing/notebooks';
+
+const HIDDEN: ISharing = { shared: { model: 'hidden' }, hidden_columns: { flights: ['tailnum'] } };
+const NOTHING: ISharing = { shared: {}, hidden_columns: {} };
+
+let notebook: Notebook;
+let panel: NotebookPanel;
+let lists: SharingLists;
+
+const kept = (): unknown => notebook.getMetadata('codeagent');
+const readOnly = (yes: boolean): void => {
+  Object.assign(panel, { content: { ...panel.content, model: { sharedModel: notebook, readOnly: yes } } });
+};
+
+beforeEach(() => {
+  notebook = notebookOf('x');
+  panel = panelOf(notebook);
+  lists = new SharingLists(() => [panel]);
+});
+
+describe('what the user hides', () => {
+  beforeEach(() => void lists.tellAll());
+
+  it('is kept in the notebook’s metadata, and not written again where nothing changed', () => {
+    let changes = 0;
+    notebook.changed.connect(() => changes++);
+    lists.keep(HIDDEN);
+    expect(kept()).toEqual({ version: 1, ...HIDDEN });
+    const written = changes;
+    lists.keep(HIDDEN);
+    expect(changes).toBe(written);
+    expect(notebook.canUndo()).toBe(false);
+    expect(lists.tellAll()).toEqual(HIDDEN);
+  });
+
+  it('is not written into a read-only notebook', () => {
+    readOnly(true);
+    lists.keep(HIDDEN);
+    expect(kept()).toBeUndefined();
+  });
+
+  it('leaves no entry in a notebook that hides nothing', () => {
+    lists.keep(HIDDEN);
+    lists.keep(NOTHING);
+    expect(kept()).toBeUndefined();
+  });
+});
+
+describe('a notebook whose lists the kernel does not have', () => {
+  const told: ISharing[] = [];
+  const tell =
+    (arrives: boolean) =>
+    (sharing: ISharing): boolean => {
+      told.push(sharing);
+      return arrives;
+    };
+
+  beforeEach(() => {
+    told.length = 0;
+    notebook.setMetadata('codeagent', { version: 1, ...HIDDEN });
+  });
+
+  it('is not overwritten by what the kernel has', () => {
+    lists.keep(NOTHING);
+    expect(kept()).toEqual({ version: 1, ...HIDDEN });
+  });
+
+  it('is told of once it has loaded, until it was sent, and then not again', () => {
+    const { context } = panel;
+    Object.assign(panel, { context: { ...context, isReady: false } });
+    lists.adopt(panel, tell(true));
+    expect(told).toEqual([]);
+    Object.assign(panel, { context });
+    lists.adopt(panel, tell(false));
+    lists.adopt(panel, tell(true));
+    lists.adopt(panel, tell(true));
+    expect(told).toEqual([HIDDEN, HIDDEN]);
+    lists.keep(NOTHING);
+    expect(kept()).toBeUndefined();
+  });
+
+  it('counts as told without a message where it hides nothing', () => {
+    notebook.deleteMetadata('codeagent');
+    lists.adopt(panel, tell(true));
+    expect(told).toEqual([]);
+    lists.keep(HIDDEN);
+    expect(kept()).toEqual({ version: 1, ...HIDDEN });
+  });
+});
+
+describe('what a notebook of another wants always copied', () => {
+  const ASKED = { shared: { keys: 'shared', model: 'hidden' } };
+
+  beforeEach(() => notebook.setMetadata('codeagent', ASKED));
+
+  it('is not asked of the kernel, and stays written until somebody agrees', () => {
+    expect(lists.tellAll().shared).toEqual({ model: 'hidden' });
+    lists.keep(HIDDEN);
+    expect(kept()).toMatchObject(ASKED);
+  });
+
+  it('is asked for from when the kernel has said that it is shared', () => {
+    lists.tellAll();
+    lists.keep({ ...HIDDEN, shared: { keys: 'shared', model: 'hidden' } });
+    expect(lists.tellAll().shared).toEqual({ keys: 'shared', model: 'hidden' });
+  });
+});

@@ -1,0 +1,57 @@
+/** What is hidden or always shared: kept in the metadata of a kernel's notebooks, and told to the kernel. */
+import type { NotebookPanel } from '@jupyterlab/notebook';
+
+import { isWritable, sharedNotebook } from './notebook';
+import type { ISharing } from './protocol';
+import { isEmpty, joinedSharing, readSharing, writeSharing } from './sharing';
+
+/** The lists of one kernel. */
+export class SharingLists {
+  /** `panels`: the open notebooks of the kernel. */
+  constructor(private readonly _panels: () => NotebookPanel[]) {}
+
+  /** The lists of all notebooks, which count as told from now on. */
+  tellAll(): ISharing {
+    const panels = this._panels();
+    const loaded = panels.filter(panel => panel.context.isReady);
+    panels.forEach(panel => this._told.add(panel.context));
+    return this._joined(loaded);
+  }
+
+  /** A notebook is there: tell its lists, unless the kernel has them. `tell`: whether they were sent. */
+  adopt(panel: NotebookPanel, tell: (sharing: ISharing) => boolean): void {
+    if (!panel.context.isReady || this._told.has(panel.context)) {
+      return;
+    }
+    const sharing = this._joined([panel]);
+    if (isEmpty(sharing) || tell(sharing)) {
+      this._told.add(panel.context);
+    }
+  }
+
+  /** Write what holds in the kernel into its notebooks. */
+  keep(sharing: ISharing): void {
+    Object.keys(sharing.shared)
+      .filter(name => sharing.shared[name] === 'shared')
+      .forEach(name => this._agreed.add(name));
+    for (const panel of this._panels()) {
+      const notebook = sharedNotebook(panel);
+      if (notebook && this._told.has(panel.context) && isWritable(panel)) {
+        writeSharing(notebook, sharing, this._agreed);
+      }
+    }
+  }
+
+  /** `shared` only where a person has said so in this page. */
+  private _joined(panels: readonly NotebookPanel[]): ISharing {
+    return joinedSharing(
+      panels.map(panel => readSharing(sharedNotebook(panel))),
+      this._agreed
+    );
+  }
+
+  /** Notebooks whose lists the kernel has. */
+  private _told = new WeakSet<object>();
+  /** Variables that the kernel has always copied while this page was there: a person has said so. */
+  private _agreed = new Set<string>();
+}
