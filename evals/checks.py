@@ -7,9 +7,12 @@ values does not answer a question for one of them by accident.
 
 from __future__ import annotations
 
+import calendar
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from functools import cache
 from typing import Any
 
 from evals.task import Check, Evidence, FigureFacts
@@ -17,6 +20,19 @@ from evals.task import Check, Evidence, FigureFacts
 _NUMBER = re.compile(
     r"(?<![\w.])[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])|(?<![\w.])[-−]?\.\d+"
 )
+
+Name = str | tuple[str, ...]
+"""A name, or several of which one will do: ``("AA", "American Airlines Inc.")``."""
+
+
+def later(make: Callable[[], Check]) -> Check:
+    """A check that is made when the first answer is judged: its truth may take seconds to compute."""
+    made = cache(make)
+
+    def check(evidence: Evidence) -> str:
+        return made()(evidence)
+
+    return check
 
 
 def all_of(*checks: Check) -> Check:
@@ -84,7 +100,7 @@ def row(name: str, *values: float, digits: int = 2) -> Check:
     """One line of the text holds the name as a word and all figures."""
 
     def check(evidence: Evidence) -> str:
-        lines = [line for line in evidence.text.splitlines() if _has_word(name, line)]
+        lines = [line for line in lines_of(evidence.text) if _has_word(name, line)]
         if any(all(is_shown(value, line, digits=digits) for value in values) for line in lines):
             return ""
         shown = ", ".join(str(round(value, digits)) for value in values)
@@ -93,11 +109,113 @@ def row(name: str, *values: float, digits: int = 2) -> Check:
     return check
 
 
-def says(*names: str) -> Check:
+def cell(*names: Name, value: float, digits: int = 2, percent: bool = False, either_sign: bool = False) -> Check:
+    """The figure stands where the names meet: in their line, below a name in the head of a table, or in a group of
+    rows whose name stands only in the first of them. `percent`: of a share of 0 to 1, that one or a hundred times
+    it."""
+
+    def check(evidence: Evidence) -> str:
+        lines = lines_of(evidence.text)
+        wanted = [value, value * 100] if percent else [value]
+        for at, line in enumerate(lines):
+            for found in _NUMBER.finditer(line):
+                shown = found.group()
+                if any(is_shown(one, shown, digits=digits, either_sign=either_sign) for one in wanted) and all(
+                    _belongs(name, lines, at, found.span()) for name in names
+                ):
+                    return ""
+        return f"{round(value, digits)} is not shown for {', '.join(_first_form(name) for name in names)}"
+
+    return check
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines of the text; those of a frame too wide for the page, which pandas prints in blocks, are joined."""
+    lines: list[str] = []
+    rest = text.splitlines()
+    while rest:
+        blocks, rest = _blocks(rest)
+        lines += ["".join(parts) for parts in zip(*blocks, strict=True)]
+    return lines
+
+
+def _blocks(lines: list[str]) -> tuple[list[list[str]], list[str]]:
+    """The blocks of the frame that starts in the first line, and what follows; any other line is one by itself."""
+    if not lines[0].endswith("\\"):
+        return [lines[:1]], lines[1:]
+    height = next((at for at, line in enumerate(lines) if not line.strip()), len(lines))
+    blocks, rest = [[line.removesuffix("\\") for line in lines[:height]]], lines[height + 1 :]
+    while len(rest) >= height:
+        goes_on = rest[0].endswith("\\")
+        blocks.append([line.removesuffix("\\") for line in rest[:height]])
+        rest = rest[height:]
+        if not goes_on:
+            return blocks, rest
+        rest = rest[1:]
+    return blocks, rest
+
+
+def _belongs(name: Name, lines: Sequence[str], at: int, span: tuple[int, int]) -> bool:
+    """Whether the figure at `span` of a line is one of the name's."""
+    if next(_places(name, lines[at], other_than=span), None):
+        return True
+    group = at
+    while group > 0 and lines[group][:1].isspace() and lines[group].strip():
+        group -= 1
+    if group != at and next(_places(name, lines[group]), (len(lines[group]), 0))[0] < span[0]:
+        return True
+    for above in range(at - 1, -1, -1):
+        if not lines[above].strip():
+            return False
+        if any(start < span[1] and span[0] < end for start, end in _places(name, lines[above])):
+            return True
+    return False
+
+
+def singled_out(name: Name, others: Iterable[Name]) -> Check:
+    """The name stands before all others, or more often than each: it heads a sorted table, or a sentence about an
+    unsorted one repeats it."""
+    rivals = [other for other in others if other != name]
+
+    def check(evidence: Evidence) -> str:
+        places = [start for start, _ in _places(name, evidence.text)]
+        if not places:
+            return f"{_first_form(name)!r} is not named"
+        for other in rivals:
+            found = [start for start, _ in _places(other, evidence.text)]
+            if found and found[0] < places[0] and len(found) >= len(places):
+                return f"{_first_form(other)!r} is named before {_first_form(name)!r}"
+        return ""
+
+    return check
+
+
+def month_names(month: int, year: int | None = None) -> tuple[str, ...]:
+    """``7``, ``July``, ``Jul`` and, with a year, ``2013-07``."""
+    of_year = (f"{year}-{month:02}",) if year else ()
+    return (str(month), calendar.month_name[month], calendar.month_abbr[month], *of_year)
+
+
+def day_names(day: date) -> tuple[str, ...]:
+    """A date as it is commonly written, and as the columns year, month, day of a table."""
+    long, short, ordinal = calendar.month_name[day.month], calendar.month_abbr[day.month], _ordinal(day.day)
+    spelled = [f"{m} {d}" for m in (long, short) for d in (day.day, f"{day.day:02}", ordinal)]
+    spelled += [f"{d} {m}" for m in (long, short) for d in (day.day, f"{day.day:02}", ordinal)]
+    iso = day.isoformat()
+    columns = (f"{day.year} {day.month} {day.day}", f"{day.year}, {day.month}, {day.day}")
+    slashes = (f"{day:%m/%d/%Y}", f"{day.month}/{day.day}/{day.year}")
+    return (iso, f"{iso}T00", f"{day:%Y%m%d}", *columns, *slashes, *spelled)
+
+
+def _ordinal(day: int) -> str:
+    return f"{day}{'th' if 10 < day < 14 else {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10, 'th')}"
+
+
+def says(*names: Name) -> Check:
     """Each name stands in the text as a word, whatever its case."""
 
     def check(evidence: Evidence) -> str:
-        missing = [name for name in names if not _has_word(name, evidence.text)]
+        missing = [_first_form(name) for name in names if not _has_word(name, evidence.text)]
         return f"{missing[0]!r} is not named" if missing else ""
 
     return check
@@ -111,14 +229,14 @@ def says_not(*names: str) -> Check:
     return check
 
 
-def in_order(*names: str) -> Check:
+def in_order(*names: Name) -> Check:
     """The names stand in the text, each first after the one before."""
 
     def check(evidence: Evidence) -> str:
         places = [_first(name, evidence.text) for name in names]
         if -1 in places:
-            return f"{names[places.index(-1)]!r} is not named"
-        return "" if places == sorted(places) else f"{', '.join(names)} are not in this order"
+            return f"{_first_form(names[places.index(-1)])!r} is not named"
+        return "" if places == sorted(places) else f"{', '.join(map(_first_form, names))} are not in this order"
 
     return check
 
@@ -143,6 +261,32 @@ def frame(name: str, judge: Callable[[Any], str]) -> Check:
             return f"{name!r} is not as asked: {type(error).__name__}: {error}"
 
     return check
+
+
+def holds(values: Mapping[Any, float], *, ordered: bool = False, rel: float = 1e-4) -> Callable[[Any], str]:
+    """For `frame`: one row for each key (a name or number, or a tuple of several) that holds it and its value,
+    whatever the columns are called, and no other rows; in the order of `values` if `ordered`."""
+
+    def judge(found: Any) -> str:
+        rows = [list(cells) for cells in found.reset_index().itertuples(index=False)]
+        if len(rows) != len(values):
+            return f"there are {len(rows)} rows, not {len(values)}"
+        for at, (key, value) in enumerate(values.items()):
+            parts = key if isinstance(key, tuple) else (key,)
+            candidates = [rows[at]] if ordered else rows
+            if not any(
+                _has_parts(cells, parts) and any(close(one, value, rel) for one in cells) for cells in candidates
+            ):
+                return f"no row holds {key} with {value:g}" + (f" in place {at}" if ordered else "")
+        return ""
+
+    return judge
+
+
+def _has_parts(cells: Sequence[Any], parts: Iterable[Any]) -> bool:
+    return all(
+        any(close(one, part) if isinstance(part, int) else str(one) == part for one in cells) for part in parts
+    )
 
 
 def figure(*judges: Callable[[FigureFacts], str]) -> Check:
@@ -204,10 +348,28 @@ def _same(found: Sequence[float], wanted: Sequence[float], rel: float, ordered: 
     return all(math.isclose(a, b, rel_tol=rel, abs_tol=1e-9) for a, b in pairs)
 
 
-def _has_word(name: str, text: str) -> bool:
+def _has_word(name: Name, text: str) -> bool:
     return _first(name, text) >= 0
 
 
-def _first(name: str, text: str) -> int:
-    match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
-    return match.start() if match else -1
+def _first(name: Name, text: str) -> int:
+    return min((start for start, _ in _places(name, text)), default=-1)
+
+
+def _places(name: Name, text: str, other_than: tuple[int, int] | None = None) -> Iterator[tuple[int, int]]:
+    """Where the name, in any of its forms, stands as a word, in the order of the text."""
+    forms = (name,) if isinstance(name, str) else name
+    for found in re.finditer("|".join(map(_pattern, forms)), text, re.IGNORECASE):
+        if found.span() != other_than:
+            yield found.span()
+
+
+def _pattern(name: str) -> str:
+    """A name that is a whole number is no part of another figure, and 7 may stand as 7.0 or 07."""
+    if name.isdigit():
+        return rf"(?<![\w.,−-])0*{name}(?:\.0+)?(?![\w-]|[.,:]\d)"
+    return r"(?<!\w)" + r"\s+".join(map(re.escape, name.split())) + r"(?!\w)"
+
+
+def _first_form(name: Name) -> str:
+    return name if isinstance(name, str) else name[0]
