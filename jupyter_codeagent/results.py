@@ -130,7 +130,7 @@ class ResultDecisions:
         """Run a run's code in the LIVE kernel, after a yes to the code itself."""
         note = f"It is the code of run {run.id}; it acts on your own variables."
         decision = self._background.run(self._decide("apply", run.code, note, place, run_id=run.id))
-        self.note_applied(run.id, decided_by=decision.decided_by)
+        self.note_applied(run.id, decision.code, decided_by=decision.decided_by)
         self._live.run(decision.code)
         self.set_cell_state(run.id, "accepted", decided_by="magic")
 
@@ -143,9 +143,9 @@ class ResultDecisions:
         self.set_cell_state(run.id, state, decided_by="magic")
         return count
 
-    def note_applied(self, run_id: str, *, decided_by: str) -> None:
-        """Somebody said yes to running a run's code in the live kernel; noted before it runs, with the time."""
-        self._book.history.note_applied(run_id, decided_by)
+    def note_applied(self, run_id: str, code: str, *, decided_by: str) -> None:
+        """Somebody said yes to running this code in the live kernel; noted before it runs, with the time."""
+        self._book.history.note_applied(run_id, code, decided_by)
 
     def set_cell_state(self, run_id: str, state: CellState, *, decided_by: str) -> None:
         """A discarded run is out of the conversation, and what it did to the copies is undone."""

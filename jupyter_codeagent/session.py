@@ -507,8 +507,8 @@ class AgentSession:
         match data:
             case {"type": "cell_state", "run_id": str(run_id), "state": str(state)} if state in get_args(CellState):
                 self.results.set_cell_state(run_id, cast("CellState", state), decided_by="panel")
-            case {"type": "applied", "run_id": str(run_id)}:
-                self.results.note_applied(run_id, decided_by="panel")
+            case {"type": "applied", "run_id": str(run_id), "code": str(code)}:
+                self.results.note_applied(run_id, code, decided_by="panel")
             case {"type": "find_effects", "id": str(request_id), "code": str(code), "in_kernel": bool(in_kernel)}:
                 self.background.submit(self._answer_effects(code, request_id, in_kernel=in_kernel))
 

@@ -349,6 +349,8 @@ class AppliedMessage(TypedDict):
 
     type: Literal["applied"]
     run_id: str
+    code: str
+    """As it stands in the cell, which the user may have edited."""
 
 
 class StopMessage(TypedDict):

@@ -52,6 +52,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
         "CREATE INDEX decisions_run ON decisions (run_id, n)",
     ),
+    # What ran in the live kernel: a person may have edited it, so that it is not the code of the run. `applied`
+    # also came with this version's reader: one of version 1 would take it for a state of cells.
+    ("ALTER TABLE decisions ADD COLUMN code TEXT NOT NULL DEFAULT ''",),
 )
 """One entry per schema version, oldest first; entries are only ever added."""
 

@@ -84,6 +84,9 @@ class CellDecision:
     what: CellState | Literal["applied"]
     """`applied`: its code was run in the live kernel; the state of its cells is another decision."""
     by: str
+    code: str
+    """Exactly what was run in the live kernel, as the person edited it; empty for other decisions, and for those
+    of schema version 1."""
 
 
 class HistoryStore:
@@ -143,8 +146,10 @@ class HistoryStore:
                 (run_id, time.time(), state, decided_by),
             )
 
-    def note_applied(self, run_id: str, decided_by: str) -> None:
-        """Note that a person had a run's code run in the live kernel. The state of its cells stays.
+    def note_applied(self, run_id: str, code: str, decided_by: str) -> None:
+        """Note that a person had this code of a run, as they edited it, run in the live kernel.
+
+        The state of the run's cells stays.
 
         Raises
         ------
@@ -153,8 +158,8 @@ class HistoryStore:
         with self._database.transaction(write=True) as connection:
             _require(connection, run_id)
             connection.execute(
-                "INSERT INTO decisions (run_id, at, what, by) VALUES (?, ?, 'applied', ?)",
-                (run_id, time.time(), decided_by),
+                "INSERT INTO decisions (run_id, at, what, by, code) VALUES (?, ?, 'applied', ?, ?)",
+                (run_id, time.time(), decided_by, _writable(code)),
             )
 
     def delete(self, run_id: str) -> None:
@@ -295,9 +300,11 @@ class HistoryStore:
         """All decisions over a run's cells, oldest first."""
         with self._database.transaction() as connection:
             rows = connection.execute(
-                "SELECT run_id, at, what, by FROM decisions WHERE run_id = ? ORDER BY n", (run_id,)
+                "SELECT run_id, at, what, by, code FROM decisions WHERE run_id = ? ORDER BY n", (run_id,)
             ).fetchall()
-        return tuple(CellDecision(run_id=found, at=at, what=what, by=by) for found, at, what, by in rows)
+        return tuple(
+            CellDecision(run_id=found, at=at, what=what, by=by, code=code) for found, at, what, by, code in rows
+        )
 
     def _token(self) -> str:
         with self._mark_lock:

@@ -44,6 +44,7 @@ def routes(base_url: str, history: HistoryStore) -> list[tuple[str, type[APIHand
         (f"{run}/cells", CellsHandler),
         (f"{run}/export", ExportHandler),
         (f"{run}/state", StateHandler),
+        (f"{run}/applied", AppliedHandler),
         ("libraries/plotly", PlotlyHandler),
     )
     return [
@@ -240,6 +241,21 @@ class StateHandler(HistoryHandler):
         state = self.choice("state", body.get("state") if isinstance(body, dict) else None, get_args(CellState))
         await asyncio.to_thread(self.history.set_cell_state, run_id, state, "panel")
         self.answer({"id": run_id, "cell_state": state})
+
+
+class AppliedHandler(HistoryHandler):
+    """The page has this code run in the live kernel, where no agent listens."""
+
+    @web.authenticated
+    @authorized
+    @reported
+    async def post(self, run_id: str) -> None:
+        body = self.get_json_body()
+        code = body.get("code") if isinstance(body, dict) else None
+        if not isinstance(code, str):
+            raise UsageError("Send the code that is run in the kernel, as text.")
+        await asyncio.to_thread(self.history.note_applied, run_id, code, "panel")
+        self.answer({"id": run_id})
 
 
 def _counted(values: Iterable[tuple[str | None, int]]) -> list[dict[str, Any]]:

@@ -20,6 +20,8 @@ let panel: NotebookPanel;
 let sent: FromPage[];
 let stored: [string, CellState][];
 let fails: Error | null;
+/** What is on record as run in the kernel. */
+let noted: [string, string][];
 let linked: boolean;
 /** The code of every run, as the history has it. */
 let recorded: string;
@@ -30,7 +32,7 @@ let decisions: CellDecisions;
 beforeEach(() => {
   notebook = notebookOf('%%agent\none');
   panel = panelOf(notebook);
-  [sent, stored, linked, fails] = [[], [], true, null];
+  [sent, stored, linked, fails, noted] = [[], [], true, null, []];
   added = new Signal<object, KernelConnection>({});
   asked = [];
   recorded = 'run_r()';
@@ -51,7 +53,8 @@ beforeEach(() => {
           throw fails;
         }
         stored.push([runId, state]);
-      }
+      },
+      noteApplied: async (runId: string, code: string) => void noted.push([runId, code])
     } as unknown as HistoryClient,
     trans: nullTranslator.load('x'),
     activate: () => undefined
@@ -260,8 +263,25 @@ describe('running a pending cell in the live kernel', () => {
     await answer('jp-mod-accept');
     await applied;
     expect(ran.mock.calls.map(([, cells]) => cells)).toEqual([[panel.content.widgets[1]]]);
-    expect(sent.map(message => message.type)).toEqual(['applied', 'cell_state']);
+    expect(sent).toEqual([
+      { type: 'applied', run_id: 'r', code: 'run_r()' },
+      { type: 'cell_state', run_id: 'r', state: 'accepted' }
+    ]);
     expect(states(notebook).slice(1)).toEqual(['accepted', 'accepted']);
+    ran.mockRestore();
+  });
+
+  it('what ran is on record as the user edited it, also where no agent listens in the kernel', async () => {
+    const ran = vi.spyOn(NotebookActions, 'runCells').mockResolvedValue(true);
+    insert('r');
+    withWidgets();
+    notebook.getCell(1).setSource('edited()');
+    linked = false;
+    const applied = decisions.apply(panel, 'r-code');
+    await answer('jp-mod-accept');
+    await applied;
+    expect(ran).toHaveBeenCalled();
+    expect(noted).toEqual([['r', 'edited()']]);
     ran.mockRestore();
   });
 

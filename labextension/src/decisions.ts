@@ -137,7 +137,7 @@ export class CellDecisions {
     this._applying.add(shared);
     try {
       if (await this._question.mayRun(panel, cell)) {
-        this._options.connections.of(panel)?.send({ type: 'applied', run_id: runId });
+        this._reportApplied(panel, runId, shared.getSource());
         this.accept(panel, runId);
         await NotebookActions.runCells(panel.content, [cell], panel.sessionContext);
       }
@@ -213,6 +213,16 @@ export class CellDecisions {
           this._tellUnrecorded(runId, state, error.message);
         }
       });
+    }
+  }
+
+  /** What runs in the live kernel is on record, whether or not an agent listens there. */
+  private _reportApplied(panel: NotebookPanel, runId: string, code: string): void {
+    const sent = this._options.connections.of(panel)?.send({ type: 'applied', run_id: runId, code });
+    if (!sent) {
+      this._options.history
+        .noteApplied(runId, code)
+        .catch((error: Error) => this._tellUnrecorded(runId, 'applied', error.message));
     }
   }
 

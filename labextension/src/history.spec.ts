@@ -63,9 +63,11 @@ it('quotes an id so that it cannot become another address', async () => {
 it('writes a decision and deletes', async () => {
   const { client, asked } = clientOf(() => new Response(null, { status: 204 }));
   await client.setState('a', 'accepted');
+  await client.noteApplied('a', 'x = 1');
   await client.delete('a');
   expect(asked.map(({ method, body }) => [method, body])).toEqual([
     ['POST', '{"state":"accepted"}'],
+    ['POST', '{"code":"x = 1"}'],
     ['DELETE', '']
   ]);
 });

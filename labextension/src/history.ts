@@ -43,6 +43,8 @@ export interface ICellDecision {
   /** `applied`: its code was run in the kernel. */
   what: CellState | 'applied';
   by: string;
+  /** What was run in the kernel, as the person edited it; empty for other decisions. */
+  code: string;
 }
 
 export interface ICounted {
@@ -148,6 +150,12 @@ export class HistoryClient {
   async setState(runId: string, state: CellState): Promise<void> {
     const init = { method: 'POST', body: JSON.stringify({ state }) };
     await this._request(`runs/${encodeURIComponent(runId)}/state`, init);
+  }
+
+  /** This code of a run is run in the kernel. */
+  async noteApplied(runId: string, code: string): Promise<void> {
+    const init = { method: 'POST', body: JSON.stringify({ code }) };
+    await this._request(`runs/${encodeURIComponent(runId)}/applied`, init);
   }
 
   async delete(runId: string): Promise<void> {

@@ -317,6 +317,8 @@ export interface IFindEffectsMessage {
 export interface IAppliedMessage {
   type: 'applied';
   run_id: string;
+  /** As it stands in the cell. */
+  code: string;
 }
 
 export interface IStopMessage {

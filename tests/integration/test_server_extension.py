@@ -124,14 +124,16 @@ ROUTES = [
     ("GET", "runs/first/export"),
     ("GET", "libraries/plotly"),
     ("POST", "runs/first/state"),
+    ("POST", "runs/first/applied"),
     ("DELETE", "runs/first"),
     ("DELETE", "runs?all=yes"),
 ]
+BODY = {"state": "accepted", "code": "x = 1"}
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_nothing_is_answered_without_a_token(server: Server, method: str, path: str) -> None:
-    data = {"state": "accepted"} if method == "POST" else None
+    data = BODY if method == "POST" else None
     for header in ({"Accept": "*/*"}, {"Authorization": "token wrong"}):
         reply = server.ask(path, method=method, data=data, **header)
         assert reply.status == 403
@@ -142,12 +144,12 @@ def test_nothing_is_answered_without_a_token(server: Server, method: str, path: 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_everything_is_answered_with_a_token(server: Server, method: str, path: str) -> None:
-    reply = server.ask(path, method=method, data={"state": "accepted"} if method == "POST" else None)
+    reply = server.ask(path, method=method, data=BODY if method == "POST" else None)
 
     assert reply.status == (204 if (method, path) == ("DELETE", "runs/first") else 200)
 
 
-@pytest.mark.parametrize(("method", "path"), ROUTES[-3:])
+@pytest.mark.parametrize(("method", "path"), ROUTES[-4:])
 def test_a_page_of_another_site_cannot_use_the_cookie_to_change_anything(
     server: Server, method: str, path: str
 ) -> None:
@@ -156,7 +158,7 @@ def test_a_page_of_another_site_cannot_use_the_cookie_to_change_anything(
     opener.open(f"{server.url}login?token={TOKEN}", timeout=30).close()
     cookies = "; ".join(f"{cookie.name}={cookie.value}" for cookie in jar)
     (xsrf,) = (cookie.value for cookie in jar if cookie.name == "_xsrf")
-    data = {"state": "accepted"} if method == "POST" else None
+    data = BODY if method == "POST" else None
 
     without = server.ask(path, method=method, data=data, Cookie=cookies)
     with_xsrf = server.ask(path, method=method, data=data, Cookie=cookies, **{"X-XSRFToken": str(xsrf)})
@@ -284,6 +286,14 @@ def test_a_run_is_answered_with_the_decisions_over_its_cells(server: Server) -> 
     assert decisions[0]["at"] > 1_700_000_000
 
 
+def test_code_that_the_page_has_run_where_no_agent_listens_is_on_record(server: Server) -> None:
+    server.ask("runs/first/applied", method="POST", data={"code": "edited()"})
+
+    [made] = server.ask("runs/first").json["decisions"]
+    assert (made["what"], made["by"], made["code"]) == ("applied", "panel", "edited()")
+    assert server.history.load("first").cell_state == "pending"
+
+
 def test_the_status_tells_version_and_policy(server: Server) -> None:
     answer = server.ask("status").json
 
@@ -298,6 +308,8 @@ def test_the_status_tells_version_and_policy(server: Server) -> None:
         ("DELETE", "runs/nothing", None, 404, "no run 'nothing'"),
         ("GET", "runs/nothing/cells", None, 404, "no run 'nothing'"),
         ("POST", "runs/nothing/state", {"state": "accepted"}, 404, "no run 'nothing'"),
+        ("POST", "runs/nothing/applied", {"code": "x"}, 404, "no run 'nothing'"),
+        ("POST", "runs/first/applied", {"code": 1}, 400, "Send the code"),
         ("POST", "runs/first/state", {"state": "lovely"}, 400, "'lovely' is not one of pending, accepted"),
         ("POST", "runs/first/state", ["accepted"], 400, "is not one of pending, accepted"),
         ("POST", "runs/first/state", b"{", 400, "Invalid JSON"),

@@ -23,6 +23,9 @@ from jupyter_codeagent.errors import HistoryError, UnknownRunError
 from jupyter_codeagent.history import HistoryStore, RunFilter, default_history_path
 from jupyter_codeagent.history.store import INTERRUPTED
 
+SCHEMA_1 = Path(__file__).parent.parent / "history_schema_1.sql"
+"""Written by the program of that schema; never to be changed."""
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -266,11 +269,11 @@ def test_running_code_in_the_live_kernel_is_on_record_as_its_own_decision_and_le
     run = example_run()
     store.save(run, session="k")
     store.set_cell_state(run.id, "edited", "panel")
-    store.note_applied(run.id, "stdin")
+    store.note_applied(run.id, "daily = 'as edited'", "stdin")
 
-    assert [(decision.what, decision.by) for decision in store.decisions(run.id)] == [
-        ("edited", "panel"),
-        ("applied", "stdin"),
+    assert [(decision.what, decision.by, decision.code) for decision in store.decisions(run.id)] == [
+        ("edited", "panel", ""),
+        ("applied", "stdin", "daily = 'as edited'"),
     ]
     assert store.load(run.id).cell_state == "edited"
     assert store.search()[1][0].cell_state == "edited"
@@ -500,6 +503,29 @@ def test_making_a_store_touches_nothing(path: Path) -> None:
     HistoryStore(path).close()
 
     assert not path.parent.exists()
+
+
+def test_a_file_of_the_first_schema_opens_with_all_that_it_has_and_takes_what_came_since(
+    store: HistoryStore, path: Path
+) -> None:
+    path.parent.mkdir()
+    with sqlite3.connect(path) as connection:
+        connection.executescript(SCHEMA_1.read_text(encoding="utf-8"))
+    connection.close()
+    run = example_run()
+
+    assert store.load(run.id).code == run.code
+    assert store.load(run.id).cell_state == "edited", "what ran in the live kernel is no state of cells"
+    store.note_applied(run.id, "daily", "panel")
+    store.close()
+    assert [(made.what, made.by, made.code) for made in store.decisions(run.id)] == [
+        ("edited", "panel", ""),
+        ("applied", "stdin", ""),
+        ("applied", "panel", "daily"),
+    ]
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    connection.close()
 
 
 def test_a_file_of_a_newer_version_is_refused_and_not_touched(store: HistoryStore, path: Path) -> None:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pandas as pd
 import pytest
+from run_examples import example_run
 
 from jupyter_codeagent.approvals.gate import ApprovalGate, reject
 from jupyter_codeagent.background import Background
 from jupyter_codeagent.errors import DeniedError, RejectedDataError, UsageError, VariableError
+from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.inside.send import pack
 from jupyter_codeagent.live import LiveKernel
 from jupyter_codeagent.place import Place
 from jupyter_codeagent.results import ResultDecisions
+from jupyter_codeagent.runbook import RunBook
 from jupyter_codeagent.values import Decision, PackedValue, Proposal
 
 DAILY = pd.DataFrame({"day": [1, 2, 3], "n": [4, 5, 6]})
@@ -29,12 +34,13 @@ class Person:
     answer: str = "approve"
     asked: list[Proposal] = field(default_factory=list)
     meanwhile: Any = lambda: None
+    edited: str = ""
 
     async def ask(self, proposal: Proposal) -> Decision:
         self.asked.append(proposal)
         self.meanwhile()
         if self.answer == "approve":
-            return Decision(action="approve", code=proposal.code, decided_by="panel")
+            return Decision(action="approve", code=self.edited or proposal.code, decided_by="panel")
         return reject(proposal, "panel", "no")
 
 
@@ -67,13 +73,21 @@ def background() -> Iterator[Background]:
     made.close()
 
 
-def scene(background: Background, sandbox: dict[str, Any], live: dict[str, Any], answer: str = "approve") -> Scene:
+def scene(
+    background: Background,
+    sandbox: dict[str, Any],
+    live: dict[str, Any],
+    answer: str = "approve",
+    *,
+    book: RunBook | None = None,
+    run_cell: Any = None,
+) -> Scene:
     person = Person(answer)
     gate = ApprovalGate(person, timeout_s=5)
     results = ResultDecisions(
-        live=LiveKernel(cast("Any", SimpleNamespace(user_ns=live, user_ns_hidden={}))),
+        live=LiveKernel(cast("Any", SimpleNamespace(user_ns=live, user_ns_hidden={}, run_cell=run_cell))),
         background=background,
-        book=cast("Any", None),
+        book=cast("Any", book),
         sidecar=cast("Any", SimpleNamespace(present=Box(sandbox))),
         front_ends=cast("Any", SimpleNamespace(gate=lambda place, timeout_s: gate)),
         link=None,
@@ -144,6 +158,32 @@ def test_a_hidden_variable_does_not_come_back(background: Background) -> None:
     made = scene(background, {"secret": 1}, {})
     with pytest.raises(UsageError, match="hidden from the agent"):
         made.results.bring_back(["secret"], Place())
+
+
+def test_what_ran_in_the_live_kernel_is_on_record_as_the_person_edited_it_before_it_runs(
+    background: Background, tmp_path: Path
+) -> None:
+    history = HistoryStore(tmp_path / "history.sqlite")
+    book, run = RunBook(history, session_id="k"), example_run()
+    book.write(run)
+    on_record: list[str] = []
+
+    def run_cell(code: str, **_: Any) -> Any:
+        on_record.extend(made.code for made in history.decisions(run.id))
+        assert code == "daily = 2"
+        return SimpleNamespace(raise_error=lambda: None, success=True)
+
+    made = scene(background, {}, {}, book=book, run_cell=run_cell)
+    made.person.edited = "daily = 2"
+    made.results.apply(run, Place())
+    assert on_record == ["daily = 2"]
+    decisions = history.decisions(run.id)
+    assert [(one.what, one.by, one.code) for one in decisions] == [
+        ("applied", "panel", "daily = 2"),
+        ("accepted", "magic", ""),
+    ]
+    assert abs(decisions[0].at - time.time()) < 60
+    history.close()
 
 
 def test_the_button_is_answered_whatever_goes_wrong(background: Background) -> None:

@@ -34,8 +34,8 @@ const store = {
       id,
       ...({
         decisions: [
-          { at: 1, what: 'edited', by: 'panel' },
-          { at: 2, what: 'applied', by: 'panel' }
+          { at: 1, what: 'edited', by: 'panel', code: '' },
+          { at: 2, what: 'applied', by: 'panel', code: 'as_edited()' }
         ]
       } as object)
     })
@@ -90,6 +90,7 @@ it('the keys move through the list and open a run, and back leads to the same pl
   await eventually(() => expect(host.textContent).toContain('Insert again'));
   expect(host.textContent).toContain('edited in JupyterLab');
   expect(host.textContent).toContain('run in your kernel in JupyterLab');
+  expect(host.querySelector('.jp-CodeAgent-decided pre')!.textContent).toBe('as_edited()');
   await press(host, '← All runs');
   await eventually(() => expect(document.activeElement).toBe(box(host)));
   expect(host.querySelector('[aria-selected=true]')!.getAttribute('aria-posinset')).toBe('3');

@@ -3,7 +3,7 @@ import React from 'react';
 import { formatMoment, formatSeconds, formatTokens } from '../format';
 import type { ICellDecision, IRecordedRun } from '../history';
 import { cellStateWord } from '../words';
-import { Section } from './basics';
+import { Code, Section } from './basics';
 import { useServices } from './services';
 
 /** Where, when, by which model and under which rules a run was made, and what was decided since. */
@@ -36,6 +36,12 @@ export function RunFacts(props: { run: IRecordedRun }): JSX.Element {
             {run.decisions!.map(decision => (
               <li key={decision.at}>
                 <Decided decision={decision} />
+                {decision.code && decision.code !== run.code && (
+                  <Code
+                    code={decision.code}
+                    label={trans.__('Code that ran in your kernel, as you edited it')}
+                  />
+                )}
               </li>
             ))}
           </ul>
