@@ -25,6 +25,7 @@ Bundle = dict[str, str]
 
 PHASES: dict[Phase, str] = {
     "context": "reading variables",
+    "loading": "loading the model into memory",
     "model": "the model is writing",
     "waiting": "waiting for your decision",
     "sandbox": "running in the sandbox",

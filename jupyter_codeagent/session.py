@@ -319,7 +319,9 @@ class AgentSession:
             if replayed is not None:
                 return replace(replayed, replayed_from=known.id)
         tools = Tools(
-            model=await self.models.open(prepared.endpoint, settings.model),
+            model=await self.models.open(
+                prepared.endpoint, settings.model, on_loading=lambda: recorder.progress(run, "loading")
+            ),
             runner=seat,
             decide=decide,
             watcher=recorder,

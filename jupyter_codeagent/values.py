@@ -450,7 +450,7 @@ class Step:
 RunStatus = Literal["running", "waiting", "ok", "failed", "stopped", "rejected", "interrupted"]
 """`interrupted` is given by history to a run whose kernel went away before it ended."""
 
-Phase = Literal["context", "model", "waiting", "sandbox", "answer", "inserting", "ended"]
+Phase = Literal["context", "loading", "model", "waiting", "sandbox", "answer", "inserting", "ended"]
 """What a run is doing right now."""
 
 CellState = Literal["pending", "accepted", "discarded", "edited"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import Callable
 
 from jupyter_codeagent.models.discovery import open_model, resolve_model
+from jupyter_codeagent.models.embedded import known_embedded
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.protocol import Model
 from jupyter_codeagent.settings import ModelSettings
@@ -35,8 +38,17 @@ class ModelChoice:
             known = self._found[settings] = await resolve_model(settings, os.environ)
         return known
 
-    async def open(self, endpoint: ModelEndpoint, settings: ModelSettings) -> Model:
-        """The model behind the endpoint, ready to be asked."""
+    async def open(
+        self, endpoint: ModelEndpoint, settings: ModelSettings, *, on_loading: Callable[[], None]
+    ) -> Model:
+        """The model behind the endpoint, ready to be asked.
+
+        `on_loading` is called before the embedded one is loaded: at the first run, and after it has ended itself
+        for want of work.
+        """
+        if endpoint.kind == "embedded" and await asyncio.to_thread(known_embedded, settings) is None:
+            on_loading()
+            self._open = None
         if self._open is None or self._open[:2] != (endpoint, settings):
             self._open = (endpoint, settings, await open_model(endpoint, settings))
         return self._open[2]

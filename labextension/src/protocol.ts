@@ -17,7 +17,8 @@ export type Shared = 'auto' | 'shared' | 'hidden';
 export type ApprovalPolicy = 'review' | 'ask' | 'auto';
 export type Privacy = 'schema' | 'stats' | 'samples';
 export type CellState = 'pending' | 'accepted' | 'discarded' | 'edited';
-export type Phase = 'context' | 'model' | 'waiting' | 'sandbox' | 'answer' | 'inserting' | 'ended';
+export type Phase =
+  'context' | 'loading' | 'model' | 'waiting' | 'sandbox' | 'answer' | 'inserting' | 'ended';
 export type { ICell, IOutput };
 
 export interface ISandbox {
@@ -526,7 +527,7 @@ const isCell = shape({
 
 const isProgress = shape({
   run_id: string,
-  phase: oneOf('context', 'model', 'waiting', 'sandbox', 'answer', 'inserting', 'ended'),
+  phase: oneOf('context', 'loading', 'model', 'waiting', 'sandbox', 'answer', 'inserting', 'ended'),
   step: number,
   stream: number,
   offset: number,

@@ -13,6 +13,7 @@ const lines = (changes: Partial<IRun>, phase: Phase | null, steps: number): stri
 it('a run goes from the variables over its steps to answer and cells', () => {
   const running = { status: 'running' as const };
   expect(lines({ ...running, steps: [] }, null, 0)).toEqual(['variables now']);
+  expect(lines({ ...running, steps: [] }, 'loading', 0)).toEqual(['variables now']);
   expect(lines({ ...running, steps: [] }, 'model', 1)).toEqual(['variables done', 'step 1 now']);
   expect(lines({ ...running, steps: [open] }, 'sandbox', 1)).toEqual(['variables done', 'step 1 now']);
   expect(lines({ ...running, steps: [failed] }, 'model', 2)).toEqual([

@@ -22,7 +22,8 @@ export function timeline(run: IRun, phase: Phase | null, stepCount: number): IEn
   const running = isRunning(run);
   const now = running ? (phase ?? 'context') : 'ended';
   const inStep = now === 'model' || now === 'waiting' || now === 'sandbox';
-  const entries: IEntry[] = [{ kind: 'variables', state: now === 'context' ? 'now' : 'done' }];
+  const beforeSteps = now === 'context' || now === 'loading';
+  const entries: IEntry[] = [{ kind: 'variables', state: beforeSteps ? 'now' : 'done' }];
   run.steps.forEach((step, i) => {
     const last = i === run.steps.length - 1;
     const current = inStep && last && stepCount <= run.steps.length;

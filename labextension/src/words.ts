@@ -28,6 +28,8 @@ export function phaseWord(trans: TranslationBundle, phase: Phase): string {
   switch (phase) {
     case 'context':
       return trans.__('Looking at your variables …');
+    case 'loading':
+      return trans.__('Loading the model into memory …');
     case 'model':
       return trans.__('The model is writing …');
     case 'waiting':

@@ -682,5 +682,5 @@ def test_the_lists_of_words_that_the_page_repeats_are_complete() -> None:
     """The page's `protocol.ts` repeats these; a new word has to be added there and here."""
     assert set(typing.get_args(CellState)) == {"pending", "accepted", "discarded", "edited"}
     assert set(typing.get_args(Phase)) == {
-        *("context", "model", "waiting", "sandbox", "answer", "inserting", "ended"),
+        *("context", "loading", "model", "waiting", "sandbox", "answer", "inserting", "ended"),
     }

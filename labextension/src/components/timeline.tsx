@@ -3,6 +3,7 @@ import React from 'react';
 
 import { formatBytes } from '../format';
 import type { IProgress } from '../progress';
+import type { Phase } from '../protocol';
 import type { IRun } from '../record';
 import { isRunning } from '../record';
 import type { EntryState, IEntry } from '../timeline';
@@ -54,7 +55,7 @@ function Entry(props: { run: IRun; entry: IEntry; progress?: IProgress }): JSX.E
   const now = entry.state === 'now';
   switch (entry.kind) {
     case 'variables':
-      return <Variables run={run} now={now} />;
+      return <Variables run={run} now={now} phase={progress?.phase} />;
     case 'step':
       return <Step run={run} entry={entry} progress={now ? progress : undefined} />;
     case 'answer':
@@ -64,13 +65,13 @@ function Entry(props: { run: IRun; entry: IEntry; progress?: IProgress }): JSX.E
   }
 }
 
-function Variables(props: { run: IRun; now: boolean }): JSX.Element {
+function Variables(props: { run: IRun; now: boolean; phase?: Phase }): JSX.Element {
   const { trans } = useServices();
   const { run } = props;
   const { copied } = run.manifest;
   const total = copied.reduce((sum, item) => sum + item.size_bytes, 0);
   if (props.now) {
-    return <Now text={phaseWord(trans, 'context')} />;
+    return <Now text={phaseWord(trans, props.phase ?? 'context')} />;
   }
   return (
     <Fold

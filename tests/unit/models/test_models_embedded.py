@@ -17,9 +17,17 @@ import pytest
 
 from jupyter_codeagent.errors import ModelTimeoutError, ModelUnreachableError, NoModelError, WeightsError
 from jupyter_codeagent.models import embedded
-from jupyter_codeagent.models.embedded import RunningServer, embedded_installed, start_embedded, stop_embedded
+from jupyter_codeagent.models.choice import ModelChoice
+from jupyter_codeagent.models.embedded import (
+    RunningServer,
+    embedded_installed,
+    known_embedded,
+    start_embedded,
+    stop_embedded,
+)
 from jupyter_codeagent.models.embedded_server import LOG_LIMIT_BYTES
 from jupyter_codeagent.models.embedded_state import process_started, state_directory
+from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.settings import ModelSettings
 
 TESTS = Path(__file__).parents[2]
@@ -311,3 +319,28 @@ def test_what_other_machines_wrote_is_left_alone_until_it_is_old(settings: Model
     start(settings)
 
     assert not file.exists()
+
+
+def test_that_it_is_loaded_is_told_before_it_answers_and_once_more_after_it_has_ended(
+    settings: ModelSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GGML_FAKE_LOAD_S", "0.3")
+    endpoint = ModelEndpoint(model="own", label="embedded", kind="embedded", remote=False)
+    told: list[bool] = []
+
+    async def runs() -> list[int]:
+        choice = ModelChoice()
+
+        async def run() -> int:
+            await choice.open(
+                endpoint, settings, on_loading=lambda: told.append(known_embedded(settings) is not None)
+            )
+            assert known_embedded(settings) is not None, "it is ready to be asked"
+            return len(told)
+
+        first, second = await run(), await run()
+        await asyncio.to_thread(stop_embedded)
+        return [first, second, await run()]
+
+    assert asyncio.run(runs()) == [1, 1, 2]
+    assert told == [False, False]
