@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.place import CELL_ID as NOTEBOOK_ID
 
 KEPT = 100
 """The newest; each is the text of one cell."""
 SHOWN_ID_CHARS = 8
-CELL_ID = re.compile(r"[!-~]{1,4096}")
-"""One word without line ends: an id comes from the notebook, and completion writes it into a cell. VS Code's are
-addresses."""
+MAX_ID_CHARS = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,10 +21,12 @@ class Failure:
     source: str
     error: str
     """``NameError: name 'x' is not defined``"""
+    count: int | None = None
+    """The number that the notebook shows beside the cell, as in ``[3]``."""
 
 
 class Failures:
-    """By cell id, the last one at the end. A front end without cell ids has the last one only."""
+    """By cell, the last one at the end. Where cells have no id, the same text is the same cell."""
 
     def __init__(self) -> None:
         self._by_cell: dict[str, Failure] = {}
@@ -34,24 +34,30 @@ class Failures:
 
     def remember(self, cell: str | None, failure: Failure) -> None:
         self._last = failure
-        if cell is not None and CELL_ID.fullmatch(cell):
-            self._by_cell.pop(cell, None)
-            self._by_cell[cell] = failure
-            for oldest in list(self._by_cell)[:-KEPT]:
-                del self._by_cell[oldest]
+        key = _key(cell, failure.source)
+        self._by_cell.pop(key, None)
+        self._by_cell[key] = failure
+        for oldest in list(self._by_cell)[:-KEPT]:
+            del self._by_cell[oldest]
 
-    def forget(self, cell: str | None) -> None:
+    def forget(self, cell: str | None, source: str) -> None:
         """It has run without an error since; the last failure stays: `%agent fix` may be asked a second time."""
-        if cell is not None:
-            self._by_cell.pop(cell, None)
+        self._by_cell.pop(_key(cell, source), None)
 
     def listed(self) -> Iterator[tuple[str, str]]:
-        """Cell ids as far as a person writes them, and errors; the newest first."""
-        for cell, failure in reversed(self._by_cell.items()):
-            yield cell[:SHOWN_ID_CHARS], failure.error
+        """Cells as a person names them, and errors; the newest first.
+
+        The beginning of an id that a notebook has; the number of a cell without one. VS Code's ids all begin alike.
+        """
+        for key, failure in reversed(self._by_cell.items()):
+            if NOTEBOOK_ID.fullmatch(key):
+                yield key[:SHOWN_ID_CHARS], failure.error
+            elif failure.count is not None:
+                yield str(failure.count), failure.error
 
     def find(self, cell: str) -> Failure:
-        """By the cell's id or its first 8 characters or more, the newest of several; the last failure when empty.
+        """By the cell's id or its first 8 characters or more, the newest of several, else by the cell's number; the
+        last failure when empty.
 
         Raises
         ------
@@ -63,9 +69,19 @@ class Failures:
                 raise UsageError("%agent fix: no cell has failed since %load_ext.")
             return self._last
         for known in reversed(self._by_cell):
-            if known == cell or (len(cell) >= SHOWN_ID_CHARS and known.startswith(cell)):
+            if NOTEBOOK_ID.fullmatch(known) and (
+                known == cell or (len(cell) >= SHOWN_ID_CHARS and known.startswith(cell))
+            ):
                 return self._by_cell[known]
+        for failure in reversed(self._by_cell.values()):
+            if failure.count is not None and str(failure.count) == cell:
+                return failure
         raise UsageError(
             f"%agent fix: the cell {cell} has not failed in this kernel, or it ran without an error since. "
             "Run it, then ask again."
         )
+
+
+def _key(cell: str | None, source: str) -> str:
+    """VS Code's ids are addresses: they tell cells apart, but nobody writes them."""
+    return cell if cell is not None and len(cell) <= MAX_ID_CHARS else f"text {source}"

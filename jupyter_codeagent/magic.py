@@ -46,7 +46,7 @@ SUBCOMMANDS: dict[str, str] = {
     "context [question]": "what the model would be told of your variables, with its token cost",
     "history [N|text]": "the last N runs, or those that contain the text",
     "show RUN": "one run with all its steps",
-    "fix [CELL]": "repair the last failed cell, or the one with this id",
+    "fix [CELL]": "repair the last failed cell, or the one with this id or number",
     "accept RUN": "mark the run's cells as accepted",
     "discard RUN": "remove the run's pending cells",
     "apply RUN": "run the run's code in YOUR kernel, after a yes",
@@ -103,13 +103,16 @@ class AgentMagics(Magics):
 
     def remember_failure(self, result: Any) -> None:
         """`post_run_cell` hook: what `%agent fix` can repair."""
+        if not result.info.store_history:
+            return  # a front end asks for something: no cell of the user's
         error = result.error_in_exec or result.error_before_exec
         source = getattr(result.info, "raw_cell", "") or ""
         cell = find_place(self.shell).cell_id
         if error is None:
-            self.failures.forget(cell)
+            self.failures.forget(cell, source)
         elif not source.lstrip().startswith(("%%agent", "%agent")):
-            self.failures.remember(cell, Failure(source=source, error=f"{type(error).__name__}: {error}"))
+            text = f"{type(error).__name__}: {error}"
+            self.failures.remember(cell, Failure(source=source, error=text, count=result.execution_count))
 
     # --- asking -------------------------------------------------------------------------------------
 

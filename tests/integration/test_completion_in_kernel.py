@@ -72,3 +72,26 @@ def test_fix_repairs_an_older_failed_cell_by_its_id(kernel: Kernel, model_server
     assert "df['newer']" not in told
     kernel.run("df", cell_id="aaaa1111-2222")
     assert "Run it, then ask again" in kernel.run("%agent fix aaaa1111").error
+
+
+def test_fix_repairs_an_older_failed_cell_of_vs_code_by_its_number(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    model_server.script(code("1"), "x", code("2"), "x")
+    cell = "vscode-notebook-cell:/home/me/eda.ipynb#W%dsZmlsZQ%%3D%%3D"
+    kernel.run("df['older']", cell_id=cell % 1)
+    kernel.run("df['newer']", cell_id=cell % 2)
+    kernel.client.session.metadata = {}
+    for silent in (True, False):  # what its variable view asks for is no cell of the user's
+        kernel.client.execute_interactive("_no_such_name_", silent=silent, store_history=False, timeout=60)
+    newer, older = offered(kernel, "%agent fix ")
+    assert int(newer) == int(older) + 1
+    assert kernel.run(f"%agent fix {older}", cell_id=cell % 3).error == ""
+    assert kernel.run("%agent fix", cell_id=cell % 4).error == ""
+    first, second = [
+        told
+        for request in model_server.requests
+        if "This code failed" in (told := request["messages"][-1]["content"])
+    ][:2]
+    assert "df['older']" in first
+    assert "df['newer']" in second
