@@ -1,0 +1,123 @@
+"""The measure of extraction, on replies made up here."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from evals.ds1000 import Reply, measure, measure_prose, score, table
+from evals.ds1000_run import Program, ours_of, own_extraction, source
+
+CONTEXT = (
+    "def test_execution(solution):\n    names = {}\n    exec(solution, names)\n    assert names['result'] == 3\n"
+)
+
+
+def reply(text: str) -> Reply:
+    return Reply(model="parrot", library="Pandas", id=7, text=text)
+
+
+def write_replies(folder: Path, model: str, texts: list[str | list[str]]) -> None:
+    rows = [
+        {"id": key, "code": text, "metadata": {"problem_id": key, "library": "Numpy"}}
+        for key, text in enumerate(texts)
+    ]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / f"{model}-answers.jsonl").write_text(lines, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("```python\na = 1\n```", "fence"),
+        ("<code>\na = 1\n</code>", "tag"),
+        ("a = 1\n</code>\nEND SOLUTION", "tag"),
+        ("a = 1", "text"),
+    ],
+)
+def test_a_reply_with_code_is_valid(text: str, form: str) -> None:
+    scored = score(reply(text))
+    assert (scored.form, scored.is_valid, scored.has_code, scored.fault) == (form, True, True, "")
+
+
+@pytest.mark.parametrize("text", ["", "</code>\nEND SOLUTION", "# nothing but\n# comments", "I would rather not."])
+def test_a_reply_without_code_rightly_gives_none(text: str) -> None:
+    scored = score(reply(text))
+    assert (scored.form, scored.is_valid, scored.has_code, scored.fault) == ("", False, False, "")
+    assert scored.problem
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("a = f(1)\nb = f(2)\nc = f(", "cut off"),
+        ("a = = f(1)\nb = = f(2)\nc = = f(3)\nd = = f(4)\ne = = f(5)", "no Python"),
+    ],
+)
+def test_whose_fault_it_is_that_there_is_no_code(text: str, fault: str) -> None:
+    scored = score(reply(text))
+    assert not scored.is_valid
+    assert scored.fault == fault
+
+
+def test_every_stored_reply_of_every_model_is_scored(tmp_path: Path) -> None:
+    write_replies(tmp_path, "parrot", ["a = 1", "I would rather not."])
+    write_replies(tmp_path, "crow", [["b = 2", "another sample"], "c = f("])
+    scores = measure(tmp_path)
+    assert [(one.model, one.id, one.is_valid) for one in scores] == [
+        ("crow", 0, True),
+        ("crow", 1, False),
+        ("parrot", 0, True),
+        ("parrot", 1, False),
+    ]
+    lines = [line.split() for line in table(scores).splitlines()]
+    assert ["crow", "2", "1", "50.0", "0", "0", "0", "0", "0", "1", "0"] in lines
+    assert ["parrot", "1", "1", "100.0", "1", "1", "0", "0", "0", "1", "0"] in lines
+    assert ["all", "3", "2", "66.7", "1", "1", "0", "0", "0", "2", "0"] in lines
+    assert ["crow", "50.0"] in lines
+    assert lines[-1][:6] == ["crow", "Numpy", "1:", "no", "Python:", "SyntaxError"]
+
+
+def test_a_folder_without_replies_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="holds no replies: no file is named <model>-answers"):
+        measure(tmp_path)
+
+
+def test_sentences_of_the_problems_are_no_code(tmp_path: Path) -> None:
+    prompts = ["I have a table of fares by class.\n\ndf = load()\n\nHow do I add up the fares?", "x = 1"]
+    with gzip.open(tmp_path / "ds1000.jsonl.gz", "wt", encoding="utf-8") as lines:
+        lines.writelines(json.dumps({"prompt": prompt}) + "\n" for prompt in prompts)
+    assert measure_prose(tmp_path) == (2, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("```python\na = 1\n```\n```python\nb = 2\n```", "\na = 1\n"),
+        ("<code>\na = 1\n</code>\nb = 2", "\na = 1\n"),
+        ("a = 1\nEND SOLUTION\nb = 2", "a = 1"),
+    ],
+)
+def test_the_benchmark_itself_takes_what_comes_first(text: str, code: str) -> None:
+    assert own_extraction(text) == code
+
+
+def test_the_body_of_a_function_is_moved_to_where_it_belongs() -> None:
+    program = ours_of(reply("```python\na = 1\nreturn a\n```"), "    a = 2\n    return a\n")
+    assert program == Program(id=7, solution="    a = 1\n    return a")
+    assert ours_of(reply("a = 1"), "\na = 2\n").solution == "a = 1"
+
+
+@pytest.mark.parametrize(
+    ("solution", "passes"), [("result = 1 + 2", True), ("result = 4", False), ("result =", False)]
+)
+def test_the_cell_raises_unless_the_solution_passes(solution: str, passes: bool) -> None:
+    cell = source(Program(id=7, solution=solution), {"code_context": CONTEXT})
+    if passes:
+        exec(cell, {})
+    else:
+        with pytest.raises((AssertionError, SyntaxError)):
+            exec(cell, {})
