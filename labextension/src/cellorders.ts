@@ -71,7 +71,7 @@ export class CellOrders {
     try {
       // Nothing is marked unless all can be: what is not acknowledged is sent again.
       panels.forEach(requireLoaded);
-      panels.filter(panel => holdsRun(panel, order.run_id)).forEach(requireWritable);
+      panels.filter(panel => holdsRun(panel, order.run_id)).forEach(panel => requireWritable(panel));
     } catch (error) {
       return { ...ack, ok: false, cell_ids: [], problem: (error as Error).message };
     }

@@ -359,3 +359,38 @@ describe('running a pending cell in the live kernel', () => {
     expect(document.querySelector('.jp-Dialog')).toBeNull();
   });
 });
+
+describe('in a notebook that cannot be written', () => {
+  it.each([
+    ['accept', () => decisions.accept(panel, 'r')],
+    ['accept of some cells', () => decisions.acceptCells(panel, ['r-code'])],
+    ['accept of all', () => decisions.acceptAll(panel)],
+    ['discard', () => decisions.discard(panel, ['r'])],
+    ['discard of some cells', () => decisions.discardCells(panel, ['r-code'])],
+    ['discard of all', () => decisions.discardAll(panel)],
+    ['edit', () => decisions.edit(panel, 'r-code')],
+    ['accept & run', () => decisions.apply(panel, 'r-code')]
+  ])('%s changes nothing, and says why once, as other actions do', async (_, act) => {
+    const error = vi.spyOn(Notification, 'error').mockReturnValue('');
+    insert('r');
+    insert('q');
+    const widgets = notebook.cells.map(cell => ({ model: { id: cell.id, sharedModel: cell } }));
+    Object.assign(panel.content, { widgets });
+    Object.assign(panel.context, { contentsModel: { writable: false } });
+    await act();
+    expect(states(notebook).slice(1)).toEqual(['pending', 'pending', 'pending', 'pending']);
+    expect([sent, stored]).toEqual([[], []]);
+    expect(error.mock.calls).toEqual([['the notebook eda.ipynb is read-only']]);
+    await expect(decisions.insertAgain(panel, cellsOf('r'))).rejects.toThrow(error.mock.calls[0][0]);
+    error.mockRestore();
+  });
+
+  it('nothing is said where nothing waits', () => {
+    const error = vi.spyOn(Notification, 'error').mockReturnValue('');
+    Object.assign(panel.context, { contentsModel: { writable: false } });
+    decisions.acceptAll(panel);
+    decisions.discard(panel, ['r']);
+    expect(error).not.toHaveBeenCalled();
+    error.mockRestore();
+  });
+});

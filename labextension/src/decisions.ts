@@ -21,7 +21,8 @@ import {
   pendingRuns,
   provenance,
   requireWritable,
-  sharedNotebook
+  sharedNotebook,
+  whyReadOnly
 } from './notebook';
 import type { CellState, ICell } from './protocol';
 import { scrollIntoView } from './scrolling';
@@ -56,12 +57,17 @@ export class CellDecisions {
   /** Those of these cells that are pending. */
   acceptCells(panel: NotebookPanel, cellIds: readonly string[]): void {
     const cells = sharedNotebook(panel)?.cells.filter(c => cellIds.includes(c.id) && isPending(c)) ?? [];
-    markCells(cells, 'accepted');
-    this._reportRuns(panel, runsOf(cells));
+    if (cells.length > 0 && this._mayChange(panel)) {
+      markCells(cells, 'accepted');
+      this._reportRuns(panel, runsOf(cells));
+    }
   }
 
   acceptAll(panel: NotebookPanel): void {
-    pendingRuns(sharedNotebook(panel)!).forEach(run => this.accept(panel, run.runId));
+    this.acceptCells(
+      panel,
+      pendingRuns(sharedNotebook(panel)!).flatMap(run => run.cellIds)
+    );
   }
 
   /** All pending cells of these runs, as one step to undo. */
@@ -78,7 +84,8 @@ export class CellDecisions {
     const notebook = sharedNotebook(panel);
     const runs = runsOf(notebook?.cells.filter(c => cellIds.includes(c.id) && isPending(c)) ?? []);
     const hadFocus = panel.content.node.contains(document.activeElement);
-    if (notebook && discardCells(notebook, cellIds).length > 0) {
+    if (notebook && runs.length > 0 && this._mayChange(panel)) {
+      discardCells(notebook, cellIds);
       this._reportRuns(panel, runs);
       if (hadFocus) {
         // It went with the cell: without it the key that undoes this would reach nobody.
@@ -106,6 +113,9 @@ export class CellDecisions {
 
   /** Put the cursor into the cell; from now on it is the user's own. */
   async edit(panel: NotebookPanel, cellId: string): Promise<void> {
+    if (!this._mayChange(panel)) {
+      return;
+    }
     const cell = await this.reveal(panel, cellId);
     if (!cell) {
       return;
@@ -131,7 +141,7 @@ export class CellDecisions {
     const cell = findCell(panel, cellId);
     const shared = cell?.model.sharedModel as unknown as ISharedCell | undefined;
     const runId = shared && provenance(shared)?.run_id;
-    if (!cell || !runId || this._applying.has(shared)) {
+    if (!cell || !runId || this._applying.has(shared) || !this._mayChange(panel)) {
       return;
     }
     this._applying.add(shared);
@@ -177,7 +187,7 @@ export class CellDecisions {
 
   /** Insert the cells of an old run below the active cell, as one undo step. */
   async insertAgain(panel: NotebookPanel, cells: readonly ICell[]): Promise<void> {
-    requireWritable(panel);
+    requireWritable(panel, this._options.trans);
     const notebook = sharedNotebook(panel);
     if (!notebook) {
       throw new Error('the notebook is not loaded yet');
@@ -246,6 +256,15 @@ export class CellDecisions {
     Notification.error(trans.__('Not recorded in the history: “%1”, run %2. %3', done, runId, why), {
       autoClose: false
     });
+  }
+
+  /** If not, the user is told why. */
+  private _mayChange(panel: NotebookPanel): boolean {
+    const why = whyReadOnly(panel, this._options.trans);
+    if (why) {
+      Notification.error(why);
+    }
+    return why === '';
   }
 
   private _remember(panel: NotebookPanel, cellIds: readonly string[]): void {

@@ -58,7 +58,7 @@ export class HistoryActions {
     const { decisions } = this._options;
     const panel = this._openNotebookOf(run) ?? this._current();
     const notebook = sharedNotebook(panel)!;
-    requireWritable(panel);
+    requireWritable(panel, this._options.trans);
     const original = notebook.cells.find(cell => cell.id === run.request.cell_id);
     const source = cellToAskAgain(run, model, { fresh, original: original?.getSource() });
     const id = UUID.uuid4();

@@ -1,5 +1,6 @@
 /** What happens to a notebook's cells: found, inserted, marked, discarded. Works on the model, needs no widget. */
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import { nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
 import { UUID } from '@lumino/coreutils';
 
 import type { CellState, ICell, IInsertMessage } from './protocol';
@@ -7,6 +8,8 @@ import { sha256 } from './sha256';
 
 /** Key of the provenance in a cell's metadata. */
 export const META = 'codeagent';
+
+const ENGLISH = nullTranslator.load('');
 
 export interface IProvenance {
   run_id: string;
@@ -278,10 +281,17 @@ export function isWritable(panel: NotebookPanel): boolean {
   return !panel.content.model?.readOnly && panel.context.contentsModel?.writable !== false;
 }
 
-export function requireWritable(panel: NotebookPanel): void {
-  if (!isWritable(panel)) {
-    throw new Error(`the notebook ${panel.context.path} is read-only`);
+/** Throws what `whyReadOnly` says. The kernel, which is told it too, is told it in English. */
+export function requireWritable(panel: NotebookPanel, trans: TranslationBundle = ENGLISH): void {
+  const why = whyReadOnly(panel, trans);
+  if (why) {
+    throw new Error(why);
   }
+}
+
+/** Empty if the notebook may be changed. */
+export function whyReadOnly(panel: NotebookPanel, trans: TranslationBundle): string {
+  return isWritable(panel) ? '' : trans.__('the notebook %1 is read-only', panel.context.path);
 }
 
 /** As the server knows it, without the drive of real-time collaboration in front; empty without a notebook. */
