@@ -43,7 +43,7 @@ def run(code: str, namespace: dict[str, Any]) -> dict[str, Any]:
     shown, error = io.StringIO(), ""
     with contextlib.redirect_stdout(shown):
         try:
-            _execute(code, namespace)
+            execute(code, namespace)
         except BaseException as failure:  # noqa: BLE001  (SystemExit of a program ends the program, not the worker)
             error = "".join(traceback.format_exception_only(failure)).strip()
     figures = figures_now(plt)
@@ -56,7 +56,8 @@ def run(code: str, namespace: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _execute(code: str, namespace: dict[str, Any]) -> None:
+def execute(code: str, namespace: dict[str, Any]) -> None:
+    """As a cell: the value of a last expression is shown."""
     tree = ast.parse(textwrap.dedent(code))
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, "<program>", "exec"), namespace)

@@ -166,6 +166,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif reply.status != 200:
             said = reply.error or {"message": reply.message or f"scripted {reply.status}"}
             self._json(reply.status, {"error": said})
+        elif not body.get("stream"):
+            self._json(200, _whole(reply, body))
         else:
             try:
                 self._stream(reply, body)
@@ -202,8 +204,7 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.error is not None:
             self._raw(f"data: {json.dumps({'error': reply.error})}\n\n")
             return
-        usage = {"prompt_tokens": len(json.dumps(body["messages"])) // 4, "completion_tokens": len(pieces)}
-        usage["total_tokens"] = sum(usage.values())
+        usage = _usage(reply, body)
         end: dict[str, Any] = {"choices": [{"index": 0, "delta": {}, "finish_reason": reply.finish}]}
         self._event({**end, "usage": usage} if reply.counts else end)
         self._raw("data: [DONE]\n\n")
@@ -233,6 +234,19 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+def _whole(reply: Reply, body: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a request without ``stream``."""
+    message = {"role": "assistant", "content": reply.text}
+    choice = {"index": 0, "message": message, "finish_reason": reply.finish}
+    made = {"id": "1", "object": "chat.completion", "created": 0, "model": MODEL}
+    return {**made, "choices": [choice], "usage": _usage(reply, body)}
+
+
+def _usage(reply: Reply, body: dict[str, Any]) -> dict[str, int]:
+    prompt, completion = len(json.dumps(body["messages"])) // 4, len(_pieces(reply.text))
+    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 
 
 def _pieces(text: str) -> Sequence[str]:

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from evals import kpi
 from evals.own import own_tasks
 from evals.programs import ProgramWorker
 from evals.task import Evidence, Task
 
-TASKS = own_tasks()
+TASKS = (*own_tasks(), *kpi.TASKS)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,119 @@
+"""``python -m evals own|kpi|dabench|report|peers``: docs/evals.md. Results: build/evals/LABEL.jsonl, .md, .png."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import re
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from tqdm import tqdm
+
+from evals import kpi
+from evals.dabench import dabench_tasks
+from evals.measure import measure
+from evals.own import own_tasks
+from evals.report import plot, table
+from evals.results import FOLDER, ResultFile, TaskResult
+from evals.systems.answer import System
+from evals.systems.ours import Ours
+from evals.systems.peer import INSTALLED, WORKERS, Peer, install
+from evals.task import Task
+from jupyter_codeagent.models.embedded import RunningServer, start_embedded
+from jupyter_codeagent.settings import ModelSettings
+
+
+def main() -> None:
+    options = _parsed(sys.argv[1:])
+    results = ResultFile(options.label)
+    if options.what == "peers":
+        for name in INSTALLED:
+            print(f"installing {name} …", file=sys.stderr)
+            install(name)
+        return
+    if options.what != "report":
+        tasks = chosen(_tasks(options), options.only, options.every)
+        server = _server(options)
+        for name in options.systems:
+            with closing(_system(name, server, options)) as system:
+                _measure(options.what, tasks, system, results)
+    found = results.read()
+    if not found:
+        raise SystemExit(f"There are no results in {results.path} yet.")
+    text = table(found)
+    print(text)
+    (FOLDER / f"{options.label}.md").write_text(text + "\n", encoding="utf-8")
+    plot(found, FOLDER / f"{options.label}.png")
+
+
+def _measure(suite: str, tasks: Sequence[Task], system: System, results: ResultFile) -> None:
+    done = sum((found.suite, found.system) == (suite, system.name) for found in results.read())
+    right = 0
+    with tqdm(total=len(tasks), initial=min(done, len(tasks)), desc=f"{suite}: {system.name}", unit="task") as bar:
+
+        def tell(result: TaskResult) -> None:
+            nonlocal right
+            right += result.right
+            bar.set_postfix(right=right, last=f"{result.task} {'right' if result.right else 'wrong'}")
+            bar.update()
+
+        measure(suite, tasks, system, results, tell)
+
+
+def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m evals", description=__doc__)
+    parser.add_argument("what", choices=["own", "kpi", "dabench", "report", "peers"])
+    parser.add_argument("--systems", default="ours", help="any of ours," + ",".join(WORKERS))
+    parser.add_argument("--folder", type=Path, help="of the public benchmark; dabench only")
+    parser.add_argument("--candidates", type=int, default=1, help="of ours")
+    parser.add_argument("--without", default="", help="techniques to take out of ours, to see what they are worth")
+    parser.add_argument("--base-url", default="", help="of another server than the embedded one, with --model")
+    parser.add_argument("--model", default="", help="its name there; a key is read from CODEAGENT_API_KEY")
+    parser.add_argument("--only", default="", help="a regular expression for ids of tasks")
+    parser.add_argument("--every", type=int, default=1, help="each K-th task only")
+    parser.add_argument(
+        "--label", default="latest", help="name of the results; the same name goes on where it stopped"
+    )
+    options = parser.parse_args(arguments)
+    options.systems = options.systems.split(",")
+    options.without = [technique for technique in options.without.split(",") if technique]
+    if options.what == "dabench" and options.folder is None:
+        parser.error("dabench needs --folder: the benchmark's data may not be shipped with this project")
+    if bool(options.base_url) != bool(options.model):
+        parser.error("--base-url and --model belong together")
+    return options
+
+
+def _tasks(options: argparse.Namespace) -> Sequence[Task]:
+    if options.what == "dabench":
+        return dabench_tasks(options.folder)
+    return kpi.TASKS if options.what == "kpi" else own_tasks()
+
+
+def chosen(tasks: Sequence[Task], only: str, every: int) -> list[Task]:
+    return [task for task in tasks if re.search(only, task.id)][::every]
+
+
+def _server(options: argparse.Namespace) -> RunningServer:
+    """The user's, else the embedded one."""
+    if not options.base_url:
+        return asyncio.run(start_embedded(ModelSettings()))
+    key = os.environ.get("CODEAGENT_API_KEY", "none")
+    return RunningServer(base_url=options.base_url, api_key=key, model=options.model, pid=0)
+
+
+def _system(name: str, server: RunningServer, options: argparse.Namespace) -> System:
+    if name == "ours":
+        directory = FOLDER / "kernel"
+        return Ours(directory.resolve(), server, candidates=options.candidates, without=options.without)
+    if name in WORKERS:
+        return Peer(name, server)
+    raise SystemExit(f"--systems {name}: known are ours, {', '.join(WORKERS)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Techniques taken out of the running agent, to measure what each is worth. Called in the live kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jupyter_codeagent import agent
+from jupyter_codeagent.models.openai_model import OpenAIModel
+from jupyter_codeagent.prompts import observe
+from jupyter_codeagent.prompts.rewrite import Prepared
+
+Replaced = tuple[object, str, object]
+"""(where the name is used, the name, what stands there instead)"""
+
+
+def _nothing(*_: Any, **__: Any) -> str:
+    return ""
+
+
+def _as_written(code: str, **_: Any) -> Prepared:
+    return Prepared(code=code)
+
+
+TECHNIQUES: Mapping[str, Sequence[Replaced]] = {
+    "prefill": [(OpenAIModel, "supports_prefill", property(lambda _: False))],
+    "repair": [(agent, "repair", lambda *_: None)],
+    "hints": [(agent, "hint_for", _nothing), (observe, "hint_for", _nothing)],
+    "checks": [(agent, "concern", _nothing)],
+    "rewrites": [(agent, "prepare", _as_written)],
+}
+
+
+def remove(*techniques: str) -> None:
+    """Raises KeyError for a technique that there is not."""
+    for technique in techniques:
+        for place, name, instead in TECHNIQUES[technique]:
+            getattr(place, name)  # a technique that was renamed is an error, not a measurement of nothing
+            setattr(place, name, instead)

@@ -1,0 +1,56 @@
+"""Each task is asked of each system; every answer is judged at once and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from evals.results import ResultFile, TaskResult, TurnResult, commit, now
+from evals.systems.answer import Answer, System, retypes_data
+from evals.task import Evidence, Task, Turn
+
+KEPT_CHARS = 4000
+
+
+def measure(
+    suite: str, tasks: Sequence[Task], system: System, results: ResultFile, tell: Callable[[TaskResult], None]
+) -> None:
+    """What is in `results` already is not asked again."""
+    known = {(found.suite, found.system, found.task) for found in results.read()}
+    for task in tasks:
+        if (suite, system.name, task.id) in known:
+            continue
+        system.begin(task)
+        turns = tuple(_turn(turn, system.ask(turn.question)) for turn in task.turns)
+        result = TaskResult(
+            suite=suite,
+            system=system.name,
+            task=task.id,
+            topic=task.topic,
+            level=task.level,
+            turns=turns,
+            commit=commit(),
+            at=now(),
+        )
+        results.append(result)
+        tell(result)
+
+
+def _turn(turn: Turn, answer: Answer) -> TurnResult:
+    complaint = turn.check(answer.evidence) or (f"no result: {answer.error}" if _is_nothing(answer) else "")
+    return TurnResult(
+        right=not complaint,
+        complaint=complaint,
+        error=answer.error[:KEPT_CHARS],
+        spent=answer.spent,
+        ran_at_once=answer.ran_at_once,
+        parse_failures=answer.parse_failures,
+        retyped=retypes_data(answer.programs),
+        programs=tuple(answer.programs),
+        text=answer.evidence.text[:KEPT_CHARS],
+    )
+
+
+def _is_nothing(answer: Answer) -> bool:
+    """A system that says that it failed has not answered, whatever it printed before."""
+    evidence: Evidence = answer.evidence
+    return bool(answer.error) and not evidence.text and not evidence.figures
