@@ -23,8 +23,10 @@ MAX_TEXT_CHARS = 20_000
 
 def main() -> None:
     import matplotlib
+    import pandas as pd
 
     matplotlib.use("Agg")
+    pd.set_option("display.max_columns", 20)  # as in a notebook; else a frame is cut at the width of a terminal
     answers, sys.stdout = sys.stdout, sys.stderr
     namespace: dict[str, Any] = {}
     for line in sys.stdin:

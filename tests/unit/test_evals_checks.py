@@ -56,7 +56,7 @@ def test_the_blocks_of_a_wide_frame_are_read_as_one() -> None:
     wide = pd.DataFrame(
         {"name": ["first airline", "second airline"]} | {f"column_{at}": [at, at + 0.5] for at in range(15)}
     )
-    text = repr(wide)
+    text = wide.to_string(line_width=80)
     assert "\\" in text
     assert not row("second airline", 3.5, 14.5)(Evidence(text=text))
     assert row("first airline", 14.5)(Evidence(text=text))
