@@ -75,7 +75,7 @@ def number(value: float, *, digits: int = 2, percent: bool = False, either_sign:
     def check(evidence: Evidence) -> str:
         if is_shown(value, evidence.text, digits=digits, either_sign=either_sign):
             return ""
-        if percent and is_shown(value * 100, evidence.text, digits=min(digits, 2), either_sign=either_sign):
+        if percent and is_shown(value * 100, evidence.text, digits=_of_percent(digits), either_sign=either_sign):
             return ""
         return f"{round(value, digits)} is not shown"
 
@@ -116,17 +116,27 @@ def cell(*names: Name, value: float, digits: int = 2, percent: bool = False, eit
 
     def check(evidence: Evidence) -> str:
         lines = lines_of(evidence.text)
-        wanted = [value, value * 100] if percent else [value]
+        wanted = [(value, digits), (value * 100, _of_percent(digits))] if percent else [(value, digits)]
         for at, line in enumerate(lines):
             for found in _NUMBER.finditer(line):
                 shown = found.group()
-                if any(is_shown(one, shown, digits=digits, either_sign=either_sign) for one in wanted) and all(
+                if any(is_shown(one, shown, digits=n, either_sign=either_sign) for one, n in wanted) and all(
                     _belongs(name, lines, at, found.span()) for name in names
                 ):
                     return ""
         return f"{round(value, digits)} is not shown for {', '.join(_first_form(name) for name in names)}"
 
     return check
+
+
+def each(values: Mapping[Any, float], *, digits: int = 2, percent: bool = False) -> Check:
+    """Each name with its own figure."""
+    return all_of(*(cell(name, value=value, digits=digits, percent=percent) for name, value in values.items()))
+
+
+def _of_percent(digits: int) -> int:
+    """Decimals of a percentage that has a share's precision; one at least, as percentages are commonly rounded."""
+    return max(digits - 2, 1)
 
 
 def lines_of(text: str) -> list[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evals.own import penguins
+from evals.own import penguins, series, small_tables
 from evals.task import Task
 
-ROOMS = (penguins,)
+ROOMS = (penguins, small_tables, series)
 
 
 def own_tasks() -> tuple[Task, ...]:

@@ -7,7 +7,7 @@ from datetime import date
 import pandas as pd
 import pytest
 
-from evals.checks import cell, day_names, frame, holds, later, lines_of, month_names, row, says, singled_out
+from evals.checks import cell, day_names, each, frame, holds, later, lines_of, month_names, row, says, singled_out
 from evals.task import Check, Evidence
 
 LONG = pd.DataFrame(
@@ -49,7 +49,16 @@ def test_a_figure_below_its_name_in_a_transposed_table_counts() -> None:
 
 def test_a_share_counts_as_a_percentage_too() -> None:
     assert not cell("EWR", value=0.2483, percent=True)(Evidence(text="EWR 24.83%"))
+    assert not cell("EWR", value=0.2483, percent=True, digits=3)(Evidence(text="EWR 24.8%"))
+    assert cell("EWR", value=0.2483, percent=True, digits=3)(Evidence(text="EWR 24.9%"))
     assert cell("EWR", value=0.2483)(Evidence(text="EWR 24.83%"))
+
+
+def test_each_name_needs_its_own_figure() -> None:
+    means = {"USA": 20.08, "Japan": 30.45}
+    assert not each(means)(Evidence(text="USA 20.084\nJapan 30.451"))
+    assert each(means)(Evidence(text="USA 30.45\nJapan 20.08"))
+    assert each(means)(Evidence(text="USA 20.08"))
 
 
 def test_the_blocks_of_a_wide_frame_are_read_as_one() -> None:
