@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
+from pathlib import Path
 
 import pytest
 from lab_server import Lab
@@ -27,6 +29,13 @@ def start(notebook: NotebookPage, model: ModelServer, index: int, reply: Reply) 
     notebook.run_cell(index)
     model.wait_until_asked()
     return panel
+
+
+def wait_for_file(path: Path, timeout_s: float = 60) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path} is not there after {timeout_s} s"
+        time.sleep(0.1)
 
 
 def test_after_stop_or_interrupt_nothing_is_inserted_and_the_next_question_runs(
@@ -115,24 +124,28 @@ def test_a_killed_kernel_leaves_a_run_that_was_interrupted_and_the_restarted_one
 
 
 def test_cells_arrive_once_when_all_was_lost_that_the_kernel_said_while_the_line_was_cut(
-    open_notebook: OpenNotebook, shared_model: ModelServer
+    open_notebook: OpenNotebook, shared_model: ModelServer, tmp_path: Path
 ) -> None:
-    notebook = open_notebook([LOAD, "%%agent\nA selkie?"])
+    given_up = tmp_path / "given up"
+    behind = f"__import__('pathlib').Path({str(given_up)!r}).touch()"
+    notebook = open_notebook([LOAD, "%%agent\nA selkie?", behind])
     notebook.run_cell(0)
     gate = threading.Event()
     start(notebook, shared_model, 1, Reply(text=code("sum([1, 2, 4])"), until=gate))
+    notebook.run_cell(2)
     # A line that is dead without either end knowing: nothing that the server sends arrives.
     notebook.call("panel.sessionContext.session.kernel._ws.onmessage = () => undefined")
     gate.set()
-    notebook.wait_until_run_ended("A selkie?")
-    assert notebook.states() == ["", ""]
+    # The kernel offers the cells for some seconds. Then its cell ends, and only a page that says hello gets them.
+    wait_for_file(given_up)
+    assert notebook.states() == ["", "", ""]
     notebook.call("panel.sessionContext.session.kernel._ws.close()")
     notebook.command("notebook:reconnect-to-kernel", wait=False)  # Lab itself tries after up to 30 s
-    notebook.wait_for_states(["", "", *PENDING])
+    notebook.wait_for_states(["", "", *PENDING, ""])
     run = notebook.open_panel().get_by_role("article", name="Run")
     expect(run).to_contain_text("A selkie?")
     expect(run.get_by_role("button", name="Stop")).to_have_count(0)
-    assert len(notebook.saved().cells) == 4
+    assert len(notebook.saved().cells) == 5
 
 
 def test_one_notebook_waits_for_a_decision_while_another_one_is_in_front(
