@@ -79,10 +79,16 @@ class NotebookPage:
         return panel
 
     def run_cell(self, index: int) -> None:
-        """Select a cell and run it; does not wait."""
-        self.command("notebook:enter-command-mode")
-        self.page.evaluate(f"() => {{ window.jupyterapp.shell.currentWidget.content.activeCellIndex = {index}; }}")
-        self.command("notebook:run-cell", wait=False)
+        """Select a cell and run it, with nothing in between that could select another; does not wait for it."""
+        self.page.evaluate(
+            """async (index) => {
+              const { commands, shell } = window.jupyterapp;
+              await commands.execute('notebook:enter-command-mode');
+              shell.currentWidget.content.activeCellIndex = index;
+              void commands.execute('notebook:run-cell');
+            }""",
+            index,
+        )
 
     def run_all(self) -> None:
         self.command("notebook:run-all-cells", wait=False)
