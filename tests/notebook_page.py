@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import nbformat
 from lab_server import Lab
 from nbformat import NotebookNode
-from playwright.sync_api import ConsoleMessage, Error, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 READY = """() => {
   const widget = window.jupyterapp?.shell.currentWidget;
@@ -21,12 +20,6 @@ READY = """() => {
   );
 }"""
 
-NOT_OURS = [
-    r"Plugin \S+ .* took [\d.]+ms to activate",  # JupyterLab on a busy machine
-    r"Canceled future for create_subshell_request message",  # JupyterLab's comms; ours are waited for
-]
-"""JupyterLab's own noise, each with its reason."""
-
 
 @dataclass
 class NotebookPage:
@@ -35,27 +28,6 @@ class NotebookPage:
     page: Page
     lab: Lab
     name: str
-    complaints: list[str] = field(default_factory=list)
-    """What the browser's console has as an error, uncaught exceptions and unhandled rejections included."""
-    tolerated: list[str] = field(default_factory=lambda: list(NOT_OURS))
-    """Patterns of complaints that a test provokes itself come here too."""
-
-    def __post_init__(self) -> None:
-        self.page.on("console", self._note)
-        self.page.on("pageerror", self._note_uncaught)
-
-    def _note(self, message: ConsoleMessage) -> None:
-        ours = "codeagent" in f"{message.text} {message.location.get('url', '')}".lower()
-        if message.type == "error" or (message.type == "warning" and ours):
-            self.complaints.append(f"{message.type}: {message.text} ({message.location.get('url', '')})")
-
-    def _note_uncaught(self, error: Error) -> None:
-        self.complaints.append(f"uncaught: {error.message}\n{error.stack or ''}")
-
-    def check_console(self) -> None:
-        """Nothing went wrong that nobody was told of."""
-        found = [text for text in self.complaints if not any(re.search(known, text) for known in self.tolerated)]
-        assert found == [], "\n".join(found)
 
     def open(self) -> None:
         """Load a page with this notebook."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from browser_console import BrowserConsole
 from lab_server import Lab, running_lab
 from model_server import ModelServer, serving
 from nbformat.v4 import new_code_cell, new_notebook
@@ -69,13 +70,27 @@ def lab(
 
 
 @pytest.fixture(scope="session")
-def browser(pytestconfig: pytest.Config) -> Iterator[Browser]:
+def browser_console() -> BrowserConsole:
+    """Of the whole run: some pages are opened for several tests."""
+    return BrowserConsole()
+
+
+@pytest.fixture(autouse=True)
+def quiet_console(browser_console: BrowserConsole) -> Iterator[BrowserConsole]:
+    """Every browser test fails where one of its pages has an error in the console that it does not tolerate."""
+    yield browser_console
+    browser_console.check()  # after the pages of the test were closed
+
+
+@pytest.fixture(scope="session")
+def browser(pytestconfig: pytest.Config, browser_console: BrowserConsole) -> Iterator[Browser]:
     """While it is there no `asyncio.run` works in this process: the browser tests come last, see ../conftest.py."""
     path = shutil.which("chromium") or shutil.which("google-chrome")
     if path is None:
         pytest.fail("No Chromium on PATH: apt-get install chromium, or run the tests with `make test`.")
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
+        started.on("context", browser_console.watch)
         pytestconfig.stash[OF_THE_RUN]["browser"] = started
         yield started
         started.close()
@@ -142,9 +157,6 @@ def open_notebook(
     while sessions := lab.request("/api/sessions"):  # those that share a kernel end together
         lab.request(f"/api/sessions/{sessions[0]['id']}", method="DELETE")
     forget_settings(lab)
-    if "quiet_console" in request.fixturenames:
-        for page in pages:
-            page.check_console()
 
 
 def forget_settings(lab: Lab) -> None:
@@ -152,11 +164,6 @@ def forget_settings(lab: Lab) -> None:
     for kept in Path(lab.environment["JUPYTERLAB_SETTINGS_DIR"]).rglob("*.jupyterlab-settings"):
         if kept.stem != "notification":
             kept.unlink()
-
-
-@pytest.fixture
-def quiet_console() -> None:
-    """A test that uses it fails where the browser's console has an error that nobody was told of."""
 
 
 def write_notebook(path: Path, sources: Sequence[str]) -> None:

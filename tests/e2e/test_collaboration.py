@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from browser_console import BrowserConsole
 from lab_server import Lab, running_lab, with_collaboration
 from model_server import ModelServer, Reply, code
 from notebook_page import NotebookPage, OpenNotebook
@@ -15,6 +16,12 @@ pytestmark = pytest.mark.browser
 LOAD = "%load_ext jupyter_codeagent\nimport pandas as pd\ndf = pd.DataFrame({'n': [1, 2, 4]})"
 PENDING = ["", "", "pending", "pending", ""]
 COLLABORATIVE = "() => window.jupyterapp.shell.currentWidget.context.model.collaborative"
+
+
+@pytest.fixture(autouse=True)
+def _heard_by_both(quiet_console: BrowserConsole) -> None:
+    """JupyterLab's word for a kernel's `comm_close` that is meant for the other page."""
+    quiet_console.tolerated.append("Comm not found for comm id")
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +86,6 @@ def test_two_people_see_one_proposal_one_insertion_and_each_others_decisions(
     assert [cell.metadata.get("codeagent", {}).get("state", "") for cell in first.saved().cells] == [
         *("", "", "accepted", "accepted", "")
     ]
-    assert [*first.page.page_errors(), *second.page.page_errors()] == []
 
 
 def test_cells_come_once_and_in_place_when_the_page_that_ran_them_is_gone(
@@ -94,11 +100,9 @@ def test_cells_come_once_and_in_place_when_the_page_that_ran_them_is_gone(
     panel = second.open_panel()
     panel.get_by_role("button", name="Approve").click(timeout=60_000)
     expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=30_000)
-    assert first.page.page_errors() == []
     first.page.close()
     wait_for_both((second,), PENDING)
     third = open_notebook([], name="gone.ipynb")
     wait_for_both((second, third), PENDING)
     third.cells.nth(2).get_by_role("button", name="Discard").click()
     wait_for_both((second, third), ["", "", ""])
-    assert [*second.page.page_errors(), *third.page.page_errors()] == []

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from browser_console import BrowserConsole
 from model_server import ModelServer, code
 from notebook_page import NotebookPage, OpenNotebook
 from playwright.sync_api import Browser, Error, FrameLocator, Locator, Request, expect
@@ -252,8 +253,9 @@ def attack_pages(listener: Listener, origin: str, ports: ExitStack) -> dict[str,
 
 @pytest.mark.timeout(400)
 def test_whatever_hostile_content_tries_no_request_leaves_its_frame(
-    open_notebook: OpenNotebook, shared_model: ModelServer, browser: Browser
+    open_notebook: OpenNotebook, shared_model: ModelServer, browser: Browser, quiet_console: BrowserConsole
 ) -> None:
+    quiet_console.tolerated.append("")  # each refusal is told there
     with listening() as listener, ExitStack() as ports:
         framed = attack_pages(listener, "framed", ports)
         open_pages = attack_pages(listener, "open", ports)

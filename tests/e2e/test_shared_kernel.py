@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from notebook_page import OpenNotebook
 from playwright.sync_api import expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("quiet_console")]
+pytestmark = pytest.mark.browser
 
 OPEN_ON_THE_SAME_KERNEL = """async ({ path }) => {
   const first = window.jupyterapp.shell.currentWidget;

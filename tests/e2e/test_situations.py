@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from browser_console import BrowserConsole
 from lab_server import Lab
 from model_server import ModelServer, Reply, code
 from notebook_page import NotebookPage, OpenNotebook
@@ -100,8 +101,10 @@ def test_a_notebook_closed_during_the_run_has_its_cells_when_it_is_opened_again(
 
 
 def test_with_two_tabs_of_one_notebook_cells_are_inserted_once(
-    open_notebook: OpenNotebook, shared_model: ModelServer
+    open_notebook: OpenNotebook, shared_model: ModelServer, quiet_console: BrowserConsole
 ) -> None:
+    # JupyterLab's word for a kernel's `comm_close` that is meant for the other tab.
+    quiet_console.tolerated.append("Comm not found for comm id")
     shared_model.script(code("df['n'].sum()"), "no figures")
     first = open_notebook([LOAD, "%%agent\nsum?"], name="tabs.ipynb")
     second = open_notebook([], name="tabs.ipynb")

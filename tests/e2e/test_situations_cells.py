@@ -11,7 +11,7 @@ from model_server import ModelServer, Reply, code
 from notebook_page import NotebookPage, OpenNotebook
 from playwright.sync_api import expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("quiet_console")]
+pytestmark = pytest.mark.browser
 
 LOAD = "%load_ext jupyter_codeagent\n'loaded'"
 PENDING = ["pending", "pending"]

@@ -14,7 +14,7 @@ from model_server import ModelServer, Reply, code
 from notebook_page import NotebookPage, OpenNotebook
 from playwright.sync_api import Locator, expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("quiet_console")]
+pytestmark = pytest.mark.browser
 
 LOAD = "%load_ext jupyter_codeagent\n'loaded'"
 ENDLESS = Reply(text=code("import time\nprint(sum([1, 2, 4]))\ntime.sleep(600)"))

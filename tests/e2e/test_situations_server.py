@@ -10,12 +10,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from browser_console import BrowserConsole
 from lab_server import Lab, running_lab, serving_again
 from model_server import ModelServer, Reply, code
 from notebook_page import OpenNotebook
 from playwright.sync_api import expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("quiet_console")]
+pytestmark = pytest.mark.browser
 
 LOAD = "%load_ext jupyter_codeagent\n'loaded'"
 ENDLESS = Reply(text=code("import time\nprint(sum([1, 2, 4]))\ntime.sleep(600)"))
@@ -45,7 +46,12 @@ def servers() -> Iterator[ExitStack]:
 
 
 def test_a_killed_server_leaves_no_run_under_way_nothing_is_lost_and_the_next_question_is_answered(
-    servers: ExitStack, open_notebook: OpenNotebook, shared_model: ModelServer, lab: Lab, tmp_path: Path
+    servers: ExitStack,
+    open_notebook: OpenNotebook,
+    shared_model: ModelServer,
+    lab: Lab,
+    tmp_path: Path,
+    quiet_console: BrowserConsole,
 ) -> None:
     shared_model.script(code("max([1, 2, 4])"), "no figures")
     notebook = open_notebook([LOAD, "%%agent\nA unicorn?", "%%agent\nA minotaur?"])
@@ -58,7 +64,7 @@ def test_a_killed_server_leaves_no_run_under_way_nothing_is_lost_and_the_next_qu
     notebook.run_cell(4)
     expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=60_000)
     notebook.saved()
-    notebook.tolerated += LOST
+    quiet_console.tolerated += LOST
     os.kill(lab.process.pid, signal.SIGKILL)
     servers.enter_context(serving_again(lab, tmp_path / "again.log"))
     expect(panel.get_by_text("This notebook has no kernel").first).to_be_visible(timeout=90_000)
