@@ -52,7 +52,7 @@ async def run_tests(folder: Path) -> list[TestedReply]:
     references = [Program(id=key, solution=problem["reference_code"]) for key, problem in problems.items()]
     runnable = {program.id for program in await _passing(references, problems)}
     replies = [reply for reply in read_replies(folder) if reply.id in runnable]
-    ours = [ours_of(reply, problems[reply.id]["reference_code"]) for reply in replies]
+    ours = [ours_of(reply, problems[reply.id]["code_context"]) for reply in replies]
     own = [Program(id=reply.id, solution=own_extraction(reply.text)) for reply in replies]
     passing = await _passing([*ours, *own], problems)
     return [
@@ -67,10 +67,10 @@ async def run_tests(folder: Path) -> list[TestedReply]:
     ]
 
 
-def ours_of(reply: Reply, reference: str) -> Program:
+def ours_of(reply: Reply, tests: str) -> Program:
     """Some problems ask for the body of a function: what we take out stands at the margin and is moved there."""
-    margin = reference.removesuffix(reference.lstrip()).rpartition("\n")[2]
-    return Program(id=reply.id, solution=textwrap.indent(extract_code(reply.text).code, margin))
+    inside = tests.partition("[insert]")[0].rstrip().endswith(":")
+    return Program(id=reply.id, solution=textwrap.indent(extract_code(reply.text).code, "    " if inside else ""))
 
 
 def own_extraction(text: str) -> str:

@@ -106,9 +106,9 @@ def test_the_benchmark_itself_takes_what_comes_first(text: str, code: str) -> No
 
 
 def test_the_body_of_a_function_is_moved_to_where_it_belongs() -> None:
-    program = ours_of(reply("```python\na = 1\nreturn a\n```"), "    a = 2\n    return a\n")
+    program = ours_of(reply("```python\na = 1\nreturn a\n```"), "def f():\n[insert]\nresult = f()\n")
     assert program == Program(id=7, solution="    a = 1\n    return a")
-    assert ours_of(reply("a = 1"), "\na = 2\n").solution == "a = 1"
+    assert ours_of(reply("a = 1"), "b = 2\n[insert]\n").solution == "a = 1"
 
 
 @pytest.mark.parametrize(
