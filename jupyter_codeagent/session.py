@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any
 
 from jupyter_codeagent.agent import Tools, conversation, ended, run_agent
 from jupyter_codeagent.background import Background, BackgroundTask
@@ -30,7 +30,7 @@ from jupyter_codeagent.errors import (
     UsageError,
 )
 from jupyter_codeagent.frontend.link import PanelLink
-from jupyter_codeagent.frontend.messages import EffectsMessage, StateMessage, effects_view
+from jupyter_codeagent.frontend.messages import StateMessage
 from jupyter_codeagent.frontend.state import state_message
 from jupyter_codeagent.frontends import FrontEnds
 from jupyter_codeagent.hiding import Hiding
@@ -42,6 +42,7 @@ from jupyter_codeagent.models.choice import ModelChoice
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.mounts import Mounts
 from jupyter_codeagent.options import RunOptions
+from jupyter_codeagent.page_messages import PageMessages
 from jupyter_codeagent.place import Place
 from jupyter_codeagent.preparation import (
     PreparedRun,
@@ -65,7 +66,6 @@ from jupyter_codeagent.sidecar import Sidecar
 from jupyter_codeagent.values import (
     KEPT_STATES,
     AgentRun,
-    CellState,
     Decision,
     LocalFile,
     Manifest,
@@ -74,7 +74,6 @@ from jupyter_codeagent.values import (
     VariableSummary,
 )
 from jupyter_codeagent.variables.describe import describe
-from jupyter_codeagent.variables.sharing import Shared
 from jupyter_codeagent.variables.withheld import masked, withheld_values
 
 NOT_RUN = "Cells that were waiting behind it were not run."
@@ -103,7 +102,6 @@ class AgentSession:
         self._task: BackgroundTask[AgentRun] | None = None
         self._running_id = ""
         self._recorder: RunRecorder | None = None
-        """Of the run under way: Stop in a page is meant for the run that was seen there, not for the next one."""
         self.link: PanelLink | None = None
         self.shown = ShownVariables(
             live=self.live,
@@ -120,16 +118,27 @@ class AgentSession:
             changed=self.shown.look_soon,
             submit=self.background.submit,
         )
+        effects = LiveEffects(self.live, self.background)
+        page_messages = PageMessages(
+            settings=self.session_settings,
+            hiding=self.hiding,
+            shown=self.shown,
+            effects=effects,
+            results=lambda: self.results,
+            link=lambda: self.link,
+            running=self._recorder_of,
+            stop=self.stop,
+            submit=self.background.submit,
+        )
         kernel = getattr(shell, "kernel", None)
         if kernel is not None:
-            self.link = PanelLink(kernel, self.background.loop, state=self.state, on_event=self._on_event)
+            self.link = PanelLink(kernel, self.background.loop, state=self.state, on_event=page_messages.heard)
             self.background.hear_while_waiting(self.link.hear_main_shell)
             self.link.announce()
         main_loop = getattr(kernel, "io_loop", None)
         if main_loop is not None:
             self.background.serve_when_idle(main_loop.add_callback)
-        self._effects = LiveEffects(self.live, self.background)
-        self._front_ends = FrontEnds(self.background, self.link, kernel=kernel, effects=self._effects)
+        self._front_ends = FrontEnds(self.background, self.link, kernel=kernel, effects=effects)
         self.results = ResultDecisions(
             live=self.live,
             background=self.background,
@@ -241,7 +250,7 @@ class AgentSession:
         try:
             known = None if rerun else self._same_as_before(prepared.run)
             self._task = self.background.submit(self._run(prepared, recorder, place, known))
-            self._running_id, self._recorder = prepared.run.id, recorder
+            self._recorder, self._running_id = recorder, prepared.run.id
             run = self.background.wait(self._task, tick)
         except (KeyboardInterrupt, asyncio.CancelledError):
             run = ended(recorder.latest.run, "stopped", "Stopped by you; no cells were inserted.")
@@ -471,58 +480,9 @@ class AgentSession:
             progress=self._recorder.whole_progress() if self._recorder is not None else None,
         )
 
-    def _on_event(self, data: Mapping[str, Any]) -> None:
-        """A message of a page that is neither an acknowledgement nor a decision. On the background loop."""
-        self.session_settings.heard(data)
-        match data:
-            case {"type": "stop" | "missed", "run_id": str(run_id)} if run_id == self._running_id:
-                self._on_running(str(data["type"]))
-            case {"type": "cell_state" | "applied" | "find_effects"}:
-                self._on_review(data)
-            case {"type": "share", "name": str(name), "shared": str(shared)} if shared in get_args(Shared):
-                self.hiding.share(name, cast("Shared", shared))
-                self.shown.switched(str(data.get("id", "")))
-            case {"type": "share_columns", "name": str(name), "columns": list(labels), "hidden": bool(hidden)}:
-                self.hiding.share_columns(name, frozenset(map(str, labels)), "hidden" if hidden else "shared")
-                self.shown.switched(str(data.get("id", "")))
-            case {"type": "find_columns", "name": str(name), "search": str(search)} if self.link is not None:
-                self.link.send(self.shown.found(name, search))
-            case {"type": "pull", "id": str(request_id), "run_id": str(run_id), "name": str(name)}:
-                self.background.submit(self._answer_pull(name, request_id, run_id))
-            case {"type": "hello"}:
-                if "sharing" in data:
-                    self.hiding.adopt_page(data["sharing"])
-                self.shown.look_soon()
-            case {"type": "sharing", "sharing": lists}:
-                self.hiding.adopt_page(lists)
-                self.shown.switched()
-
-    def _on_running(self, kind: str) -> None:
-        """Of the run under way."""
-        if kind == "stop":
-            self.stop()
-        elif self.link is not None and self._recorder is not None:
-            self.link.send(self._recorder.whole_progress())
-
-    def _on_review(self, data: Mapping[str, Any]) -> None:
-        """A person looks at code, or has decided about it in the notebook."""
-        match data:
-            case {"type": "cell_state", "run_id": str(run_id), "state": str(state)} if state in get_args(CellState):
-                self.results.set_cell_state(run_id, cast("CellState", state), decided_by="panel")
-            case {"type": "applied", "run_id": str(run_id), "code": str(code)}:
-                self.results.note_applied(run_id, code, decided_by="panel")
-            case {"type": "find_effects", "id": str(request_id), "code": str(code), "in_kernel": bool(in_kernel)}:
-                self.background.submit(self._answer_effects(code, request_id, in_kernel=in_kernel))
-
-    async def _answer_pull(self, name: str, request_id: str, run_id: str) -> None:
-        answer = await self.results.answer_pull(name, request_id, run_id)
-        if self.link is not None:
-            self.link.send(answer)
-
-    async def _answer_effects(self, code: str, request_id: str, *, in_kernel: bool) -> None:
-        effects = await self._effects.of(code, in_kernel=in_kernel)
-        if self.link is not None:
-            self.link.send(EffectsMessage(type="effects", id=request_id, effects=effects_view(effects)))
+    def _recorder_of(self, run_id: str) -> RunRecorder | None:
+        """If it is the run under way."""
+        return self._recorder if run_id == self._running_id else None
 
     # --- life -------------------------------------------------------------------------------------------
 

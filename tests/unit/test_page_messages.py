@@ -1,0 +1,104 @@
+"""What a page says reaches who acts on it; Stop is meant for the run that the user saw there."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from jupyter_codeagent.page_messages import PageMessages
+from jupyter_codeagent.recorder import RunRecorder
+
+
+class Pages:
+    """The messages of a page to a kernel in which the run `this` is under way."""
+
+    def __init__(self) -> None:
+        self.done: list[Any] = []
+        self.sent: list[Any] = []
+        recorder = cast("RunRecorder", SimpleNamespace(whole_progress=lambda: {"type": "progress"}))
+        self._messages = PageMessages(
+            settings=self._noted("settings", "heard", quiet=True),
+            hiding=self._noted("hiding", "share", "share_columns", "adopt_page"),
+            shown=self._noted("shown", "switched", "look_soon", found={"type": "columns"}),
+            effects=self._noted("effects"),
+            results=lambda: self._noted("results", "set_cell_state", "note_applied"),
+            link=lambda: cast("Any", SimpleNamespace(send=self.sent.append)),
+            running=lambda run_id: recorder if run_id == "this" else None,
+            stop=lambda: self.done.append(("stop",)),
+            submit=lambda coroutine: coroutine.close(),
+        )
+
+    def _noted(self, who: str, *names: str, quiet: bool = False, **answers: object) -> Any:
+        def note(name: str) -> Any:
+            return lambda *args, **_: None if quiet else self.done.append((f"{who}.{name}", *args))
+
+        fixed = {name: lambda *_, answer=answer: answer for name, answer in answers.items()}
+        return SimpleNamespace(**{name: note(name) for name in names}, **fixed)
+
+    def say(self, **message: object) -> list[Any]:
+        self._messages.heard(message)
+        return self.done
+
+
+@pytest.mark.parametrize(
+    ("message", "stops"),
+    [
+        ({"type": "stop", "run_id": "this"}, True),
+        ({"type": "stop", "run_id": "the one before"}, False),
+        ({"type": "stop", "run_id": ""}, False),
+        ({"type": "stop"}, False),
+    ],
+)
+def test_stop_stops_only_the_run_it_names(message: dict[str, Any], stops: bool) -> None:
+    assert bool(Pages().say(**message)) is stops
+
+
+def test_a_missed_part_is_answered_for_the_run_under_way_only() -> None:
+    pages = Pages()
+    pages.say(type="missed", run_id="the one before")
+    assert pages.sent == []
+    pages.say(type="missed", run_id="this")
+    assert pages.sent == [{"type": "progress"}]
+
+
+def test_a_switch_is_set_and_then_told_with_the_id_it_came_with() -> None:
+    assert Pages().say(type="share", id="7", name="df", shared="hidden") == [
+        ("hiding.share", "df", "hidden"),
+        ("shown.switched", "7"),
+    ]
+    assert Pages().say(type="share_columns", id="8", name="df", columns=["a"], hidden=True) == [
+        ("hiding.share_columns", "df", frozenset({"a"}), "hidden"),
+        ("shown.switched", "8"),
+    ]
+
+
+def test_lists_of_a_notebook_are_taken_before_anybody_looks() -> None:
+    lists = {"shared": {"df": "hidden"}, "hidden_columns": {}}
+    assert Pages().say(type="hello", sharing=lists) == [("hiding.adopt_page", lists), ("shown.look_soon",)]
+    assert Pages().say(type="sharing", sharing=lists) == [("hiding.adopt_page", lists), ("shown.switched",)]
+
+
+def test_a_decision_in_the_notebook_is_recorded() -> None:
+    assert Pages().say(type="cell_state", run_id="r", state="accepted") == [
+        ("results.set_cell_state", "r", "accepted")
+    ]
+    assert Pages().say(type="applied", run_id="r") == [("results.note_applied", "r")]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"type": "share", "name": "df", "shared": "everything"},
+        {"type": "share_columns", "name": "df", "columns": "a", "hidden": True},
+        {"type": "cell_state", "run_id": "r", "state": "executed"},
+        {"type": "applied"},
+        {"type": "of a later version"},
+        {},
+    ],
+)
+def test_what_is_not_understood_changes_nothing(message: dict[str, Any]) -> None:
+    pages = Pages()
+    assert pages.say(**message) == []
+    assert pages.sent == []
