@@ -10,17 +10,9 @@ ALWAYS_ASK: frozenset[ProposalKind] = frozenset({"apply", "overwrite", "mount"})
 PER_ITEM: frozenset[ProposalKind] = frozenset({"mount"})
 """A yes to one file is none to others: it is remembered for that file alone (`mounts`)."""
 
-STRICTNESS: tuple[ApprovalPolicy, ...] = ("ask", "review", "auto")
-"""From strict to lax."""
-
 
 def needs_person(policy: ApprovalPolicy, kind: ProposalKind, granted: frozenset[ProposalKind]) -> bool:
     """`granted` are the kinds that got a yes for the whole notebook."""
     if kind in granted:
         return False
     return kind in ALWAYS_ASK or policy == "ask"
-
-
-def stricter(first: ApprovalPolicy, second: ApprovalPolicy) -> ApprovalPolicy:
-    """The one under which more waits for a person."""
-    return min(first, second, key=STRICTNESS.index)
