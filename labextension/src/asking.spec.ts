@@ -4,7 +4,8 @@ import { agentCell, insertAndRun, obstacle, placeBelow } from './asking';
 import { AgentModel } from './model';
 import { insertCells } from './notebook';
 import { stateMessage } from './testing/golden';
-import { cellsOf, notebookOf, panelOf } from './testing/notebooks';
+import type { Notebook } from './testing/notebooks';
+import { cellsOf, codeCell, ids, notebookOf, panelOf } from './testing/notebooks';
 
 describe('a question as a cell', () => {
   it.each([
@@ -47,6 +48,34 @@ describe('a question as a cell', () => {
     insertCells(notebook, { anchor: 'cell-0', replace: [], cells: cellsOf('r') });
     expect([placeBelow(notebook, 0), placeBelow(notebook, 1), placeBelow(notebook, 3)]).toEqual([3, 3, 4]);
     expect(placeBelow(notebookOf('x'), -1)).toBe(0);
+  });
+});
+
+describe('two questions, the second asked while the first is under way', () => {
+  // An insertion is one message and one synchronous change, placed by ids: nothing can come between its cells.
+  const insertFirst = (notebook: Notebook, cells = cellsOf('r')): unknown =>
+    insertCells(notebook, { anchor: 'cell-0', replace: [], cells });
+  const insertSecond = (notebook: Notebook): unknown =>
+    insertCells(notebook, { anchor: 'second', replace: [], cells: cellsOf('s') });
+  const ask =
+    (below: string) =>
+    (notebook: Notebook): unknown =>
+      notebook.insertCells(placeBelow(notebook, Math.max(ids(notebook).indexOf(below), 0)), [
+        codeCell('second', '%%agent\ntwo')
+      ]);
+  const half = (notebook: Notebook): unknown => insertFirst(notebook, cellsOf('r').slice(0, 1));
+
+  it.each<[string, ((notebook: Notebook) => unknown)[]]>([
+    ['before the cells of the first come', [ask('cell-0'), insertFirst, insertSecond]],
+    ['after they came', [insertFirst, ask('cell-0'), insertSecond]],
+    ['between two of them', [insertFirst, ask('r-code'), insertSecond]],
+    ['and answered first', [ask('cell-0'), insertSecond, insertFirst]],
+    ['and the first are sent again', [insertFirst, ask('cell-0'), insertFirst, insertSecond, insertFirst]],
+    ['and half of the first had to be sent again', [half, ask('cell-0'), insertSecond, insertFirst]]
+  ])('never interleave their cells: %s', (_, events) => {
+    const notebook = notebookOf('%%agent\none', 'last');
+    events.forEach(happens => happens(notebook));
+    expect(ids(notebook)).toEqual(['cell-0', 'r-code', 'r-answer', 'second', 's-code', 's-answer', 'cell-1']);
   });
 });
 
