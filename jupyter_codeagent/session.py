@@ -18,7 +18,7 @@ from jupyter_codeagent.background import Background, BackgroundTask
 from jupyter_codeagent.candidates import run_candidates
 from jupyter_codeagent.cells import cells_from_run
 from jupyter_codeagent.choice import Choice, choose
-from jupyter_codeagent.config import CodeAgent, apply_caps, read_caps
+from jupyter_codeagent.config import APPROVE_ORDER, CodeAgent, apply_caps, read_caps
 from jupyter_codeagent.display import CellDisplay
 from jupyter_codeagent.errors import (
     CodeAgentError,
@@ -66,6 +66,7 @@ from jupyter_codeagent.sidecar import Sidecar
 from jupyter_codeagent.values import (
     KEPT_STATES,
     AgentRun,
+    ApprovalPolicy,
     Decision,
     LocalFile,
     Manifest,
@@ -88,7 +89,7 @@ class AgentSession:
         self.live = LiveKernel(shell)
         self.background = Background()
         self.mounts = Mounts()
-        settings = self.settings()
+        settings = self._settings_at_start()
         self.book = RunBook(
             HistoryStore(Path(settings.history_path) if settings.history_path else None),
             session_id=uuid.uuid4().hex[:12],
@@ -198,7 +199,9 @@ class AgentSession:
         summaries = described(live.values)
         choice = self._choose(live.values, summaries, prompt, options, settings, place)
         settings = self._with_files(settings)
-        manifest = self.sidecar.export(choice.values, choice.names, required=choice.required)
+        manifest = self.sidecar.export(
+            choice.values, choice.names, required=choice.required, max_bytes=settings.max_transfer_bytes
+        )
         summaries = choice.described(summaries, described)
         told = self.live_context.tell(summaries, live.values, prompt, settings, endpoint)
         run = new_run(
@@ -412,6 +415,12 @@ class AgentSession:
             settings = with_options(settings, options)
         return self._with_files(apply_caps(settings, read_caps()))
 
+    def _settings_at_start(self) -> Settings:
+        try:
+            return self.settings()
+        except UsageError:
+            return Settings()  # loading goes on: every run stops with the reason, and the panel tells it
+
     def find_model(self, settings: Settings) -> ModelEndpoint:
         """Where the model is. Raises ModelError."""
         return self.background.run(self.models.find(settings.model))
@@ -468,10 +477,15 @@ class AgentSession:
 
     def state(self) -> StateMessage:
         """For a page that says hello. On the background loop."""
-        settings = self.settings()
+        model, approve = "", cast("ApprovalPolicy", APPROVE_ORDER[0])
+        try:
+            settings = self.settings()
+            model, approve = self.models.name(settings.model) or settings.model.model, settings.approve
+        except UsageError:
+            pass  # the page links all the same: the settings tell why no run is possible
         return state_message(
-            model=self.models.name(settings.model) or settings.model.model,
-            approve=settings.approve,
+            model=model,
+            approve=approve,
             settings=self.session_settings.view(),
             sandbox=self.sandbox_status,
             context=self.shown.view,

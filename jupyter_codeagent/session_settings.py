@@ -47,12 +47,15 @@ class SessionSettings:
         self._submit = submit
 
     def view(self) -> SettingsView:
-        """Asks no server."""
-        values = [
-            SettingView(name=s.name, value=s.value, source=s.source, fixed=s.fixed, limit=s.limit)
-            for s in shown_settings(self._config, read_caps())
-        ]
-        return SettingsView(values=values, server=self._server())
+        """Asks no server. Where the configuration cannot be used, and so no run is possible, it says why."""
+        try:
+            values = [
+                SettingView(name=s.name, value=s.value, source=s.source, fixed=s.fixed, limit=s.limit)
+                for s in shown_settings(self._config, read_caps())
+            ]
+            return SettingsView(values=values, server=self._server(), problem="")
+        except UsageError as error:
+            return SettingsView(values=[], server=None, problem=str(error))
 
     def heard(self, data: Mapping[str, Any]) -> None:
         """What a page sends of settings; anything else is for others."""

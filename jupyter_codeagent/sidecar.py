@@ -26,6 +26,7 @@ class Sidecar:
     def __init__(self, *, max_bytes: int) -> None:
         self._directory = SpoolDirectory(max_bytes=max_bytes)
         self._spool = Spool(self._directory.path, max_bytes=max_bytes)
+        """`max_bytes` is for the choice of its place; what holds comes with each export."""
         self._policy: SandboxPolicy | None = None
         self._pool: SparePool | None = None
         self._seat: SandboxSeat | None = None
@@ -35,8 +36,11 @@ class Sidecar:
         """The seat, if there has been a run or a warm-up."""
         return self._seat
 
-    def export(self, variables: Mapping[str, Any], names: Sequence[str], *, required: bool) -> Manifest:
+    def export(
+        self, variables: Mapping[str, Any], names: Sequence[str], *, required: bool, max_bytes: int
+    ) -> Manifest:
         """See `Spool.export`. Main thread."""
+        self._spool.max_bytes = max_bytes
         return self._spool.export(variables, names, required=required)
 
     def digest(self, manifest: Manifest) -> str:

@@ -131,6 +131,8 @@ class SettingsView(TypedDict):
     values: list[SettingView]
     server: ServerView | None
     """None: a model is looked for on this machine at the first run."""
+    problem: str
+    """Why no run is possible, such as an administrator's policy that cannot be read; then nothing else is told."""
 
 
 class ServedView(TypedDict):

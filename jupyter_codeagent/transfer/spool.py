@@ -24,7 +24,8 @@ class Spool:
 
     def __init__(self, directory: Path, *, max_bytes: int) -> None:
         self.directory = directory
-        self._max_bytes = max_bytes
+        self.max_bytes = max_bytes
+        """Of one export, all variables together; the administrator may change it meanwhile."""
         self._copies: dict[str, CopiedVariable] = {}
         self._images: dict[str, Image] = {}
         self._versions = itertools.count(1)
@@ -47,7 +48,7 @@ class Spool:
         self._forget_deleted(namespace)
         copied: list[CopiedVariable] = []
         skipped: list[SkippedVariable] = []
-        left = self._max_bytes
+        left = self.max_bytes
         for name in names:
             try:
                 copy = self._copy(namespace, name, left)
@@ -148,8 +149,8 @@ class Spool:
             name,
             value,
             size_bytes=estimated_bytes(value),
-            limit_bytes=self._max_bytes,
-            taken_bytes=self._max_bytes - left,
+            limit_bytes=self.max_bytes,
+            taken_bytes=self.max_bytes - left,
         )
 
 

@@ -66,7 +66,7 @@ export const EMPTY: IAgentState = {
   problem: '',
   model: '',
   approve: 'review',
-  settings: { values: [], server: null },
+  settings: { values: [], server: null, problem: '' },
   models: null,
   refused: '',
   sandbox: null,

@@ -49,6 +49,21 @@ describe('the panel', () => {
     await eventually(() => expect(selected(reloaded)).toBe('Context'));
   });
 
+  it('says why no run is possible, whichever tab is open', async () => {
+    const [services, model] = panelServices();
+    const host = await render(<PanelView />, services);
+    const problem = 'The administrator’s policy /etc/jupyter/codeagent_policy.json cannot be read.';
+    await change(() =>
+      model.apply({ ...stateMessage(), proposals: [], settings: { values: [], server: null, problem } })
+    );
+    for (const tab of ['Now', 'Context', 'History', 'Model']) {
+      await press(host, tab);
+      expect(host.textContent).toContain(`No run is possible. ${problem}`);
+    }
+    await change(() => model.apply(stateMessage()));
+    expect(host.textContent).not.toContain('No run is possible');
+  });
+
   it('goes to a decision that begins to wait, but not while the user types', async () => {
     const [services, model] = panelServices();
     const host = await render(<PanelView />, services);

@@ -1,6 +1,7 @@
 import React, { useEffect, useRef } from 'react';
 
 import { Ask } from './components/ask';
+import { Problem } from './components/basics';
 import { ContextTab } from './components/context';
 import { History } from './components/history';
 import { Now } from './components/now';
@@ -25,9 +26,10 @@ export default function PanelContent(props: { services: IPanelServices }): JSX.E
 const TAB = 'tab';
 
 export function PanelView(): JSX.Element {
-  const { trans, memory } = useServices();
+  const { trans, memory, connections } = useServices();
   const remembered = useRemembered(TAB);
   const waiting = useWaiting();
+  const unusable = connections.current?.model.state.settings.problem;
   const version = useEndedRuns();
   const view = useRef<HTMLDivElement>(null);
   useEffect(() => keepFocusIn(view.current!.parentElement!), []);
@@ -64,6 +66,7 @@ export function PanelView(): JSX.Element {
         aria-labelledby={`jp-CodeAgent-tab-${tab}`}
         className="jp-CodeAgent-view"
       >
+        {unusable && <Problem>{trans.__('No run is possible. %1', unusable)}</Problem>}
         {tab === 'now' && <Now />}
         {tab === 'context' && <ContextTab />}
         {tab === 'model' && <SettingsTab />}

@@ -112,6 +112,8 @@ export interface IServer {
 export interface ISettings {
   values: ISetting[];
   server: IServer | null;
+  /** Why no run is possible; then nothing else is told. */
+  problem: string;
 }
 
 export interface IServed {
@@ -505,7 +507,8 @@ const isSettings = shape({
       limit: nullable(isValue)
     })
   ),
-  server: nullable(shape({ model: string, label: string, remote: boolean }))
+  server: nullable(shape({ model: string, label: string, remote: boolean })),
+  problem: string
 });
 const isProposal = shape({
   id: string,

@@ -176,6 +176,7 @@ def golden_state() -> messages.StateMessage:
                 {"name": "answer", "value": True, "source": "file", "fixed": False, "limit": None},
             ],
             "server": {"model": "qwen-coder", "label": "127.0.0.1:8080", "remote": False},
+            "problem": "",
         },
         sandbox=sandbox,
         context=context_view(look_at(flights), {"model": "hidden"}, {"flights": frozenset(["tailnum"])}),

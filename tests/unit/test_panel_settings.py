@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from traitlets.config import Config
 
+from jupyter_codeagent import session as session_module
 from jupyter_codeagent import session_settings
-from jupyter_codeagent.config import CodeAgent
+from jupyter_codeagent.config import CodeAgent, read_caps
 from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.models.choice import ModelChoice
+from jupyter_codeagent.options import RunOptions
 from jupyter_codeagent.panel_settings import ShownSetting, check_change, shown_settings
+from jupyter_codeagent.place import Place
+from jupyter_codeagent.session import AgentSession
 from jupyter_codeagent.session_settings import SessionSettings
 
 FILE = Config({"CodeAgent": {"privacy": "stats", "max_steps": 4}})  # the values as delivered, but written down
@@ -270,3 +276,27 @@ def test_a_mistyped_address_in_force_is_no_fault_of_the_other_servers(monkeypatc
     problems = {server["base_url"]: server["problem"] for server in link.sent[-1]["servers"]}
     assert problems["localhost:1/v1"]
     assert problems["http://127.0.0.1:2/v1"] == ""
+
+
+def test_a_policy_that_cannot_be_read_is_told_with_file_and_reason_and_the_page_links(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    policy = tmp_path / "codeagent_policy.json"
+    policy.write_text("{", encoding="utf-8")
+    for module in (session_settings, session_module):
+        monkeypatch.setattr(module, "read_caps", lambda: read_caps([str(tmp_path)]))
+    shell = SimpleNamespace(user_ns={}, user_ns_hidden={})
+    made = AgentSession(cast("Any", shell), CodeAgent())
+    try:
+        state = made.state()
+        assert (state["settings"]["values"], state["settings"]["server"]) == ([], None)
+        assert str(policy) in state["settings"]["problem"]
+        assert "Expecting property name" in state["settings"]["problem"]
+        assert (state["model"], state["approve"]) == ("", "ask"), "the strictest"
+        with pytest.raises(UsageError, match="cannot be read"):
+            made.prepare("anything?", RunOptions(), Place())
+        policy.write_text('{"approve": "ask", "max_transfer_mb": 3}', encoding="utf-8")
+        assert made.state()["settings"]["problem"] == ""
+        assert made.settings().max_transfer_bytes == 3 << 20
+    finally:
+        made.close()

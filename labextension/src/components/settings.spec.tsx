@@ -31,7 +31,7 @@ async function shown(
   changes: object = {}
 ): Promise<{ host: HTMLElement; sent: FromPage[]; model: AgentModel }> {
   const model = new AgentModel();
-  model.apply({ ...stateMessage(), settings: { values, server } });
+  model.apply({ ...stateMessage(), settings: { values, server, problem: '' } });
   model.apply(TO_PAGE.models as IModelsMessage);
   const sent: FromPage[] = [];
   const send = (message: FromPage): boolean => sent.push(message) > 0;
@@ -147,7 +147,10 @@ it('a number that was set while the next one is typed does not replace it', asyn
   const field = host.querySelector<HTMLInputElement>('input[type=number]')!;
   const told = (value: number): Promise<void> =>
     change(() =>
-      model.apply({ ...stateMessage(), settings: { values: [setting('max_steps', value)], server: null } })
+      model.apply({
+        ...stateMessage(),
+        settings: { values: [setting('max_steps', value)], server: null, problem: '' }
+      })
     );
   await enter(field, '3');
   await change(() => field.dispatchEvent(new FocusEvent('focusout', { bubbles: true })));
