@@ -3,6 +3,7 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
+import { attempt } from './attempt';
 import type { CellActions } from './celltools/actions';
 import { FAILED_CLASS, RESULT_CLASS } from './celltools/toolbar';
 import type { KernelConnections } from './connections';
@@ -48,7 +49,9 @@ export function addCommands(options: ICommandsOptions): void {
   const { commands, trans, decisions, connections, tracker, actions } = options;
   const add = (id: string, label: string, execute: () => unknown, isEnabled: () => boolean): void => {
     const describedBy = { args: { type: 'object', properties: {} } };
-    commands.addCommand(id, { label, execute, isEnabled, describedBy });
+    // Whoever presses a key waits for nothing: a rejection would reach the console only.
+    const told = (): Promise<void> => attempt(trans, label, execute);
+    commands.addCommand(id, { label, execute: told, isEnabled, describedBy });
   };
   const onPending = (id: string, label: string, act: (at: IPendingCell) => unknown): void => {
     const execute = (): unknown => {

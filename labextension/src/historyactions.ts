@@ -5,6 +5,7 @@ import { NotebookActions } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { UUID } from '@lumino/coreutils';
 
+import { attempt } from './attempt';
 import { cellToAskAgain } from './askagain';
 import type { CellDecisions } from './decisions';
 import type { HistoryClient } from './history';
@@ -55,10 +56,10 @@ export class HistoryActions {
 
   /** Insert an `%%agent` cell below the answer to the original one, else below the active cell, and run it. */
   async askAgain(run: IRun, model: string, fresh: boolean): Promise<void> {
-    const { decisions } = this._options;
+    const { decisions, trans } = this._options;
     const panel = this._openNotebookOf(run) ?? this._current();
     const notebook = sharedNotebook(panel)!;
-    requireWritable(panel, this._options.trans);
+    requireWritable(panel, trans);
     const original = notebook.cells.find(cell => cell.id === run.request.cell_id);
     const source = cellToAskAgain(run, model, { fresh, original: original?.getSource() });
     const id = UUID.uuid4();
@@ -68,7 +69,9 @@ export class HistoryActions {
     const cell = await decisions.reveal(panel, id);
     if (cell) {
       // Not awaited: it is the answer of the model. What goes wrong stands below the cell.
-      void NotebookActions.runCells(panel.content, [cell], panel.sessionContext);
+      void attempt(trans, trans.__('Ask another model'), () =>
+        NotebookActions.runCells(panel.content, [cell], panel.sessionContext)
+      );
     }
   }
 

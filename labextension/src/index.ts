@@ -10,6 +10,7 @@ import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 
+import { attempt } from './attempt';
 import { Attention } from './attention';
 import { CellActions } from './celltools/actions';
 import { keysOf } from './celltools/keys';
@@ -136,7 +137,11 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
     addCommands({ review, commands, trans, tracker, connections, decisions, actions, open: show });
     const category = trans.__('Code Agent');
     Object.values(Commands).forEach(command => palette?.addItem({ command, category }));
-    void loading?.then(loaded => {
+    void attempt(trans, trans.__('Read the settings of the code agent'), async () => {
+      const loaded = await loading;
+      if (!loaded) {
+        return; // a front end without settings
+      }
       const read = (): void => {
         actions.showButtons = loaded.get('cellButtons').composite === true;
         attention.settings = {

@@ -9,6 +9,7 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 import type { PanelLayout } from '@lumino/widgets';
 
+import { attempt } from './attempt';
 import type { ICellBarActions, Keys } from './cellbar';
 import { blockBar, lookOf, partButtons } from './cellbar';
 import type { CellActions } from './celltools/actions';
@@ -197,7 +198,10 @@ export class NotebookMarks implements IDisposable {
       cell.toggleClass(PENDING_CLASS, block !== undefined);
       cell.toggleClass(PART_CLASS, place === 'part');
       // A cell out of sight has no content yet; it gets its bar when it is drawn.
-      void cell.ready.then(() => this._drawBar(cell, look, block));
+      const { trans } = this._options;
+      void attempt(trans, trans.__('Show the buttons of a cell'), () =>
+        cell.ready.then(() => this._drawBar(cell, look, block))
+      );
     }
   }
 
@@ -218,13 +222,15 @@ export class NotebookMarks implements IDisposable {
   /** About these cells; *Edit* and *Accept & run* are about the one that has the buttons. */
   private _deciding(cellIds: readonly string[], cellId: string): ICellBarActions {
     const panel = this._panel;
-    const { decisions } = this._options;
+    const { decisions, trans } = this._options;
     return {
       accept: () => decisions.acceptCells(panel, cellIds),
-      edit: () => void decisions.edit(panel, cellId),
+      edit: () => void attempt(trans, trans.__('Edit'), () => decisions.edit(panel, cellId)),
       discard: () => decisions.discardCells(panel, cellIds),
       apply:
-        findCell(panel, cellId) instanceof CodeCell ? () => void decisions.apply(panel, cellId) : undefined
+        findCell(panel, cellId) instanceof CodeCell
+          ? () => void attempt(trans, trans.__('Accept & run'), () => decisions.apply(panel, cellId))
+          : undefined
     };
   }
 
@@ -245,7 +251,10 @@ export class NotebookMarks implements IDisposable {
       cell.toggleClass(PROMPT_CLASS, prompt);
       cell.model.mimeType = prompt ? PROSE : this._panel.content.codeMimetype;
       // A cell out of sight has no editor yet.
-      void cell.ready.then(() => this._closeBrackets(cell));
+      const { trans } = this._options;
+      void attempt(trans, trans.__('Set up the editor of a question'), () =>
+        cell.ready.then(() => this._closeBrackets(cell))
+      );
     } else if (prompt) {
       if (cell.model.mimeType !== PROSE) {
         cell.model.mimeType = PROSE;

@@ -5,6 +5,7 @@ import { CodeCell } from '@jupyterlab/cells';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { PanelLayout } from '@lumino/widgets';
 
+import { attempt } from '../attempt';
 import type { ISharedCell } from '../notebook';
 import { cellState } from '../notebook';
 import { isCellId } from '../optionline';
@@ -67,7 +68,10 @@ export class CellFeet {
     if ((this._looks.get(cell) ?? '') !== look) {
       this._looks.set(cell, look);
       // A cell out of sight has no content yet.
-      void cell.ready.then(() => this._draw(cell, look));
+      const { trans } = this._options;
+      void attempt(trans, trans.__('Show the buttons of a cell'), () =>
+        cell.ready.then(() => this._draw(cell, look))
+      );
     }
   }
 
@@ -98,7 +102,7 @@ export class CellFeet {
       buttons.push({
         text: trans.__('Fix with agent'),
         title: trans.__('Ask the agent for a corrected cell; yours stays as it is'),
-        act: () => void actions.fix(panel, id)
+        act: () => void attempt(trans, trans.__('Fix with agent'), () => actions.fix(panel, id))
       });
     }
     if (look.includes('result')) {
@@ -106,12 +110,12 @@ export class CellFeet {
         {
           text: trans.__('Explain'),
           title: trans.__('Ask the agent to explain this result'),
-          act: () => void actions.explain(panel, id)
+          act: () => void attempt(trans, trans.__('Explain'), () => actions.explain(panel, id))
         },
         {
           text: trans.__('Continue'),
           title: trans.__('Write a question that goes on from this result'),
-          act: () => void actions.goOn(panel, id)
+          act: () => void attempt(trans, trans.__('Continue'), () => actions.goOn(panel, id))
         }
       );
     }

@@ -262,7 +262,10 @@ function useEffectsOf(
     }
     let stale = false;
     const timer = window.setTimeout(() => {
-      void asked.current!(code).then(effects => !stale && setFound({ code, effects }));
+      // Without an answer, for whatever reason, the card says that it could not be determined.
+      void asked.current!(code)
+        .catch(() => null)
+        .then(effects => !stale && setFound({ code, effects }));
     }, EDITED_MS);
     return () => {
       stale = true;

@@ -1,3 +1,4 @@
+import { Notification } from '@jupyterlab/apputils';
 import { nullTranslator } from '@jupyterlab/translation';
 import React from 'react';
 
@@ -50,6 +51,16 @@ it('what is pressed is decided about this run, and run is its code', async () =>
     ['discard', ['r']],
     ['revealPending', 1]
   ]);
+});
+
+it.each(['Accept & run', 'Edit', 'Next pending cell'])('%s that fails is told to the user', async name => {
+  vi.spyOn(console, 'error').mockReturnValueOnce(undefined);
+  const error = vi.spyOn(Notification, 'error').mockReturnValue('');
+  const fails = (): Promise<never> => Promise.reject(new Error('the kernel is dead'));
+  const host = await list({ decisions: { apply: fails, edit: fails, revealPending: fails } });
+  await press(host, name);
+  expect(error.mock.calls[0][0]).toContain(`“${name}” failed: the kernel is dead`);
+  error.mockRestore();
 });
 
 it('the keys of the review are named as they are bound, and left out where there are none', async () => {

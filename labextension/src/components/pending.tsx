@@ -2,6 +2,7 @@ import React from 'react';
 
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
+import { attempt } from '../attempt';
 import { withKeys } from '../celltools/keys';
 import type { IPendingRun } from '../notebook';
 import { Button, Section } from './basics';
@@ -18,7 +19,9 @@ export function Pending(props: { panel: NotebookPanel; runs: readonly IPendingRu
     <Button
       label={label}
       title={withKeys(label, keys(command))}
-      onClick={() => void decisions.revealPending(panel, command === 'next' ? 1 : -1)}
+      onClick={() =>
+        void attempt(trans, label, () => decisions.revealPending(panel, command === 'next' ? 1 : -1))
+      }
     >
       {sign}
     </Button>
@@ -68,7 +71,9 @@ function PendingItem(props: { panel: NotebookPanel; run: IPendingRun }): JSX.Ele
         type="button"
         className="jp-CodeAgent-link"
         title={trans.__('Show in the notebook')}
-        onClick={() => void decisions.reveal(panel, first)}
+        onClick={() =>
+          void attempt(trans, trans.__('Show in the notebook'), () => decisions.reveal(panel, first))
+        }
       >
         <code>{firstLines(run.source)}</code>
         <span className="jp-CodeAgent-quiet">
@@ -88,14 +93,14 @@ function PendingItem(props: { panel: NotebookPanel; run: IPendingRun }): JSX.Ele
         {code && (
           <Button
             title={trans.__('Keep, and run the code in your kernel')}
-            onClick={() => void decisions.apply(panel, code)}
+            onClick={() => void attempt(trans, trans.__('Accept & run'), () => decisions.apply(panel, code))}
           >
             {trans.__('Accept & run')}
           </Button>
         )}
         <Button
           title={trans.__('Keep this cell and change it')}
-          onClick={() => void decisions.edit(panel, first)}
+          onClick={() => void attempt(trans, trans.__('Edit'), () => decisions.edit(panel, first))}
         >
           {trans.__('Edit')}
         </Button>

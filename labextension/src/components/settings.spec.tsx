@@ -1,3 +1,4 @@
+import { Notification } from '@jupyterlab/apputils';
 import { Signal } from '@lumino/signaling';
 import React from 'react';
 
@@ -90,6 +91,17 @@ describe('the settings', () => {
     await vi.waitFor(() => expect(kept).toEqual({ maxSteps: 6 }));
     expect(preferences.values).toEqual({ max_steps: 6 });
   });
+});
+
+it('a setting that cannot be kept is told, in whichever tab', async () => {
+  vi.spyOn(console, 'error').mockReturnValueOnce(undefined);
+  const preferences = { canKeep: true, keep: () => Promise.reject(new Error('the disk is full')) };
+  const error = vi.spyOn(Notification, 'error').mockReturnValue('');
+  const changed = setting('privacy', 'stats', { source: 'session' });
+  const { host } = await shown(<ContextTab />, [changed], null, { preferences });
+  await press(host, 'Keep privacy for all notebooks');
+  expect(error.mock.calls[0][0]).toContain('“Keep for all notebooks” failed: the disk is full');
+  error.mockRestore();
 });
 
 describe('a number that the kernel refuses', () => {

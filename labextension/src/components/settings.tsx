@@ -27,7 +27,6 @@ function Live(props: { connection: KernelConnection }): JSX.Element {
   const { trans } = useServices();
   const { connection } = props;
   const { settings, refused } = connection.model.state;
-  const [problem, setProblem] = useState('');
   /** The setting that was changed last; empty if it was the model. */
   const [chosen, setChosen] = useState('');
   const choose = (name: string, value: SettingValue): void => {
@@ -46,7 +45,6 @@ function Live(props: { connection: KernelConnection }): JSX.Element {
   return (
     <>
       {refused && !chosen && <Problem>{refused}</Problem>}
-      {problem && <Problem>{problem}</Problem>}
       <Models connection={connection} onUse={() => setChosen('')} />
       <Section title={trans.__('Settings')}>
         <ul className="jp-CodeAgent-settings">
@@ -63,7 +61,7 @@ function Live(props: { connection: KernelConnection }): JSX.Element {
                   />
                 </label>
                 {refused && chosen === setting.name && <Problem>{refused}</Problem>}
-                <Source setting={setting} onProblem={setProblem} />
+                <Source setting={setting} />
               </li>
             ))}
         </ul>

@@ -1,6 +1,7 @@
 import { LabIcon } from '@jupyterlab/ui-components';
 import React from 'react';
 
+import { attempt } from '../attempt';
 import type { ISetting } from '../protocol';
 import { Button } from './basics';
 import { useServices } from './services';
@@ -12,7 +13,7 @@ const lockIcon = new LabIcon({
 });
 
 /** Where the value of a setting comes from; one that was set here can be kept. */
-export function Source(props: { setting: ISetting; onProblem?: (text: string) => void }): JSX.Element {
+export function Source(props: { setting: ISetting }): JSX.Element {
   const { trans, preferences } = useServices();
   const { setting } = props;
   const said: Record<ISetting['source'], string> = {
@@ -40,9 +41,9 @@ export function Source(props: { setting: ISetting; onProblem?: (text: string) =>
           label={trans.__('Keep %1 for all notebooks', setting.name)}
           title={trans.__('Write it into your settings of JupyterLab')}
           onClick={() =>
-            void preferences
-              .keep({ [setting.name]: setting.value })
-              .catch((error: Error) => props.onProblem?.(error.message))
+            void attempt(trans, trans.__('Keep for all notebooks'), () =>
+              preferences.keep({ [setting.name]: setting.value })
+            )
           }
         >
           {trans.__('Keep for all notebooks')}
