@@ -6,6 +6,7 @@ import argparse
 import difflib
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn, get_args
 
@@ -44,6 +45,25 @@ class RunOptions:
     json: bool = False
     rerun: bool = False
     debug: bool = False
+
+
+def selection_line(options: RunOptions) -> str:
+    """Which data a run is about, as options: for its record, to ask the same again."""
+    words = []
+    if options.variables is not None:
+        columns = dict(options.columns)
+        words += ["--vars", ",".join(_selection(name, columns.get(name, ())) for name in options.variables)]
+    if options.sample is not None:
+        words += ["--sample", str(options.sample)]
+    if options.where is not None:
+        words += ["--where", options.where]
+    return shlex.join(words)
+
+
+def _selection(name: str, columns: Sequence[str]) -> str:
+    # A column's name has at most one kind of quotes: with both it cannot have been written.
+    quoted = (f'"{column}"' if "'" in column else f"'{column}'" for column in columns)
+    return f"{name}[{','.join(quoted)}]" if columns else name
 
 
 MIN_CONTEXT_TOKENS = 50

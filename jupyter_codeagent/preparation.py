@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.tokens import TokenCount, TokenCounter, Tokenizer, estimate_tokens
-from jupyter_codeagent.options import RunOptions
+from jupyter_codeagent.options import RunOptions, selection_line
 from jupyter_codeagent.place import Place
 from jupyter_codeagent.prompts.conversation import Turn
 from jupyter_codeagent.settings import Settings
@@ -92,6 +92,7 @@ def build_request(
         max_steps=settings.max_steps,
         timeout_s=settings.sandbox.wall_s,
         candidates=options.candidates,
+        selection=selection_line(options),
         cell_id=place.cell_id,
         notebook=place.notebook,
     )

@@ -473,6 +473,8 @@ class AgentRequest:
     max_steps: int = 4
     timeout_s: float = 120.0
     candidates: int = 1
+    selection: str = ""
+    """Variables, columns and rows that were named, as options: ``--vars df[a] --where 'a > 1'``."""
     cell_id: str | None = None
     notebook: str | None = None
     """Path as the front end knows it; None in a terminal."""

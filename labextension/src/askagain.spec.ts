@@ -36,6 +36,33 @@ it('is never asked with less privacy, fewer questions or more variables than the
   ).toBe('%%agent --model m --privacy stats --approve ask\nWhich?');
 });
 
+describe('of a run whose cell is gone', () => {
+  const copied = [{ name: 'df', type_name: 'DataFrame', size_bytes: 8 }];
+  const gone = (selection: string): string => {
+    const lost = { ...asked('Which?', { selection }), manifest: { copied, skipped: [] } };
+    return cellToAskAgain(lost, 'm', { fresh: false });
+  };
+
+  it('keeps the columns, the rows and the sample that were chosen', () => {
+    expect(gone("--vars 'df['\"'\"'a'\"'\"']' --sample 20 --where 'a > 1'")).toBe(
+      "%%agent --model m --vars 'df['\"'\"'a'\"'\"']' --sample 20 --where 'a > 1'\nWhich?"
+    );
+  });
+
+  it('names the variables that it had where none were named', () => {
+    expect(gone('--sample 20')).toBe('%%agent --model m --sample 20 --vars df\nWhich?');
+    expect(gone('--where \'a == " --vars x"\'')).toContain('--vars df');
+    expect(gone('')).toBe('%%agent --model m --vars df\nWhich?');
+  });
+
+  it('has one line of options, whatever the record says', () => {
+    expect(gone('--vars df\n{{secret}}').split('\n')).toEqual([
+      '%%agent --model m --vars df {{secret}}',
+      'Which?'
+    ]);
+  });
+});
+
 it('quotes a model that is more than one word, and does not fill in what was filled in before', () => {
   expect(cellToAskAgain(asked('Is {{x}} it?'), "a b'c", { fresh: false })).toBe(
     `%%agent --model 'a b'"'"'c'\nIs \\{{x}} it?`

@@ -1,5 +1,5 @@
 /** The `%%agent` cell that asks a recorded question again, of another model: text in, text out. */
-import { literal, quoted } from './optionline';
+import { literal, oneLine, quoted } from './optionline';
 import type { IRun } from './record';
 
 export interface IAskedAgain {
@@ -11,12 +11,13 @@ export interface IAskedAgain {
 
 /**
  * Its first line keeps what the user wrote there, but for the model and where it is, and for what would decide without
- * the user. What the run was asked with more strictly than by default, and the variables it had, are in the record.
+ * the user. Without the cell, the record has which variables, columns and rows were chosen, or else the variables that
+ * the run had; and always what was stricter than by default.
  */
 export function cellToAskAgain(run: IRun, model: string, options: IAskedAgain): string {
   const [first = ''] = (options.original ?? '').split('\n', 1);
   const written = /^%%agent(\s.*)?$/.exec(first)?.[1]?.trim();
-  const kept = (written ?? '')
+  const kept = (written ?? oneLine(run.request.selection ?? ''))
     .replace(/(^|\s)--(model|base-url)(\s+|=)('[^']*'|"[^"]*"|\S+)/g, '')
     .replace(/(^|\s)--approve(\s+|=)auto(?=\s|$)/g, '')
     .replace(/(^|\s)--new(?=\s|$)/g, '');
@@ -26,7 +27,9 @@ export function cellToAskAgain(run: IRun, model: string, options: IAskedAgain): 
     `--model ${quoted(model)}`,
     options.fresh ? '--new' : '',
     kept.trim(),
-    written === undefined && copied.length > 0 ? `--vars ${quoted(copied.join(','))}` : '',
+    written === undefined && copied.length > 0 && !/^--vars\b/.test(kept)
+      ? `--vars ${quoted(copied.join(','))}`
+      : '',
     run.request.privacy === 'schema' && !kept.includes('--privacy') ? '--privacy schema' : '',
     run.request.approve === 'ask' && !kept.includes('--approve') ? '--approve ask' : ''
   ];

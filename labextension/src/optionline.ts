@@ -13,9 +13,14 @@ export function isQuestion(source: string): boolean {
 /** What Python takes for the end of a line, and all else that cannot be seen. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 
+/** What was recorded of a line, as one line. */
+export function oneLine(text: string): string {
+  return text.replace(UNSEEN, ' ');
+}
+
 /** One word for the magic's line, as a shell quotes it. */
 export function quoted(word: string): string {
-  const line = word.replace(UNSEEN, ' ');
+  const line = oneLine(word);
   return /^[\w@%+=:,./[\]-]+$/.test(line) ? line : `'${line.replace(/'/g, `'"'"'`)}'`;
 }
 

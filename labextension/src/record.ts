@@ -60,6 +60,8 @@ export interface IRequest {
   /** Not in records of older versions. */
   privacy?: 'schema' | 'stats' | 'samples';
   max_steps: number;
+  /** Of which variables, columns and rows, as options of the magic. Not in records of older versions. */
+  selection?: string;
   cell_id: string | null;
   notebook: string | null;
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.options import RunOptions, parse_options
+from jupyter_codeagent.options import RunOptions, parse_options, selection_line
 
 
 def test_an_empty_line_gives_the_defaults() -> None:
@@ -84,3 +84,24 @@ def test_a_sample_and_a_condition_are_options() -> None:
 def test_a_list_of_variables_that_cannot_be_read_is_told_as_it_was_written(text: str) -> None:
     with pytest.raises(UsageError, match="--vars"):
         parse_options(f'--vars "{text}"')
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "--vars df",
+        "--vars \"df[a,'unit cost',b],sales\" --sample 20",
+        "--where 'name == \"it\" and a > 1' --vars df",
+        """--vars 'df["it'"'"'s","a,b"]'""",
+    ],
+)
+def test_which_data_was_asked_about_is_recorded_so_that_it_can_be_asked_again(line: str) -> None:
+    options = parse_options(line)
+    assert parse_options(selection_line(options)) == options
+    assert "\n" not in selection_line(options)
+
+
+def test_the_record_of_the_selection_leaves_out_model_address_and_limits() -> None:
+    options = parse_options("--model m --base-url http://u:secret@h/v1 --approve auto --vars df --new --timeout 5")
+    assert selection_line(options) == "--vars df"
