@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from jupyter_codeagent.agent import Tools, conversation, ended, run_agent
 from jupyter_codeagent.background import Background, BackgroundTask

@@ -136,7 +136,7 @@ describe('the output', () => {
     await click(widget);
     const [frame] = frames(widget);
     const content = {} as Window;
-    const outer = { 0: content } as unknown as Window;
+    const outer = { 0: content, length: 1 } as unknown as Window;
     Object.defineProperty(frame, 'contentWindow', { value: outer });
     const say = (source: unknown, codeagentHeight: unknown): void => {
       const event = new MessageEvent('message', { data: { codeagentHeight } });

@@ -193,8 +193,9 @@ export class InteractiveOutput extends Panel implements IRenderMime.IRenderer {
   /** The one thing that the frame may say: how high its content is. */
   private readonly _onMessage = (event: MessageEvent): void => {
     const frame = this._frame;
-    // The content is the only child of the outer frame.
-    if (!frame?.contentWindow || event.source !== frame.contentWindow[0]) {
+    const outer = frame?.contentWindow;
+    // The content is the only child of the outer frame, once it is there: asking for it before is an error.
+    if (!frame || !outer || outer.length === 0 || event.source !== outer[0]) {
       return;
     }
     const height = heightOf(event.data);

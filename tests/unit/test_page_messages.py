@@ -84,7 +84,7 @@ def test_a_decision_in_the_notebook_is_recorded() -> None:
     assert Pages().say(type="cell_state", run_id="r", state="accepted") == [
         ("results.set_cell_state", "r", "accepted")
     ]
-    assert Pages().say(type="applied", run_id="r") == [("results.note_applied", "r")]
+    assert Pages().say(type="applied", run_id="r", code="x = 1") == [("results.note_applied", "r", "x = 1")]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_decision_in_the_notebook_is_recorded() -> None:
         {"type": "share", "name": "df", "shared": "everything"},
         {"type": "share_columns", "name": "df", "columns": "a", "hidden": True},
         {"type": "cell_state", "run_id": "r", "state": "executed"},
-        {"type": "applied"},
+        {"type": "applied", "run_id": "r"},
         {"type": "of a later version"},
         {},
     ],

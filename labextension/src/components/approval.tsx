@@ -114,7 +114,7 @@ function CodeToApprove(props: {
 }): JSX.Element {
   const { trans } = useServices();
   const { proposal, code } = props;
-  const handle = useRef<IEditorHandle>({ read: () => proposal.code, reset: () => undefined });
+  const handle = useRef<IEditorHandle>({ reset: () => undefined });
   const [chosen, setChosen] = useState<View>('code');
   const edited = code !== proposal.code;
   const views: [View, string, boolean][] = [

@@ -5,7 +5,6 @@ import { useServices } from './services';
 
 /** What can be done to an editor from outside. */
 export interface IEditorHandle {
-  read: () => string;
   reset: () => void;
 }
 
@@ -41,7 +40,7 @@ export function Editor(props: {
     };
     const node = host.current!;
     node.addEventListener('keydown', leaveTab, true);
-    handle.current = { read: () => shared.getSource(), reset: () => shared.setSource(value) };
+    handle.current = { reset: () => shared.setSource(value) };
     return () => {
       node.removeEventListener('keydown', leaveTab, true);
       shared.changed.disconnect(onChange);
