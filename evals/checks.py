@@ -111,8 +111,8 @@ def row(name: str, *values: float, digits: int = 2) -> Check:
 
 def cell(*names: Name, value: float, digits: int = 2, percent: bool = False, either_sign: bool = False) -> Check:
     """The figure stands where the names meet: in their line, below a name in the head of a table, or in a group of
-    rows whose name stands only in the first of them. `percent`: of a share of 0 to 1, that one or a hundred times
-    it."""
+    rows whose name stands only in the first of them. `percent`: of a share of 0 to 1, that one, or a
+    hundred times it with two places less but one."""
 
     def check(evidence: Evidence) -> str:
         lines = lines_of(evidence.text)
@@ -200,6 +200,22 @@ def singled_out(name: Name, others: Iterable[Name]) -> Check:
     return check
 
 
+def shown_first(value: float, *others: float, digits: int = 2) -> Check:
+    """The figure stands before all others, as it does in a sorted table, whatever labels its rows have."""
+
+    def check(evidence: Evidence) -> str:
+        shown = [found.group() for found in _NUMBER.finditer(evidence.text)]
+        places = [
+            next((at for at, text in enumerate(shown) if is_shown(one, text, digits=digits)), len(shown))
+            for one in (value, *others)
+        ]
+        return (
+            "" if places[0] < min(places[1:], default=len(shown)) else f"{round(value, digits)} is not shown first"
+        )
+
+    return check
+
+
 def month_names(month: int, year: int | None = None) -> tuple[str, ...]:
     """``7``, ``July``, ``Jul`` and, with a year, ``2013-07``."""
     of_year = (f"{year}-{month:02}",) if year else ()
@@ -215,6 +231,14 @@ def day_names(day: date) -> tuple[str, ...]:
     columns = (f"{day.year} {day.month} {day.day}", f"{day.year}, {day.month}, {day.day}")
     slashes = (f"{day:%m/%d/%Y}", f"{day.month}/{day.day}/{day.year}")
     return (iso, f"{iso}T00", f"{day:%Y%m%d}", *columns, *slashes, *spelled)
+
+
+def on_day(day: date) -> Check:
+    """The date stands in the text in a common form, or as year, month and day one after the other, in one line or
+    below each other."""
+    between = r"(?:\.0+)?(?:int64|\D){1,40}?"
+    parts = rf"(?<!\d){day.year}{between}0*{day.month}{between}0*{day.day}(?!\d)"
+    return any_of(says(day_names(day)), matches(parts))
 
 
 def _ordinal(day: int) -> str:
@@ -335,10 +359,12 @@ def has_line(values: Sequence[float], *, rel: float = 1e-3) -> Callable[[FigureF
     return judge
 
 
-def has_points(count: int) -> Callable[[FigureFacts], str]:
+def has_points(count: int, *, or_rows: int | None = None) -> Callable[[FigureFacts], str]:
+    """`or_rows`: of a table with missing values, which some ways of drawing count as points too."""
+
     def judge(facts: FigureFacts) -> str:
-        lines = sum(map(len, facts.lines))
-        return "" if count in (facts.point_count, lines) else f"{facts.point_count or lines} points are drawn"
+        drawn = (facts.point_count, sum(map(len, facts.lines)))
+        return "" if {count, or_rows} & set(drawn) else f"{drawn[0] or drawn[1]} points are drawn"
 
     return judge
 

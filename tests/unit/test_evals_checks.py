@@ -7,8 +7,24 @@ from datetime import date
 import pandas as pd
 import pytest
 
-from evals.checks import cell, day_names, each, frame, holds, later, lines_of, month_names, row, says, singled_out
-from evals.task import Check, Evidence
+from evals.checks import (
+    cell,
+    day_names,
+    each,
+    figure,
+    frame,
+    has_points,
+    holds,
+    later,
+    lines_of,
+    month_names,
+    on_day,
+    row,
+    says,
+    shown_first,
+    singled_out,
+)
+from evals.task import Check, Evidence, FigureFacts
 
 LONG = pd.DataFrame(
     {"origin": ["EWR", "EWR", "JFK", "JFK"], "carrier": ["AA", "UA"] * 2, "late": [1.5, 2.5, 3.5, 4.5]}
@@ -102,6 +118,31 @@ def test_a_date_is_read_in_its_common_forms(text: str) -> None:
     assert says(day_names(date(2013, 7, 14)))(Evidence(text=text))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "July 4, 2013",
+        "(np.int64(2013), np.int64(7), np.int64(4)) 966.0",
+        repr(pd.Series({"year": 2013, "month": 7, "day": 4, "n": 811})),
+        repr(pd.Series({"year": 2013.0, "month": 7.0, "day": 4.0, "n": 811.5})),
+        repr(pd.DataFrame({"year": [2013], "month": [7], "day": [4], "n": [811]})),
+        "on 2013-7-4",
+    ],
+)
+def test_a_date_is_read_out_of_its_parts_too(text: str) -> None:
+    assert not on_day(date(2013, 7, 4))(Evidence(text=text))
+    assert on_day(date(2013, 7, 14))(Evidence(text=text))
+    assert on_day(date(2013, 4, 7))(Evidence(text=text))
+
+
+def test_the_first_of_a_sorted_table_is_shown_first() -> None:
+    table = pd.DataFrame({"hour": [5, 19, 20], "late": [0.69, 24.78, 24.3]})
+    assert not shown_first(24.78, 24.3, 0.69)(Evidence(text=repr(table.sort_values("late", ascending=False))))
+    assert not shown_first(24.78, 24.3, 0.69)(Evidence(text="24.78 at 19"))
+    assert shown_first(24.78, 24.3, 0.69)(Evidence(text=repr(table)))
+    assert shown_first(24.78, 24.3, 0.69)(Evidence(text="nothing"))
+
+
 def test_a_table_is_judged_by_its_rows_whatever_its_columns_are_called() -> None:
     def complaint(table: object, check: Check) -> str:
         return check(Evidence(text="", namespace={"t": table}))
@@ -126,3 +167,19 @@ def test_a_check_made_later_is_made_once() -> None:
     assert not made
     assert [check(Evidence(text=text)) for text in ("JFK", "EWR")] == ["", "'JFK' is not named"]
     assert made == [1]
+
+
+@pytest.mark.parametrize(("count", "right"), [(342, True), (344, True), (333, False)])
+def test_points_of_rows_without_a_value_may_count(count: int, right: bool) -> None:
+    drawn = FigureFacts(
+        title="",
+        x_label="",
+        y_label="",
+        x_ticks=(),
+        y_ticks=(),
+        bars=(),
+        lines=(),
+        point_count=count,
+        patch_count=0,
+    )
+    assert (not figure(has_points(342, or_rows=344))(Evidence(text="", figures=[drawn]))) == right
