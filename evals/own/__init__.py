@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evals.own import measured, messy, penguins, polars_frames, series, small_tables
+from evals.own import flights, flights_joined, measured, messy, penguins, polars_frames, series, small_tables
 from evals.task import Task
 
-ROOMS = (penguins, small_tables, messy, series, measured, polars_frames)
+ROOMS = (flights, flights_joined, penguins, small_tables, messy, series, measured, polars_frames)
 
 
 def own_tasks() -> tuple[Task, ...]:
