@@ -216,6 +216,11 @@ def shown_first(value: float, *others: float, digits: int = 2) -> Check:
     return check
 
 
+def year_names(year: int) -> tuple[str, ...]:
+    """``2013`` and the days by which resampled tables name it."""
+    return (str(year), f"{year}-12-31", f"{year}-01-01")
+
+
 def month_names(month: int, year: int | None = None) -> tuple[str, ...]:
     """``7``, ``July``, ``Jul`` and, with a year, ``2013-07``."""
     of_year = (f"{year}-{month:02}",) if year else ()

@@ -58,13 +58,29 @@ def tables(namespace: Mapping[str, Any]) -> dict[str, bytes]:
             continue
         table = _as_table(value)
         if table is not None and len(table) <= MAX_TABLE_ROWS:
-            buffer = io.BytesIO()
-            try:
-                table.to_parquet(buffer)
-            except Exception:  # noqa: BLE001  (columns that Arrow cannot hold: no evidence for a judge)
-                continue
-            found[name] = buffer.getvalue()
+            data = _parquet(table)
+            if data is not None:
+                found[name] = data
     return found
+
+
+def _parquet(table: Any) -> bytes | None:
+    """What Arrow cannot hold, as the intervals of `pandas.cut`, comes as text; None for what it never holds."""
+    for as_texts in (False, True):
+        buffer = io.BytesIO()
+        try:
+            (_with_texts(table) if as_texts else table).to_parquet(buffer)
+        except Exception:  # noqa: BLE001  (no evidence for a judge)
+            continue
+        return buffer.getvalue()
+    return None
+
+
+def _with_texts(table: Any) -> Any:
+    """The index as columns, and what is neither number nor date as text."""
+    flat = table.reset_index()
+    kept = flat.select_dtypes(["number", "bool", "datetime", "datetimetz"]).columns
+    return flat.astype({name: str for name in flat if name not in kept})
 
 
 def _as_table(value: Any) -> Any:
