@@ -113,7 +113,7 @@ def _judge_quarter_bars(facts: FigureFacts) -> str:
 def _malignant() -> Check:
     count = int((table("breast_cancer").target == 0).sum())
     total = len(table("breast_cancer"))
-    return all_of(number(count, digits=0), number(count / total, digits=3, percent=True), at_most_numbers(12))
+    return all_of(number(count, digits=0), number(count / total, percent=True), at_most_numbers(12))
 
 
 def _separations() -> dict[str, float]:
@@ -135,7 +135,7 @@ def _area_under_curve() -> Check:
     malignant = data["mean radius"][data.target == 0].to_list()
     benign = data["mean radius"][data.target == 1].to_list()
     wins = sum((a > b) + (a == b) / 2 for a in malignant for b in benign)
-    return all_of(number(wins / len(malignant) / len(benign), digits=3), at_most_numbers(10))
+    return all_of(number(wins / len(malignant) / len(benign)), at_most_numbers(10))
 
 
 def _affairs_by_rating() -> dict[str, float]:
@@ -166,7 +166,7 @@ def _affairs_and_religion() -> Check:
 def _elasticity() -> Check:
     data = statsmodels("engel")
     logs = [[math.log(value) for value in data[name]] for name in ("income", "foodexp")]
-    return all_of(number(statistics.linear_regression(*logs).slope, digits=3), at_most_numbers(12))
+    return all_of(number(statistics.linear_regression(*logs).slope), at_most_numbers(12))
 
 
 def _food_share_outliers() -> Check:
@@ -214,7 +214,7 @@ def _common_odds_ratio() -> Check:
         total = sum(row.values())
         above += row["smoking_yes_cancer_yes"] * row["smoking_no_cancer_no"] / total
         below += row["smoking_yes_cancer_no"] * row["smoking_no_cancer_yes"] / total
-    return all_of(number(above / below, digits=3), at_most_numbers(40))
+    return all_of(number(above / below), at_most_numbers(40))
 
 
 TASKS = (
@@ -407,7 +407,7 @@ TASKS = (
         turns=(
             Turn(
                 prompt="For each rating of the marriage, what percentage of the women had any affair?",
-                check=later(lambda: each(_affairs_by_rating(), percent=True, digits=3)),
+                check=later(lambda: each(_affairs_by_rating(), percent=True)),
                 reference="((survey.affairs > 0).groupby(survey.rate_marriage).mean() * 100).round(1)",
                 wrong=(
                     "survey.groupby('rate_marriage').affairs.mean()",
