@@ -115,8 +115,8 @@ def _biggest_by_airline() -> dict[Any, float]:
 def _judge_biggest(found: Any) -> str:
     if complaint := str(holds(_biggest_by_airline())(found)):
         return complaint
-    seats = next((list(found[name]) for name in found if str(name).lower() in ("seats", "max", "max_seats")), None)
-    return "" if seats is None or seats == sorted(seats, reverse=True) else "the rows are not in order"
+    wanted = sorted(_biggest_by_airline().values(), reverse=True)
+    return "" if any(list(found[name]) == wanted for name in found) else "the rows are not in order"
 
 
 def _either_scale(shares: list[float]) -> Callable[[FigureFacts], str]:
@@ -627,7 +627,7 @@ TASKS = (
                 """,
                 """
                 f = flights.merge(planes, on='tailnum').merge(airlines, on='carrier')
-                biggest = f.groupby('name')['seats'].max().reset_index()
+                biggest = f.groupby('name')['seats'].max().reset_index(name='largest')
                 """,
             ),
         ),
