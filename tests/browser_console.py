@@ -10,6 +10,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, WebError
 EXPECTED = (
     r"Plugin \S+ .* took [\d.]+ms to activate",  # JupyterLab on a busy machine
     r"Canceled future for create_subshell_request message",  # JupyterLab's comms; ours are waited for
+    r"Could not restore the debugger state: Canceled future",  # JupyterLab's, of a kernel that is restarted again
     # The policy of the closed frames of charts names it for browsers that know it; this Chromium does not.
     r"Unrecognized Content-Security-Policy directive 'webrtc'",
 )

@@ -45,7 +45,10 @@ class Kernel:
                 ran.data.append(content["data"])
                 ran.text += content["data"].get("text/plain", "") + "\n"
 
-        reply = self.client.execute_interactive(code, timeout=timeout_s, output_hook=keep, allow_stdin=False)
+        # Not: what is asked for a moment after an error would be aborted on a busy machine.
+        reply = self.client.execute_interactive(
+            code, timeout=timeout_s, output_hook=keep, allow_stdin=False, stop_on_error=False
+        )
         content = reply["content"]
         if content["status"] == "error":
             ran.error = f"{content['ename']}: {content['evalue']}"

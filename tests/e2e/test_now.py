@@ -40,7 +40,7 @@ def test_the_run_under_way_is_shown_step_by_step_with_streamed_code_in_colours_u
     expect(now).to_contain_text("The cities are few.")
     expect(code).not_to_contain_text("The cities")
     expect(code.locator("span[class]").first).to_be_visible()
-    expect(code).to_contain_text("# line 40", timeout=20_000)
+    expect(code).to_contain_text("# line 40", timeout=60_000)
     assert code.evaluate("node => node.scrollHeight - node.scrollTop - node.clientHeight") < 24
     # Who scrolls up stays there while more comes.
     code.evaluate("node => { node.scrollTop = 0; node.dispatchEvent(new Event('scroll')); }")

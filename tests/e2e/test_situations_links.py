@@ -140,8 +140,7 @@ def test_cells_arrive_once_when_all_was_lost_that_the_kernel_said_while_the_line
     wait_for_file(given_up)
     assert notebook.states() == ["", "", ""]
     notebook.call("panel.sessionContext.session.kernel._ws.close()")
-    notebook.command("notebook:reconnect-to-kernel", wait=False)  # Lab itself tries after up to 30 s
-    notebook.wait_for_states(["", "", *PENDING, ""])
+    notebook.wait_for_states(["", "", *PENDING, ""], timeout_s=120)  # Lab itself tries again, after up to 30 s
     run = notebook.open_panel().get_by_role("article", name="Run")
     expect(run).to_contain_text("A selkie?")
     expect(run.get_by_role("button", name="Stop")).to_have_count(0)
