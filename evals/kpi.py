@@ -23,8 +23,7 @@ AFTER = {
 }
 SETUP = f"""
 import pandas as pd
-before, after = {BEFORE}, {AFTER}
-revenue = pd.DataFrame({{"country": before.keys(), "before": before.values(), "after": after.values()}})
+revenue = pd.DataFrame({{"before": {BEFORE}, "after": {AFTER}}}).rename_axis("country").reset_index()
 """
 
 
