@@ -14,12 +14,19 @@ from typing import Any, Protocol
 from jupyter_codeagent.models.protocol import Model
 from jupyter_codeagent.outputs import deceiving_characters
 from jupyter_codeagent.outputs.interactive import INTERACTIVE_MIME
-from jupyter_codeagent.prompts.answer import MAX_ANSWER_TOKENS, answer_messages, check_answer, made_up
+from jupyter_codeagent.prompts.answer import (
+    MAX_ANSWER_TOKENS,
+    answer_messages,
+    check_answer,
+    made_up,
+    speaks_for_itself,
+)
 from jupyter_codeagent.prompts.checks import concern
 from jupyter_codeagent.prompts.conversation import Turn, compact, fenced
 from jupyter_codeagent.prompts.extract import extract_code, is_block_complete
 from jupyter_codeagent.prompts.hidden import hidden_hint
 from jupyter_codeagent.prompts.hints import hint_for
+from jupyter_codeagent.prompts.loops import is_looping, without_loop
 from jupyter_codeagent.prompts.observe import (
     SEARCHED_CHARS,
     Mask,
@@ -147,10 +154,12 @@ async def _step(run: AgentRun, index: int, messages: tuple[Message, ...], tools:
     step = Step(index=index, messages=messages, prefill=begun)
     tools.watcher.changed(replace(run, steps=(*run.steps, step)))
     completion = await _complete(run, step, tools)
-    step = replace(step, reply=completion.text, usage=completion.usage)
-    extraction = extract_code(completion.text.replace("\r\n", "\n"))
+    step = replace(step, reply=without_loop(completion.text), usage=completion.usage)
+    extraction = extract_code(step.reply.replace("\r\n", "\n"))
     if deceiving := deceiving_characters(extraction.code):
         step = replace(step, note=f"the code holds characters that hide what it does: {', '.join(deceiving[:5])}")
+    elif is_looping(completion.text):
+        step = replace(step, note="the reply repeated one passage without end and was stopped; write shorter lines")
     elif extraction.code:
         step = await _execute(run, step, prepare(extraction.code, copied=copied, defined=tools.defined()), tools)
         step = await _execute_repaired(run, step, tools)
@@ -172,7 +181,7 @@ async def _complete(run: AgentRun, step: Step, tools: Tools) -> Completion:
             seed=tools.seed,
         ),
         on_text=lambda text: tools.watcher.progress(watched, "model", text),
-        is_complete=is_block_complete,
+        is_complete=lambda text: is_block_complete(text) or is_looping(text),
     )
 
 
@@ -325,7 +334,8 @@ async def _finish(run: AgentRun, step: Step, messages: tuple[Message, ...], tool
     notes += [note for note in (step.note, *step.result.notes) if note]
     run = replace(run, code=step.code, outputs=step.result.outputs, notes=(*run.notes, *notes))
     told = run.request.privacy != "schema"  # a sentence needs the result, which is made of the data
-    if tools.answer and told and shows_text(run.outputs) and len(run.steps) < run.request.max_steps:
+    wordless = shows_text(run.outputs) and not speaks_for_itself(run.outputs)
+    if tools.answer and told and wordless and len(run.steps) < run.request.max_steps:
         run = await _answer(run, step, messages, tools)
     return ended(run, "ok")
 

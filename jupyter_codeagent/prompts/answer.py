@@ -16,7 +16,7 @@ from jupyter_codeagent.prompts.figures import (
 )
 from jupyter_codeagent.prompts.observe import cut
 from jupyter_codeagent.prompts.system import next_messages
-from jupyter_codeagent.values import Message
+from jupyter_codeagent.values import Message, Output
 
 MAX_CHARS = 400
 MAX_ANSWER_TOKENS = 120
@@ -25,6 +25,8 @@ COMPARED_CHARS = 40_000
 MAX_TOLD_CHARS = 2000
 """Of a reply that are looked at: servers need not keep to `MAX_ANSWER_TOKENS`."""
 
+MAX_NAMED_LINES = 12
+_NAMED = re.compile(r"[^\W\d_].*[:=\[]\s*[-+$€£]?[\d.,]*\d")
 _FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 _IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)?")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)?")
@@ -49,6 +51,19 @@ def answer_request(observation: str, *, max_chars: int = 1500) -> str:
         "Answer the task in one or two short plain sentences. "
         "Use only figures that stand in the output above. No code."
     )
+
+
+def speaks_for_itself(outputs: Sequence[Output]) -> bool:
+    """Whether a sentence would only say again what was printed: a few lines, each a figure with its name.
+
+    ``Mean fare: 34.65``, ``share = 0.2``; not a bare figure, and not a table.
+    """
+    lines: list[str] = []
+    for output in outputs:
+        if output["output_type"] != "stream" or output["name"] != "stdout":
+            return False
+        lines += [line for line in output["text"].splitlines() if line.strip()]
+    return 0 < len(lines) <= MAX_NAMED_LINES and all(_NAMED.search(line) for line in lines)
 
 
 def check_answer(answer: str, outputs_text: str, prompt: str) -> str:

@@ -13,11 +13,15 @@ from collections.abc import Iterator, Sequence
 from jupyter_codeagent.prompts.drift import FREQUENCIES
 from jupyter_codeagent.prompts.hints import missing_labels, same_column
 from jupyter_codeagent.prompts.imports import ALIASES
-from jupyter_codeagent.prompts.rewrite import Prepared
+from jupyter_codeagent.prompts.rewrite import Prepared, add_imports
 from jupyter_codeagent.prompts.source import Edit, apply_edits, called_name, parse, span
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
 _NUMERIC_ONLY = re.compile(r"with string dtype|does not support operation|could not convert string to float")
+_FORMAT = re.compile(
+    r"unsupported format string passed to (?:Series|DataFrame|Index|ndarray|numpy\.ndarray)\.__format__"
+)
+_PLACEHOLDER = re.compile(r"\{([^{}:!]+):,?\.(\d)f(?:\})")
 _TAKE_FREQUENCY = frozenset({"resample", "Grouper", "date_range", "asfreq", "floor", "ceil", "round"})
 _REDUCTIONS = frozenset({"mean", "median", "std", "var", "corr", "quantile", "skew"})
 
@@ -27,7 +31,7 @@ def repair(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry]
     tree = parse(code)
     if tree is None:
         return None
-    for fix in (_import, _columns, _frequency, _numeric_only, _histogram, _colours):
+    for fix in (_import, _columns, _frequency, _numeric_only, _histogram, _colours, _formatted):
         if (fixed := fix(code, tree, error, namespace)) is not None and fixed.code != code:
             return fixed
     return None
@@ -140,3 +144,21 @@ def _colours(
     return (
         Prepared(code=apply_edits(code, edits), notes=("colours are the codes of the groups",)) if edits else None
     )
+
+
+def _formatted(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``f"{means:.2f}"`` of a whole column: rounding works for columns and single numbers alike."""
+    if error.line is None or not _FORMAT.search(error.evalue):
+        return None
+    lines = code.split("\n")
+    statement = next((one for one in tree.body if one.lineno <= error.line <= (one.end_lineno or one.lineno)), None)
+    if statement is None:
+        return None
+    for at in range(statement.lineno - 1, statement.end_lineno or statement.lineno):
+        lines[at] = _PLACEHOLDER.sub(r"{np.round(\1, \2)}", lines[at])
+    fixed = add_imports("\n".join(lines), [entry.name for entry in namespace])
+    if fixed == code or parse(fixed) is None:
+        return None
+    return Prepared(code=fixed, notes=("a column is rounded, not formatted",))

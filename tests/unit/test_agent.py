@@ -199,6 +199,22 @@ def test_of_a_plot_alone_no_sentence_is_asked_for() -> None:
     assert (ask([], runner, model=model, answer=True).answer, len(model.requests)) == ("", 1)
 
 
+def test_of_figures_that_were_printed_with_their_names_no_sentence_is_asked_for() -> None:
+    printed = RunnerDouble({"print(7)": shown("Mean fare: 34.65\n@share[0.2]\nrows = 7\n")})
+    model = ScriptedModel([code("print(7)"), "The mean fare is 34.65."])
+    assert (ask([], printed, model=model, answer=True).answer, len(model.requests)) == ("", 1)
+
+
+def test_a_reply_that_goes_round_in_circles_is_stopped_not_run_and_not_sent_back_whole() -> None:
+    circle = "print(f'{x < 1 and not np.isnan(x)" + " and not np.isinf(x) and not np.isnan(x)" * 400
+    model = ScriptedModel([f"```python\n{circle}", code("print(7)")])
+    run = ask([], RunnerDouble({"print(7)": shown("7")}), model=model)
+    assert (run.status, len(run.steps)) == ("ok", 2)
+    assert "repeated one passage without end" in run.steps[0].note
+    assert "without end" in model.requests[1].messages[-1].content
+    assert len(model.requests[1].messages[-2].content) < 200
+
+
 def test_the_record_is_written_before_the_model_is_asked_and_before_code_is_run() -> None:
     watcher = Watcher()
     ask([code("print(7)")], RunnerDouble({"print(7)": shown("7")}), watcher=watcher)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.prompts.answer import MAX_CHARS, answer_request, check_answer, made_up
+from jupyter_codeagent.prompts.answer import MAX_CHARS, answer_request, check_answer, made_up, speaks_for_itself
+from jupyter_codeagent.values import StreamOutput
 
 OUTPUT = """\
          dep_delay  share
@@ -160,3 +161,23 @@ def test_a_number_of_any_length_in_the_outputs_is_no_obstacle() -> None:
     output = f"{'1234567890' * 20}.678\n3.1415"
     assert check_answer("It is 3.14.", output, "") == "It is 3.14."
     assert check_answer("It is 3.2.", output, "") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "speaks"),
+    [
+        ("Mean fare: 34.65\n", True),
+        ("@mean_fare[34.65]\n@n[7]\n", True),
+        ("share = 0.2\nrevenue: $1,200", True),
+        ("34.65\n", False),
+        ("carrier\nAA  1.5\nUA  2.5\nName: dep_delay, dtype: float64\n", False),
+        ("".join(f"n_{at}x: {at}\n" for at in range(13)), False),
+        ("The answer: yes\n", False),
+        ("", False),
+    ],
+)
+def test_named_figures_speak_for_themselves_and_bare_ones_and_tables_do_not(text: str, speaks: bool) -> None:
+    printed = StreamOutput(output_type="stream", name="stdout", text=text)
+    assert speaks_for_itself([printed]) == speaks
+    warned = StreamOutput(output_type="stream", name="stderr", text="Warning: 7")
+    assert not speaks_for_itself([printed, warned])

@@ -119,6 +119,8 @@ def test_a_syntax_error_asks_for_the_whole_program() -> None:
         "x = flights.drop(columns='when').mean()",
         "x = (flights\n     .drop(columns='when')\n     .groupby('carrier')\n     .mean())",
         "x = flights.drop(columns='when').corr()",
+        "x = f\"means: {flights.groupby('carrier')['dep_delay'].mean():.2f} of {len(flights):,.0f}\"",
+        "x = (\n    f\"{flights['dep_delay'].mean():.1f} and \"\n    f\"{flights['dep_delay'] / 2:.1f}\"\n)",
     ],
 )
 def test_a_certain_error_is_repaired_and_the_code_then_runs(code: str) -> None:
