@@ -25,6 +25,13 @@ COMPARED_CHARS = 40_000
 MAX_TOLD_CHARS = 2000
 """Of a reply that are looked at: servers need not keep to `MAX_ANSWER_TOKENS`."""
 
+_JUDGEMENT = re.compile(
+    r"(?:^|[.?!,;:]\s+|\band\s+)(?:is|are|was|were|do|does|did|has|have|can|could|should|would|will)\b"
+    r"|\bhow\s+(?:strong|well|good|similar|different|reliabl)\w*"
+    r"|\b(?:why|which|who|explain|interpret|describe|compare|conclu\w+|mean\s+for|significan\w+|trend|normal\w*)\b",
+    re.IGNORECASE,
+)
+"""Words of questions that figures alone do not answer."""
 MAX_NAMED_LINES = 12
 _NAMED = re.compile(r"[^\W\d_].*[:=\[]\s*[-+$€£]?[\d.,]*\d")
 _FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
@@ -53,11 +60,13 @@ def answer_request(observation: str, *, max_chars: int = 1500) -> str:
     )
 
 
-def speaks_for_itself(outputs: Sequence[Output]) -> bool:
+def speaks_for_itself(outputs: Sequence[Output], prompt: str) -> bool:
     """Whether a sentence would only say again what was printed: a few lines, each a figure with its name.
 
-    ``Mean fare: 34.65``, ``share = 0.2``; not a bare figure, and not a table.
+    ``Mean fare: 34.65``, ``share = 0.2``; not a bare figure, not a table, not where a judgement was asked for.
     """
+    if _JUDGEMENT.search(prompt):
+        return False
     lines: list[str] = []
     for output in outputs:
         if output["output_type"] != "stream" or output["name"] != "stdout":

@@ -178,6 +178,24 @@ def test_a_number_of_any_length_in_the_outputs_is_no_obstacle() -> None:
 )
 def test_named_figures_speak_for_themselves_and_bare_ones_and_tables_do_not(text: str, speaks: bool) -> None:
     printed = StreamOutput(output_type="stream", name="stdout", text=text)
-    assert speaks_for_itself([printed]) == speaks
+    assert speaks_for_itself([printed], "Calculate the mean fare.") == speaks
     warned = StreamOutput(output_type="stream", name="stderr", text="Warning: 7")
-    assert not speaks_for_itself([printed, warned])
+    assert not speaks_for_itself([printed, warned], "Calculate the mean fare.")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "speaks"),
+    [
+        ("Calculate the mean fare, rounded to two decimals.", True),
+        ("How many flights were late, and what share is that?", True),
+        ("What is the correlation of weight and price?", True),
+        ("Is the correlation within each species as strong?", False),
+        ("Test weight by sex. Do they differ?", False),
+        ("Which carrier is worst?", False),
+        ("How strongly do flipper length and body mass go together?", False),
+        ("Explain the result.", False),
+    ],
+)
+def test_where_a_judgement_is_asked_for_figures_do_not_speak_for_themselves(prompt: str, speaks: bool) -> None:
+    printed = StreamOutput(output_type="stream", name="stdout", text="r = 0.70\n")
+    assert speaks_for_itself([printed], prompt) == speaks
