@@ -31,7 +31,7 @@ def repair(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry]
     tree = parse(code)
     if tree is None:
         return None
-    for fix in (_import, _columns, _frequency, _numeric_only, _histogram, _colours, _formatted):
+    for fix in (_import, _columns, _frequency, _numeric_only, _histogram, _colours, _formatted, _squared):
         if (fixed := fix(code, tree, error, namespace)) is not None and fixed.code != code:
             return fixed
     return None
@@ -162,3 +162,24 @@ def _formatted(
     if fixed == code or parse(fixed) is None:
         return None
     return Prepared(code=fixed, notes=("a column is rounded, not formatted",))
+
+
+def _squared(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``mean_squared_error(a, b, squared=False)`` was the root until scikit-learn 1.6."""
+    if "unexpected keyword argument 'squared'" not in error.evalue:
+        return None
+    edits = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or called_name(node)[1] != "mean_squared_error":
+            continue
+        for word in node.keywords:
+            if word.arg == "squared" and isinstance(word.value, ast.Constant):
+                start, end = span(code, node)
+                kept = [ast.unparse(part) for part in node.args]
+                kept += [ast.unparse(other) for other in node.keywords if other is not word]
+                called = f"{ast.unparse(node.func)}({', '.join(kept)})"
+                edits.append(Edit(start=start, end=end, text=called if word.value.value else f"{called} ** 0.5"))
+    note = "squared=False is now the root of mean_squared_error"
+    return Prepared(code=apply_edits(code, edits), notes=(note,)) if edits else None

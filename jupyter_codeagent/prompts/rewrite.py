@@ -23,6 +23,7 @@ from jupyter_codeagent.prompts.source import (
     span,
     used_names,
 )
+from jupyter_codeagent.prompts.statistics import correct_statistics
 
 _READERS = re.compile(r"read_|scan_")
 _LOADERS = re.compile(r"(?:load|fetch|get|read)_")
@@ -50,10 +51,11 @@ def prepare(code: str, *, copied: Collection[str] = (), defined: Collection[str]
         return Prepared(code=code)
     dropped = drop_reloads(code, copied)
     modern = replace_removed(dropped.code)
-    shown = quiet_plot(echo_last(unwrap_return(modern.code)))
+    named = name_results(modern.code)
+    shown = quiet_plot(echo_last(unwrap_return(named.code)))
     imported = add_imports(shown, {*defined, *copied})
-    notes = [*dropped.notes, *modern.notes]
-    if shown.rstrip(";") != modern.code.rstrip(";"):
+    notes = [*dropped.notes, *modern.notes, *named.notes]
+    if shown.rstrip(";") != named.code.rstrip(";"):
         notes.append("the last value is shown")
     if imported != shown:
         notes.append("added: " + "; ".join(imported[: len(imported) - len(shown)].strip().split("\n")))
@@ -98,6 +100,13 @@ def replace_removed(code: str) -> Prepared:
     edits = [edit for node in ast.walk(tree) for edit in _modern(code, node)]
     notes = dict.fromkeys(f"{code[edit.start : edit.end]} is now {edit.text}" for edit in edits)
     return Prepared(code=apply_edits(code, edits), notes=tuple(notes))
+
+
+def name_results(code: str) -> Prepared:
+    """With the results of statistical functions under the names that they were meant to have."""
+    tree = parse(code)
+    found = correct_statistics(tree, code) if tree is not None else []
+    return Prepared(code=apply_edits(code, [edit for edit, _ in found]), notes=tuple(note for _, note in found))
 
 
 def echo_last(code: str) -> str:

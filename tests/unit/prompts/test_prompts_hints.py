@@ -148,6 +148,14 @@ def test_arguments_that_plots_do_not_take_are_repaired() -> None:
     assert repaired.code == "plt.scatter(df['x'], df['y'], c=df['kind'].astype(\"category\").cat.codes)"
 
 
+def test_the_root_that_scikit_learn_no_longer_takes_is_taken_here() -> None:
+    error = ExecutionError(ename="TypeError", evalue="got an unexpected keyword argument 'squared'")
+    repaired = repair("rmse = metrics.mean_squared_error(y, z, squared=False)", error, ())
+    assert repaired is not None
+    assert repaired.code == "rmse = metrics.mean_squared_error(y, z) ** 0.5"
+    assert repair("split(y, squared=False)", error, ()) is None
+
+
 @pytest.mark.parametrize(
     "code",
     [
