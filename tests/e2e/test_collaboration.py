@@ -83,6 +83,7 @@ def test_two_people_see_one_proposal_one_insertion_and_each_others_decisions(
     wait_for_both((first, second), PENDING)
     second.cells.nth(2).get_by_role("button", name="Accept", exact=True).click()
     wait_for_both((first, second), ["", "", "accepted", "accepted", ""])
+    first.page.bring_to_front()  # Lab saves a hidden page late, if at all
     assert [cell.metadata.get("codeagent", {}).get("state", "") for cell in first.saved().cells] == [
         *("", "", "accepted", "accepted", "")
     ]

@@ -469,7 +469,7 @@ def gone(pid: int) -> bool:
     while time.monotonic() < deadline:
         try:
             stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):  # the second: it ended between opening and reading
             return True
         if stat.rpartition(")")[2].split()[0] == "Z":
             return True
