@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 from benchmarks import describe, history, layers, load_ext, overhead, panel, sandbox, tokens, transfer
+from benchmarks.origin import commit, machine
 
 ALL = {
     "load_ext": load_ext.run,
@@ -44,28 +42,6 @@ def main(names: list[str]) -> None:
     OUTPUT.parent.mkdir(exist_ok=True)
     OUTPUT.write_text(json.dumps(results, indent=1), encoding="utf-8")
     print(f"written to {OUTPUT}", file=sys.stderr)
-
-
-def machine() -> dict[str, Any]:
-    cpuinfo = Path("/proc/cpuinfo")
-    models = (
-        [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
-        if cpuinfo.exists()
-        else []
-    )
-    return {
-        "cores": os.cpu_count(),
-        "processor": models[0].partition(":")[2].strip() if models else platform.processor(),
-        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9),
-        "kernel": platform.release(),
-        "python": platform.python_version(),
-    }
-
-
-def commit() -> str:
-    """As `git describe` writes it, with ``-dirty`` where files differ from it; empty outside of a checkout."""
-    asked = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
-    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def flatten(value: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import base64
 import io
 from collections.abc import Mapping
 from typing import Any
 
 MAX_TABLE_ROWS = 200_000
 MAX_TABLES = 40
+
+
+MAX_TEXT_CHARS = 20_000
+
+
+def as_in_a_notebook() -> None:
+    """Plots go nowhere, and frames are shown 20 columns wide instead of cut at the width of a terminal."""
+    import matplotlib
+    import pandas as pd
+
+    matplotlib.use("Agg")
+    pd.set_option("display.max_columns", 20)
+
+
+def evidence(text: str, namespace: Mapping[str, Any], figures: list[dict[str, Any]]) -> dict[str, Any]:
+    """As JSON; `evals.programs.read_evidence` reads it."""
+    encoded = {name: base64.b64encode(data).decode() for name, data in tables(namespace).items()}
+    return {"text": text[:MAX_TEXT_CHARS], "figures": figures, "tables": encoded}
 
 
 def figures_now(plt: Any) -> list[dict[str, Any]]:

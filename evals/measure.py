@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from evals.results import ResultFile, TaskResult, TurnResult, commit, now
+from benchmarks.origin import commit
+from evals.results import ResultFile, TaskResult, TurnResult, now
 from evals.systems.answer import Answer, System, retypes_data
-from evals.task import Evidence, Task, Turn
+from evals.task import Task, Turn
 
 KEPT_CHARS = 4000
 
@@ -16,6 +17,7 @@ def measure(
 ) -> None:
     """What is in `results` already is not asked again."""
     known = {(found.suite, found.system, found.task) for found in results.read()}
+    measured = commit()
     for task in tasks:
         if (suite, system.name, task.id) in known:
             continue
@@ -28,7 +30,7 @@ def measure(
             topic=task.topic,
             level=task.level,
             turns=turns,
-            commit=commit(),
+            commit=measured,
             at=now(),
         )
         results.append(result)
@@ -51,6 +53,5 @@ def _turn(turn: Turn, answer: Answer) -> TurnResult:
 
 
 def _is_nothing(answer: Answer) -> bool:
-    """A system that says that it failed has not answered, whatever it printed before."""
-    evidence: Evidence = answer.evidence
-    return bool(answer.error) and not evidence.text and not evidence.figures
+    """It failed and left nothing to judge: a judge that forbids something only would be content."""
+    return bool(answer.error) and not answer.evidence.text and not answer.evidence.figures

@@ -76,7 +76,7 @@ class ProgramWorker:
             raise TimeoutError(f"a program did not end within {TIMEOUT_S:.0f} s") from None
         if not answer:
             self.close()
-            raise RuntimeError("the process that runs programs has died; see its messages above")
+            raise RuntimeError(f"the process that runs programs has died of: {request}")
         return _program_end(json.loads(answer))
 
     def _started(self) -> subprocess.Popen[str]:
@@ -119,12 +119,16 @@ def _read(process: subprocess.Popen[str], answers: queue.Queue[str]) -> None:
 
 
 def _program_end(answer: Mapping[str, Any]) -> ProgramEnd:
-    evidence = Evidence(
+    return ProgramEnd(evidence=read_evidence(answer), error=answer["error"])
+
+
+def read_evidence(answer: Mapping[str, Any]) -> Evidence:
+    """What `evals.facts.evidence` wrote."""
+    return Evidence(
         text=answer["text"],
         namespace={name: read_table(base64.b64decode(data)) for name, data in answer["tables"].items()},
-        figures=[figure_facts(found) for found in answer["figures"]],
+        figures=[_figure(found) for found in answer["figures"]],
     )
-    return ProgramEnd(evidence=evidence, error=answer["error"])
 
 
 def read_table(data: bytes) -> Any:
@@ -134,7 +138,7 @@ def read_table(data: bytes) -> Any:
     return pd.read_parquet(io.BytesIO(data))
 
 
-def figure_facts(found: Mapping[str, Any]) -> FigureFacts:
+def _figure(found: Mapping[str, Any]) -> FigureFacts:
     return FigureFacts(
         title=found["title"],
         x_label=found["x_label"],

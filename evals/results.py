@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -86,12 +85,6 @@ class ResultFile:
 
 def _turn(found: dict[str, Any]) -> TurnResult:
     return TurnResult(**{**found, "spent": Spent(**found["spent"]), "programs": tuple(found["programs"])})
-
-
-def commit() -> str:
-    """Empty outside of a checkout."""
-    asked = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
-    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def now() -> str:

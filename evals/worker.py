@@ -7,7 +7,6 @@ runs a program in it. It answers one JSON line each. `evals.programs` starts it,
 from __future__ import annotations
 
 import ast
-import base64
 import contextlib
 import io
 import json
@@ -16,17 +15,11 @@ import textwrap
 import traceback
 from typing import Any
 
-from evals.facts import figures_now, tables
-
-MAX_TEXT_CHARS = 20_000
+from evals.facts import as_in_a_notebook, evidence, figures_now
 
 
 def main() -> None:
-    import matplotlib
-    import pandas as pd
-
-    matplotlib.use("Agg")
-    pd.set_option("display.max_columns", 20)  # as in a notebook; else a frame is cut at the width of a terminal
+    as_in_a_notebook()
     answers, sys.stdout = sys.stdout, sys.stderr
     namespace: dict[str, Any] = {}
     for line in sys.stdin:
@@ -50,12 +43,7 @@ def run(code: str, namespace: dict[str, Any]) -> dict[str, Any]:
             error = "".join(traceback.format_exception_only(failure)).strip()
     figures = figures_now(plt)
     plt.close("all")
-    return {
-        "text": shown.getvalue()[:MAX_TEXT_CHARS],
-        "error": error,
-        "figures": figures,
-        "tables": {name: base64.b64encode(data).decode() for name, data in tables(namespace).items()},
-    }
+    return {"error": error, **evidence(shown.getvalue(), namespace, figures)}
 
 
 def execute(code: str, namespace: dict[str, Any]) -> None:

@@ -334,8 +334,8 @@ async def _finish(run: AgentRun, step: Step, messages: tuple[Message, ...], tool
     notes += [note for note in (step.note, *step.result.notes) if note]
     run = replace(run, code=step.code, outputs=step.result.outputs, notes=(*run.notes, *notes))
     told = run.request.privacy != "schema"  # a sentence needs the result, which is made of the data
-    wordless = shows_text(run.outputs) and not speaks_for_itself(run.outputs, run.request.prompt)
-    if tools.answer and told and wordless and len(run.steps) < run.request.max_steps:
+    wants_words = shows_text(run.outputs) and not speaks_for_itself(run.outputs, run.request.prompt)
+    if tools.answer and told and wants_words and len(run.steps) < run.request.max_steps:
         run = await _answer(run, step, messages, tools)
     return ended(run, "ok")
 

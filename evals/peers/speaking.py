@@ -5,7 +5,6 @@ Runs in the peers' own environments, which have pandas, matplotlib and openai, a
 
 from __future__ import annotations
 
-import base64
 import functools
 import json
 import os
@@ -17,9 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from evals.facts import figures_now, tables
-
-MAX_TEXT_CHARS = 20_000
+from evals.facts import as_in_a_notebook, evidence, figures_now
 
 
 @dataclass
@@ -47,9 +44,7 @@ Ask = Callable[[str, dict[str, Any], bool], Said]
 
 def serve(ask: Ask) -> None:
     """Answer one JSON line for each on stdin: ``{"setup", "variables"}`` or ``{"question"}``."""
-    import matplotlib
-
-    matplotlib.use("Agg")
+    as_in_a_notebook()
     import matplotlib.pyplot as plt
 
     spent = count_calls()
@@ -72,13 +67,11 @@ def serve(ask: Ask) -> None:
                 said = Said(error="".join(traceback.format_exception_only(failure)).strip()[:2000])
             follows = True
             answer = {
-                "text": said.text[:MAX_TEXT_CHARS],
+                **evidence(said.text, said.variables, [*said.figures, *figures_now(plt)]),
                 "error": said.error,
                 "programs": said.programs,
                 "ran_at_once": said.ran_at_once,
                 "parse_failures": said.parse_failures,
-                "figures": [*said.figures, *figures_now(plt)],
-                "tables": {name: base64.b64encode(data).decode() for name, data in tables(said.variables).items()},
                 "spent": {**spent, "seconds": time.monotonic() - started},
             }
             plt.close("all")

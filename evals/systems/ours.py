@@ -51,10 +51,14 @@ class Ours:
         self._manager.start_kernel(env={**os.environ, **places}, extra_arguments=["--log-level=ERROR"])
         self._client: BlockingKernelClient = self._manager.client()
         self._client.start_channels()
-        self._client.wait_for_ready(timeout=60)
-        self._run("%load_ext jupyter_codeagent")
-        if without:
-            self._run(f"from evals.ablations import remove\nremove({', '.join(map(repr, without))})")
+        try:
+            self._client.wait_for_ready(timeout=60)
+            self._run("%load_ext jupyter_codeagent")
+            if without:
+                self._run(f"from evals.ablations import remove\nremove({', '.join(map(repr, without))})")
+        except BaseException:
+            self.close()  # nobody else has it yet
+            raise
 
     def begin(self, task: Task) -> None:
         self._programs = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import subprocess
@@ -11,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evals.programs import behind_walls, figure_facts, read_table
+from evals.programs import behind_walls, read_evidence
 from evals.systems.answer import Answer, Spent
-from evals.task import Evidence, Task
+from evals.task import Task
 from jupyter_codeagent.models.embedded import RunningServer
 
 ROOT = Path(__file__).parents[2]
@@ -71,11 +70,7 @@ class Peer:
     def ask(self, question: str) -> Answer:
         said = self._asked({"question": question})
         return Answer(
-            evidence=Evidence(
-                text=said["text"],
-                namespace={name: read_table(base64.b64decode(data)) for name, data in said["tables"].items()},
-                figures=[figure_facts(found) for found in said["figures"]],
-            ),
+            evidence=read_evidence(said),
             programs=said["programs"],
             spent=Spent(**said["spent"]),
             ran_at_once=said["ran_at_once"],

@@ -21,7 +21,7 @@ _NUMERIC_ONLY = re.compile(r"with string dtype|does not support operation|could 
 _FORMAT = re.compile(
     r"unsupported format string passed to (?:Series|DataFrame|Index|ndarray|numpy\.ndarray)\.__format__"
 )
-_PLACEHOLDER = re.compile(r"\{([^{}:!]+):,?\.(\d)f(?:\})")
+_PLACEHOLDER = re.compile(r"\{([^{}:!]+):,?\.(\d)f\}")
 _TAKE_FREQUENCY = frozenset({"resample", "Grouper", "date_range", "asfreq", "floor", "ceil", "round"})
 _REDUCTIONS = frozenset({"mean", "median", "std", "var", "corr", "quantile", "skew"})
 
