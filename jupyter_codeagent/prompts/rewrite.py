@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from jupyter_codeagent.prompts.drift import METHODS_RENAMED, NUMPY_BUILTINS, NUMPY_RENAMED
 from jupyter_codeagent.prompts.imports import ALIASES
+from jupyter_codeagent.prompts.placeholders import find_unfilled
 from jupyter_codeagent.prompts.source import (
     Edit,
     apply_edits,
@@ -52,10 +53,11 @@ def prepare(code: str, *, copied: Collection[str] = (), defined: Collection[str]
     dropped = drop_reloads(code, copied)
     modern = replace_removed(dropped.code)
     named = name_results(modern.code)
-    shown = quiet_plot(echo_last(unwrap_return(named.code)))
+    filled = fill_placeholders(named.code, {*defined, *copied})
+    shown = quiet_plot(echo_last(unwrap_return(filled.code)))
     imported = add_imports(shown, {*defined, *copied})
-    notes = [*dropped.notes, *modern.notes, *named.notes]
-    if shown.rstrip(";") != named.code.rstrip(";"):
+    notes = [*dropped.notes, *modern.notes, *named.notes, *filled.notes]
+    if shown.rstrip(";") != filled.code.rstrip(";"):
         notes.append("the last value is shown")
     if imported != shown:
         notes.append("added: " + "; ".join(imported[: len(imported) - len(shown)].strip().split("\n")))
@@ -107,6 +109,16 @@ def name_results(code: str) -> Prepared:
     tree = parse(code)
     found = correct_statistics(tree, code) if tree is not None else []
     return Prepared(code=apply_edits(code, [edit for edit, _ in found]), notes=tuple(note for _, note in found))
+
+
+def fill_placeholders(code: str, names_defined: Collection[str]) -> Prepared:
+    """With an ``f`` before the strings that show ``{name}`` in place of its value."""
+    tree = parse(code)
+    edits = find_unfilled(tree, code, names_defined) if tree is not None else []
+    lines = sorted({code.count("\n", 0, edit.start) + 1 for edit in edits})
+    return Prepared(
+        code=apply_edits(code, edits), notes=tuple(f"line {line}: {{…}} is filled in (f-string)" for line in lines)
+    )
 
 
 def echo_last(code: str) -> str:
