@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 
+from jupyter_codeagent.prompts.joins import exploded_join
 from jupyter_codeagent.prompts.observe import FIGURE, output_text
+from jupyter_codeagent.prompts.placeholders import unfilled_output
+from jupyter_codeagent.prompts.ranges import impossible_figure
 from jupyter_codeagent.values import ExecutionResult
 
 _FUNCTION = re.compile(r"<(?:bound method|function|built-in (?:method|function)|class) ?'?([\w.<>]*)")
@@ -37,7 +40,9 @@ def concern(result: ExecutionResult, code: str) -> str:
         return "The result is empty. Check the filter: spelling and type of the values, column names, join keys."
     if _all_missing(text):
         return "Every value is missing (NaN). Check the column and the calculation; drop missing values first."
-    return ""
+    if placeholder := unfilled_output(text, code):
+        return f"The text {placeholder} was shown instead of its value. Print the computed value, with an f-string."
+    return impossible_figure(text) or exploded_join(code, result.namespace)
 
 
 def _all_missing(text: str) -> bool:

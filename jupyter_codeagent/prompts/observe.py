@@ -32,6 +32,7 @@ _TOKEN = re.compile(
 )
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_FIGURE_TOLD = re.compile(r"(?<![\w.])[-+]?\d[\d,.]*(?<=\d)(?:[eE][-+]?\d+)?%?")
 _UNTOLD_NAME = re.compile(r"\((?!NaN\))([\w.<>]+)\)")
 
 Mask = Callable[[str], str]
@@ -128,8 +129,10 @@ def hint_without_values(result: ExecutionResult, known: str) -> str:
 
 
 def concern_without_values(concern: str, known: str) -> str:
-    """A line of `checks` without a name that is not known."""
-    return _UNTOLD_NAME.sub(lambda match: match.group() if match.group(1) in known else "(it)", concern)
+    """A line of `checks` without a name or a figure that is not known."""
+    named = _UNTOLD_NAME.sub(lambda match: match.group() if match.group(1) in known else "(it)", concern)
+    figures = frozenset(_FIGURE_TOLD.findall(known))
+    return _FIGURE_TOLD.sub(lambda match: match.group() if match.group() in figures else "(not told)", named)
 
 
 def _is_error_name(name: str, known: str) -> bool:

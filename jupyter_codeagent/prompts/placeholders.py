@@ -21,6 +21,13 @@ _LITERAL = re.compile(r"(?P<prefix>[rR]?)(?P<quoted>['\"].*)\Z", re.DOTALL)
 _SPECIFICATION = re.compile(r"(?:.?[<>=^])?[-+ ]?#?0?\d*[,_]?(?:\.\d+)?[bcdeEfFgGnosxX%]?\Z|%[-A-Za-z]")
 _FORMULA = re.compile(r"\\[A-Za-z]+\{|[_^]\{")
 """Braces of TeX: ``x_{n}``, ``\\frac{a}{b}``."""
+_SHOWN_FIELD = re.compile(r"\{[A-Za-z_][^{}\n]*:[^{}\n]*\d?[defg%]\}")
+_SHOWN_WORD = re.compile(
+    r"[:=]\s*([\[<](?:(?:the|your|insert|calculated|computed|actual|final) )*"
+    r"(?:value|answer|result|number|figure|amount|count|total|mean|median|percentage|x+\.x+)(?: here)?[\]>])",
+    re.IGNORECASE,
+)
+"""``Mean: [value]``, as in a form that was never filled in."""
 _BLANK = re.compile(r"\{\s|\s\}")
 
 
@@ -34,6 +41,19 @@ def find_unfilled(tree: ast.Module, code: str, names_defined: Collection[str]) -
         for text in _shown_texts(node)
         for edit in _prefixes(code, text, names)
     ]
+
+
+def unfilled_output(text: str, code: str) -> str:
+    """The first placeholder that the code has printed as text: ``{mean:.2f}``, ``[value]``; empty if none."""
+    tree = parse(code)
+    if tree is None or re.search(r"\.format(?:_map)?\(|Template\(", code):
+        return ""
+    written = "\n".join(
+        node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    shown = [match.group() for match in _SHOWN_FIELD.finditer(text)]
+    shown += [match.group(1) for match in _SHOWN_WORD.finditer(text)]
+    return next((placeholder for placeholder in shown if placeholder in written), "")
 
 
 def _shown_texts(call: ast.Call) -> Iterator[ast.Constant]:

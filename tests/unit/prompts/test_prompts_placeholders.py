@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from jupyter_codeagent.prompts.checks import concern
 from jupyter_codeagent.prompts.rewrite import fill_placeholders, prepare
+from jupyter_codeagent.values import ExecutionResult, StreamOutput
 
 
 @pytest.mark.parametrize(
@@ -77,3 +79,38 @@ def test_what_was_filled_is_noted_with_its_line() -> None:
 def test_a_name_of_the_notebook_counts_as_well() -> None:
     assert prepare("print('{rate} percent')", defined=["rate"]).code == "print(f'{rate} percent')"
     assert prepare("print('{rate} percent')").code == "print('{rate} percent')"
+
+
+def printed(text: str) -> ExecutionResult:
+    return ExecutionResult(status="ok", outputs=(StreamOutput(output_type="stream", name="stdout", text=text),))
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "placeholder"),
+    [
+        ("text = 'Mean: {m:.2f}'\nprint(text)", "Mean: {m:.2f}", "{m:.2f}"),
+        ("text = 'Rows: {len(df):,d}'\nprint(text)", "Rows: {len(df):,d}", "{len(df):,d}"),
+        ("print('Mean: [value]')", "Mean: [value]", "[value]"),
+        ("print('Mean = <your answer>')", "Mean = <your answer>", "<your answer>"),
+        ("print('Mean: <calculated mean here>')", "Mean: <calculated mean here>", "<calculated mean here>"),
+    ],
+)
+def test_a_placeholder_that_the_code_printed_is_noticed(code: str, text: str, placeholder: str) -> None:
+    assert placeholder in concern(printed(text), code)
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("print(df.template[0])", "Mean: {m:.2f}"),
+        ("print(df.answer)", "Mean: [value]"),
+        ("print('Mean: [value]'.replace('[value]', '3'))", "Mean: 3"),
+        ("print('{m:.2f}'.format(m=1)); print('{m:.2f}')", "Mean: {m:.2f}"),
+        ("print({'a': 1.5})", "{'a': 1.5}"),
+        ("print('[Result]', 5)", "[Result] 5"),
+        ("print('Names:', ['mean'])", "Names: ['mean']"),
+        ("print('{a: 1}')", "{a: 1}"),
+    ],
+)
+def test_text_that_looks_like_a_placeholder_passes(code: str, text: str) -> None:
+    assert concern(printed(text), code) == ""
