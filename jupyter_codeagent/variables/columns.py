@@ -19,6 +19,7 @@ from jupyter_codeagent.variables.personal import personal_kind
 from jupyter_codeagent.variables.reading import first, type_name, type_path
 from jupyter_codeagent.variables.secret import private_text
 from jupyter_codeagent.variables.text import MAX_NAME_CHARS, looks_personal, number, quoted, safe
+from jupyter_codeagent.variables.written import written_as
 
 MAX_STAT_COLUMNS = 100
 """Columns with statistics; further ones are told by name and type."""
@@ -159,7 +160,8 @@ def _tell_values(values: Sequence[Any]) -> tuple[str, str]:
     mixed = f"{'|'.join(sorted(map(type_name, kinds)))} " if len(kinds) > 1 else ""
     counts = Counter(values if kinds == {str} else map(str, values)).most_common()
     stats, example = tell_categories(counts, len(values))
-    return mixed + stats, example
+    written = written_as([text for text, _ in counts]) if kinds == {str} and not stats.startswith("{") else ""
+    return mixed + " ".join(part for part in (written, stats) if part), example
 
 
 def _nested(values: Sequence[Any], kinds: set[type]) -> str:
