@@ -86,7 +86,7 @@ def _forms(text: str) -> list[str]:
 
 def _is_written(text: str, form: str) -> bool:
     try:
-        datetime.datetime.strptime(text, form)  # noqa: DTZ007 - only whether it can be read
+        datetime.datetime.strptime(text, form)
     except ValueError:
         return False
     return True

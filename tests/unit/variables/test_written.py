@@ -51,7 +51,7 @@ def test_other_text_is_told_as_text(texts: list[str]) -> None:
 
 def test_the_line_of_a_column_says_how_its_dates_are_written_and_shows_none() -> None:
     frame = pd.DataFrame({"Date": [f"{day}-Jan-18" for day in range(1, 29)]})
-    [summary] = describe({"df": frame}, privacy="stats")
+    [summary] = describe({"df": frame}, privacy="stats", mentioned="")
     [column] = summary.columns
     assert column.stats == "dates '%d-%b-%y' 28u"
     assert column.example == ""
@@ -59,7 +59,7 @@ def test_the_line_of_a_column_says_how_its_dates_are_written_and_shows_none() ->
 
 def test_nothing_is_told_of_how_personal_or_schema_only_columns_are_written() -> None:
     frame = pd.DataFrame({"birthday": [f"{day}-Jan-18" for day in range(1, 29)]})
-    [summary] = describe({"df": frame}, privacy="stats")
+    [summary] = describe({"df": frame}, privacy="stats", mentioned="")
     assert summary.columns[0].stats == ""
-    [summary] = describe({"df": frame.rename(columns={"birthday": "Date"})}, privacy="schema")
+    [summary] = describe({"df": frame.rename(columns={"birthday": "Date"})}, privacy="schema", mentioned="")
     assert summary.columns[0].stats == ""
