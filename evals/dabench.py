@@ -44,18 +44,27 @@ def _task(entry: dict[str, Any], label: list[list[str]], folder: Path) -> Task:
 
 
 def prompt(entry: dict[str, Any]) -> str:
-    """Question, constraints and the form of the answer as a line to print: bare, small models take it for code."""
-    forms = FORM.findall(entry["format"])
-    lines = " ".join(f'print(f"@{name}[{{{_placeholder(value, name)}}}]")' for name, value in forms)
-    where = FORM.sub("", entry["format"])
-    where = re.sub(r"\s+", " ", where.replace("where", " ")).strip(" ,.;\n")
-    asked = f"{entry['question'].strip()} {entry['constraints'].strip()} Print the answer in this form: {lines}"
-    return f"{asked} ({where})" if where else asked
+    """Question, constraints and the form of the answer as lines to print: bare, small models take it for code."""
+    form = entry["format"].replace("\\n", "\n")
+    found = FORM.findall(form)
+    values = [value for _, value in found]
+    lines = "\n".join(
+        f'print(f"@{name}[{_placeholder(value, name, values.count(value))}]")' for name, value in found
+    )
+    where = re.sub(r"\bwhere(?:by)?\b|[{}]", " ", FORM.sub("", form))
+    where = re.sub(r"\s+", " ", where).strip(" ,.;\n")
+    asked = f"{entry['question'].strip()} {entry['constraints'].strip()}\nEnd with:\n{lines}"
+    return f"{asked}\n({where})" if where else asked
 
 
-def _placeholder(value: str, name: str) -> str:
-    word = value.strip().strip("\"'")
-    return word if word.isidentifier() else name
+def _placeholder(value: str, name: str, uses: int) -> str:
+    """``{mean_fare}``; ``{month}, {year}`` for several; the items of a list without its brackets."""
+    words = [word.strip().strip("\"'") for word in value.split(",")]
+    if "…" in value or "..." in value or re.search(r"\blist\b|_list\b|\blist_", value):
+        return f"{{', '.join(map(str, {name}))}}"
+    if uses == 1 and all(word.isidentifier() for word in words):
+        return ", ".join(f"{{{word}}}" for word in words)
+    return f"{{{name}}}"
 
 
 def scored(label: list[list[str]]) -> Check:

@@ -27,6 +27,7 @@ from jupyter_codeagent.prompts.extract import extract_code, is_block_complete
 from jupyter_codeagent.prompts.hidden import hidden_hint
 from jupyter_codeagent.prompts.hints import hint_for
 from jupyter_codeagent.prompts.loops import is_looping, without_loop
+from jupyter_codeagent.prompts.near_values import look_afterwards, look_on_the_way, values_found, with_values
 from jupyter_codeagent.prompts.observe import (
     SEARCHED_CHARS,
     Mask,
@@ -40,7 +41,7 @@ from jupyter_codeagent.prompts.observe import (
     repair_message,
     without_values,
 )
-from jupyter_codeagent.prompts.repair import repair
+from jupyter_codeagent.prompts.repair import repair, repair_missing
 from jupyter_codeagent.prompts.rewrite import Prepared, prepare
 from jupyter_codeagent.prompts.system import STOP, STOP_PREFILLED, first_messages, next_messages, prefill
 from jupyter_codeagent.sandbox.protocol import CodeRunner
@@ -143,6 +144,10 @@ def conversation(run: AgentRun, turns: Sequence[Turn]) -> tuple[Message, ...]:
 
 
 DOUBT = "the result looks wrong: "
+MAX_REPAIRS = 3
+"""Certain corrections of one program, one after the other."""
+FILTERED_ERRORS = frozenset({"KeyError", "IndexError", "ValueError", "ZeroDivisionError"})
+"""What code runs into where a filter has left nothing."""
 WHY_CHARS = 300
 
 
@@ -161,8 +166,9 @@ async def _step(run: AgentRun, index: int, messages: tuple[Message, ...], tools:
     elif is_looping(completion.text):
         step = replace(step, note="the reply repeated one passage without end and was stopped; write shorter lines")
     elif extraction.code:
-        step = await _execute(run, step, prepare(extraction.code, copied=copied, defined=tools.defined()), tools)
-        step = await _execute_repaired(run, step, tools)
+        prepared = prepare(extraction.code, copied=copied, defined=tools.defined())
+        step = await _execute(run, step, prepared, tools)
+        step = await _execute_repaired(run, step, prepared, tools)
     else:
         step = replace(step, note=extraction.problem or "no code in the reply")
     return replace(step, duration_s=time.monotonic() - started)
@@ -236,16 +242,53 @@ def _why(attempts: Sequence[Step]) -> str:
     return f"Of the attempt before: {last.note}" if last.note else ""
 
 
-async def _execute_repaired(run: AgentRun, step: Step, tools: Tools) -> Step:
-    """A certain correction costs one more run instead of one more call of the model."""
-    if step.result is None or step.result.error is None:
-        return step
-    repaired = repair(step.code, step.result.error, step.result.namespace)
-    if repaired is None:
-        return step
-    again = await _execute(run, step, repaired, tools)
-    worked = again.result is not None and again.result.status == "ok"
-    return again if worked or (again.decision is not None and again.decision.action == "reject") else step
+async def _execute_repaired(run: AgentRun, step: Step, prepared: Prepared, tools: Tools) -> Step:
+    """Certain corrections cost further runs instead of a further call of the model.
+
+    What does not end well after all of them counts as the step was before.
+    """
+    latest, notes = step, prepared.notes
+    for _ in range(MAX_REPAIRS):
+        if latest.result is None or (repaired := await _repaired(run, latest, latest.result, tools)) is None:
+            return step
+        notes = (*notes, *repaired.notes)
+        again = await _execute(run, replace(latest, note=""), replace(repaired, notes=notes), tools)
+        refused = again.decision is not None and again.decision.action == "reject"
+        if refused or _is_fine(again):
+            return again
+        if _failure(again.result) == _failure(latest.result):
+            return step
+        latest = again
+    return step
+
+
+def _is_fine(step: Step) -> bool:
+    return step.result is not None and step.result.status == "ok" and not step.note.startswith(DOUBT)
+
+
+async def _repaired(run: AgentRun, step: Step, result: ExecutionResult, tools: Tools) -> Prepared | None:
+    """The corrected code with what was corrected, or None where nothing is certain."""
+    error, doubted = result.error, step.note.startswith(DOUBT)
+    if error is not None and (found := repair(step.code, error, result.namespace)) is not None:
+        return found
+    if doubted and (found := repair_missing(step.code)) is not None:
+        return found
+    if run.request.privacy == "schema" or (error is None and result.status != "ok"):
+        return None  # a value would stand in the code, which the model is told
+    if result.status == "ok" and (found := await _with_values_of(look_afterwards(step.code), run, step, tools)):
+        return found
+    if doubted or (error is not None and error.ename in FILTERED_ERRORS):
+        tools.undo_attempt()
+        return await _with_values_of(look_on_the_way(step.code), run, step, tools)
+    return None
+
+
+async def _with_values_of(look: str, run: AgentRun, step: Step, tools: Tools) -> Prepared | None:
+    """The step's code with texts as the data has them, as far as the look at them finds some."""
+    if not look:
+        return None
+    seen = await tools.runner.execute(look, timeout_s=run.request.timeout_s)
+    return with_values(step.code, values_found(seen))
 
 
 def _refusal(decision: Decision) -> str:

@@ -48,6 +48,11 @@ def concern(result: ExecutionResult, code: str) -> str:
 def _all_missing(text: str) -> bool:
     """Each line that ends with a value ends with a missing one; there is at least one such line."""
     lines = [line for line in text.split("\n") if line.strip() and line != FIGURE and not _DASHES.match(line)]
-    values = [line.split()[-1] for line in lines if not line.startswith(("Name:", "dtype:", "Length:", "["))]
+    values = [_last_word(line) for line in lines if not line.startswith(("Name:", "dtype:", "Length:", "["))]
     values = [value for value in values if _MISSING_VALUE.fullmatch(value) or re.search(r"\d", value)]
     return bool(values) and all(_MISSING_VALUE.fullmatch(value) for value in values)
+
+
+def _last_word(line: str) -> str:
+    """Of ``mean = nan``, ``share: nan%`` and ``@r[nan]`` the value."""
+    return line.rstrip("])}%., ").replace("[", " ").replace("=", " ").replace(":", " ").split(" ")[-1]

@@ -16,17 +16,30 @@ ALIASES = {
     "StringIO": "from io import StringIO",
     "timedelta": "from datetime import timedelta",
     **{
-        name: f"from scipy.stats import {name}"
-        for name in ("pearsonr", "spearmanr", "ttest_ind", "chi2_contingency")
+        name: f"from {module} import {name}"
+        for module, names in {
+            "scipy.stats": "pearsonr spearmanr kendalltau ttest_ind ttest_rel ttest_1samp chi2_contingency "
+            "f_oneway shapiro normaltest kstest ks_2samp mannwhitneyu wilcoxon kruskal levene bartlett "
+            "linregress zscore",
+            "sklearn.linear_model": "LinearRegression LogisticRegression Ridge Lasso ElasticNet",
+            "sklearn.preprocessing": "StandardScaler MinMaxScaler RobustScaler LabelEncoder OneHotEncoder "
+            "OrdinalEncoder PolynomialFeatures",
+            "sklearn.metrics": "mean_squared_error mean_absolute_error r2_score accuracy_score precision_score "
+            "recall_score f1_score roc_auc_score confusion_matrix classification_report silhouette_score",
+            "sklearn.model_selection": "train_test_split cross_val_score KFold StratifiedKFold GridSearchCV",
+            "sklearn.ensemble": "RandomForestClassifier RandomForestRegressor GradientBoostingClassifier "
+            "GradientBoostingRegressor IsolationForest",
+            "sklearn.tree": "DecisionTreeClassifier DecisionTreeRegressor",
+            "sklearn.neighbors": "KNeighborsClassifier KNeighborsRegressor",
+            "sklearn.svm": "SVC SVR",
+            "sklearn.impute": "SimpleImputer KNNImputer",
+            "sklearn.pipeline": "Pipeline make_pipeline",
+            "sklearn.compose": "ColumnTransformer",
+            "sklearn.cluster": "KMeans DBSCAN AgglomerativeClustering",
+            "sklearn.decomposition": "PCA",
+        }.items()
+        for name in names.split()
     },
-    **{name: f"from sklearn.linear_model import {name}" for name in ("LinearRegression", "LogisticRegression")},
-    **{name: f"from sklearn.preprocessing import {name}" for name in ("StandardScaler", "LabelEncoder")},
-    **{
-        name: f"from sklearn.metrics import {name}" for name in ("mean_squared_error", "r2_score", "accuracy_score")
-    },
-    "train_test_split": "from sklearn.model_selection import train_test_split",
-    "KMeans": "from sklearn.cluster import KMeans",
-    "PCA": "from sklearn.decomposition import PCA",
 }
 """Name -> the import that certainly is meant."""
 

@@ -10,11 +10,13 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
+from jupyter_codeagent.prompts.conversions import convert_dates, convert_numbers
 from jupyter_codeagent.prompts.drift import FREQUENCIES
 from jupyter_codeagent.prompts.hints import missing_labels, same_column
 from jupyter_codeagent.prompts.imports import ALIASES
 from jupyter_codeagent.prompts.rewrite import Prepared, add_imports
-from jupyter_codeagent.prompts.source import Edit, apply_edits, called_name, parse, span
+from jupyter_codeagent.prompts.source import Edit, apply_edits, bound_names, called_name, parse, span
+from jupyter_codeagent.prompts.statistics import leave_missing_out
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
 _NUMERIC_ONLY = re.compile(r"with string dtype|does not support operation|could not convert string to float")
@@ -31,7 +33,7 @@ def repair(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry]
     tree = parse(code)
     if tree is None:
         return None
-    for fix in (_import, _columns, _frequency, _numeric_only, _histogram, _colours, _formatted, _squared):
+    for fix in FIXES:
         if (fixed := fix(code, tree, error, namespace)) is not None and fixed.code != code:
             return fixed
     return None
@@ -57,6 +59,28 @@ def _columns(
     edits = [edit for node in ast.walk(tree) for edit in _relabel(code, node, right)]
     notes = tuple(f"column {label!r} is {column!r}" for label, column in right.items())
     return Prepared(code=apply_edits(code, edits), notes=notes) if edits else None
+
+
+def _variable(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``df["score"]`` where no frame has such a column and the code has made a Series of this name."""
+    labels = missing_labels(error)
+    series = {entry.name for entry in namespace if entry.type_name == "Series"}
+    if error.ename != "KeyError" or len(labels) != 1 or labels[0] not in series & bound_names(tree):
+        return None
+    if any(labels[0] in entry.columns for entry in namespace):
+        return None
+    edits = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=ast.Name(), slice=ast.Constant(value=label), ctx=ast.Load()) if (
+                label == labels[0]
+            ):
+                start, end = span(code, node)
+                edits.append(Edit(start=start, end=end, text=labels[0]))
+    note = f"{labels[0]} is a variable, not a column"
+    return Prepared(code=apply_edits(code, edits), notes=(note,)) if edits else None
 
 
 def _relabel(code: str, node: ast.AST, right: dict[str, str]) -> Iterator[Edit]:
@@ -183,3 +207,19 @@ def _squared(
                 edits.append(Edit(start=start, end=end, text=called if word.value.value else f"{called} ** 0.5"))
     note = "squared=False is now the root of mean_squared_error"
     return Prepared(code=apply_edits(code, edits), notes=(note,)) if edits else None
+
+
+FIXES = (
+    _import, _columns, _variable, _frequency, convert_dates, convert_numbers, _numeric_only, _histogram, _colours,
+    _formatted, _squared,
+)  # fmt: skip
+"""The first that offers something counts."""
+
+
+def repair_missing(code: str) -> Prepared | None:
+    """For a result that is all missing: missing values are left out of the tests; None where there is no test."""
+    tree = parse(code)
+    found = leave_missing_out(tree, code) if tree is not None else []
+    if not found:
+        return None
+    return Prepared(code=apply_edits(code, [edit for edit, _ in found]), notes=tuple(note for _, note in found))

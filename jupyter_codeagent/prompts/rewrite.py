@@ -11,8 +11,10 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from jupyter_codeagent.prompts.binning import include_lowest_edge
 from jupyter_codeagent.prompts.drift import METHODS_RENAMED, NUMPY_BUILTINS, NUMPY_RENAMED
 from jupyter_codeagent.prompts.imports import ALIASES
+from jupyter_codeagent.prompts.learning import keep_target_out
 from jupyter_codeagent.prompts.placeholders import find_unfilled
 from jupyter_codeagent.prompts.source import (
     Edit,
@@ -52,11 +54,11 @@ def prepare(code: str, *, copied: Collection[str] = (), defined: Collection[str]
         return Prepared(code=code)
     dropped = drop_reloads(code, copied)
     modern = replace_removed(dropped.code)
-    named = name_results(modern.code)
-    filled = fill_placeholders(named.code, {*defined, *copied})
+    meant = as_meant(modern.code)
+    filled = fill_placeholders(meant.code, {*defined, *copied})
     shown = quiet_plot(echo_last(unwrap_return(filled.code)))
     imported = add_imports(shown, {*defined, *copied})
-    notes = [*dropped.notes, *modern.notes, *named.notes, *filled.notes]
+    notes = [*dropped.notes, *modern.notes, *meant.notes, *filled.notes]
     if shown.rstrip(";") != filled.code.rstrip(";"):
         notes.append("the last value is shown")
     if imported != shown:
@@ -104,11 +106,15 @@ def replace_removed(code: str) -> Prepared:
     return Prepared(code=apply_edits(code, edits), notes=tuple(notes))
 
 
-def name_results(code: str) -> Prepared:
-    """With the results of statistical functions under the names that they were meant to have."""
-    tree = parse(code)
-    found = correct_statistics(tree, code) if tree is not None else []
-    return Prepared(code=apply_edits(code, [edit for edit, _ in found]), notes=tuple(note for _, note in found))
+def as_meant(code: str) -> Prepared:
+    """With what runs without an error and gives another result than its names say."""
+    notes: list[str] = []
+    for correct in (correct_statistics, keep_target_out, include_lowest_edge):
+        tree = parse(code)
+        found = correct(tree, code) if tree is not None else []
+        code = apply_edits(code, [edit for edit, _ in found])
+        notes += dict.fromkeys(note for _, note in found)
+    return Prepared(code=code, notes=tuple(notes))
 
 
 def fill_placeholders(code: str, names_defined: Collection[str]) -> Prepared:

@@ -1,7 +1,7 @@
 """Results of statistical functions under the wrong name: the code runs, and the answer is wrong.
 
 Corrected before the code runs, where the name says what was meant: a SciPy test gives the statistic first and the p
-value second; ``mean_squared_error`` is not yet the root.
+value second; ``Series.corr`` gives no p value at all; ``mean_squared_error`` is not yet the root.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ROOT = re.compile(r"(?:^|_)rmse", re.IGNORECASE)
 
 def correct_statistics(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
     """Edits of `code`, each with its note."""
-    found = [*_swapped(tree, code), *_without_root(tree, code)]
+    found = [*_swapped(tree, code), *_without_root(tree, code), *_p_value_of_correlation(tree, code)]
     return sorted(found, key=lambda one: one[0].start)
 
 
@@ -54,6 +54,51 @@ def _without_root(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
                     continue
                 _, end = span(code, call)
                 yield Edit(start=end, end=end, text=" ** 0.5"), f"{name} is the root of mean_squared_error"
+
+
+def _p_value_of_correlation(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
+    """``p_value = x.corr(y)`` and ``x.corr(y).pvalue``: the correlation is under the name of its p value."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Call() as call, attr="pvalue" | "p_value"):
+                meant: ast.expr = node
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if _P_VALUE.search(name):
+                meant = call
+            case _:
+                continue
+        if (test := _correlation_test(call, code)) is not None:
+            start, end = span(code, meant)
+            yield Edit(start=start, end=end, text=f"{test}.pvalue"), "corr gives no p value; scipy.stats does"
+
+
+def _correlation_test(call: ast.Call, code: str) -> str | None:
+    """The test of ``x.corr(y, method=…)``: over the pairs that are complete, as `corr` itself takes them."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=first, attr="corr"), args=[second, *more], keywords=keywords):
+            method: ast.expr | None = more[0] if more else None
+            for keyword in keywords:
+                method = keyword.value if keyword.arg == "method" else method
+            name = method.value if isinstance(method, ast.Constant) else "pearson" if method is None else None
+            x, y = (code[slice(*span(code, part))] for part in (first, second))
+            if name == "pearson":
+                return f"stats.linregress({x}, {y}, nan_policy='omit')"
+            if name in ("spearman", "kendall"):
+                test = "spearmanr" if name == "spearman" else "kendalltau"
+                return f"stats.{test}({x}, {y}, nan_policy='omit')"
+    return None
+
+
+def leave_missing_out(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+    """For results that are all missing: the tests of SciPy are told to leave missing values out."""
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or called_name(node)[1] not in TESTS - {"pearsonr", "ks_1samp"}:
+            continue
+        if not any(keyword.arg in ("nan_policy", None) for keyword in node.keywords):
+            end = span(code, node)[1] - 1
+            note = f"{called_name(node)[1]} leaves missing values out"
+            found.append((Edit(start=end, end=end, text=", nan_policy='omit'"), note))
+    return found
 
 
 def _root_of(tree: ast.Module, name: str) -> bool:

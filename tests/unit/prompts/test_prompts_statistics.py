@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.rewrite import name_results, prepare
+from jupyter_codeagent.prompts.rewrite import as_meant, prepare
 
 
 @pytest.mark.parametrize(
@@ -14,12 +14,26 @@ from jupyter_codeagent.prompts.rewrite import name_results, prepare
         ("(p, t) = ttest_ind(a, b)", "(t, p) = ttest_ind(a, b)"),
         ("if x:\n    ks_test_p_value, d = kstest(a, 'norm')", "if x:\n    d, ks_test_p_value = kstest(a, 'norm')"),
         ("rmse = mean_squared_error(y, z)\nprint(rmse)", "rmse = mean_squared_error(y, z) ** 0.5\nprint(rmse)"),
+        ("p_value = x.corr(y)", "p_value = stats.linregress(x, y, nan_policy='omit').pvalue"),
+        (
+            "r = a['x'].corr(a['y'], 'spearman').pvalue",
+            "r = stats.spearmanr(a['x'], a['y'], nan_policy='omit').pvalue",
+        ),
+        ("p = x.corr(y, method='kendall')", "p = stats.kendalltau(x, y, nan_policy='omit').pvalue"),
+        ("g = pd.cut(x, bins=[0, 12, 19])", "g = pd.cut(x, bins=[0, 12, 19], include_lowest=True)"),
+        ("g = pd.cut(x, [0, 1], )", "g = pd.cut(x, [0, 1], include_lowest=True)"),
+        (
+            "split(df[['a', 'y']], df['y'])\ntrain_test_split(df[['a', 'y']], df['y'])",
+            "split(df[['a', 'y']], df['y'])\ntrain_test_split(df[['a']], df['y'])",
+        ),
+        ("X = df[['y', 'a']]\ny = df['y']\nm.fit(X, y)", "X = df[['a']]\ny = df['y']\nm.fit(X, y)"),
+        ("cross_val_score(m, df[['a', 'y', 'b']], df['y'])", "cross_val_score(m, df[['a', 'b']], df['y'])"),
         ("test_rmse = metrics.mean_squared_error(y, z)", "test_rmse = metrics.mean_squared_error(y, z) ** 0.5"),
     ],
 )
 def test_a_result_under_the_wrong_name_is_put_right(code: str, corrected: str) -> None:
-    assert name_results(code).code == corrected
-    assert len(name_results(code).notes) == 1
+    assert as_meant(code).code == corrected
+    assert len(as_meant(code).notes) == 1
 
 
 @pytest.mark.parametrize(
@@ -35,12 +49,21 @@ def test_a_result_under_the_wrong_name_is_put_right(code: str, corrected: str) -
         "rmse = mean_squared_error(y, z)\nprint(rmse ** 0.5)",
         "rmse = np.sqrt(mean_squared_error(y, z))",
         "rmse = mean_squared_error(y, z, squared=False)",
+        "r = x.corr(y)",
+        "p_value = frame.corr()",
+        "p = x.corr(y, method=mine)",
+        "pd.cut(x, bins=4)",
+        "pd.cut(x, bins=[0, 1], right=False)",
+        "pd.cut(x, bins=[0, 1], include_lowest=False)",
+        "m.fit(df[['a', 'b']], df['y'])",
+        "m.fit(train[['a', 'y']], test['y'])",
+        "X = df[['y', 'a']]\nX = X[['a']]\nm.fit(X, df['y'])",
         "not python (",
     ],
 )
 def test_what_may_be_meant_is_left_alone(code: str) -> None:
-    assert name_results(code).code == code
-    assert name_results(code).notes == ()
+    assert as_meant(code).code == code
+    assert as_meant(code).notes == ()
 
 
 def test_the_correction_is_told_with_the_code() -> None:

@@ -1,0 +1,23 @@
+"""``pandas.cut`` leaves values at the lowest edge without a bin: ages of 0 vanish from ``bins=[0, 12, 19]``."""
+
+from __future__ import annotations
+
+import ast
+
+from jupyter_codeagent.prompts.source import Edit, called_name, span
+
+
+def include_lowest_edge(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+    """Edits of calls with edges written out that say nothing of the lowest one, each with its note."""
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or called_name(node) not in (("pd", "cut"), ("pandas", "cut")):
+            continue
+        words = {word.arg: word.value for word in node.keywords}
+        bins = words.get("bins", node.args[1] if len(node.args) == 2 else None)
+        if isinstance(bins, ast.List | ast.Tuple) and not words.keys() & {"include_lowest", "right", None}:
+            end = span(code, node)[1] - 1
+            before = "" if code[:end].rstrip().endswith(",") else ", "
+            note = "values at the lowest edge belong to the first bin"
+            found.append((Edit(start=end, end=end, text=f"{before}include_lowest=True"), note))
+    return found

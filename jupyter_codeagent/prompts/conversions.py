@@ -1,0 +1,113 @@
+"""Certain corrections after an error that comes of text where dates or numbers were meant.
+
+The text is converted where its column is first used. If the column holds other text too, the conversion fails and
+nothing is corrected.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from jupyter_codeagent.prompts.rewrite import Prepared, add_imports
+from jupyter_codeagent.prompts.source import Edit, apply_edits, span
+from jupyter_codeagent.values import ExecutionError, NamespaceEntry
+
+_NO_DATES = re.compile(r"Can only use \.dt accessor with datetimelike values")
+_NO_NUMBERS = re.compile(
+    r"could not convert string to float: '(?P<text>[^']*)'|Could not convert '(?P<other>[^']*)' to numeric|"
+    r"Cannot perform reduction '\w+' with string dtype|does not support operation '(?:mean|median|std|var|sum)'|"
+    r"unsupported operand type\(s\) for [-+*/]{1,2}: '\w+' and '\w+'|bad operand type for \w+\(\): 'str'|"
+    r"not supported between instances of '(?:str|int|float)' and '(?:str|int|float)'|"
+    r"operation 'r?(?:truediv|sub|mul|add)' not supported for dtype 'str'|Can only string multiply by an integer|"
+    r"Invalid comparison between dtype=str and (?:int|float|ndarray)|can't multiply sequence by non-int|"
+    r"can only concatenate str|no kernel matching input types \(large_string\)"
+)
+"""What pandas 2 and 3 say of text in arithmetic; what is converted although it should not be fails again."""
+_NUMBER_WITH_SIGNS = re.compile(r"\s*[-+]?[$€£¥]?\s?\d[\d,]*(?:\.\d+)?\s?%?\s*")
+_TEXT_DTYPES = re.compile(r"^(?:object|str|string)", re.IGNORECASE)
+
+
+def convert_dates(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``df["Date"].dt`` of text: the column becomes dates in the line before."""
+    if error.line is None or not _NO_DATES.search(error.evalue):
+        return None
+    statement = _statement(tree, error.line)
+    found = {
+        (frame, label)
+        for node in (ast.walk(statement) if statement is not None else ())
+        if isinstance(node, ast.Attribute) and node.attr == "dt" and (column := _column(node.value)) is not None
+        for frame, label in [column]
+        if _is_text(frame, label, namespace)
+    }
+    if statement is None or len(found) != 1:
+        return None
+    [(frame, label)] = found
+    line = f"{frame}[{label!r}] = pd.to_datetime({frame}[{label!r}])"
+    return _inserted(code, statement, line, f"{label!r} is converted to dates", namespace)
+
+
+def convert_numbers(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``'5,350,380'`` in arithmetic: the one text column that is used becomes numbers before its first use."""
+    match = _NO_NUMBERS.search(error.evalue)
+    if error.line is None or match is None:
+        return None
+    text = match["text"] or match["other"]
+    if text is not None and not _NUMBER_WITH_SIGNS.fullmatch(text):
+        return None  # some of it is no number: what to do with that is not certain
+    failing = _statement(tree, error.line)
+    found = _text_columns(failing, namespace) if failing is not None else set()
+    found = found or _text_columns(tree, namespace)
+    if len(found) != 1:
+        return None
+    [(frame, label)] = found
+    users = (one for one in tree.body if (frame, label) in map(_column, ast.walk(one)))
+    first = next(users, failing)
+    if first is None:
+        return None
+    column = f"{frame}[{label!r}]"
+    line = f'{column} = pd.to_numeric({column}.str.replace(r"[$€£¥,%\\s]", "", regex=True))'
+    return _inserted(code, first, line, f"{label!r} is converted to numbers", namespace)
+
+
+def _text_columns(within: ast.AST, namespace: Sequence[NamespaceEntry]) -> set[tuple[str, str]]:
+    columns = {_column(node) for node in ast.walk(within) if isinstance(node, ast.expr)}
+    return {column for column in columns if column is not None and _is_text(*column, namespace)}
+
+
+def _column(node: ast.AST) -> tuple[str, str] | None:
+    """(frame, label) of ``frame["label"]`` or ``frame.label``."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=frame), slice=ast.Constant(value=str(label))):
+            return frame, label
+        case ast.Attribute(value=ast.Name(id=frame), attr=label):
+            return frame, label
+    return None
+
+
+def _is_text(frame: str, label: str, namespace: Sequence[NamespaceEntry]) -> bool:
+    return any(
+        entry.name == frame and _TEXT_DTYPES.match(dtype) is not None
+        for entry in namespace
+        for column, dtype in zip(entry.columns, entry.dtypes, strict=False)
+        if column == label
+    )
+
+
+def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
+    return next((one for one in tree.body if one.lineno <= line <= (one.end_lineno or one.lineno)), None)
+
+
+def _inserted(
+    code: str, before: ast.stmt, line: str, note: str, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    start, _ = span(code, before)
+    if start and code[start - 1] != "\n":
+        return None  # a second statement of its line
+    inserted = apply_edits(code, [Edit(start=start, end=start, text=f"{line}\n")])
+    return Prepared(code=add_imports(inserted, [entry.name for entry in namespace]), notes=(note,))

@@ -1,0 +1,86 @@
+"""Programs that learn from what they are to predict: the score is perfect and worth nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from jupyter_codeagent.prompts.source import Edit, called_name, span
+
+_SPLITS = frozenset({"train_test_split", "cross_val_score", "cross_validate", "cross_val_predict"})
+_FITS = frozenset({"fit", "fit_predict", "OLS", "Logit"})
+
+
+def keep_target_out(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+    """Edits that take the target's column out of the list of features, each with its note.
+
+    Features and target are read where both stand as ``frame[["a", "b"]]`` and ``frame["b"]`` of one frame: in the
+    call itself, or as the only value of the name that is handed over.
+    """
+    values = _single_values(tree)
+    found: dict[int, tuple[Edit, str]] = {}
+    for features, target in _pairs(tree):
+        frame, label = _column(_valued(target, values))
+        listed_frame, labels = _columns(_valued(features, values))
+        if not label or listed_frame != frame or len(labels) < 2:
+            continue
+        for element in labels:
+            if element.value == label:
+                start, _ = span(code, element)
+                note = f"{label!r} is what is predicted, so it is no feature"
+                found[start] = (_without(code, labels, element), note)
+    return [found[start] for start in sorted(found)]
+
+
+def _pairs(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """(features, target) of calls that take both."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(args=[features, target, *_]) if called_name(node)[1] in _SPLITS | _FITS:
+                if called_name(node)[1] in ("OLS", "Logit"):
+                    features, target = target, features  # statsmodels takes the target first
+                if called_name(node)[1] in ("cross_val_score", "cross_validate", "cross_val_predict"):
+                    if len(node.args) < 3:
+                        continue
+                    features, target = node.args[1], node.args[2]  # the model comes first
+                yield features, target
+
+
+def _single_values(tree: ast.Module) -> dict[str, ast.expr]:
+    """Names that are assigned exactly once, and what."""
+    values: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                values.setdefault(name, []).append(value)
+    return {name: found[0] for name, found in values.items() if len(found) == 1}
+
+
+def _valued(node: ast.expr, values: dict[str, ast.expr]) -> ast.expr:
+    return values.get(node.id, node) if isinstance(node, ast.Name) else node
+
+
+def _column(node: ast.expr) -> tuple[str, str]:
+    match node:
+        case ast.Subscript(value=ast.Name(id=frame), slice=ast.Constant(value=str(label))):
+            return frame, label
+        case ast.Subscript(value=ast.Name(id=frame), slice=ast.List(elts=[ast.Constant(value=str(label))])):
+            return frame, label
+    return "", ""
+
+
+def _columns(node: ast.expr) -> tuple[str, list[ast.Constant]]:
+    match node:
+        case ast.Subscript(value=ast.Name(id=frame), slice=ast.List(elts=elements)):
+            constants = [element for element in elements if isinstance(element, ast.Constant)]
+            return (frame, constants) if len(constants) == len(elements) else ("", [])
+    return "", []
+
+
+def _without(code: str, elements: list[ast.Constant], element: ast.Constant) -> Edit:
+    """Takes one element out of a list, with the comma that belongs to it."""
+    at = elements.index(element)
+    start, end = span(code, element)
+    if at + 1 < len(elements):
+        return Edit(start=start, end=span(code, elements[at + 1])[0], text="")
+    return Edit(start=span(code, elements[at - 1])[1], end=end, text="")

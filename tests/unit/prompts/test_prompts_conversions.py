@@ -1,0 +1,169 @@
+"""Certain corrections of text that should be dates, numbers or other text; each is run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from jupyter_codeagent.prompts.near_values import (
+    WrittenOtherwise,
+    look_afterwards,
+    look_on_the_way,
+    values_found,
+    with_values,
+)
+from jupyter_codeagent.prompts.repair import repair, repair_missing
+from jupyter_codeagent.values import ExecutionError, ExecutionResult, NamespaceEntry
+
+FRAME = pd.DataFrame(
+    {
+        "Date": ["19-Jan-18", "18-Jan-18"],
+        "Volume": ["5,350,380", "$1,000"],
+        "Mixed": ["5", "TIE"],
+        "source": ["abc-news", "bbc"],
+        "size": [1.0, 2.0],
+    }
+)
+
+
+def ran(code: str) -> tuple[dict[str, Any], ExecutionError | None]:
+    """Variables after the code, and its error as the sandbox tells it."""
+    variables: dict[str, Any] = {"df": FRAME.copy(), "pd": pd}
+    try:
+        exec(compile(code, "cell", "exec"), variables)
+    except Exception as error:  # whatever the code raises is what is looked at
+        at = error.__traceback__
+        lines = []
+        while at is not None:
+            if at.tb_frame.f_code.co_filename == "cell":
+                lines.append(at.tb_lineno)
+            at = at.tb_next
+        return variables, ExecutionError(ename=type(error).__name__, evalue=str(error), line=lines[0])
+    return variables, None
+
+
+def namespace(variables: dict[str, Any]) -> list[NamespaceEntry]:
+    entries = []
+    for name, value in variables.items():
+        if isinstance(value, pd.DataFrame):
+            types = tuple(str(dtype) for dtype in value.dtypes)
+            entries.append(
+                NamespaceEntry(name=name, type_name="DataFrame", columns=tuple(value.columns), dtypes=types)
+            )
+        elif isinstance(value, pd.Series):
+            entries.append(NamespaceEntry(name=name, type_name="Series"))
+    return entries
+
+
+@pytest.mark.filterwarnings("ignore:Could not infer format")
+@pytest.mark.parametrize(
+    ("code", "name", "value"),
+    [
+        ('x = 1\nmonth = df["Date"].dt.month.max()', "month", 1),
+        ('total = df["Volume"].mean()', "total", 2_675_690.0),
+        ('total = (df["Volume"] * 2.5).sum()', "total", 13_378_450.0),
+        ('part = df[["Volume"]]\nn = (df["Volume"] > 2000).sum()', "n", 1),
+        ('r = df["size"].corr(df["Volume"])', "r", -1.0),
+        ('score = df["size"] * 2\ntotal = df["score"].sum()', "total", 6.0),
+    ],
+)
+def test_text_is_converted_where_dates_or_numbers_were_meant(code: str, name: str, value: float) -> None:
+    variables, error = ran(code)
+    assert error is not None
+    repaired = repair(code, error, namespace(variables))
+    assert repaired is not None
+    assert len(repaired.notes) == 1
+    variables, error = ran(repaired.code)
+    assert error is None
+    assert variables[name] == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'total = df["Mixed"].mean()',  # TIE is no number: what to do with it is not certain
+        'total = df["size"].dt.month',
+        'total = df["nothing"]',
+    ],
+)
+def test_what_is_not_certain_is_not_converted(code: str) -> None:
+    variables, error = ran(code)
+    assert error is not None
+    repaired = repair(code, error, namespace(variables))
+    assert repaired is None or ran(repaired.code)[1] is not None
+
+
+def test_a_test_whose_result_is_missing_leaves_missing_values_out() -> None:
+    repaired = repair_missing("t, p = ttest_ind(a, b)\nprint(p)")
+    assert repaired is not None
+    assert repaired.code == "t, p = ttest_ind(a, b, nan_policy='omit')\nprint(p)"
+    assert repair_missing("t, p = ttest_ind(a, b, nan_policy='raise')") is None
+    assert repair_missing("print(a.mean())") is None
+
+
+def shown(program: str, capsys: pytest.CaptureFixture[str], code: str = "") -> ExecutionResult:
+    variables, _ = ran(code) if code else ({"df": FRAME.copy()}, None)
+    exec(program, variables)
+    return ExecutionResult(
+        status="ok", outputs=({"output_type": "stream", "name": "stdout", "text": capsys.readouterr().out},)
+    )
+
+
+def test_a_value_that_the_data_writes_in_another_way_is_found_and_put_right(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = 'part = df[df["source"] == "ABC News"]\nn = len(part)'
+    found = values_found(shown(look_afterwards(code), capsys, code))
+    assert found == (WrittenOtherwise(asked="ABC News", found=("abc-news",)),)
+    prepared = with_values(code, found)
+    assert prepared is not None
+    assert prepared.notes == ("'ABC News' is written 'abc-news' in the data",)
+    assert ran(prepared.code)[0]["n"] == 1
+
+
+def test_a_frame_that_its_own_filter_has_emptied_is_looked_at_on_the_way(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = 'df = df[df["source"].isin(["ABC News", "bbc"])]\ndf = df[df.source == "ABC News"]\nprint(len(df))'
+    assert with_values(code, values_found(shown(look_afterwards(code), capsys, code))) is None
+    found = values_found(shown(look_on_the_way(code), capsys))
+    assert found == (
+        WrittenOtherwise(asked="ABC News", found=("abc-news",)),
+        WrittenOtherwise(asked="ABC News", found=()),
+    )
+    prepared = with_values(code, found)
+    assert prepared is not None
+    assert "ABC News" not in prepared.code
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'print(df["size"].sum())',
+        'print(df[df["size"] == 1.0])',
+        'print(f()["a"] == "x")',
+        "not python (",
+    ],
+)
+def test_nothing_is_looked_at_where_no_column_is_compared_with_text(code: str) -> None:
+    assert look_afterwards(code) == ""
+    assert look_on_the_way(code) == ""
+
+
+def test_values_that_are_there_or_not_certain_stand(capsys: pytest.CaptureFixture[str]) -> None:
+    code = 'n = (df["source"] == "bbc").sum()\nm = (df["source"] == "cnn").sum()'
+    found = values_found(shown(look_afterwards(code), capsys, code))
+    assert found == (WrittenOtherwise(asked="cnn", found=()),)
+    assert with_values(code, found) is None
+    assert with_values(code, [WrittenOtherwise(asked="cnn", found=("CNN", "c.n.n."))]) is None
+
+
+def test_what_the_sandbox_tells_is_not_trusted() -> None:
+    lines = "\n".join(f"#written-otherwise {told}" for told in ("{", '["a", [1]]', '["a"]', '["a", ["b"]]'))
+    result = ExecutionResult(status="ok", outputs=({"output_type": "stream", "name": "stdout", "text": lines},))
+    assert values_found(result) == (WrittenOtherwise(asked="a", found=("b",)),)
+    [prepared] = [with_values('x == "a"', values_found(result))]
+    assert prepared is not None
+    assert prepared.code == "x == 'b'"
