@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Literal
 
 MODEL = "scripted"
 
@@ -70,6 +70,9 @@ class ModelServer:
     refuses: dict[str, str] = field(default_factory=dict)
     """Keys of a request that are answered with 400, and what is said then."""
 
+    several: Literal["", "llama.cpp", "vLLM"] = ""
+    """Who reads `n`, and how it counts then: each reply for itself or all together. Others give one reply."""
+
     tokenizer: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     """Answers ``POST /tokenize`` beside ``/v1``, as llama.cpp and vLLM do; None for a server without one."""
     tokenized: list[dict[str, Any]] = field(default_factory=list)
@@ -98,8 +101,10 @@ class ModelServer:
 
     def next_reply(self, request: dict[str, Any]) -> Reply:
         self.requests.append(request)
-        if self.choose is not None:
-            return self.choose(request)
+        return self.choose(request) if self.choose is not None else self.take_reply()
+
+    def take_reply(self) -> Reply:
+        """The next of the script."""
         return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
 
 
@@ -189,6 +194,9 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.raw:
             self._raw(reply.raw)
             return
+        if self.scripted.several and body.get("n", 1) > 1:
+            self._stream_several([reply, *(self.scripted.take_reply() for _ in range(body["n"] - 1))], body)
+            return
         pieces = _pieces(reply.text)
         for index, piece in enumerate(pieces or [""]):
             if index == reply.hold_at:
@@ -207,6 +215,27 @@ class _Handler(BaseHTTPRequestHandler):
         usage = _usage(reply, body)
         end: dict[str, Any] = {"choices": [{"index": 0, "delta": {}, "finish_reason": reply.finish}]}
         self._event({**end, "usage": usage} if reply.counts else end)
+        self._raw("data: [DONE]\n\n")
+
+    def _stream_several(self, replies: list[Reply], body: dict[str, Any]) -> None:
+        """A piece of each in turn."""
+        pieces = [_pieces(reply.text) for reply in replies]
+        alone = self.scripted.several == "llama.cpp"
+        for at in range(max(map(len, pieces)) + 1):
+            for index, own in enumerate(pieces):
+                if at > len(own):
+                    continue
+                delta = {"content": own[at]} if at < len(own) else {}
+                finish = replies[index].finish if at == len(own) else None
+                timings = {"cache_n": 90, "prompt_n": 10, "predicted_n": min(at + 1, len(own))}
+                part = {"choices": [{"index": index, "delta": delta, "finish_reason": finish}]}
+                self._event({**part, "timings": timings} if alone and not finish else part)
+                if alone and finish:
+                    self._event({"choices": [], "usage": _usage(replies[index], body), "timings": timings})
+        if not alone:
+            usage = _usage(replies[0], body)
+            usage["completion_tokens"] = sum(map(len, pieces))
+            self._event({"choices": [], "usage": usage})
         self._raw("data: [DONE]\n\n")
 
     def _hold(self, reply: Reply) -> None:

@@ -51,6 +51,18 @@ class EmbeddedModel:
         model = await self.ready()
         return await model.complete(request, on_text=on_text, is_complete=is_complete)
 
+    async def sample(
+        self,
+        request: CompletionRequest,
+        count: int,
+        *,
+        on_text: Callable[[str], None],
+        is_complete: Callable[[str], bool],
+    ) -> tuple[Completion, ...]:
+        """See `protocol.Model.sample`."""
+        model = await self.ready()
+        return await model.sample(request, count, on_text=on_text, is_complete=is_complete)
+
     async def close(self) -> None:
         """Close the connections; the server is shared and goes on."""
         running, self._running = self._running, None

@@ -14,7 +14,8 @@ from jupyter_codeagent.models import faults
 from jupyter_codeagent.models.client import new_client
 from jupyter_codeagent.models.endpoint import host_and_port
 from jupyter_codeagent.models.listing import list_served
-from jupyter_codeagent.models.reply import Reply
+from jupyter_codeagent.models.reply import Replies
+from jupyter_codeagent.models.sampling import one_by_one
 from jupyter_codeagent.settings import ModelSettings
 from jupyter_codeagent.values import Completion, CompletionRequest
 
@@ -30,6 +31,7 @@ REFUSABLE = {
     "temperature": r"\btemperature\b",
     "stop": r"['\"`]stop['\"`]",
     "max_tokens": r"max_completion_tokens",
+    "n": r"n_cmpl|completion choice|['\"`]n['\"`]|\bn (?:must|should|has to) be\b",
     "prefill": r"prefill|continue_final_message|add_generation_prompt",
 }
 """What some servers do not take, and how they name it with their 400; asked again without.
@@ -68,26 +70,65 @@ class OpenAIModel:
         is_complete: Callable[[str], bool],
     ) -> Completion:
         """See `protocol.Model.complete`."""
+        [completion] = await self._complete(request, 1, on_text=on_text, is_complete=is_complete)
+        return completion
+
+    async def sample(
+        self,
+        request: CompletionRequest,
+        count: int,
+        *,
+        on_text: Callable[[str], None],
+        is_complete: Callable[[str], bool],
+    ) -> tuple[Completion, ...]:
+        """See `protocol.Model.sample`. Of llama.cpp and vLLM one request, whose prompt is computed once."""
+        came: tuple[Completion, ...] = ()
+        if count > 1 and "n" not in self._refused:
+            came = await self._complete(request, count, on_text=on_text, is_complete=is_complete)
+            if len(came) < count:  # it reads no `n`, and says nothing
+                self._refused.add("n")
+        rest = await one_by_one(
+            self.complete, request, range(len(came), count), on_text=on_text, is_complete=is_complete
+        )
+        return (*came, *rest)
+
+    async def _complete(
+        self,
+        request: CompletionRequest,
+        count: int,
+        *,
+        on_text: Callable[[str], None],
+        is_complete: Callable[[str], bool],
+    ) -> tuple[Completion, ...]:
+        """One request; of `count` replies as many as the server gives."""
         started = time.monotonic()
-        stream, prefill = await self._ask(request)
-        reply = Reply(prefill=prefill)
+        stream, prefill = await self._ask(request, count)
+        replies = Replies(count, prefill)
         async with aclosing(self._parts(stream)) as parts:  # what the server still generates stops with it
             async for part in parts:
-                reply.add(part)
-                on_text(reply.text)
-                if is_complete(reply.text):
-                    await _await_counts(reply, parts)
+                replies.add(part)
+                on_text(replies.shown.text)
+                for reply in replies.each:
+                    reply.complete = reply.complete or is_complete(reply.text)
+                if all(reply.ended for reply in replies.each) and any(reply.complete for reply in replies.each):
+                    await _await_counts(replies, parts)
                     break
-        if not reply.finish_reason:
+        came = replies.came
+        if not all(reply.finish_reason for reply in came):
             raise faults.cut_off(self._where)
-        if not reply.received.strip() and not prefill:
-            raise faults.empty(self._where, request.max_tokens if reply.finish_reason == "length" else None)
-        return Completion(
-            text=reply.text,
-            finish_reason=reply.finish_reason,
-            usage=reply.usage,
-            model=self._name,
-            duration_s=time.monotonic() - started,
+        if count == 1 and not came[0].received.strip() and not prefill:
+            limit = request.max_tokens if came[0].finish_reason == "length" else None
+            raise faults.empty(self._where, limit)
+        duration_s = time.monotonic() - started
+        return tuple(
+            Completion(
+                text=reply.text,
+                finish_reason=reply.finish_reason or "closed",
+                usage=usage,
+                model=self._name,
+                duration_s=duration_s,
+            )
+            for reply, usage in zip(came, replies.usages(), strict=True)
         )
 
     async def close(self) -> None:
@@ -96,10 +137,10 @@ class OpenAIModel:
         if client is not None and client[0] is asyncio.get_running_loop():
             await client[1].aclose()
 
-    async def _ask(self, request: CompletionRequest) -> tuple[Any, str]:
+    async def _ask(self, request: CompletionRequest, count: int) -> tuple[Any, str]:
         """The open stream, and the prefill that went with the request."""
         while True:
-            body = self._body(request)
+            body = self._body(request, count)
             refused = set(self._refused)
             try:
                 with self._one_line():
@@ -123,7 +164,7 @@ class OpenAIModel:
         self._refused |= named
         return bool(named - refused)
 
-    def _body(self, request: CompletionRequest) -> Any:
+    def _body(self, request: CompletionRequest, count: int) -> Any:
         """Arguments of `chat.completions.create`."""
         prefills = self.supports_prefill
         messages = [{"role": message.role, "content": message.content} for message in request.messages]
@@ -135,6 +176,8 @@ class OpenAIModel:
             "stop": list(request.stop) or None,
             "max_tokens": request.max_tokens,
         }
+        if count > 1:
+            options["n"] = count
         if prefills:  # llama.cpp or vLLM: they can count in every part, so that a reply that we close is counted
             extra["timings_per_token"] = True
             options["stream_options"]["continuous_usage_stats"] = True
@@ -209,12 +252,13 @@ async def _until_the_loop_ends(client: AsyncOpenAI) -> AsyncGenerator[AsyncOpenA
         await client.close()
 
 
-async def _await_counts(reply: Reply, parts: AsyncGenerator[Any]) -> None:
+async def _await_counts(replies: Replies, parts: AsyncGenerator[Any]) -> None:
     """A model that is done with its code mostly ends by itself: wait a moment for the counts that come last."""
-    if not reply.counted:
+    if not replies.counted:
         # The code is complete: whatever happens now, only the counts are missing.
         with suppress(TimeoutError, ModelError):
             async with asyncio.timeout(COUNTS_S):
                 async for part in parts:
-                    reply.count(part)
-    reply.finish_reason = reply.finish_reason or "closed"
+                    replies.end(part)
+    for reply in replies.each:
+        reply.finish_reason = reply.finish_reason or "closed"

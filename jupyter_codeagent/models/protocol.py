@@ -1,4 +1,4 @@
-"""What the agent loop needs of a model: one verb."""
+"""What the agent loop needs of a model: one reply, or several to the same question."""
 
 from __future__ import annotations
 
@@ -38,5 +38,26 @@ class Model(Protocol):
         ------
         ModelError
             One of its subclasses, with a one-line text for the user.
+        """
+        ...
+
+    async def sample(
+        self,
+        request: CompletionRequest,
+        count: int,
+        *,
+        on_text: Callable[[str], None],
+        is_complete: Callable[[str], bool],
+    ) -> tuple[Completion, ...]:
+        """Stream several replies, each sampled with a seed of its own counted up from the request's.
+
+        Of a server that can do it, one request: it computes the prompt once and the replies together. Their usages
+        add up to what the server has counted, the prompt with the first. `on_text` gets one reply that still grows.
+        `is_complete` ends each for itself.
+
+        Raises
+        ------
+        ModelError
+            As `complete`; there is none of the replies then.
         """
         ...

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from jupyter_codeagent.errors import BadReplyError
+from jupyter_codeagent.models.sampling import one_by_one
 from jupyter_codeagent.values import Completion, CompletionRequest, Usage
 
 PIECE_CHARS = 12
@@ -63,6 +65,21 @@ class ScriptedModel:
             model=self.name,
             duration_s=time.monotonic() - started,
         )
+
+    async def sample(
+        self,
+        request: CompletionRequest,
+        count: int,
+        *,
+        on_text: Callable[[str], None],
+        is_complete: Callable[[str], bool],
+    ) -> tuple[Completion, ...]:
+        """The next replies, in order; see `protocol.Model.sample`."""
+        first, *more = await one_by_one(
+            self.complete, request, range(count), on_text=on_text, is_complete=is_complete, at_once=1
+        )
+        told_once = (replace(reply, usage=Usage(completion_tokens=reply.usage.completion_tokens)) for reply in more)
+        return (first, *told_once)
 
 
 def _words(request: CompletionRequest) -> int:
