@@ -25,6 +25,11 @@ ERRORS_ONLY = 1
 """llama.cpp's verbosity; from 4 on it would log prompts."""
 PROMPT_CACHE_MIB = 512
 """Prompts of several notebooks kept in memory beside the active one; llama.cpp's own default is 8 GiB."""
+SLOTS = 8
+"""Replies computed together, for `--candidates`; llama.cpp computes their prompt once and its copies share it."""
+SHARED_TOKENS = (SLOTS - 1) * 512
+"""Of the cache, beyond one context, for what further replies write: 98 MiB with the published model. A prompt of
+half the context has room for all of them at their full length, the longest for 650 tokens of each."""
 LOG_LIMIT_BYTES = 1 << 20
 METRICS_TIMEOUT_S = 10.0
 USED = ("prompt_tokens_total", "prompt_tokens_cached_total", "tokens_predicted_total", "n_decode_total")
@@ -86,7 +91,12 @@ def server_parameters(options: argparse.Namespace, key: str) -> Any:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(options.weights)
     parameters.model_alias = {options.model}
-    parameters.n_ctx = options.context
+    # One cache for all slots, of which each may use as much as the only one had: with a cache for each, a run
+    # without candidates would have an eighth of the context.
+    parameters.n_parallel = SLOTS
+    parameters.kv_unified = True
+    parameters.n_ctx = options.context + SHARED_TOKENS
+    parameters.kv_unified_per_slot = options.context
     parameters.cpuparams.n_threads = options.threads or physical_cores()
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = 0

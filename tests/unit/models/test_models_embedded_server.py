@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeagent.models import embedded_server
-from jupyter_codeagent.models.embedded_server import activity, parse, physical_cores, server_parameters
+from jupyter_codeagent.models.embedded_server import SLOTS, activity, parse, physical_cores, server_parameters
 from jupyter_codeagent.models.embedded_state import ServerState
+from jupyter_codeagent.settings import Settings
 
 ARGUMENTS = ["--state", "s.json", "--weights", "w.gguf", "--model", "small", "--context", "4096", "--idle", "900"]
 
@@ -25,8 +26,16 @@ def test_llama_cpp_gets_loopback_a_key_and_nothing_that_shows_prompts() -> None:
     assert not parameters.ui
     assert not parameters.endpoint_slots
     assert parameters.path_prompts_log_dir == ""
-    assert parameters.n_ctx == 4096
     assert parameters.cpuparams.n_threads == physical_cores()
+
+
+def test_candidates_share_one_cache_and_a_run_has_the_context_that_was_asked_for() -> None:
+    parameters = server_parameters(parse([*ARGUMENTS, "--threads", "0"]), "key")
+
+    assert parameters.n_parallel == SLOTS >= Settings().max_candidates - 1
+    assert parameters.kv_unified
+    assert parameters.kv_unified_per_slot == 4096
+    assert 4096 < parameters.n_ctx <= 2 * 4096
 
 
 def test_threads_that_were_asked_for_are_taken() -> None:
