@@ -63,6 +63,12 @@ from jupyter_codeagent.variables.withheld import masked
 
 Decide = Callable[[Proposal], Awaitable[Decision]]
 IMAGES = {"image/png", "image/jpeg", "image/svg+xml"}
+DOUBT = "the result looks wrong: "
+MAX_REPAIRS = 3
+"""Certain corrections of one program, one after the other."""
+FILTERED_ERRORS = frozenset({"KeyError", "IndexError", "ValueError", "ZeroDivisionError"})
+"""What code runs into where a filter has left nothing."""
+WHY_CHARS = 300
 CONVERSATION_CHARS = 6000
 """Earlier turns that are told again, at the most; about a fifth of the embedded model's context."""
 
@@ -98,6 +104,8 @@ class Tools:
     temperature: float = 0.0
     seed: int = 0
     answer: bool = True
+    corrects: bool = True
+    """Whether code is run once more where a correction of it is certain."""
     withheld: Callable[[str], Awaitable[Sequence[str]]] = nothing_withheld
     """Those values of personal columns that stand in a text; they are masked in what the model is told."""
     undo_attempt: Callable[[], None] = lambda: None
@@ -117,23 +125,29 @@ async def run_agent(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> Agent
     ModelError, SandboxError
         The record as far as it came was reported to the watcher.
     """
-    messages = conversation(run, turns)
-    for index in range(1, run.request.max_steps + 1):
-        step = await _step(run, index, messages, tools)
-        doubted = any(earlier.note.startswith(DOUBT) for earlier in run.steps)
+    return await go_on(run, await _step(run, conversation(run, turns), tools), tools)
+
+
+async def go_on(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
+    """From the first step, as it ended, to the end of the run; see `run_agent`."""
+    for calls in range(1, run.request.max_steps + 1):
+        doubted = any(has_doubt(earlier) for earlier in run.steps)
         run = replace(run, steps=(*run.steps, step), usage=run.usage + step.usage)
         tools.watcher.changed(run)
         if step.decision is not None and (refusal := _refusal(step.decision)):
             return ended(run, "rejected", refusal)
-        if step.result is not None and step.result.status == "ok" and (doubted or not step.note.startswith(DOUBT)):
-            return await _finish(run, step, messages, tools)
+        if step.result is not None and step.result.status == "ok" and (doubted or not has_doubt(step)):
+            return await finish(run, step, tools, failed=len(run.steps) - 1, calls=calls)
         if _repeats(run.steps):
             problem = _problem(step, tools.hidden_columns)
-            return ended(run, "failed", f"The model repeated itself after {index} steps. {problem}")
-        feedback = await _feedback(step, run.request.privacy, messages, tools)
+            return ended(run, "failed", f"The model repeated itself after {calls} steps. {problem}")
+        if calls == run.request.max_steps:
+            break
+        feedback = await _feedback(step, run.request.privacy, tools)
         if hidden := _hidden(step, tools.hidden_columns):
             feedback = f"{hidden}\n{feedback}"
-        messages = next_messages(messages, fenced(step.code) if step.code else step.reply, feedback)
+        reply = fenced(step.code) if step.code else step.reply
+        step = await _step(run, next_messages(step.messages, reply, feedback), tools)
     problem = _problem(run.steps[-1], tools.hidden_columns)
     return ended(run, "failed", f"No working code within {run.request.max_steps} steps. {problem}")
 
@@ -143,59 +157,85 @@ def conversation(run: AgentRun, turns: Sequence[Turn]) -> tuple[Message, ...]:
     return first_messages(run.context, run.request.prompt, compact(turns, CONVERSATION_CHARS))
 
 
-DOUBT = "the result looks wrong: "
-MAX_REPAIRS = 3
-"""Certain corrections of one program, one after the other."""
-FILTERED_ERRORS = frozenset({"KeyError", "IndexError", "ValueError", "ZeroDivisionError"})
-"""What code runs into where a filter has left nothing."""
-WHY_CHARS = 300
+def has_doubt(step: Step) -> bool:
+    """Whether it ran, and its result looks wrong."""
+    return step.note.startswith(DOUBT)
 
 
-async def _step(run: AgentRun, index: int, messages: tuple[Message, ...], tools: Tools) -> Step:
+async def _step(run: AgentRun, messages: tuple[Message, ...], tools: Tools) -> Step:
     """One call of the model and, if it wrote code, its way through gate and sandbox."""
     started = time.monotonic()
-    copied = [variable.name for variable in run.manifest.copied]
-    begun = prefill(copied, hint=await _hint(run, messages, tools)) if tools.model.supports_prefill else ""
-    step = Step(index=index, messages=messages, prefill=begun)
-    tools.watcher.changed(replace(run, steps=(*run.steps, step)))
-    completion = await _complete(run, step, tools)
-    step = replace(step, reply=without_loop(completion.text), usage=completion.usage)
-    extraction = extract_code(step.reply.replace("\r\n", "\n"))
-    if deceiving := deceiving_characters(extraction.code):
-        step = replace(step, note=f"the code holds characters that hide what it does: {', '.join(deceiving[:5])}")
-    elif is_looping(completion.text):
-        step = replace(step, note="the reply repeated one passage without end and was stopped; write shorter lines")
-    elif extraction.code:
-        prepared = prepare(extraction.code, copied=copied, defined=tools.defined())
-        step = await _execute(run, step, prepared, tools)
-        step = await _execute_repaired(run, step, prepared, tools)
-    else:
-        step = replace(step, note=extraction.problem or "no code in the reply")
+    step = await begin_step(run, messages, tools)
+    step = read_reply(run, step, await complete(run, step, tools), tools)
+    if step.code:
+        step = await execute(run, step, tools)
     return replace(step, duration_s=time.monotonic() - started)
 
 
-async def _complete(run: AgentRun, step: Step, tools: Tools) -> Completion:
-    watched = replace(run, steps=(*run.steps, step))
-    tools.watcher.progress(watched, "model")
-    return await tools.model.complete(
-        CompletionRequest(
-            messages=step.messages,
-            prefill=step.prefill,
-            stop=STOP_PREFILLED if step.prefill else STOP,
-            max_tokens=tools.max_tokens,
-            temperature=tools.temperature,
-            seed=tools.seed,
-        ),
-        on_text=lambda text: tools.watcher.progress(watched, "model", text),
-        is_complete=lambda text: is_block_complete(text) or is_looping(text),
+async def begin_step(run: AgentRun, messages: tuple[Message, ...], tools: Tools) -> Step:
+    """What is about to be sent; the record has it from now on."""
+    hint = await _hint(run, messages, tools)
+    begun = prefill(_copied(run), hint=hint) if tools.model.supports_prefill else ""
+    step = Step(index=len(run.steps) + 1, messages=messages, prefill=begun)
+    tools.watcher.changed(replace(run, steps=(*run.steps, step)))
+    return step
+
+
+def completion_request(step: Step, tools: Tools) -> CompletionRequest:
+    """What the model is asked in this step."""
+    return CompletionRequest(
+        messages=step.messages,
+        prefill=step.prefill,
+        stop=STOP_PREFILLED if step.prefill else STOP,
+        max_tokens=tools.max_tokens,
+        temperature=tools.temperature,
+        seed=tools.seed,
     )
 
 
-async def _execute(run: AgentRun, step: Step, prepared: Prepared, tools: Tools) -> Step:
-    """Have the code decided, then run it."""
-    attempts = (*run.steps, step) if step.code else run.steps
-    step = replace(step, code=prepared.code, note=_joined(step.note, *prepared.notes), result=None)
-    step = await _decide(run, step, attempts, tools)
+def is_enough(text: str) -> bool:
+    """Of a reply so far: whatever comes after it is not read."""
+    return is_block_complete(text) or is_looping(text)
+
+
+async def complete(run: AgentRun, step: Step, tools: Tools) -> Completion:
+    """The reply of this step, shown while it comes."""
+    watched = replace(run, steps=(*run.steps, step))
+    tools.watcher.progress(watched, "model")
+    return await tools.model.complete(
+        completion_request(step, tools),
+        on_text=lambda text: tools.watcher.progress(watched, "model", text),
+        is_complete=is_enough,
+    )
+
+
+def read_reply(run: AgentRun, step: Step, completion: Completion, tools: Tools) -> Step:
+    """The step with the code that its reply holds, prepared for the sandbox; with a note where it holds none."""
+    step = replace(step, reply=without_loop(completion.text), usage=completion.usage)
+    extraction = extract_code(step.reply.replace("\r\n", "\n"))
+    if deceiving := deceiving_characters(extraction.code):
+        return replace(step, note=f"the code holds characters that hide what it does: {', '.join(deceiving[:5])}")
+    if is_looping(completion.text):
+        return replace(step, note="the reply repeated one passage without end and was stopped; write shorter lines")
+    if not extraction.code:
+        return replace(step, note=extraction.problem or "no code in the reply")
+    prepared = prepare(extraction.code, copied=_copied(run), defined=tools.defined())
+    return replace(step, code=prepared.code, note=_joined(*prepared.notes))
+
+
+def _copied(run: AgentRun) -> list[str]:
+    return [variable.name for variable in run.manifest.copied]
+
+
+async def execute(run: AgentRun, step: Step, tools: Tools) -> Step:
+    """Have the code decided if it is not, run it; where corrections of it are certain, run it with them."""
+    done = await _execute(run, step, run.steps, tools)
+    return await _execute_repaired(run, done, step.note, tools) if tools.corrects else done
+
+
+async def _execute(run: AgentRun, step: Step, attempts: Sequence[Step], tools: Tools) -> Step:
+    if step.decision is None:
+        step = await decide_code(run, step, attempts, tools)
     if step.decision is None or step.decision.action == "reject":
         return step
     running = replace(run, status="running", steps=(*run.steps, step))
@@ -207,14 +247,14 @@ async def _execute(run: AgentRun, step: Step, prepared: Prepared, tools: Tools) 
     return replace(step, result=result, note=f"{DOUBT}{doubt}" if doubt else step.note)
 
 
-async def _decide(run: AgentRun, step: Step, attempts: Sequence[Step], tools: Tools) -> Step:
+async def decide_code(run: AgentRun, step: Step, attempts: Sequence[Step], tools: Tools, *, note: str = "") -> Step:
     """`attempts` came before in this run; the last may be of the same step, before it was repaired."""
     proposal = Proposal(
         id=uuid.uuid4().hex[:12],
         run_id=run.id,
         kind="run",
         code=step.code,
-        note="",
+        note=note,
         step=step.index,
         why=_why(attempts),
         previous_code=next((earlier.code for earlier in reversed(attempts) if earlier.code), ""),
@@ -242,17 +282,18 @@ def _why(attempts: Sequence[Step]) -> str:
     return f"Of the attempt before: {last.note}" if last.note else ""
 
 
-async def _execute_repaired(run: AgentRun, step: Step, prepared: Prepared, tools: Tools) -> Step:
-    """Certain corrections cost further runs instead of a further call of the model.
+async def _execute_repaired(run: AgentRun, step: Step, note: str, tools: Tools) -> Step:
+    """Certain corrections cost further runs instead of a further call of the model; `note` is that of the code.
 
     What does not end well after all of them counts as the step was before.
     """
-    latest, notes = step, prepared.notes
+    latest = step
     for _ in range(MAX_REPAIRS):
         if latest.result is None or (repaired := await _repaired(run, latest, latest.result, tools)) is None:
             return step
-        notes = (*notes, *repaired.notes)
-        again = await _execute(run, replace(latest, note=""), replace(repaired, notes=notes), tools)
+        note = _joined(note, *repaired.notes)
+        corrected = replace(latest, code=repaired.code, note=note, decision=None, result=None)
+        again = await _execute(run, corrected, (*run.steps, replace(latest, note="")), tools)
         refused = again.decision is not None and again.decision.action == "reject"
         if refused or _is_fine(again):
             return again
@@ -263,12 +304,12 @@ async def _execute_repaired(run: AgentRun, step: Step, prepared: Prepared, tools
 
 
 def _is_fine(step: Step) -> bool:
-    return step.result is not None and step.result.status == "ok" and not step.note.startswith(DOUBT)
+    return step.result is not None and step.result.status == "ok" and not has_doubt(step)
 
 
 async def _repaired(run: AgentRun, step: Step, result: ExecutionResult, tools: Tools) -> Prepared | None:
     """The corrected code with what was corrected, or None where nothing is certain."""
-    error, doubted = result.error, step.note.startswith(DOUBT)
+    error, doubted = result.error, has_doubt(step)
     if error is not None and (found := repair(step.code, error, result.namespace)) is not None:
         return found
     if doubted and (found := repair_missing(step.code)) is not None:
@@ -311,14 +352,14 @@ async def _hint(run: AgentRun, messages: Sequence[Message], tools: Tools) -> str
     return (await _mask(hint, tools))(hint)
 
 
-async def _feedback(step: Step, privacy: Privacy, messages: Sequence[Message], tools: Tools) -> str:
+async def _feedback(step: Step, privacy: Privacy, tools: Tools) -> str:
     if step.result is None:
         rejected = step.decision is not None and step.decision.action == "reject"
         reason = step.decision.reason if step.decision is not None else ""
         return rejected_message(reason) if rejected else no_code_message(step.note)
     result, doubt = step.result, step.note.removeprefix(DOUBT)
     if privacy == "schema":
-        known = _known(messages, step.code)
+        known = _known(step.messages, step.code)
         result, doubt = without_values(result, known), concern_without_values(doubt, known)
     mask = await _mask(observe(result, step.code, max_chars=SEARCHED_CHARS), tools)
     if result.status == "ok":
@@ -369,17 +410,16 @@ def _failure(result: ExecutionResult | None) -> tuple[str, str]:
     return (result.error.ename, result.error.evalue) if result.error is not None else (result.status, result.reason)
 
 
-async def _finish(run: AgentRun, step: Step, messages: tuple[Message, ...], tools: Tools) -> AgentRun:
-    """The run has its result; one sentence about it if a call is left and allowed."""
+async def finish(run: AgentRun, step: Step, tools: Tools, *, failed: int, calls: int) -> AgentRun:
+    """The run has its result, after so many failed attempts; one sentence if a call is left and allowed."""
     assert step.result is not None
-    failed = len(run.steps) - 1
     notes = [f"{failed} failed attempt{'s' if failed > 1 else ''} repaired in the sandbox"] if failed else []
     notes += [note for note in (step.note, *step.result.notes) if note]
     run = replace(run, code=step.code, outputs=step.result.outputs, notes=(*run.notes, *notes))
     told = run.request.privacy != "schema"  # a sentence needs the result, which is made of the data
     wants_words = shows_text(run.outputs) and not speaks_for_itself(run.outputs, run.request.prompt)
-    if tools.answer and told and wants_words and len(run.steps) < run.request.max_steps:
-        run = await _answer(run, step, messages, tools)
+    if tools.answer and told and wants_words and calls < run.request.max_steps:
+        run = await _answer(run, step, tools)
     return ended(run, "ok")
 
 
@@ -397,14 +437,14 @@ def _is_picture(data: Mapping[str, Any]) -> bool:
     return bool(IMAGES & data.keys()) or kind != "html"
 
 
-async def _answer(run: AgentRun, step: Step, messages: tuple[Message, ...], tools: Tools) -> AgentRun:
+async def _answer(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
     assert step.result is not None
     outputs = output_text(step.result)
     mask = await _mask(observe(step.result, step.code, max_chars=SEARCHED_CHARS), tools)
     tools.watcher.progress(run, "answer")
     completion = await tools.model.complete(
         CompletionRequest(
-            messages=answer_messages(messages, fenced(step.code), observe(step.result, step.code, mask=mask)),
+            messages=answer_messages(step.messages, fenced(step.code), observe(step.result, step.code, mask=mask)),
             max_tokens=MAX_ANSWER_TOKENS,
             seed=tools.seed,
         ),

@@ -1,95 +1,300 @@
-"""`--candidates K`: several programs for one question, each in a sandbox of its own; what most of them find wins.
+"""`--candidates K`: K programs for one question, sampled at once, each run in a sandbox of its own; then a vote.
 
-A majority over executed results (Wang et al. 2022, self-consistency; Shi et al. 2022, MBR-EXEC, for programs).
+It costs K times the completion tokens and one prompt. Where no program gave a result, the run goes on from the
+first one's failure as a run of one program does.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+import ast
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from jupyter_codeagent.agent import Tools, run_agent
+from jupyter_codeagent.agent import (
+    RunWatcher,
+    Tools,
+    begin_step,
+    complete,
+    completion_request,
+    conversation,
+    decide_code,
+    ended,
+    execute,
+    finish,
+    go_on,
+    is_enough,
+    read_reply,
+)
 from jupyter_codeagent.errors import SandboxDiedError
 from jupyter_codeagent.prompts.conversation import Turn
+from jupyter_codeagent.prompts.findings import agree, findings
 from jupyter_codeagent.prompts.observe import output_text
 from jupyter_codeagent.sandbox.seat import SandboxSeat
-from jupyter_codeagent.values import AgentRun, ExecutionResult, Usage
+from jupyter_codeagent.values import AgentRun, Decision, ExecutionResult, Phase, Step, Usage
+from jupyter_codeagent.vote import Vote, vote
 
 TEMPERATURE = 0.7
 """Of all candidates but the first, which is the one that a run without candidates would take."""
+SHOWN_CHARS = 40
+"""Of another result, in the run's note."""
 
 OpenSeat = Callable[[], AbstractAsyncContextManager[SandboxSeat]]
 
 
-async def run_candidates(
-    run: AgentRun, turns: Sequence[Turn], tools: Tools, open_seat: OpenSeat
-) -> tuple[AgentRun, AgentRun | None]:
-    """The run with all steps, and the candidate to take; None where none has a result (then the run has ended)."""
-    ended: list[AgentRun] = []
-    async for candidate in _candidates(run, turns, tools, open_seat):
-        ended.append(candidate)
-        run = replace(
-            run,
-            steps=tuple(
-                replace(step, index=index)
-                for index, step in enumerate((step for one in ended for step in one.steps), start=1)
-            ),
-            usage=sum((one.usage for one in ended), Usage()),
-        )
-        tools.watcher.changed(run)
-    chosen, agreeing = vote(ended)
-    if chosen is None:
-        last = ended[-1]
-        return replace(run, status=last.status, error=last.error, ended_at=last.ended_at), None
-    note = f"{agreeing} of {len(ended)} candidates found this result"
-    return replace(run, notes=(*run.notes, note)), chosen
+async def run_candidates(run: AgentRun, turns: Sequence[Turn], tools: Tools, open_seat: OpenSeat) -> AgentRun:
+    """Sample, decide, run, vote; the chosen program runs once more where the notebook's variables are.
+
+    Raises
+    ------
+    ModelError, SandboxError
+        As `run_agent`.
+    """
+    steps = await _sampled(run, turns, tools)
+    decision, edited = await _decided(run, steps, tools)
+    if decision is not None and (decision.action == "reject" or edited):
+        return await _without_vote(run, steps, decision, tools)
+    if decision is not None:
+        steps = await _executed(run, steps, turns, decision, tools, open_seat)
+    result = vote(steps)
+    if result.chosen is None:
+        at = next((at for at, step in enumerate(steps) if step.result is not None), 0)
+        return await _repaired(run, _told(steps, result), at, steps[at], tools)
+    return await _taken(run, steps, result, tools)
 
 
-async def _candidates(
-    run: AgentRun, turns: Sequence[Turn], tools: Tools, open_seat: OpenSeat
-) -> AsyncIterator[AgentRun]:
-    for number in range(run.request.candidates):
-        async with open_seat() as seat:
-            await seat.prepare(run.manifest)
-            for turn in turns:
-                done = await seat.execute(turn.code, timeout_s=run.request.timeout_s)
-                if done.status == "killed":
-                    raise SandboxDiedError(f"The earlier code did not run again for a candidate: {done.reason}.")
-                seat.settle()
-            yield await run_agent(
-                run,
-                turns,
-                replace(
-                    tools,
-                    runner=seat,
-                    undo_attempt=seat.undo_attempt,
-                    defined=lambda seat=seat: seat.names,  # type: ignore[misc]
-                    temperature=TEMPERATURE if number else tools.temperature,
-                    seed=tools.seed + number,
-                    answer=False,
-                ),
-            )
+# --- the programs -------------------------------------------------------------------------------------
 
 
-def vote(candidates: Sequence[AgentRun]) -> tuple[AgentRun | None, int]:
-    """The first candidate with the most frequent result, and how many have it. Failed ones have no vote."""
-    results = {run.id + str(at): result_text(run) for at, run in enumerate(candidates) if run.status == "ok"}
-    if not results:
-        return None, 0
-    [(best, count)] = Counter(results.values()).most_common(1)
-    return next(run for run in candidates if run.status == "ok" and result_text(run) == best), count
+async def _sampled(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> list[Step]:
+    """One step for each reply: the first as ever, then all others at once, with the prompt that is known by now."""
+    begun = await begin_step(run, conversation(run, turns), tools)
+    first = await complete(run, begun, tools)
+    shown = replace(run, steps=(replace(begun, reply=first.text),), usage=run.usage + first.usage)
+    request = replace(
+        completion_request(begun, tools),
+        temperature=max(tools.temperature, TEMPERATURE),
+        seed=tools.seed + 1,
+    )
+    second = replace(shown, steps=(*shown.steps, replace(begun, index=2)))
+    tools.watcher.changed(second)
+    tools.watcher.progress(second, "model")
+    others = await tools.model.sample(
+        request,
+        run.request.candidates - 1,
+        on_text=lambda text: tools.watcher.progress(second, "model", text),
+        is_complete=is_enough,
+    )
+    return [
+        replace(read_reply(run, replace(begun, index=index), one, tools), duration_s=one.duration_s)
+        for index, one in enumerate((first, *others), start=1)
+    ]
 
 
-def result_text(run: AgentRun) -> str:
-    """What a run showed, so that equal results are equal texts: numbers rounded to what a reader would compare."""
-    shown = output_text(ExecutionResult(status="ok", outputs=run.outputs))
-    return " ".join(_rounded(word) for word in shown.split())
+async def _decided(run: AgentRun, steps: Sequence[Step], tools: Tools) -> tuple[Decision | None, bool]:
+    """One decision for all programs, and whether the person has written another one; None without a program."""
+    programs = list({_program(step.code): step.code for step in steps if step.code}.values())
+    if not programs:
+        return None, False
+    if len(programs) == 1:
+        [joined], note = programs, "All candidates are this program."
+    else:
+        parts = (f"# --- program {at} of {len(programs)} ---\n{code}" for at, code in enumerate(programs, start=1))
+        joined = "\n\n".join(code.strip("\n") for code in parts) + "\n"
+        note = "Each program runs in a sandbox of its own; the one whose result most agree with is kept."
+    whole = replace(steps[0], code=joined, note="")
+    decided = await decide_code(replace(run, usage=_usage(run, steps)), whole, (), tools, note=note)
+    assert decided.decision is not None
+    return decided.decision, decided.decision.action == "approve" and decided.code != joined
 
 
-def _rounded(word: str) -> str:
+def _program(code: str) -> str:
+    """The same for programs that differ in comments and layout only."""
     try:
-        return f"{float(word.replace(',', '')):.4g}"
-    except ValueError:
-        return word
+        return ast.dump(ast.parse(code))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return code
+
+
+async def _executed(
+    run: AgentRun,
+    steps: Sequence[Step],
+    turns: Sequence[Turn],
+    decision: Decision,
+    tools: Tools,
+    open_seat: OpenSeat,
+) -> list[Step]:
+    """Each different program once, one after the other, until those that wait could not change the vote."""
+    run = replace(run, usage=_usage(run, steps))
+    done: list[Step] = []
+    results: dict[str, Step] = {}
+    for at, step in enumerate(steps):
+        if vote(done).is_decided(len(steps) - at):
+            return [*done, *steps[at:]]
+        program = _program(step.code)
+        if step.code and program in results:
+            same = results[program]
+            done.append(replace(step, code=same.code, decision=same.decision, result=same.result, note=same.note))
+        elif step.code:
+            async with open_seat() as seat:
+                await _bring_up(seat, run, turns)
+                decided = replace(step, decision=replace(decision, code=step.code))
+                executed = await _execute(replace(run, steps=tuple(done)), decided, tools, seat)
+            results[program] = executed
+            done.append(executed)
+        else:
+            done.append(step)
+        tools.watcher.changed(replace(run, steps=tuple(done)))
+    return done
+
+
+async def _bring_up(seat: SandboxSeat, run: AgentRun, turns: Sequence[Turn]) -> None:
+    """To the state that the notebook's sandbox has."""
+    await seat.prepare(run.manifest)
+    for turn in turns:
+        done = await seat.execute(turn.code, timeout_s=run.request.timeout_s)
+        if done.status == "killed":
+            raise SandboxDiedError(f"The earlier code did not run again for a candidate: {done.reason}.")
+        seat.settle()
+
+
+async def _execute(run: AgentRun, step: Step, tools: Tools, seat: SandboxSeat) -> Step:
+    tools = replace(
+        tools,
+        runner=seat,
+        undo_attempt=seat.undo_attempt,
+        defined=lambda: seat.names,
+        corrects=run.request.approve != "ask",  # a corrected program was not in the question
+    )
+    done = await execute(run, step, tools)
+    took_s = done.result.duration_s if done.result is not None else 0.0
+    return replace(done, duration_s=step.duration_s + took_s)
+
+
+# --- the end ------------------------------------------------------------------------------------------
+
+
+async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, tools: Tools) -> AgentRun:
+    """The chosen program in the notebook's own sandbox: what it makes is there for the next run."""
+    assert result.chosen is not None
+    best = steps[result.chosen]
+    assert best.result is not None
+    run = replace(
+        run,
+        status="running",
+        steps=_told(steps, result),
+        usage=_usage(run, steps),
+        notes=(*run.notes, told_vote(steps, result)),
+    )
+    again = replace(
+        best,
+        index=len(steps) + 1,
+        messages=(),
+        prefill="",
+        reply="",
+        result=None,
+        usage=Usage(),
+        note=f"candidate {result.chosen + 1} again, in the notebook's sandbox",
+    )
+    running = replace(run, steps=(*run.steps, again))
+    tools.watcher.changed(running)
+    tools.watcher.progress(running, "sandbox", again.code)
+    tools.undo_attempt()
+    shown = await tools.runner.execute(again.code, timeout_s=run.request.timeout_s)
+    again = replace(again, result=shown, duration_s=shown.duration_s)
+    run = replace(run, steps=(*run.steps, again))
+    tools.watcher.changed(run)
+    if shown.status != "ok":
+        why = f"{shown.error.ename}: {shown.error.evalue}" if shown.error is not None else shown.reason
+        first_line = why.split("\n")[0][:200]
+        return ended(run, "failed", f"The chosen candidate did not run a second time: {first_line}")
+    if not agree(findings(shown), findings(best.result)):
+        run = replace(run, notes=(*run.notes, "its result differs from one execution to the next"))
+    return await finish(run, replace(best, result=shown), tools, failed=0, calls=1)
+
+
+async def _without_vote(run: AgentRun, steps: Sequence[Step], decision: Decision, tools: Tools) -> AgentRun:
+    """The person has said no, or has written what may run instead."""
+    first = replace(steps[0], decision=decision)
+    if decision.action == "approve":
+        beside = replace(tools, watcher=_Beside(tools.watcher, (), tuple(steps[1:])))
+        written = replace(first, code=decision.code, note="")
+        first = await execute(replace(run, usage=_usage(run, steps)), written, beside)
+    return await _repaired(run, steps, 0, first, tools)
+
+
+async def _repaired(run: AgentRun, steps: Sequence[Step], at: int, step: Step, tools: Tools) -> AgentRun:
+    """On from one candidate's step as a run of one program does; the others stand beside it in the record."""
+    before, after = tuple(steps[:at]), tuple(steps[at + 1 :])
+    beside = _Beside(tools.watcher, before, after)
+    run = replace(run, usage=_usage(run, (*before, *after)))
+    done = await go_on(run, step, replace(tools, watcher=beside))
+    return beside.whole(done)
+
+
+@dataclass(frozen=True)
+class _Beside(RunWatcher):
+    """Shows a run that goes on from one candidate with the steps of the other candidates."""
+
+    watcher: RunWatcher
+    before: tuple[Step, ...]
+    after: tuple[Step, ...]
+
+    def whole(self, run: AgentRun) -> AgentRun:
+        steps = (*self.before, *run.steps[:1], *self.after, *run.steps[1:])
+        return replace(run, steps=tuple(replace(step, index=at) for at, step in enumerate(steps, start=1)))
+
+    def changed(self, run: AgentRun) -> None:
+        self.watcher.changed(self.whole(run))
+
+    def progress(self, run: AgentRun, phase: Phase, text: str = "") -> None:
+        self.watcher.progress(self.whole(run), phase, text)
+
+
+def _usage(run: AgentRun, steps: Sequence[Step]) -> Usage:
+    return sum((step.usage for step in steps), run.usage)
+
+
+# --- what is told of it -------------------------------------------------------------------------------
+
+
+def told_vote(steps: Sequence[Step], result: Vote) -> str:
+    """``3 of 5 candidates found this result; 1 found 0.38; 1 failed``."""
+    total, (first, *others) = len(steps), result.groups
+    parts = [f"{len(first)} of {total} candidates found this result"]
+    parts += [f"{len(group)} found {_brief(steps[group[0]].result)}" for group in others]
+    voted = {at for group in result.groups for at in group}
+    rest = [step for at, step in enumerate(steps) if at not in voted]
+    waiting = sum(_waits(step) for step in rest)
+    looks_wrong = sum(step.result is not None and step.result.status == "ok" for step in rest)
+    counts = {
+        "found what looks wrong": looks_wrong,
+        "failed": len(rest) - waiting - looks_wrong,
+        "not run, the vote was decided": waiting,
+    }
+    return "; ".join([*parts, *(f"{count} {what}" for what, count in counts.items() if count)])
+
+
+def _told(steps: Sequence[Step], result: Vote) -> tuple[Step, ...]:
+    """With what became of each in the vote; one that did not run has nothing to tell."""
+    told = []
+    for at, step in enumerate(steps):
+        agreed = bool(result.groups) and at in result.groups[0]
+        voted = any(at in group for group in result.groups)
+        what = (
+            "chosen" if at == result.chosen else "the same result" if agreed else "another result" if voted else ""
+        )
+        note = "; ".join(part for part in (f"candidate {at + 1} of {len(steps)}", what, step.note) if part)
+        told.append(step if _waits(step) else replace(step, note=note.replace("; ", ": ", 1) if what else note))
+    return tuple(told)
+
+
+def _waits(step: Step) -> bool:
+    return bool(step.code) and step.decision is None
+
+
+def _brief(result: ExecutionResult | None) -> str:
+    """The first line of what was shown."""
+    lines = (line.strip() for line in output_text(result).split("\n")) if result is not None else ()
+    line = next((line for line in lines if line), "nothing")
+    return line if len(line) <= SHOWN_CHARS else f"{line[: SHOWN_CHARS - 1]}…"

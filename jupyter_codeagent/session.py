@@ -347,13 +347,7 @@ class AgentSession:
         )
         if run.request.candidates == 1:
             return await run_agent(run, prepared.turns, tools)
-        run, chosen = await run_candidates(run, prepared.turns, tools, lambda: self._extra_seat(settings))
-        if chosen is None:
-            return run
-        replayed = await replay(run, chosen, decide=decide, runner=seat, watcher=recorder)
-        return replayed or ended(
-            run, "failed", "The chosen candidate did not run a second time; run the cell again."
-        )
+        return await run_candidates(run, prepared.turns, tools, lambda: self._extra_seat(settings))
 
     @asynccontextmanager
     async def _extra_seat(self, settings: Settings) -> AsyncIterator[SandboxSeat]:

@@ -1,11 +1,21 @@
-"""A `CodeRunner` that looks its results up: for the agent loop, which has no other business with code."""
+"""What the agent loop works with, for tests: a `CodeRunner` that looks results up, a watcher that keeps them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from jupyter_codeagent.values import ExecutionError, ExecutionResult, Output, StreamOutput
+from jupyter_codeagent.values import (
+    AgentRequest,
+    AgentRun,
+    Decision,
+    ExecutionError,
+    ExecutionResult,
+    Output,
+    Phase,
+    Proposal,
+    StreamOutput,
+)
 
 
 def shown(text: str) -> ExecutionResult:
@@ -30,3 +40,26 @@ class RunnerDouble:
     ) -> ExecutionResult:
         self.executed.append(code)
         return self.results.get(code.strip(), shown(code))
+
+
+@dataclass
+class Watcher:
+    """Keeps what it was told."""
+
+    written: list[AgentRun] = field(default_factory=list)
+    phases: list[Phase] = field(default_factory=list)
+
+    def changed(self, run: AgentRun) -> None:
+        self.written.append(run)
+
+    def progress(self, run: AgentRun, phase: Phase, text: str = "") -> None:
+        self.phases.append(phase)
+
+
+async def approve(proposal: Proposal) -> Decision:
+    return Decision(action="approve", code=proposal.code, decided_by="policy")
+
+
+def new_run(prompt: str = "sum of n?", **request: object) -> AgentRun:
+    asked = replace(AgentRequest(prompt=prompt, model="scripted"), **request)  # type: ignore[arg-type]
+    return AgentRun(id="r1", request=asked, status="running", started_at=0.0)

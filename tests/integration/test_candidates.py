@@ -18,7 +18,7 @@ def test_the_result_that_most_candidates_found_is_offered(kernel: Kernel, model_
     assert record["status"] == "ok"
     assert record["code"] == "print(df['n'].sum())"
     assert record["outputs"][0]["text"] == "7\n"
-    assert "2 of 3 candidates found this result" in record["notes"]
+    assert "2 of 3 candidates found this result; 1 found 1" in record["notes"]
     assert len(record["steps"]) == 4  # three candidates, and the chosen one in the notebook's own sandbox
     temperatures = [request["temperature"] for request in model_server.requests]
     assert temperatures[0] == 0.0

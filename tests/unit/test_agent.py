@@ -3,47 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 from model_server import code
-from runner_double import RunnerDouble, failed, shown
+from runner_double import RunnerDouble, Watcher, approve, failed, new_run, shown
 
 from jupyter_codeagent.agent import Decide, Tools, run_agent
-from jupyter_codeagent.candidates import vote
 from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.values import (
-    AgentRequest,
     AgentRun,
     Decision,
     DisplayOutput,
     ExecutionResult,
-    Phase,
     Proposal,
 )
-
-
-@dataclass
-class Watcher:
-    """Keeps what it was told."""
-
-    written: list[AgentRun] = field(default_factory=list)
-    phases: list[Phase] = field(default_factory=list)
-
-    def changed(self, run: AgentRun) -> None:
-        self.written.append(run)
-
-    def progress(self, run: AgentRun, phase: Phase, text: str = "") -> None:
-        self.phases.append(phase)
-
-
-async def approve(proposal: Proposal) -> Decision:
-    return Decision(action="approve", code=proposal.code, decided_by="policy")
-
-
-def new_run(prompt: str = "sum of n?", **request: object) -> AgentRun:
-    asked = replace(AgentRequest(prompt=prompt, model="scripted"), **request)  # type: ignore[arg-type]
-    return AgentRun(id="r1", request=asked, status="running", started_at=0.0)
 
 
 def ask(
@@ -226,20 +200,3 @@ def test_the_record_is_written_before_the_model_is_asked_and_before_code_is_run(
     assert (before_model.reply, before_model.code) == ("", "")
     assert (before_run.code.strip(), before_run.result) == ("print(7)", None)
     assert after.steps[-1].result == shown("7")
-
-
-# --- candidates -----------------------------------------------------------------------------------
-
-
-def candidate(text: str, status: str = "ok") -> AgentRun:
-    return replace(new_run(), status=status, outputs=shown(text).outputs, code=text)  # type: ignore[arg-type]
-
-
-def test_the_result_that_most_candidates_found_wins() -> None:
-    first, second, third = candidate("a 1.00001\n"), candidate("b 2.0"), candidate("b   2.00001")
-    assert vote([first, second, third]) == (second, 2)
-
-
-def test_a_tie_goes_to_the_first_and_failed_candidates_have_no_vote() -> None:
-    assert vote([candidate("x", "failed"), candidate("a"), candidate("b")])[0] == candidate("a")
-    assert vote([candidate("x", "failed")]) == (None, 0)
