@@ -24,6 +24,7 @@ from jupyter_codeagent.prompts.answer import (
 from jupyter_codeagent.prompts.checks import concern
 from jupyter_codeagent.prompts.conversation import Turn, compact, fenced
 from jupyter_codeagent.prompts.extract import extract_code, is_block_complete
+from jupyter_codeagent.prompts.grammar import grammar_after
 from jupyter_codeagent.prompts.hidden import hidden_hint
 from jupyter_codeagent.prompts.hints import hint_for
 from jupyter_codeagent.prompts.loops import is_looping, without_loop
@@ -202,8 +203,9 @@ async def complete(run: AgentRun, step: Step, tools: Tools) -> Completion:
     """The reply of this step, shown while it comes."""
     watched = replace(run, steps=(*run.steps, step))
     tools.watcher.progress(watched, "model")
+    grammar = grammar_after(run.steps[-1] if run.steps else None, prefilled=bool(step.prefill))
     return await tools.model.complete(
-        completion_request(step, tools),
+        replace(completion_request(step, tools), grammar=grammar),
         on_text=lambda text: tools.watcher.progress(watched, "model", text),
         is_complete=is_enough,
     )

@@ -52,6 +52,8 @@ class CompletionRequest:
     max_tokens: int = 1024
     temperature: float = 0.0
     seed: int = 0
+    grammar: str = ""
+    """GBNF for what the model writes, behind the prefill; used only with servers that are known to take it."""
 
 
 @dataclass(frozen=True, kw_only=True)

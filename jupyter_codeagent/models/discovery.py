@@ -77,7 +77,7 @@ async def resolve_model(settings: ModelSettings, environ: Mapping[str, str]) -> 
     for address, models in found:
         usable = [model for model in models if model.name == name or (not name and model.chats)]
         if usable:
-            return _endpoint(address, usable[0].name, usable[0].supports_prefill)
+            return _endpoint(address, usable[0])
     if name:
         raise ModelNotFoundError(_nowhere(name, found, settings))
     if embedded_installed():
@@ -114,6 +114,7 @@ async def open_model(endpoint: ModelEndpoint, settings: ModelSettings) -> Model:
         api_key=endpoint.api_key,
         settings=settings,
         supports_prefill=endpoint.supports_prefill,
+        supports_grammar=endpoint.supports_grammar,
     )
 
 
@@ -163,7 +164,7 @@ async def _on_server(server: ServerAddress, name: str, timeout_s: float) -> Mode
         models = None  # that concerns the list; whether it answers will be seen
     if models is None:  # it does not list its models
         if name:
-            return _endpoint(server, name, supports_prefill=False)
+            return _endpoint(server, ListedModel(name=name))
         path = "" if server.base_url.endswith("/v1") else " (a base URL mostly ends in /v1)"
         raise NoModelError(
             f"{where} does not say which models it has{path}: name one with --model or CODEAGENT_MODEL."
@@ -174,24 +175,25 @@ async def _on_server(server: ServerAddress, name: str, timeout_s: float) -> Mode
             raise NoModelError(
                 f"{where} has no chat model: load one there, or give another server with --base-url."
             )
-        return _endpoint(server, usable.name, usable.supports_prefill)
+        return _endpoint(server, usable)
     wanted = next((model for model in models if model.name in (name, f"{name}:latest")), None)
     if wanted is None:
         raise ModelNotFoundError(
             f"{where} has no model {name!r}.{names_told(name, [model.name for model in models])}"
         )
-    return _endpoint(server, wanted.name, wanted.supports_prefill)
+    return _endpoint(server, wanted)
 
 
-def _endpoint(server: ServerAddress, name: str, supports_prefill: bool) -> ModelEndpoint:
+def _endpoint(server: ServerAddress, model: ListedModel) -> ModelEndpoint:
     return ModelEndpoint(
-        model=name,
+        model=model.name,
         label=host_and_port(server.base_url),
         kind="server",
         remote=not is_loopback(server.base_url),
         base_url=server.base_url,
         api_key=server.api_key,
-        supports_prefill=supports_prefill,
+        supports_prefill=model.supports_prefill,
+        supports_grammar=model.supports_grammar,
     )
 
 
@@ -199,7 +201,12 @@ def _embedded(settings: ModelSettings) -> ModelEndpoint:
     if not embedded_installed():
         raise NoModelError(f"The embedded model is not installed; run: {INSTALL_LOCAL}")
     return ModelEndpoint(
-        model=model_name(settings), label=EMBEDDED, kind="embedded", remote=False, supports_prefill=True
+        model=model_name(settings),
+        label=EMBEDDED,
+        kind="embedded",
+        remote=False,
+        supports_prefill=True,
+        supports_grammar=True,
     )
 
 

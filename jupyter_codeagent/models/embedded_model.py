@@ -36,6 +36,7 @@ class EmbeddedModel:
                 api_key=server.api_key,
                 settings=self._settings,
                 supports_prefill=True,
+                supports_grammar=True,
             )
             self._running = (server, model)
         return self._running[1]

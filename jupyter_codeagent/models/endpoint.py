@@ -25,6 +25,7 @@ class ModelEndpoint:
     base_url: str = ""
     api_key: str = field(default="", repr=False)
     supports_prefill: bool = False
+    supports_grammar: bool = False
 
 
 def is_loopback(base_url: str) -> bool:

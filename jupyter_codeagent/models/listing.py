@@ -21,6 +21,8 @@ NOT_CHAT = ("embed", "rerank", "whisper", "tts", "moderation", "dall-e", "clip")
 """In the names of models that do not chat."""
 CONTINUES = ("llamacpp", "vllm")
 """`owned_by` of servers that continue a last message of role assistant; both say so in their documentation."""
+TAKES_GRAMMAR = "llamacpp"
+"""`owned_by` of the server that reads GBNF in a request."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +31,7 @@ class ListedModel:
 
     name: str
     supports_prefill: bool = False
+    supports_grammar: bool = False
 
     @property
     def chats(self) -> bool:
@@ -96,7 +99,11 @@ def read_models(text: bytes) -> tuple[ListedModel, ...] | None:
     if not isinstance(entries, list):
         return None
     return tuple(
-        ListedModel(name=entry["id"], supports_prefill=entry.get("owned_by") in CONTINUES)
+        ListedModel(
+            name=entry["id"],
+            supports_prefill=entry.get("owned_by") in CONTINUES,
+            supports_grammar=entry.get("owned_by") == TAKES_GRAMMAR,
+        )
         for entry in entries
         if isinstance(entry, dict) and isinstance(entry.get("id"), str)
     )

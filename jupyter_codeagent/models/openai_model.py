@@ -33,6 +33,7 @@ REFUSABLE = {
     "max_tokens": r"max_completion_tokens",
     "n": r"n_cmpl|completion choice|['\"`]n['\"`]|\bn (?:must|should|has to) be\b",
     "prefill": r"prefill|continue_final_message|add_generation_prompt",
+    "grammar": r"grammar|initialize samplers",
 }
 """What some servers do not take, and how they name it with their 400; asked again without.
 
@@ -44,14 +45,22 @@ class OpenAIModel:
     """One model of one server; see `protocol.Model`."""
 
     def __init__(
-        self, *, name: str, base_url: str, api_key: str, settings: ModelSettings, supports_prefill: bool
+        self,
+        *,
+        name: str,
+        base_url: str,
+        api_key: str,
+        settings: ModelSettings,
+        supports_prefill: bool,
+        supports_grammar: bool = False,
     ) -> None:
         self._name = name
         self._base_url = base_url
         self._api_key = api_key.strip()
         self._settings = settings
         self._where = host_and_port(base_url)
-        self._refused: set[str] = set() if supports_prefill else {"prefill"}
+        supported = {"prefill": supports_prefill, "grammar": supports_grammar}
+        self._refused: set[str] = {name for name, supports in supported.items() if not supports}
         self._client: tuple[asyncio.AbstractEventLoop, AsyncGenerator[AsyncOpenAI], AsyncOpenAI] | None = None
 
     @property
@@ -185,8 +194,11 @@ class OpenAIModel:
             messages.append({"role": "assistant", "content": request.prefill})
             # vLLM asks for both; llama.cpp does it unasked and ignores them.
             extra |= {"continue_final_message": True, "add_generation_prompt": False}
-        if request.prefill and not prefills:
+        fits = prefills or not request.prefill
+        if not fits:
             del options["stop"]  # the fence that ends a reply begun by us would end this one where it begins
+        if request.grammar and fits and "grammar" not in self._refused:
+            extra["grammar"] = request.grammar
         if "max_tokens" in self._refused:
             options["max_completion_tokens"] = request.max_tokens
         kept = {name: value for name, value in options.items() if name not in self._refused}

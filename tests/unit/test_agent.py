@@ -84,6 +84,13 @@ def test_a_reply_without_code_is_asked_again() -> None:
     assert (run.status, len(run.steps)) == ("ok", 2)
 
 
+def test_after_a_reply_without_a_program_the_next_call_carries_a_grammar_and_only_that_one() -> None:
+    replies = ["I cannot.", code("print(a)"), code("print(7)")]
+    model = ScriptedModel(replies)
+    ask([], RunnerDouble({"print(a)": failed("TypeError", "bad")}), model=model)
+    assert [request.grammar[:8] for request in model.requests] == ["", "root ::=", ""]
+
+
 def test_code_that_hides_what_it_does_is_not_run_and_the_model_is_asked_again() -> None:
     hidden = "evil() #" + "\b" * 8 + "print(7)"
     runner = RunnerDouble()

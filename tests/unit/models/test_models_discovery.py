@@ -139,7 +139,12 @@ def test_a_server_on_a_known_port_is_found_and_gets_no_key(ports: dict[int, str]
     with served(models("qwen3", owned_by="llamacpp")) as (url, asked):
         ports[port_of(url)] = "llama.cpp"
         found = resolve(ModelSettings(), environ)
-        assert (found.model, found.remote, found.supports_prefill) == ("qwen3", False, True)
+        assert (found.model, found.remote, found.supports_prefill, found.supports_grammar) == (
+            "qwen3",
+            False,
+            True,
+            True,
+        )
         assert (found.api_key, asked) == ("", [None])
 
 

@@ -197,6 +197,53 @@ def test_a_model_that_refuses_to_continue_is_asked_again_without(model_server: M
     assert len(model_server.requests) == 3, "the second reply costs one request"
 
 
+# --- a grammar ------------------------------------------------------------------------------------
+
+GRAMMAR = 'root ::= "x"'
+
+
+def with_grammar(server: ModelServer, *, prefills: bool, supports: bool = True) -> OpenAIModel:
+    return OpenAIModel(
+        name="scripted",
+        base_url=server.url,
+        api_key="",
+        settings=ModelSettings(),
+        supports_prefill=prefills,
+        supports_grammar=supports,
+    )
+
+
+def ask_all(models: OpenAIModel, *requests: CompletionRequest) -> list[str]:
+    async def answers() -> list[str]:
+        return [(await models.complete(one, on_text=ignore, is_complete=never)).text for one in requests]
+
+    return asyncio.run(answers())
+
+
+def test_a_grammar_is_sent_only_where_it_is_known_to_be_taken(model_server: ModelServer) -> None:
+    model_server.script("x")
+    ask_all(with_grammar(model_server, prefills=True), begun(grammar=GRAMMAR), begun())
+    ask_all(with_grammar(model_server, prefills=True, supports=False), begun(grammar=GRAMMAR))
+    assert [request.get("grammar") for request in model_server.requests] == [GRAMMAR, None, None]
+
+
+def test_a_grammar_for_what_follows_a_beginning_is_not_sent_without_the_beginning(
+    model_server: ModelServer,
+) -> None:
+    model_server.script(code("len(df)"))
+    assert ask_all(with_grammar(model_server, prefills=False), begun(grammar=GRAMMAR)) == [code("len(df)")]
+    assert "grammar" not in model_server.requests[0]
+
+
+def test_a_server_that_cannot_read_the_grammar_is_asked_without_from_then_on(model_server: ModelServer) -> None:
+    model_server.refuses = {"grammar": "Failed to initialize samplers: failed to parse"}
+    model_server.script("x")
+    models = with_grammar(model_server, prefills=True)
+    assert ask_all(models, begun(grammar=GRAMMAR), begun(grammar=GRAMMAR)) == [PREFILL + "x"] * 2
+    assert [request.get("grammar") for request in model_server.requests] == [GRAMMAR, None, None]
+    assert models.supports_prefill
+
+
 # --- servers that do not take everything ----------------------------------------------------------
 
 
