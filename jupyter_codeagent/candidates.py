@@ -129,21 +129,19 @@ async def _executed(
     done: list[Step] = []
     results: dict[str, Step] = {}
     for at, step in enumerate(steps):
-        if vote(done).is_decided(len(steps) - at):
-            return [*done, *steps[at:]]
         program = _program(step.code)
-        if step.code and program in results:
+        if program in results:
             same = results[program]
             done.append(replace(step, code=same.code, decision=same.decision, result=same.result, note=same.note))
-        elif step.code:
+        elif not step.code or vote(done).is_decided(len(steps) - at):
+            done.append(step)
+        else:
             async with open_seat() as seat:
                 await _bring_up(seat, run, turns)
                 decided = replace(step, decision=replace(decision, code=step.code))
                 executed = await _execute(replace(run, steps=tuple(done)), decided, tools, seat)
             results[program] = executed
             done.append(executed)
-        else:
-            done.append(step)
         tools.watcher.changed(replace(run, steps=tuple(done)))
     return done
 
@@ -284,8 +282,9 @@ def _told(steps: Sequence[Step], result: Vote) -> tuple[Step, ...]:
         what = (
             "chosen" if at == result.chosen else "the same result" if agreed else "another result" if voted else ""
         )
-        note = "; ".join(part for part in (f"candidate {at + 1} of {len(steps)}", what, step.note) if part)
-        told.append(step if _waits(step) else replace(step, note=note.replace("; ", ": ", 1) if what else note))
+        place = f"candidate {at + 1} of {len(steps)}" + (f": {what}" if what else "")
+        note = f"{place}; {step.note}" if step.note else place
+        told.append(step if _waits(step) else replace(step, note=note))
     return tuple(told)
 
 

@@ -9,8 +9,8 @@ from typing import Protocol
 
 from jupyter_codeagent.values import Completion, CompletionRequest
 
-AT_ONCE = 4
-"""Requests; a server that batches has about as many places by default, another one has them wait."""
+AT_ONCE = 3
+"""Requests. A server that does not batch has the last wait for the others, and the read timeout runs meanwhile."""
 
 
 class Complete(Protocol):

@@ -25,6 +25,17 @@ def test_the_result_that_most_candidates_found_is_offered(kernel: Kernel, model_
     assert temperatures[1] > 0
 
 
+def test_all_programs_but_the_first_are_one_request_where_the_server_can_do_it(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    model_server.several = "llama.cpp"
+    model_server.script(WRONG, RIGHT, ALSO_RIGHT)
+    record = json.loads(kernel.ask("the sum of n", "--candidates 3 --json").text)
+    assert "2 of 3 candidates found this result; 1 found 1" in record["notes"]
+    assert [request.get("n") for request in model_server.requests] == [None, 2, None]  # the last: one sentence
+    assert record["usage"]["calls"] == 3
+
+
 def test_candidates_see_the_variables_of_earlier_runs_and_not_those_of_each_other(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

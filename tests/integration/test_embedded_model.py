@@ -15,8 +15,10 @@ from openai import APIConnectionError, AuthenticationError, OpenAI
 from jupyter_codeagent.errors import ModelUnreachableError
 from jupyter_codeagent.models.embedded import RunningServer, start_embedded, stop_embedded
 from jupyter_codeagent.models.embedded_state import process_started, state_directory
+from jupyter_codeagent.models.openai_model import OpenAIModel
 from jupyter_codeagent.models.weights import DEFAULT_MODEL, ensure_weights, fetch_weights
 from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.values import Completion, CompletionRequest, Message, Usage
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
 
@@ -68,6 +70,36 @@ def test_a_last_message_of_the_assistant_is_continued(server: RunningServer) -> 
 
     # With the beginning that was sent in front: this server gives back the whole message.
     assert reply.choices[0].message.content.replace(" ", "").startswith("```python\nprint(sum(prices)")
+
+
+def test_several_replies_are_one_request_whose_prompt_is_computed_once(server: RunningServer) -> None:
+    question = "Write a line of Python that prints the mean of the list `prices`."
+    request = CompletionRequest(
+        messages=(Message(role="user", content=question),), prefill="```python\n", stop=("\n```",), max_tokens=40
+    )
+    model = OpenAIModel(
+        name=server.model,
+        base_url=server.base_url,
+        api_key=server.api_key,
+        settings=SETTINGS,
+        supports_prefill=True,
+    )
+
+    async def ask_twice() -> tuple[Completion, tuple[Completion, ...]]:
+        shown: dict[str, Any] = {"on_text": lambda _: None, "is_complete": lambda _: False}
+        first = await model.complete(request, **shown)
+        others = await model.sample(replace(request, temperature=0.7, seed=1), 7, **shown)
+        await model.close()
+        return first, others
+
+    first, others = asyncio.run(ask_twice())
+    usage = sum((reply.usage for reply in others), Usage())
+
+    assert len(others) == 7
+    assert len({reply.text for reply in others}) > 1
+    assert all("prices" in reply.text and reply.usage.completion_tokens for reply in others)
+    assert (usage.calls, usage.prompt_tokens) == (1, first.usage.prompt_tokens)
+    assert usage.cached_tokens >= usage.prompt_tokens - 2
 
 
 def test_only_the_key_opens_it(server: RunningServer) -> None:

@@ -136,6 +136,12 @@ def test_a_program_that_came_twice_runs_once_and_has_two_votes() -> None:
     assert run.outputs == shown("2").outputs
 
 
+def test_a_program_that_ran_before_votes_even_when_all_is_decided() -> None:
+    case = Case([code("a"), code("b"), code("c"), code("a")], {name: shown("1") for name in "abc"})
+    assert case.run().notes == ("4 of 4 candidates found this result",)
+    assert case.executed == ["a", "b", "c"]
+
+
 def test_one_sentence_is_asked_for_as_in_a_run_of_one_program() -> None:
     case = Case([code("a"), code("a")], {"a": shown("a table\nof 7 2 9")}, answer=True)
     case.model = ScriptedModel([*case.replies, "It is 7."])
