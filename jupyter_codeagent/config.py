@@ -49,9 +49,11 @@ ENVIRONMENT = {"model": ("CODEAGENT_MODEL",), "base_url": ("CODEAGENT_BASE_URL",
 class CodeAgent(Configurable):
     """Options of `%%agent` that hold for every run; `%config CodeAgent` lists them."""
 
-    model = Unicode("", help="Model name; empty: the first that the server has, or the embedded model.").tag(
-        config=True
-    )
+    model = Unicode(
+        "",
+        help="Model name, or embedded:NAME for one that runs here without a server (`%agent models`); empty: the "
+        "first that the server has, or the embedded model.",
+    ).tag(config=True)
     base_url = Unicode(
         "",
         help="Address of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1; empty: look on loopback.",

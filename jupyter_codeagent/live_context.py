@@ -61,7 +61,7 @@ class LiveContext:
             settings,
             prompt,
             counter=self.counter,
-            tokenizer=find_tokenizer(endpoint, settings.model) if endpoint is not None else None,
+            tokenizer=find_tokenizer(endpoint) if endpoint is not None else None,
             recent=recent,
             joins=joins_line([relation for relation in relations if relation.is_among(told)]),
         )

@@ -144,7 +144,7 @@ class AgentMagics(Magics):
         prepared = self.session.prepare(prompt, options, place)
         request, manifest = prepared.run.request, prepared.run.manifest
         sent = [f"--- {message.role}\n{message.content}" for message in prepared.messages]
-        tokenizer = find_tokenizer(prepared.endpoint, prepared.settings.model)
+        tokenizer = find_tokenizer(prepared.endpoint)
         tokens = str(self.session.live_context.counter.count("\n".join(sent), tokenizer))
         copied = [
             f"  {c.name}: {c.type_name}, {size_text(c.size_bytes)}{f' ({c.note})' if c.note else ''}"

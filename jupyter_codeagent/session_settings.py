@@ -19,8 +19,9 @@ from jupyter_codeagent.frontend.messages import (
     SettingView,
 )
 from jupyter_codeagent.models.choice import ModelChoice
-from jupyter_codeagent.models.discovery import EMBEDDED, chosen_server
+from jupyter_codeagent.models.discovery import chosen_server
 from jupyter_codeagent.models.endpoint import host_and_port, is_loopback
+from jupyter_codeagent.models.published import EMBEDDED, EMBEDDED_PREFIX, is_embedded
 from jupyter_codeagent.models.served import embedded_state, served_models
 from jupyter_codeagent.panel_settings import check_change, shown_settings
 from jupyter_codeagent.settings import Settings
@@ -154,8 +155,8 @@ class SessionSettings:
         found = self._models.known(settings)
         if found is not None:
             return ServerView(model=found.model, label=found.label, remote=found.remote)
-        if settings.model == EMBEDDED and not settings.base_url:
-            return ServerView(model=EMBEDDED, label=EMBEDDED, remote=False)
+        if is_embedded(settings.model) and not settings.base_url:
+            return ServerView(model=settings.model.removeprefix(EMBEDDED_PREFIX), label=EMBEDDED, remote=False)
         model = settings.model or os.environ.get("CODEAGENT_MODEL", "")
         try:
             named = chosen_server(settings, os.environ)

@@ -50,6 +50,9 @@ def make_weights(index: Path, *, parts: int = 3) -> SmallWeights:
         size_bytes=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
         context_tokens=128,
+        layers=2,
+        kv_heads=2,
+        head_size=64,
         parts=tuple(write_wheel(index, number, data) for number, data in enumerate(slices, start=1)),
     )
     return SmallWeights(published=published, content=content, index=index)
@@ -93,8 +96,8 @@ from jupyter_codeagent.models.published import PublishedWeights, WeightsPart
 entry = json.loads(sys.argv[1])
 parts = tuple(WeightsPart(**part) for part in entry.pop("parts"))
 published = PublishedWeights(**entry, parts=parts)
-weights.published_weights = lambda: published
-weights.fetch_weights(say=lambda line: print(line, flush=True))
+weights.published_weights = {published.model: published}.__getitem__
+weights.fetch_weights(published.model, say=lambda line: print(line, flush=True))
 """
 
 

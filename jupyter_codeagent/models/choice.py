@@ -46,7 +46,7 @@ class ModelChoice:
         `on_loading` is called before the embedded one is loaded: at the first run, and after it has ended itself
         for want of work.
         """
-        if endpoint.kind == "embedded" and await asyncio.to_thread(known_embedded, settings) is None:
+        if endpoint.kind == "embedded" and await asyncio.to_thread(known_embedded, endpoint.model) is None:
             on_loading()
             self._open = None
         if self._open is None or self._open[:2] != (endpoint, settings):

@@ -13,17 +13,32 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import EntryPoint, entry_points
 from typing import cast
 
-from jupyter_codeagent.errors import ModelError, ModelNotFoundError, ModelOverloadedError, NoModelError
-from jupyter_codeagent.models.embedded import embedded_installed, model_name
+from jupyter_codeagent.errors import (
+    ModelError,
+    ModelNotFoundError,
+    ModelOverloadedError,
+    NoModelError,
+    WeightsError,
+)
+from jupyter_codeagent.models.embedded import embedded_installed
 from jupyter_codeagent.models.endpoint import ModelEndpoint, host_and_port, is_loopback, origin, sendable_key
 from jupyter_codeagent.models.listing import ListedModel, list_served, names_told
 from jupyter_codeagent.models.protocol import Model
+from jupyter_codeagent.models.published import (
+    DEFAULT_MODEL,
+    EMBEDDED,
+    EMBEDDED_PREFIX,
+    catalogue,
+    fetch_command,
+    is_embedded,
+    is_own,
+    model_name,
+    published_weights,
+)
 from jupyter_codeagent.models.weights import weights_ready
 from jupyter_codeagent.settings import ModelSettings
 
 GROUP = "jupyter_codeagent.models"
-EMBEDDED = "embedded"
-"""Another name for the embedded model, whichever weights it has."""
 LOOPBACK_PORTS = {11434: "Ollama", 1234: "LM Studio", 8000: "vLLM", 8080: "llama.cpp"}
 PROBE_TIMEOUT_S = 0.25
 """On loopback nobody takes longer; a port that only accepts connections must not hold up a run."""
@@ -60,24 +75,26 @@ async def resolve_model(settings: ModelSettings, environ: Mapping[str, str]) -> 
 
     Raises
     ------
-    NoModelError, ModelNotFoundError, ModelUnreachableError, ModelRefusedError, UsageError
+    NoModelError, ModelNotFoundError, ModelUnreachableError, ModelRefusedError, WeightsError, UsageError
     """
     name = settings.model or environ.get("CODEAGENT_MODEL", "")
     # An administrator fixes the server by its address: a package of the user's must not lead past it.
     if name and not settings.base_url and (registered := _registered(name)) is not None:
         return ModelEndpoint(model=name, label=registered.value, kind="registered", remote=True)
-    if name == EMBEDDED and not settings.base_url:
-        return _embedded(settings)
+    if is_embedded(name) and not settings.base_url:
+        return _embedded(replace(settings, model=name))
     server = chosen_server(settings, environ)
     if server is not None:
         return await _on_server(server, name, settings.connect_timeout_s)
-    if name in (EMBEDDED, model_name(settings)):
+    if name == model_name(settings):
         return _embedded(settings)
     found = await loopback_servers(settings)
     for address, models in found:
         usable = [model for model in models if model.name == name or (not name and model.chats)]
         if usable:
             return _endpoint(address, usable[0])
+    if name in catalogue():
+        return _embedded(replace(settings, model=f"{EMBEDDED_PREFIX}{name}"))
     if name:
         raise ModelNotFoundError(_nowhere(name, found, settings))
     if embedded_installed():
@@ -105,7 +122,7 @@ async def open_model(endpoint: ModelEndpoint, settings: ModelSettings) -> Model:
         return _open_registered(endpoint, settings)
     await asyncio.to_thread(import_client)  # half a second in which the loop could not be told to stop
     if endpoint.kind == "embedded":
-        model = EmbeddedModel(settings)
+        model = EmbeddedModel(replace(settings, model=f"{EMBEDDED_PREFIX}{endpoint.model}"))
         await model.ready()
         return model
     return OpenAIModel(
@@ -130,11 +147,7 @@ async def list_models(settings: ModelSettings, environ: Mapping[str, str]) -> li
     for address, models in await loopback_servers(settings):
         if server is None or origin(address.base_url) != origin(server.base_url):
             lines += [FoundModel(name=model.name, label=host_and_port(address.base_url)) for model in models]
-    problem = ""
-    if not embedded_installed():
-        problem = f"not installed: {INSTALL_LOCAL}"
-    elif not weights_ready(settings):
-        problem = "weights not fetched: jupyter codeagent models fetch"
+    problem = embedded_problem(settings)
     lines.append(FoundModel(name=model_name(settings), label=EMBEDDED, ready=not problem, problem=problem))
     return lines
 
@@ -197,16 +210,26 @@ def _endpoint(server: ServerAddress, model: ListedModel) -> ModelEndpoint:
     )
 
 
+def embedded_problem(settings: ModelSettings) -> str:
+    """What to do before the embedded model of these settings can be used; empty if it is ready. Asks nobody."""
+    if not embedded_installed():
+        return f"not installed: {INSTALL_LOCAL}"
+    if not weights_ready(settings):
+        return f"weights not fetched: {fetch_command(model_name(settings))}"
+    return ""
+
+
 def _embedded(settings: ModelSettings) -> ModelEndpoint:
+    """The default one may be chosen before its weights are there: that is told when it is started."""
+    name = model_name(settings)
     if not embedded_installed():
         raise NoModelError(f"The embedded model is not installed; run: {INSTALL_LOCAL}")
+    if name != DEFAULT_MODEL and not is_own(settings):
+        published_weights(name)
+        if not weights_ready(settings):
+            raise WeightsError(f"The weights of {name} are not there; run: {fetch_command(name)}")
     return ModelEndpoint(
-        model=model_name(settings),
-        label=EMBEDDED,
-        kind="embedded",
-        remote=False,
-        supports_prefill=True,
-        supports_grammar=True,
+        model=name, label=EMBEDDED, kind="embedded", remote=False, supports_prefill=True, supports_grammar=True
     )
 
 

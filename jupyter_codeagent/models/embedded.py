@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from jupyter_codeagent.errors import ModelTimeoutError, ModelUnreachableError, NoModelError, StoppedError
+from jupyter_codeagent.models.embedded_server import CAUSE, cached_tokens
 from jupyter_codeagent.models.embedded_state import (
     ServerState,
     all_states,
@@ -28,12 +29,14 @@ from jupyter_codeagent.models.embedded_state import (
     state_directory,
     state_file,
 )
-from jupyter_codeagent.models.published import DEFAULT_MODEL
+from jupyter_codeagent.models.published import is_own, model_name, published_weights
+from jupyter_codeagent.models.sizing import needed_bytes
 from jupyter_codeagent.models.weights import ensure_weights
 from jupyter_codeagent.settings import ModelSettings
 
 START_LIMIT_S = 90.0
-"""Loading takes 4 to 10 s, on a slow disk a minute."""
+"""Loading takes 4 to 10 s, on a slow disk a minute; larger files take longer (`start_limit_s`)."""
+SLOW_DISK_BYTES_PER_S = 50e6
 ANSWER_LIMIT_S = 10.0
 POLL_S = 0.05
 END_LIMIT_S = 3.0
@@ -41,8 +44,6 @@ END_LIMIT_S = 3.0
 FOREIGN_STALE_S = 7 * 86400.0
 PARTIAL_STALE_S = 60.0
 """A state file is written within milliseconds, perhaps by another machine that shares the home."""
-CAUSE = "error loading model: "
-"""What follows it in llama.cpp's log is the cause; the lines after that are only consequences."""
 SERVER_MODULE = "jupyter_codeagent.models.embedded_server"
 
 PASSED_ON = ("PATH", "HOME", "USER", "LANG", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CODEAGENT_STATE_DIR")
@@ -72,6 +73,17 @@ class RunningServer:
     api_key: str = field(repr=False)
     model: str
     pid: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deadline:
+    """Until when a start is waited for."""
+
+    limit_s: float
+    began: float = field(default_factory=time.monotonic)
+
+    def is_over(self) -> bool:
+        return time.monotonic() > self.began + self.limit_s
 
 
 def embedded_installed() -> bool:
@@ -104,18 +116,17 @@ async def start_embedded(settings: ModelSettings) -> RunningServer:
         gone.set()  # where this was cancelled, the thread stops waiting; the server loads on for the next caller
 
 
-def known_embedded(settings: ModelSettings) -> RunningServer | None:
+def known_embedded(name: str) -> RunningServer | None:
     """A living server of this model, if there is one. Starts nothing, and does not keep it from ending as idle."""
-    name = model_name(settings)
     for _, state in all_states(state_directory()):
         if state.model == name and state.url and is_alive(state):
             return RunningServer(base_url=f"{state.url}/v1", api_key=state.key, model=state.model, pid=state.pid)
     return None
 
 
-def model_name(settings: ModelSettings) -> str:
-    """The published model's name, or the stem of the user's own file."""
-    return Path(settings.weights).stem if settings.weights else DEFAULT_MODEL
+def start_limit_s(size_bytes: int) -> float:
+    """Seconds after which a server that loads a file of this size is given up."""
+    return START_LIMIT_S + size_bytes / SLOW_DISK_BYTES_PER_S
 
 
 def _start(settings: ModelSettings, gone: threading.Event) -> RunningServer:
@@ -129,7 +140,7 @@ def _start(settings: ModelSettings, gone: threading.Event) -> RunningServer:
         directory, weights, found.st_size, found.st_mtime_ns, settings.context_tokens, settings.threads
     )
     lock = FileLock(file.with_suffix(".lock"))
-    deadline = time.monotonic() + START_LIMIT_S
+    deadline = Deadline(limit_s=start_limit_s(found.st_size))
     while True:
         try:
             with lock.acquire(timeout=0):
@@ -160,7 +171,7 @@ def _answers(state: ServerState) -> bool:
 
 
 def _launch(
-    settings: ModelSettings, weights: Path, file: Path, gone: threading.Event, deadline: float
+    settings: ModelSettings, weights: Path, file: Path, gone: threading.Event, deadline: Deadline
 ) -> RunningServer:
     state = read_state(file)
     loading = state is not None and is_alive(state) and not state.url
@@ -184,12 +195,12 @@ def _launch(
             raise
 
 
-def _wait(gone: threading.Event, deadline: float, file: Path) -> None:
+def _wait(gone: threading.Event, deadline: Deadline, file: Path) -> None:
     if gone.wait(POLL_S):
         raise StoppedError("The start of the embedded model was stopped.")
-    if time.monotonic() > deadline:
+    if deadline.is_over():
         raise ModelTimeoutError(
-            f"The embedded model did not answer within {START_LIMIT_S:.0f} s; its log is {log_file(file)}"
+            f"The embedded model did not answer within {deadline.limit_s:.0f} s; its log is {log_file(file)}"
         )
 
 
@@ -203,6 +214,7 @@ def _spawn(settings: ModelSettings, weights: Path, file: Path) -> int:
     command = [sys.executable, "-P", "-m", SERVER_MODULE, "--state", str(file), "--weights", str(weights)]
     command += ["--model", model_name(settings), "--context", str(settings.context_tokens)]
     command += ["--threads", str(settings.threads), "--idle", str(settings.idle_shutdown_s)]
+    command += ["--needs", str(_needs_bytes(settings))]
     with open(log_file(file), "wb", opener=_private) as log:
         launcher = subprocess.run(
             command,
@@ -218,6 +230,13 @@ def _spawn(settings: ModelSettings, weights: Path, file: Path) -> int:
     if launcher.returncode != 0 or not launcher.stdout.strip().isdigit():
         raise ModelUnreachableError(f"The embedded model could not be started: {_complaint(log_file(file))}")
     return int(launcher.stdout)
+
+
+def _needs_bytes(settings: ModelSettings) -> int:
+    """Memory that has to be free; 0 where nothing is known of the user's own file."""
+    if is_own(settings):
+        return 0
+    return needed_bytes(published_weights(model_name(settings)), cached_tokens(settings.context_tokens))
 
 
 def server_environment() -> dict[str, str]:

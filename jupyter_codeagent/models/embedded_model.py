@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from jupyter_codeagent.models.embedded import RunningServer, model_name, start_embedded
+from jupyter_codeagent.models.embedded import RunningServer, start_embedded
 from jupyter_codeagent.models.openai_model import OpenAIModel
+from jupyter_codeagent.models.published import is_own, model_name, published_weights
+from jupyter_codeagent.models.sizing import active_bytes
 from jupyter_codeagent.settings import ModelSettings
 from jupyter_codeagent.values import Completion, CompletionRequest
 
@@ -34,7 +37,7 @@ class EmbeddedModel:
                 name=server.model,
                 base_url=server.base_url,
                 api_key=server.api_key,
-                settings=self._settings,
+                settings=patient(self._settings),
                 supports_prefill=True,
                 supports_grammar=True,
             )
@@ -69,3 +72,11 @@ class EmbeddedModel:
         running, self._running = self._running, None
         if running is not None:
             await running[1].close()
+
+
+def patient(settings: ModelSettings) -> ModelSettings:
+    """The limit for the first piece of a reply is right for the default model; a larger one reads more slowly."""
+    if is_own(settings):
+        return settings
+    slower = active_bytes(published_weights(model_name(settings))) / active_bytes(published_weights())
+    return replace(settings, read_timeout_s=settings.read_timeout_s * max(slower, 1.0))

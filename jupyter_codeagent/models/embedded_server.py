@@ -15,11 +15,14 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
-from urllib.parse import urlsplit
 
 from jupyter_codeagent.models.embedded_state import ServerState, process_started, read_state, write_state
+from jupyter_codeagent.models.memory import machine_memory
+from jupyter_codeagent.models.sizing import gigabytes
+from jupyter_codeagent.models.speed import read_metrics, record_speed, speed_in
 
 ERRORS_ONLY = 1
 """llama.cpp's verbosity; from 4 on it would log prompts."""
@@ -34,6 +37,10 @@ LOG_LIMIT_BYTES = 1 << 20
 METRICS_TIMEOUT_S = 10.0
 USED = ("prompt_tokens_total", "prompt_tokens_cached_total", "tokens_predicted_total", "n_decode_total")
 BUSY = ("requests_processing", "requests_deferred")
+CAUSE = "error loading model: "
+"""What follows it in the log, ours or llama.cpp's, is the cause; the lines after that are only consequences."""
+OWN_MEMORY = ("GGML_BACKEND_DEVICE_TYPE_GPU",)
+"""Devices whose memory is not the machine's."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -58,6 +65,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--context", type=int, required=True)
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--idle", type=float, required=True)
+    parser.add_argument("--needs", type=int, default=0)
     return parser.parse_args(arguments)
 
 
@@ -66,6 +74,9 @@ def serve(options: argparse.Namespace) -> NoReturn:
     import xllamacpp
 
     key = secrets.token_urlsafe(32)
+    if problem := too_large(options, xllamacpp.get_device_info()):
+        print(f"{CAUSE}{problem}", file=sys.stderr, flush=True)
+        leave(options.state, 1)
     try:
         server = xllamacpp.Server(server_parameters(options, key))
     except Exception as error:  # noqa: BLE001  # a C++ exception of any kind; its text ends the log
@@ -84,6 +95,27 @@ def serve(options: argparse.Namespace) -> NoReturn:
     leave(options.state, 0)
 
 
+def too_large(options: argparse.Namespace, devices: Sequence[dict[str, Any]]) -> str:
+    """Why the model must not be loaded: it would end in the system killing something; empty if it fits.
+
+    Memory of graphics cards counts as well, where llama.cpp was built for them.
+    """
+    memory = machine_memory()
+    free = memory.free_bytes + sum(device["memory_free"] for device in devices if device["type"].name in OWN_MEMORY)
+    if options.needs <= free:
+        return ""
+    return (
+        f"{options.model} needs about {gigabytes(options.needs)} of memory, {gigabytes(free)} are free (of "
+        f"{gigabytes(memory.total_bytes)}): close other programs, end embedded models that still run (jupyter "
+        "codeagent models stop), or choose a smaller one (%agent models)"
+    )
+
+
+def cached_tokens(context_tokens: int) -> int:
+    """Tokens whose keys and values are kept: a context, and what further replies write."""
+    return context_tokens + SHARED_TOKENS
+
+
 def server_parameters(options: argparse.Namespace, key: str) -> Any:
     """llama.cpp's parameters: loopback, a key, no web page, nothing that shows prompts."""
     import xllamacpp
@@ -95,7 +127,7 @@ def server_parameters(options: argparse.Namespace, key: str) -> Any:
     # without candidates would have an eighth of the context.
     parameters.n_parallel = SLOTS
     parameters.kv_unified = True
-    parameters.n_ctx = options.context + SHARED_TOKENS
+    parameters.n_ctx = cached_tokens(options.context)
     parameters.kv_unified_per_slot = options.context
     parameters.cpuparams.n_threads = options.threads or physical_cores()
     parameters.hostnames = ["127.0.0.1"]
@@ -131,6 +163,7 @@ def watch(state: ServerState, file: Path, idle_s: float) -> None:
         try:
             with lock.acquire(timeout=0):
                 if activity(state, file) == seen:
+                    keep_speed(state, file)
                     file.unlink(missing_ok=True)
                     return
         except Timeout:
@@ -140,7 +173,7 @@ def watch(state: ServerState, file: Path, idle_s: float) -> None:
 def activity(state: ServerState, file: Path) -> tuple[float, ...] | None:
     """Counters that grow with use and the state file's time; None while a request is under way."""
     try:
-        counters = read_metrics(state)
+        counters = read_metrics(state, timeout_s=METRICS_TIMEOUT_S)
         touched = file.stat().st_mtime_ns
     except (OSError, http.client.HTTPException):
         return None  # too busy to answer: a long prompt is computed in one piece
@@ -149,16 +182,12 @@ def activity(state: ServerState, file: Path) -> tuple[float, ...] | None:
     return (touched, *(counters.get(name, 0.0) for name in USED))
 
 
-def read_metrics(state: ServerState) -> dict[str, float]:
-    """``llamacpp:NAME VALUE`` lines of the server's own metrics."""
-    connection = http.client.HTTPConnection(urlsplit(state.url).netloc, timeout=METRICS_TIMEOUT_S)
-    try:
-        connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {state.key}"})
-        text = connection.getresponse().read().decode()
-    finally:
-        connection.close()
-    pairs = (line.removeprefix("llamacpp:").split() for line in text.splitlines() if line.startswith("llamacpp:"))
-    return {name: float(value) for name, value in pairs}
+def keep_speed(state: ServerState, file: Path) -> None:
+    """So that estimates for other models have something to go by when this server is gone."""
+    with suppress(OSError, http.client.HTTPException):  # an estimate is not worth failing for
+        speed = speed_in(read_metrics(state, timeout_s=METRICS_TIMEOUT_S), state.model)
+        if speed is not None:
+            record_speed(file.parent, speed)
 
 
 def limit_log() -> None:

@@ -8,11 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from jupyter_codeagent.errors import CodeAgentError, UsageError
-from jupyter_codeagent.models.discovery import INSTALL_LOCAL, chosen_server, loopback_servers
-from jupyter_codeagent.models.embedded import embedded_installed, model_name
+from jupyter_codeagent.models.discovery import chosen_server, embedded_problem, loopback_servers
 from jupyter_codeagent.models.endpoint import host_and_port, is_loopback, origin
 from jupyter_codeagent.models.listing import list_served
-from jupyter_codeagent.models.weights import weights_ready
+from jupyter_codeagent.models.published import model_name
 from jupyter_codeagent.settings import ModelSettings
 
 
@@ -58,12 +57,7 @@ async def served_models(
 
 def embedded_state(settings: ModelSettings) -> EmbeddedState:
     """Asks nobody."""
-    problem = ""
-    if not embedded_installed():
-        problem = f"not installed: {INSTALL_LOCAL}"
-    elif not weights_ready(settings):
-        problem = "weights not fetched: jupyter codeagent models fetch"
-    return EmbeddedState(name=model_name(settings), problem=problem)
+    return EmbeddedState(name=model_name(settings), problem=embedded_problem(settings))
 
 
 def _with_its_keys(

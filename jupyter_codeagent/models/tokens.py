@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 from jupyter_codeagent.errors import ModelError
 from jupyter_codeagent.models.embedded import known_embedded
 from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback, sendable_key
-from jupyter_codeagent.settings import ModelSettings
 
 TIMEOUT_S = 1.0
 """A tokenizer answers within milliseconds; whoever does not is not worth waiting for."""
@@ -102,12 +101,12 @@ class TokenizerError(Exception):
         self.status = status
 
 
-def find_tokenizer(endpoint: ModelEndpoint, settings: ModelSettings) -> Tokenizer | None:
+def find_tokenizer(endpoint: ModelEndpoint) -> Tokenizer | None:
     """Of a server on loopback, or of the embedded one if it runs; None for any other. Sends nothing."""
     if endpoint.kind == "server" and not endpoint.remote and is_loopback(endpoint.base_url):
         url = endpoint.base_url.rstrip("/").removesuffix("/v1")
         return Tokenizer(url=url, model=endpoint.model, api_key=endpoint.api_key)
-    if endpoint.kind == "embedded" and (server := known_embedded(settings)) is not None:
+    if endpoint.kind == "embedded" and (server := known_embedded(endpoint.model)) is not None:
         return Tokenizer(url=server.base_url.removesuffix("/v1"), model=server.model, api_key=server.api_key)
     return None
 

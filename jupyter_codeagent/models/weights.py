@@ -13,10 +13,17 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from jupyter_codeagent.errors import WeightsError
+from jupyter_codeagent.errors import UsageError, WeightsError
 from jupyter_codeagent.models.hub import bytes_in, download_from_hub
 from jupyter_codeagent.models.parts import download_parts, has_digest
-from jupyter_codeagent.models.published import DEFAULT_MODEL, PublishedWeights, published_weights
+from jupyter_codeagent.models.published import (
+    DEFAULT_MODEL,
+    PublishedWeights,
+    fetch_command,
+    is_own,
+    model_name,
+    published_weights,
+)
 from jupyter_codeagent.settings import ModelSettings
 
 __all__ = [
@@ -39,7 +46,6 @@ SOURCES: tuple[tuple[str, str, Download], ...] = (
 """(directory of what is under way, name for people, how), tried in this order."""
 
 GGUF_MAGIC = b"GGUF"
-FETCH = "run: jupyter codeagent models fetch"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -53,11 +59,13 @@ def weights_path(settings: ModelSettings) -> Path:
 
     Raises
     ------
+    UsageError
+        The catalogue has no such model.
     WeightsError
         The user's own file is missing or no GGUF file.
     """
-    if not settings.weights:
-        return weights_directory() / published_weights().file
+    if not is_own(settings):
+        return weights_directory() / published_weights(model_name(settings)).file
     path = Path(settings.weights).expanduser().absolute()
     try:
         with open(path, "rb") as file:
@@ -74,9 +82,17 @@ def weights_path(settings: ModelSettings) -> Path:
 def weights_ready(settings: ModelSettings) -> bool:
     """Whether the file is there in full length; cheap, so without its digest (`ensure_weights` looks at that)."""
     try:
-        path = weights_path(settings)
-        return bool(settings.weights) or path.stat().st_size == published_weights().size_bytes
-    except (WeightsError, OSError):
+        weights_path(settings)
+    except (WeightsError, UsageError):
+        return False
+    return is_own(settings) or are_there(published_weights(model_name(settings)))
+
+
+def are_there(weights: PublishedWeights) -> bool:
+    """Whether they lie there in full length."""
+    try:
+        return (weights_directory() / weights.file).stat().st_size == weights.size_bytes
+    except OSError:
         return False
 
 
@@ -85,12 +101,14 @@ def ensure_weights(settings: ModelSettings) -> Path:
 
     Raises
     ------
+    UsageError
+        The catalogue has no such model.
     WeightsError
         The file is missing, truncated or altered.
     """
     path = weights_path(settings)
-    if not settings.weights:
-        check_weights(path, published_weights())
+    if not is_own(settings):
+        check_weights(path, published_weights(model_name(settings)))
     return path
 
 
@@ -102,17 +120,22 @@ def check_weights(path: Path, weights: PublishedWeights) -> None:
     WeightsError
         It is missing, truncated or altered.
     """
+    fetch = _fetch_hint(weights)
     try:
         found = path.stat()
     except FileNotFoundError as error:
-        raise WeightsError(f"The embedded model's weights are not there ({path}); {FETCH}") from error
+        raise WeightsError(f"The embedded model's weights are not there ({path}); {fetch}") from error
     if found.st_size != weights.size_bytes:
-        raise WeightsError(f"{path} has {found.st_size:,} bytes instead of {weights.size_bytes:,}; {FETCH}")
+        raise WeightsError(f"{path} has {found.st_size:,} bytes instead of {weights.size_bytes:,}; {fetch}")
     if _read_stamp(path) == _stamp(path, weights):
         return
     if not has_digest(path, weights.sha256):
-        raise WeightsError(f"{path} was altered: its SHA-256 is not {weights.sha256[:12]}…; {FETCH}")
+        raise WeightsError(f"{path} was altered: its SHA-256 is not {weights.sha256[:12]}…; {fetch}")
     _write_stamp(path, weights)
+
+
+def _fetch_hint(weights: PublishedWeights) -> str:
+    return f"run: {fetch_command(weights.model)}"
 
 
 def _write_stamp(path: Path, weights: PublishedWeights) -> None:
@@ -141,17 +164,24 @@ def _read_stamp(path: Path) -> object:
         return None  # then the digest is computed again
 
 
-def fetch_weights(progress: Progress | None = None, say: Callable[[str], None] = lambda _: None) -> Path:
-    """The published weights, fetched where they are not there yet, verified in full.
+def fetch_weights(
+    model: str = DEFAULT_MODEL,
+    *,
+    progress: Progress | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Path:
+    """The published weights of a model, fetched where they are not there yet, verified in full.
 
     `say` gets a line for people at each turn. What a stopped call has fetched is used by the next.
 
     Raises
     ------
+    UsageError
+        The catalogue has no such model.
     WeightsError
         No source has them, a digest is wrong, or there is no room.
     """
-    weights = published_weights()
+    weights = published_weights(model)
     directory = weights_directory()
     path = directory / weights.file
     try:
@@ -162,7 +192,7 @@ def fetch_weights(progress: Progress | None = None, say: Callable[[str], None] =
             else:
                 _fetch(path, weights, progress or (lambda _, __: None), say)
     except OSError as error:
-        raise _write_error(error, directory) from error
+        raise _write_error(error, directory, weights) from error
     return path
 
 
@@ -191,7 +221,7 @@ def _is_good(path: Path, weights: PublishedWeights, say: Callable[[str], None]) 
     try:
         check_weights(path, weights)
     except WeightsError as error:
-        say(f"{str(error).removesuffix(FETCH).rstrip('; ')}; fetching it again.")
+        say(f"{str(error).removesuffix(_fetch_hint(weights)).rstrip('; ')}; fetching it again.")
         path.unlink()
         return False
     return True
@@ -234,19 +264,21 @@ def _check_room(directory: Path, weights: PublishedWeights) -> None:
     if free < missing:
         raise WeightsError(
             f"The weights need {missing / 1e6:,.1f} MB more in {directory.parents[1]}, "
-            f"{free / 1e6:,.1f} MB are free; make room, or set XDG_CACHE_HOME to a larger disk, then {FETCH}"
+            f"{free / 1e6:,.1f} MB are free; make room, or set XDG_CACHE_HOME to a larger disk, then "
+            f"{_fetch_hint(weights)}"
         )
 
 
-def _write_error(error: OSError, directory: Path) -> WeightsError:
+def _write_error(error: OSError, directory: Path, weights: PublishedWeights) -> WeightsError:
     if error.errno in NO_ROOM:
         return WeightsError(
-            f"The disk of {directory} is full ({error.strerror}); make room and {FETCH} (what is there is kept)."
+            f"The disk of {directory} is full ({error.strerror}); make room and {_fetch_hint(weights)} (what is "
+            "there is kept)."
         )
     return WeightsError(f"The weights cannot be written to {directory}: {error}.")
 
 
-def fetch_weights_with_bar() -> Path:
+def fetch_weights_with_bar(model: str = DEFAULT_MODEL) -> Path:
     """As `fetch_weights`, with a progress bar and lines for people on stderr."""
     try:
         from tqdm import tqdm
@@ -260,7 +292,7 @@ def fetch_weights_with_bar() -> Path:
         bars[0].update(done - bars[0].n)
 
     try:
-        return fetch_weights(show, lambda line: tqdm.write(line, file=sys.stderr))
+        return fetch_weights(model, progress=show, say=lambda line: tqdm.write(line, file=sys.stderr))
     finally:
         for bar in bars:
             bar.close()

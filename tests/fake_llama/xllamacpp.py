@@ -15,6 +15,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from typing import Any
 
+TOKENS_PER_S = 25.0
+
+
+def get_device_info() -> list[dict[str, Any]]:
+    return [{"type": SimpleNamespace(name="GGML_BACKEND_DEVICE_TYPE_CPU"), "memory_free": 1 << 50}]
+
 
 class CommonParams(SimpleNamespace):
     def __init__(self) -> None:
@@ -44,13 +50,14 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(
                 "# TYPE llamacpp:tokens_predicted_total counter\n"
                 f"llamacpp:tokens_predicted_total {_Handler.predicted}\n"
+                f"llamacpp:tokens_predicted_seconds_total {_Handler.predicted / TOKENS_PER_S}\n"
                 f"llamacpp:requests_processing {_Handler.processing}\n"
             )
         else:
             self._answer(json.dumps({"data": [{"id": next(iter(self.parameters.model_alias))}]}))
 
     def do_POST(self) -> None:
-        """``{"work_s": seconds, "log": text}``: be busy so long, write the text to the log. Messages: a reply."""
+        """``{"work_s": seconds, "log": text, "tokens": number}``: be busy, log, count. Messages: a reply."""
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path == "/tokenize":
             self._answer(json.dumps({"tokens": list(range(len(request["content"])))}))
@@ -63,7 +70,7 @@ class _Handler(BaseHTTPRequestHandler):
         sys.stderr.flush()
         time.sleep(request.get("work_s", 0))
         _Handler.processing -= 1
-        _Handler.predicted += 1
+        _Handler.predicted += request.get("tokens", 1)
         self._answer("{}")
 
     def _stream(self, words: list[str]) -> None:

@@ -160,6 +160,14 @@ def test_a_server_elsewhere_is_used_only_after_a_yes_that_names_it(monkeypatch: 
     assert settings.view()["server"] == {"model": "big", "label": "models.example.org", "remote": True}
 
 
+def test_a_model_of_the_catalogue_is_shown_as_one_that_runs_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, config, _ = session(monkeypatch, {})
+
+    config.choose(model="embedded:granite-4.1-8b")
+
+    assert settings.view()["server"] == {"model": "granite-4.1-8b", "label": "embedded", "remote": False}
+
+
 def test_a_change_that_the_administrator_forbids_is_refused_with_the_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -6,8 +6,9 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from jupyter_codeagent import errors
 from jupyter_codeagent.models import discovery
 from jupyter_codeagent.models.discovery import chosen_server, list_models, open_model, resolve_model
 from jupyter_codeagent.models.embedded import stop_embedded
-from jupyter_codeagent.models.embedded_model import EmbeddedModel
+from jupyter_codeagent.models.embedded_model import EmbeddedModel, patient
 from jupyter_codeagent.models.endpoint import ModelEndpoint, host_and_port
 from jupyter_codeagent.models.listing import list_served
+from jupyter_codeagent.models.published import published_weights
 from jupyter_codeagent.settings import ModelSettings
 
 pytestmark = pytest.mark.alone  # a local server has a third of a second to show itself
@@ -217,6 +219,89 @@ def test_a_password_in_a_bad_address_is_not_told() -> None:
 
 def test_an_ipv6_address_keeps_its_brackets() -> None:
     assert host_and_port("http://[::1]:8080/v1") == "[::1]:8080"
+
+
+# --- models of the catalogue ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Makes it look as if the weights of a model were there."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(discovery, "embedded_installed", lambda: True)
+
+    def fetch(model: str) -> None:
+        weights = published_weights(model)
+        file = tmp_path / "jupyter-codeagent" / "weights" / weights.file
+        file.parent.mkdir(parents=True)
+        with open(file, "wb") as opened:
+            opened.truncate(weights.size_bytes)
+
+    return fetch
+
+
+def test_a_model_of_the_catalogue_is_used_by_its_name(
+    ports: dict[int, str], fetched: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched("granite-4.1-8b")
+
+    named = resolve(ModelSettings(model="granite-4.1-8b"))
+    assert (named.model, named.kind, named.label, named.remote) == ("granite-4.1-8b", "embedded", "embedded", False)
+    assert resolve(ModelSettings(model="embedded:granite-4.1-8b")) == named
+    assert resolve(ModelSettings(), {"CODEAGENT_MODEL": "embedded:granite-4.1-8b"}) == named
+
+
+def test_a_name_alone_is_looked_for_on_servers_first_and_with_embedded_nowhere_else(
+    ports: dict[int, str], fetched: Callable[[str], None], model_server: ModelServer
+) -> None:
+    fetched("granite-4.1-8b")
+    model_server.models = [{"id": "granite-4.1-8b"}]
+    ports[port_of(model_server)] = "LM Studio"
+    chosen = {"CODEAGENT_BASE_URL": model_server.url}
+
+    assert resolve(ModelSettings(model="granite-4.1-8b")).kind == "server"
+    assert resolve(ModelSettings(model="embedded:granite-4.1-8b"), chosen).kind == "embedded"
+    with pytest.raises(errors.ModelNotFoundError, match=r"has no model 'embedded:granite-4\.1-8b'"):
+        resolve(ModelSettings(model="embedded:granite-4.1-8b", base_url=model_server.url))
+
+
+@pytest.mark.parametrize("name", ["granite-4.1-8b", "embedded:granite-4.1-8b"])
+def test_a_model_whose_weights_are_not_there_says_how_to_get_them(
+    ports: dict[int, str], fetched: Callable[[str], None], name: str
+) -> None:
+    with pytest.raises(errors.WeightsError, match=r"run: jupyter codeagent models fetch granite-4\.1-8b$"):
+        resolve(ModelSettings(model=name))
+
+
+def test_embedded_with_an_unknown_name_names_the_known(fetched: Callable[[str], None]) -> None:
+    with pytest.raises(errors.UsageError, match=r"no model 'granite'; it has: .*granite-4.1-8b"):
+        resolve(ModelSettings(model="embedded:granite"))
+
+
+def test_the_model_that_was_found_is_the_one_that_is_opened(
+    ports: dict[int, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[ModelSettings] = []
+
+    async def ready(model: EmbeddedModel) -> None:
+        opened.append(model._settings)
+
+    monkeypatch.setattr(EmbeddedModel, "ready", ready)
+    endpoint = ModelEndpoint(model="granite-4.1-8b", label="embedded", kind="embedded", remote=False)
+    model = asyncio.run(open_model(endpoint, ModelSettings()))
+
+    assert model.name == "granite-4.1-8b"
+    assert [settings.model for settings in opened] == ["embedded:granite-4.1-8b"]
+
+
+def test_a_larger_model_is_given_more_time_for_its_prompt() -> None:
+    default, larger = ModelSettings(), ModelSettings(model="embedded:qwen2.5-coder-7b-instruct")
+
+    assert patient(default) == default
+    assert patient(replace(default, model="embedded:qwen2.5-coder-0.5b-instruct")).read_timeout_s == 120
+    assert patient(larger).read_timeout_s == pytest.approx(503, abs=1)
+    own = ModelSettings(weights="/somewhere/mine.gguf")
+    assert patient(own) == own
 
 
 # --- lists, opening -------------------------------------------------------------------------------

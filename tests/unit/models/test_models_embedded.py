@@ -23,11 +23,15 @@ from jupyter_codeagent.models.embedded import (
     embedded_installed,
     known_embedded,
     start_embedded,
+    start_limit_s,
     stop_embedded,
 )
 from jupyter_codeagent.models.embedded_server import LOG_LIMIT_BYTES
 from jupyter_codeagent.models.embedded_state import process_started, state_directory
 from jupyter_codeagent.models.endpoint import ModelEndpoint
+from jupyter_codeagent.models.published import DEFAULT_MODEL
+from jupyter_codeagent.models.sizing import MeasuredSpeed
+from jupyter_codeagent.models.speed import measured_speed
 from jupyter_codeagent.settings import ModelSettings
 
 TESTS = Path(__file__).parents[2]
@@ -181,6 +185,44 @@ def test_asking_for_the_server_keeps_it(settings: ModelSettings) -> None:
         time.sleep(0.2)
 
 
+def test_the_speed_of_a_server_is_known_while_it_runs_and_after_it_has_ended(
+    settings: ModelSettings, tmp_path: Path
+) -> None:
+    weights = tmp_path / f"{DEFAULT_MODEL}.gguf"
+    weights.write_bytes(b"GGUF")
+    assert measured_speed() is None
+    server = start(_idle_after(replace(settings, weights=str(weights)), 1.0))
+    assert measured_speed() is None, "nothing was written yet"
+
+    ask(server, {"tokens": 50})
+    running = measured_speed()
+
+    assert eventually(lambda: not is_running(server))
+    assert running == measured_speed() == MeasuredSpeed(model=DEFAULT_MODEL, tokens_per_s=25.0)
+
+
+def test_the_speed_of_a_file_that_is_not_in_the_catalogue_tells_nothing_of_others(settings: ModelSettings) -> None:
+    ask(start(settings), {"tokens": 50})
+
+    assert measured_speed() is None
+
+
+def test_a_model_that_needs_more_memory_than_is_free_is_not_loaded(
+    settings: ModelSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "_needs_bytes", lambda _: 1 << 60)
+
+    with pytest.raises(
+        ModelUnreachableError, match=r"own needs about 1152921505 GB of memory, .* choose a smaller one"
+    ):
+        start(settings)
+
+
+def test_a_large_file_may_take_longer_to_load() -> None:
+    assert start_limit_s(1_117_320_768) == pytest.approx(112, abs=1)
+    assert start_limit_s(18_556_689_568) == pytest.approx(461, abs=1)
+
+
 def _idle_after(settings: ModelSettings, seconds: float) -> ModelSettings:
     return replace(settings, idle_shutdown_s=seconds)
 
@@ -332,10 +374,8 @@ def test_that_it_is_loaded_is_told_before_it_answers_and_once_more_after_it_has_
         choice = ModelChoice()
 
         async def run() -> int:
-            await choice.open(
-                endpoint, settings, on_loading=lambda: told.append(known_embedded(settings) is not None)
-            )
-            assert known_embedded(settings) is not None, "it is ready to be asked"
+            await choice.open(endpoint, settings, on_loading=lambda: told.append(known_embedded("own") is not None))
+            assert known_embedded("own") is not None, "it is ready to be asked"
             return len(told)
 
         first, second = await run(), await run()

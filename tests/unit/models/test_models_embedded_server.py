@@ -5,12 +5,21 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from jupyter_codeagent.models import embedded_server
-from jupyter_codeagent.models.embedded_server import SLOTS, activity, parse, physical_cores, server_parameters
+from jupyter_codeagent.models.embedded_server import (
+    SLOTS,
+    activity,
+    parse,
+    physical_cores,
+    server_parameters,
+    too_large,
+)
 from jupyter_codeagent.models.embedded_state import ServerState
+from jupyter_codeagent.models.memory import MachineMemory
 from jupyter_codeagent.settings import Settings
 
 ARGUMENTS = ["--state", "s.json", "--weights", "w.gguf", "--model", "small", "--context", "4096", "--idle", "900"]
@@ -44,6 +53,29 @@ def test_threads_that_were_asked_for_are_taken() -> None:
     assert server_parameters(options, "key").cpuparams.n_threads == 3
 
 
+@pytest.mark.parametrize(
+    ("device", "fits"),
+    [("GGML_BACKEND_DEVICE_TYPE_CPU", False), ("GGML_BACKEND_DEVICE_TYPE_GPU", True)],
+)
+def test_only_memory_of_a_graphics_card_counts_beside_the_machines(
+    monkeypatch: pytest.MonkeyPatch, device: str, fits: bool
+) -> None:
+    memory = MachineMemory(total_bytes=16 * 10**9, free_bytes=4 * 10**9)
+    monkeypatch.setattr(embedded_server, "machine_memory", lambda: memory)
+    options = parse([*ARGUMENTS, "--threads", "0", "--needs", str(12 * 10**9)])
+
+    problem = too_large(options, [{"type": SimpleNamespace(name=device), "memory_free": 24 * 10**9}])
+
+    if fits:
+        assert problem == ""
+    else:
+        assert problem.startswith("small needs about 12 GB of memory, 4.0 GB are free (of 16 GB): close other")
+
+
+def test_what_is_not_known_is_tried() -> None:
+    assert too_large(parse([*ARGUMENTS, "--threads", "0"]), []) == ""
+
+
 def test_hyper_threads_of_a_core_count_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
     monkeypatch.setattr(embedded_server, "_siblings", lambda cpu: f"{cpu % 2},{cpu % 2 + 2}")
@@ -74,7 +106,7 @@ def test_counters_and_the_time_of_the_file_tell_use(
     file = tmp_path / "state.json"
     file.touch()
     counters = {"tokens_predicted_total": 1.0, "requests_processing": 0.0}
-    monkeypatch.setattr(embedded_server, "read_metrics", lambda _: counters)
+    monkeypatch.setattr(embedded_server, "read_metrics", lambda _, timeout_s: counters)
 
     before = activity(state, file)
     assert activity(state, file) == before
@@ -89,7 +121,7 @@ def test_counters_and_the_time_of_the_file_tell_use(
 def test_a_request_under_way_or_waiting_is_use(
     state: ServerState, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counter: str
 ) -> None:
-    monkeypatch.setattr(embedded_server, "read_metrics", lambda _: {counter: 1.0})
+    monkeypatch.setattr(embedded_server, "read_metrics", lambda _, timeout_s: {counter: 1.0})
 
     assert activity(state, tmp_path) is None
 

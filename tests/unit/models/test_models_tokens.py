@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from model_server import ModelServer, serving
 
-from jupyter_codeagent.models.embedded import model_name
 from jupyter_codeagent.models.embedded_state import ServerState, process_started, write_state
 from jupyter_codeagent.models.endpoint import ModelEndpoint
+from jupyter_codeagent.models.published import model_name
 from jupyter_codeagent.models.tokens import TokenCounter, Tokenizer, estimate_tokens, find_tokenizer
 from jupyter_codeagent.settings import ModelSettings
 
@@ -32,7 +32,7 @@ def endpoint(url: str, *, remote: bool = False) -> ModelEndpoint:
 
 
 def tokenizer_of(server: ModelServer) -> Tokenizer:
-    found = find_tokenizer(endpoint(server.url), ModelSettings())
+    found = find_tokenizer(endpoint(server.url))
     assert found is not None
     return found
 
@@ -68,10 +68,10 @@ def test_a_server_without_a_tokenizer_is_asked_once_and_the_figure_says_that_it_
 
 def test_nothing_is_sent_to_another_machine_for_counting() -> None:
     for url in ("https://api.example.com/v1", "http://10.1.2.3:8000/v1", "http://localhost.example.com/v1"):
-        assert find_tokenizer(endpoint(url, remote=True), ModelSettings()) is None
-        assert find_tokenizer(endpoint(url), ModelSettings()) is None
+        assert find_tokenizer(endpoint(url, remote=True)) is None
+        assert find_tokenizer(endpoint(url)) is None
     registered = ModelEndpoint(model="m", label="x", kind="registered", remote=False)
-    assert find_tokenizer(registered, ModelSettings()) is None
+    assert find_tokenizer(registered) is None
 
 
 def test_loopback_is_not_asked_through_the_users_proxy(
@@ -86,7 +86,7 @@ def test_loopback_is_not_asked_through_the_users_proxy(
 def test_the_embedded_model_is_not_started_for_counting(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODEAGENT_STATE_DIR", str(tmp_path))
     embedded = ModelEndpoint(model="m", label="embedded", kind="embedded", remote=False)
-    assert find_tokenizer(embedded, ModelSettings()) is None
+    assert find_tokenizer(embedded) is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -104,10 +104,10 @@ def test_the_embedded_model_counts_when_it_runs_already(
     write_state(tmp_path / "server-1.json", state)
     server.tokenizer = like_llama
     embedded = ModelEndpoint(model=state.model, label="embedded", kind="embedded", remote=False)
-    assert TokenCounter().count(LINES, find_tokenizer(embedded, ModelSettings())).counted
+    assert TokenCounter().count(LINES, find_tokenizer(embedded)).counted
     assert server.headers[-1]["authorization"] == "Bearer its-own-key"
-    other = ModelSettings(weights="/somewhere/other.gguf")
-    assert find_tokenizer(embedded, other) is None
+    other = ModelEndpoint(model="other", label="embedded", kind="embedded", remote=False)
+    assert find_tokenizer(other) is None
 
 
 @pytest.mark.parametrize(

