@@ -60,8 +60,13 @@ def build_parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="check model, sandbox and front end")
     doctor.set_defaults(command=doctor_command)
 
-    models = commands.add_parser("models", help="list the models that were found; fetch the embedded one")
-    models.add_argument("action", nargs="?", choices=["list", "fetch", "stop"], default="list")
+    models = commands.add_parser(
+        "models", help="list the models that were found and those that could run here; fetch one of these"
+    )
+    models.add_argument(
+        "action", nargs="?", choices=["list", "fetch", "stop"], default="list", help="stop: end embedded models"
+    )
+    models.add_argument("name", nargs="?", default="", help="one of the catalogue, for list and fetch")
     models.set_defaults(command=models_command)
 
     history = commands.add_parser("history", help="list, search, show and export runs")
@@ -150,20 +155,30 @@ def doctor_command(options: argparse.Namespace) -> int:
 
 
 def models_command(options: argparse.Namespace) -> int:
-    """List, fetch the embedded model's weights, or stop its server."""
+    """List, fetch the weights of a model that can run here, or stop the servers of those that do."""
     from jupyter_codeagent import doctor
     from jupyter_codeagent.models.discovery import list_models
+    from jupyter_codeagent.models.offer import notes_before_fetching, offered_text
+    from jupyter_codeagent.models.published import DEFAULT_MODEL, EMBEDDED_PREFIX, published_weights
 
     if options.action == "fetch":
         from jupyter_codeagent.models.weights import fetch_weights_with_bar
 
-        print(fetch_weights_with_bar())
+        settings = _settings().model
+        weights = published_weights(options.name.removeprefix(EMBEDDED_PREFIX) or DEFAULT_MODEL)
+        for note in notes_before_fetching(weights, settings):
+            _progress(note)
+        print(fetch_weights_with_bar(weights.model))
+        _progress(f"use it: %agent use {EMBEDDED_PREFIX}{weights.model}")
     elif options.action == "stop":
         from jupyter_codeagent.models.embedded import stop_embedded
 
         print("stopped" if stop_embedded() else "the embedded model was not running")
     else:
-        print(doctor.models_text(asyncio.run(list_models(_settings().model, os.environ))))
+        settings = _settings().model
+        if not options.name:
+            print(f"{doctor.models_text(asyncio.run(list_models(settings, os.environ)))}\n")
+        print(offered_text(settings, options.name))
     return 0
 
 

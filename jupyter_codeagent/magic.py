@@ -23,6 +23,7 @@ from jupyter_codeagent.errors import CodeAgentError, UsageError
 from jupyter_codeagent.failures import Failure, Failures
 from jupyter_codeagent.history import RunFilter
 from jupyter_codeagent.models.discovery import list_models
+from jupyter_codeagent.models.offer import offered_text
 from jupyter_codeagent.models.tokens import find_tokenizer
 from jupyter_codeagent.options import RunOptions, build_parser, parse_options
 from jupyter_codeagent.outputs import visible_code
@@ -39,7 +40,7 @@ from jupyter_codeagent.variables.visible import check_columns
 SUBCOMMANDS: dict[str, str] = {
     "help": "this text",
     "status": "model, sandbox level in force, shared variables, tokens so far",
-    "models": "the models that were found",
+    "models [NAME]": "the models that were found, those that could run here, or one of these in detail",
     "use NAME": "take this model from now on",
     "share a,b[c]": "always copy these variables; show these columns again",
     "hide a,b[c,'d e']": "never tell the model of these variables or columns, never copy them",
@@ -172,7 +173,7 @@ class AgentMagics(Magics):
         return {
             "help": lambda _: print(help_text()),
             "status": lambda _: print(self._status()),
-            "models": lambda _: print(self._models()),
+            "models": lambda name: print(self._models(name)),
             "use": self._use,
             "share": lambda names: self._set_shared(names, "shared"),
             "hide": lambda names: self._set_shared(names, "hidden"),
@@ -291,9 +292,12 @@ class AgentMagics(Magics):
         checks = self.session.background.run(doctor.run_checks(self.session.settings()))
         print(doctor.checks_text(checks))
 
-    def _models(self) -> str:
-        found = list_models(self.session.settings().model, os.environ)
-        return doctor.models_text(self.session.background.run(found))
+    def _models(self, name: str) -> str:
+        settings = self.session.settings().model
+        if name:
+            return offered_text(settings, name)
+        found = self.session.background.run(list_models(settings, os.environ))
+        return f"{doctor.models_text(found)}\n\n{offered_text(settings)}"
 
 
 def help_text() -> str:

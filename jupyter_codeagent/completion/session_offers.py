@@ -13,6 +13,8 @@ from jupyter_codeagent.completion.position import Grammar
 from jupyter_codeagent.errors import CodeAgentError
 from jupyter_codeagent.history import RunFilter
 from jupyter_codeagent.models.discovery import FoundModel, list_models
+from jupyter_codeagent.models.offer import fetched_models
+from jupyter_codeagent.models.published import EMBEDDED, EMBEDDED_PREFIX, catalogue
 from jupyter_codeagent.options import build_parser
 from jupyter_codeagent.session import AgentSession
 
@@ -61,7 +63,11 @@ def session_offers(
         for cell, error in failed():
             yield Offer(text=cell, meaning=" ".join(error.split())[:60])
 
-    by_command = {"RUN": runs, "NAME": lambda: (), "[CELL]": fixable}
+    def published() -> Iterator[Offer]:
+        for model, weights in catalogue().items():
+            yield Offer(text=model, meaning=weights.licence)
+
+    by_command = {"RUN": runs, "NAME": lambda: (), "[CELL]": fixable, "[NAME]": published}
     return Offers(
         grammar=Grammar(
             values={text: action.nargs != 0 for action in actions for text in action.option_strings},
@@ -144,4 +150,6 @@ class _Models:
             found = task.result()
         except CodeAgentError:
             return []  # who runs `%agent models` is told why; a key press asks again
-        return [Offer(text=model.name, meaning=model.label) for model in found if model.ready]
+        listed = {model.name: model.label for model in found if model.ready}
+        others = {f"{EMBEDDED_PREFIX}{model}": EMBEDDED for model in fetched_models() if model not in listed}
+        return [Offer(text=name, meaning=label) for name, label in (listed | others).items()]

@@ -222,7 +222,11 @@ def test_subcommands_answer(kernel: Kernel, model_server: ModelServer) -> None:
     assert "Oslo has 5." in kernel.run("%agent show").text
     assert "accepted" in kernel.run("%agent accept").text
     assert "Nothing is running" in kernel.run("%agent stop").text
-    assert "scripted" in kernel.run("%agent models").text
+    offered = kernel.run("%agent models").text
+    assert "scripted" in offered
+    assert "qwen3-coder-30b-a3b-instruct" in offered
+    assert "%agent use embedded:granite-4.1-8b" in kernel.run("%agent models granite-4.1-8b").text
+    assert "run: jupyter codeagent models fetch" in kernel.run("%agent use embedded:granite-4.1-8b").error
 
 
 def test_fix_repairs_the_last_failed_cell(kernel: Kernel, model_server: ModelServer) -> None:

@@ -1,0 +1,44 @@
+"""How the models of the catalogue did when we measured them (`python -m evals`), as committed in `scores.json`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """One measurement of one model."""
+
+    suite: str
+    """What was asked, as the evaluation calls it: ``DABench``, ``own``."""
+    right: int
+    of: int
+    version: str
+    """Of jupyter-codeagent."""
+    date: str
+    """``2026-11-22``."""
+
+
+def measured_scores() -> dict[str, Score]:
+    """By model; those that were not measured are missing."""
+    entries = json.loads(files("jupyter_codeagent.models").joinpath("scores.json").read_text("utf-8"))
+    return {model: Score(**entry) for model, entry in entries.items() if entry is not None}
+
+
+def this_version() -> str:
+    """Of jupyter-codeagent; empty for a checkout that nobody installed."""
+    try:
+        return version("jupyter-codeagent")
+    except PackageNotFoundError:
+        return ""
+
+
+def score_text(score: Score | None, this: str) -> str:
+    """``87 of 132 DABench``; what another version than `this` reached is told with that version."""
+    if score is None:
+        return "untested"
+    text = f"{score.right} of {score.of} {score.suite}"
+    return text if score.version == this else f"{text} ({score.version})"
