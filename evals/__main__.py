@@ -24,6 +24,7 @@ from evals.systems.ours import Ours
 from evals.systems.peer import INSTALLED, WORKERS, Peer, install
 from evals.task import Task
 from jupyter_codeagent.models.embedded import RunningServer, start_embedded
+from jupyter_codeagent.models.published import is_embedded
 from jupyter_codeagent.settings import ModelSettings
 
 
@@ -72,7 +73,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--candidates", type=int, default=1, help="of ours")
     parser.add_argument("--without", default="", help="techniques to take out of ours, to see what they are worth")
     parser.add_argument("--base-url", default="", help="of another server than the embedded one, with --model")
-    parser.add_argument("--model", default="", help="its name there; a key is read from CODEAGENT_API_KEY")
+    parser.add_argument("--model", default="", help="its name there (key: CODEAGENT_API_KEY), or embedded:NAME")
     parser.add_argument("--only", default="", help="a regular expression for ids of tasks")
     parser.add_argument("--every", type=int, default=1, help="each K-th task only")
     parser.add_argument(
@@ -83,8 +84,8 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     options.without = [technique for technique in options.without.split(",") if technique]
     if options.what == "dabench" and options.folder is None:
         parser.error("dabench needs --folder: the benchmark's data may not be shipped with this project")
-    if bool(options.base_url) != bool(options.model):
-        parser.error("--base-url and --model belong together")
+    if bool(options.base_url) != bool(options.model and not is_embedded(options.model)):
+        parser.error("--base-url and --model belong together; without a server the model is embedded:NAME")
     return options
 
 
@@ -101,7 +102,7 @@ def chosen(tasks: Sequence[Task], only: str, every: int) -> list[Task]:
 def _server(options: argparse.Namespace) -> RunningServer:
     """The user's, else the embedded one."""
     if not options.base_url:
-        return asyncio.run(start_embedded(ModelSettings()))
+        return asyncio.run(start_embedded(ModelSettings(model=options.model)))
     key = os.environ.get("CODEAGENT_API_KEY", "none")
     return RunningServer(base_url=options.base_url, api_key=key, model=options.model, pid=0)
 
