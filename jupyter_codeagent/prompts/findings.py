@@ -24,8 +24,9 @@ MAX_NAME_WORDS = 6
 
 # Possessive: the text may be made to have a pattern try everything.
 _NUMBER = re.compile(
-    r"(?<![\w.])(?P<value>[-\u2212]?(?:\d{1,3}(?:,\d{3})++(?!\d)|\d++)?(?P<digits>(?<=\d)\.\d*+|\.\d++)?(?:(?<=[\d.])[eE][-+]?\d++)?)"
-    r"(?P<percent>\s?%)?(?!\w)"
+    r"(?<![\w.])(?=[-\u2212]?\.?\d)"
+    r"(?P<value>[-\u2212]?(?:\d{1,3}(?:,\d{3})++(?!\d)|\d++)?(?P<digits>(?<=\d)\.\d*+|\.\d++)?"
+    r"(?:(?<=[\d.])[eE][-+]?\d++)?)(?P<percent>\s?%)?(?!\w)"
 )
 _WORD = re.compile(r"[^\W_]+")
 _TYPED = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")
@@ -36,9 +37,10 @@ _CELLS = re.compile(r"\s{2,}|\t")
 _FOOTER = re.compile(r"\s*(?:Name:|dtype:|Length:|Freq:|Categories |\[\d+ rows|shape:)")
 _RULES = str.maketrans(dict.fromkeys("│┆║|", "\t") | dict.fromkeys("┌┬┐├┼┤└┴┘─═╞╪╡╭╮╰╯╌", " "))
 _WARNING = re.compile(r"\b\w*Warning: ")
-_SAME_WORD = {"average": "mean", "avg": "mean", "stdev": "std"}
+_MIDNIGHT = re.compile(r"(?<=\d)[ T]00:00:00(?:\.0+)?(?!\S)")
+_SAME_WORD = {"average": "mean", "avg": "mean", "pvalue": "p", "stdev": "std"}
 _FILLER = re.compile(
-    r"an?|and|answer|are|by|equals|figure|for|ha(?:s|ve)|in|is|its?|of|on|result|the(?:re)?|to|values?|w(?:as|ere)"
+    r"an?|and|answer|are|by|equals|figure|for|ha(?:s|ve)|in|is|its?|of|on|\w{0,40}result|statistic|the(?:re)?|to|values?|w(?:as|ere)"
 )
 
 
@@ -194,7 +196,8 @@ def _text(value: str | list[str]) -> str:
 def _rows_of_text(text: str) -> Iterator[Row]:
     """Lines; those next to each other that are divided into cells are a table."""
     table: list[list[str]] = []
-    lines = (_TYPED.sub(r"\1", line).strip() for line in text.translate(_RULES).split("\n"))
+    text = _MIDNIGHT.sub("", text.translate(_RULES))
+    lines = (_TYPED.sub(r"\1", line).strip() for line in text.split("\n"))
     for line in lines:
         cells = [cell for cell in _CELLS.split(line) if cell.strip()]
         if len(cells) > 1:
@@ -220,10 +223,11 @@ def _rows_of_line(line: str) -> list[Row]:
 
 
 def _pair(key: str, value: str) -> Row:
-    words, figures = _words(key, numbers=True), _figures(value)
-    if not figures:
-        return Row(figures=(), words=(*words, *_words(value)))
-    return Row(figures=figures, words=words, keyed=bool(words))
+    """Words before the figure are of its key (``Top carrier: UA (58665)``), those behind it are units."""
+    figures = _figures(value)
+    before = _NUMBER.split(value, maxsplit=1)[0]
+    words = (*_words(key, numbers=True), *_words(before))
+    return Row(figures=figures, words=words, keyed=bool(words and figures))
 
 
 def _rows_of_cells(table: Sequence[Sequence[str]]) -> list[Row]:

@@ -49,6 +49,10 @@ FRAME_HTML = (
         (SERIES, "{'male': 577, 'female': 314}"),
         ("0    5\n1    7", "5\n7"),
         ("Germany", "The country is Germany."),
+        ("UA    58665\nName: count, dtype: int64", "Top carrier: UA (58665)"),
+        ("Mean delay: 12.5 min", "Mean delay: 12.50 minutes"),
+        ("2013-07-04 00:00:00", "2013-07-04"),
+        ("PearsonRResult(statistic=np.float64(0.03658), pvalue=0.6070246)", "Correlation: 0.0366, p-value: 0.607"),
         ("┌─────┐\n│ a   │\n╞═════╡\n│ 3.5 │\n└─────┘", "3.5"),
     ],
 )
