@@ -242,6 +242,7 @@ def _fetch(path: Path, weights: PublishedWeights, progress: Progress, say: Calla
             failures.append(f"from {label}: {error}")
             say(f"Not from {label}: {error}.")
             continue
+        say(f"All {weights.size_bytes / 1e9:.1f} GB are there; their SHA-256 is compared.")
         if not has_digest(found, weights.sha256):
             shutil.rmtree(directory)
             raise WeightsError(
