@@ -39,7 +39,7 @@ def _task(entry: dict[str, Any], label: list[list[str]], folder: Path) -> Task:
         source=f"DABench: {entry['file_name']}",
         setup=f"import pandas as pd\ndf = pd.read_csv({str(table)!r})",
         variables=("df",),
-        turns=(Turn(prompt=prompt(entry), check=scored(label), reference="", wrong=()),),
+        turns=(Turn(prompt=prompt(entry), check=scored(label), reference="", wrong=(), verbatim=True),),
     )
 
 

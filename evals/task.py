@@ -57,10 +57,13 @@ class Turn:
     wrong: tuple[str, ...]
     """Programs that run and answer wrongly, in a way analysts get wrong."""
 
+    verbatim: bool = False
+    """The prompt's line breaks are meant; else they are those of the file that it stands in."""
+
     @property
     def question(self) -> str:
-        """The prompt as it is asked: without the line breaks of this file."""
-        return " ".join(self.prompt.split())
+        """The prompt as it is asked."""
+        return self.prompt if self.verbatim else " ".join(self.prompt.split())
 
 
 @dataclass(frozen=True, kw_only=True)

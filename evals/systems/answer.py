@@ -22,6 +22,9 @@ class Spent:
     completion_tokens: int = 0
     cached_tokens: int = 0
     """Part of `prompt_tokens` that came from the server's prefix cache; 0 where it does not say."""
+    later_prompt_tokens: int = 0
+    """Part of `prompt_tokens` of the calls after the first of a run."""
+    later_cached_tokens: int = 0
     seconds: float = 0.0
 
     def __add__(self, other: Spent) -> Spent:
@@ -30,6 +33,8 @@ class Spent:
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
             cached_tokens=self.cached_tokens + other.cached_tokens,
+            later_prompt_tokens=self.later_prompt_tokens + other.later_prompt_tokens,
+            later_cached_tokens=self.later_cached_tokens + other.later_cached_tokens,
             seconds=self.seconds + other.seconds,
         )
 

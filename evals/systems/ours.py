@@ -85,6 +85,7 @@ class Ours:
 
     def _answer(self, run: AgentRun, seconds: float) -> Answer:
         text = output_text(ExecutionResult(status="ok", outputs=run.outputs))
+        first = run.steps[0].usage if run.steps else run.usage
         return Answer(
             evidence=self._evidence(run, f"{text}\n{run.answer}".strip()),
             programs=[step.code for step in run.steps if step.code],
@@ -93,6 +94,8 @@ class Ours:
                 prompt_tokens=run.usage.prompt_tokens,
                 completion_tokens=run.usage.completion_tokens,
                 cached_tokens=run.usage.cached_tokens,
+                later_prompt_tokens=run.usage.prompt_tokens - first.prompt_tokens,
+                later_cached_tokens=run.usage.cached_tokens - first.cached_tokens,
                 seconds=seconds,
             ),
             ran_at_once=bool(run.steps) and _ran(run.steps[0]),
