@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from jupyter_codeagent.errors import ContextTooLongError
 from jupyter_codeagent.models.protocol import Model
 from jupyter_codeagent.outputs import deceiving_characters
 from jupyter_codeagent.outputs.interactive import INTERACTIVE_MIME
@@ -44,6 +45,7 @@ from jupyter_codeagent.prompts.observe import (
 )
 from jupyter_codeagent.prompts.repair import repair, repair_missing
 from jupyter_codeagent.prompts.rewrite import Prepared, prepare
+from jupyter_codeagent.prompts.room import Room, fit
 from jupyter_codeagent.prompts.system import STOP, STOP_PREFILLED, first_messages, next_messages, prefill
 from jupyter_codeagent.sandbox.protocol import CodeRunner
 from jupyter_codeagent.values import (
@@ -113,6 +115,8 @@ class Tools:
     """Before each execution: what an attempt that is not kept did to the copies is undone."""
     hidden_columns: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Variable -> labels that the user hides; told of only where code asks for one of them."""
+    room: Room | None = None
+    """The model's context; None where there is no limit to keep to."""
 
 
 async def run_agent(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> AgentRun:
@@ -124,7 +128,8 @@ async def run_agent(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> Agent
     Raises
     ------
     ModelError, SandboxError
-        The record as far as it came was reported to the watcher.
+        The record as far as it came was reported to the watcher. ContextTooLongError also where the question alone
+        does not fit; nothing was sent then.
     """
     return await go_on(run, await _step(run, conversation(run, turns), tools), tools)
 
@@ -174,12 +179,27 @@ async def _step(run: AgentRun, messages: tuple[Message, ...], tools: Tools) -> S
 
 
 async def begin_step(run: AgentRun, messages: tuple[Message, ...], tools: Tools) -> Step:
-    """What is about to be sent; the record has it from now on."""
+    """What is about to be sent, as far as the model's context has room; the record has it from now on."""
     hint = await _hint(run, messages, tools)
     begun = prefill(_copied(run), hint=hint) if tools.model.supports_prefill else ""
-    step = Step(index=len(run.steps) + 1, messages=messages, prefill=begun)
+    room = _room(run, tools)
+    fitted = fit(messages, run.request.prompt, room, tools.max_tokens)
+    if room is not None and not fitted.fits:
+        raise ContextTooLongError(
+            f"The question has about {fitted.tokens} tokens, variables and earlier questions left out, and the "
+            f"context of the model is {room.context_tokens}, the reply included: shorten the question."
+        )
+    step = Step(index=len(run.steps) + 1, messages=fitted.messages, prefill=begun, left_out=fitted.note)
     tools.watcher.changed(replace(run, steps=(*run.steps, step)))
     return step
+
+
+def _room(run: AgentRun, tools: Tools) -> Room | None:
+    """With what the server has counted last."""
+    room, counted = tools.room, [step for step in run.steps if step.messages and step.usage.prompt_tokens]
+    if room is None or not counted:
+        return room
+    return room.learned(counted[-1].messages, counted[-1].usage.prompt_tokens)
 
 
 def completion_request(step: Step, tools: Tools) -> CompletionRequest:
@@ -443,10 +463,14 @@ async def _answer(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
     assert step.result is not None
     outputs = output_text(step.result)
     mask = await _mask(observe(step.result, step.code, max_chars=SEARCHED_CHARS), tools)
+    messages = answer_messages(step.messages, fenced(step.code), observe(step.result, step.code, mask=mask))
+    fitted = fit(messages, run.request.prompt, _room(run, tools), MAX_ANSWER_TOKENS)
+    if not fitted.fits:
+        return replace(run, notes=(*run.notes, "no sentence was asked for: the model's context has no room for it"))
     tools.watcher.progress(run, "answer")
     completion = await tools.model.complete(
         CompletionRequest(
-            messages=answer_messages(step.messages, fenced(step.code), observe(step.result, step.code, mask=mask)),
+            messages=fitted.messages,
             max_tokens=MAX_ANSWER_TOKENS,
             seed=tools.seed,
         ),
@@ -467,4 +491,7 @@ def _joined(*notes: str) -> str:
 
 
 def ended(run: AgentRun, status: RunStatus, error: str = "") -> AgentRun:
-    return replace(run, status=status, error=error, ended_at=time.time())
+    """With a note for each step that had to be asked with less than there was to tell."""
+    left_out = (f"step {step.index}: {step.left_out}" for step in run.steps if step.left_out)
+    notes = tuple(dict.fromkeys((*run.notes, *left_out)))
+    return replace(run, status=status, error=error, notes=notes, ended_at=time.time())

@@ -14,6 +14,7 @@ from jupyter_codeagent.models.tokens import TokenCount, TokenCounter, Tokenizer,
 from jupyter_codeagent.options import RunOptions, selection_line
 from jupyter_codeagent.place import Place
 from jupyter_codeagent.prompts.conversation import Turn
+from jupyter_codeagent.prompts.room import Room
 from jupyter_codeagent.settings import Settings
 from jupyter_codeagent.values import AgentRequest, AgentRun, Manifest, Message, VariableSummary
 from jupyter_codeagent.variables.render import Context, render
@@ -48,6 +49,8 @@ class PreparedRun:
     """The conversation it follows."""
     messages: tuple[Message, ...]
     told: ToldContext
+    room: Room | None = None
+    """What the model takes at once."""
     inserts: bool = True
     """Whether cells are placed; not with ``--json``, which shows the record and nothing else."""
 
@@ -108,6 +111,14 @@ def new_run(request: AgentRequest, manifest: Manifest, context: str) -> AgentRun
         manifest=manifest,
         context=context,
     )
+
+
+def room_of(endpoint: ModelEndpoint, settings: Settings) -> Room:
+    """The context of the model behind it: as its server tells it, else as large as that of the embedded one."""
+    if endpoint.kind == "embedded":
+        return Room(context_tokens=settings.model.context_tokens, certain=True, count=estimate_tokens)
+    told = endpoint.context_tokens
+    return Room(context_tokens=told or settings.model.context_tokens, certain=told > 0, count=estimate_tokens)
 
 
 def render_context(summaries: Sequence[VariableSummary], settings: Settings, prompt: str) -> Context:

@@ -32,10 +32,13 @@ def run_from_json(record: dict[str, Any]) -> AgentRun:
 
 
 def run_view(run: AgentRun) -> dict[str, Any]:
-    """The record without the messages of each step: what a page needs while it watches."""
+    """The record without the messages of each step: what a page needs while it watches.
+
+    What was left out of them stands in the run's notes when it has ended.
+    """
     record = run_to_json(run)
     for step in record["steps"]:
-        del step["messages"]
+        del step["messages"], step["left_out"]
     return record
 
 

@@ -50,10 +50,12 @@ from jupyter_codeagent.preparation import (
     check_options,
     new_run,
     question_digest,
+    room_of,
     with_options,
 )
 from jupyter_codeagent.prompts.changes import told_differences, told_made, with_effects
 from jupyter_codeagent.prompts.conversation import Turn
+from jupyter_codeagent.prompts.room import fit
 from jupyter_codeagent.recorder import RunRecorder
 from jupyter_codeagent.replay import is_same_question, replay
 from jupyter_codeagent.results import ResultDecisions
@@ -212,13 +214,15 @@ class AgentSession:
         run = self._with_differences(run, turns)
         more = run.context.removeprefix(told.context.text)
         run = replace(run, described_sha256=question_digest(summaries, settings, prompt, more))
+        room = room_of(endpoint, settings)
         return PreparedRun(
             run=run,
             told=told,
             settings=settings,
             endpoint=endpoint,
             turns=turns,
-            messages=conversation(run, turns),
+            messages=fit(conversation(run, turns), prompt, room, settings.model.max_tokens).messages,
+            room=room,
             inserts=not options.json,
         )
 
@@ -344,6 +348,7 @@ class AgentSession:
             answer=settings.answer,
             withheld=self._withheld,
             hidden_columns=self.hiding.hidden_columns,
+            room=prepared.room,
         )
         if run.request.candidates == 1:
             return await run_agent(run, prepared.turns, tools)

@@ -29,7 +29,7 @@ class ModelSettings:
     """Completion tokens of one call."""
     temperature: float = 0.0
     context_tokens: int = 8192
-    """Context of the embedded server."""
+    """Context of the embedded server; taken for that of servers that do not tell theirs."""
     threads: int = 0
     """CPU threads of the embedded server; 0 for the physical cores."""
     idle_shutdown_s: float = 900.0

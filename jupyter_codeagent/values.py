@@ -447,6 +447,8 @@ class Step:
     """Model and sandbox together."""
     note: str = ""
     """Why this step ended as it did where no result says so: ``no code in the reply``."""
+    left_out: str = ""
+    """What there was to tell and was not sent, because the model's context has no room for it."""
 
 
 RunStatus = Literal["running", "waiting", "ok", "failed", "stopped", "rejected", "interrupted"]

@@ -207,6 +207,7 @@ def _endpoint(server: ServerAddress, model: ListedModel) -> ModelEndpoint:
         api_key=server.api_key,
         supports_prefill=model.supports_prefill,
         supports_grammar=model.supports_grammar,
+        context_tokens=model.context_tokens,
     )
 
 

@@ -26,6 +26,8 @@ class ModelEndpoint:
     api_key: str = field(default="", repr=False)
     supports_prefill: bool = False
     supports_grammar: bool = False
+    context_tokens: int = 0
+    """Prompt and reply together, as the server tells it; 0 if it does not."""
 
 
 def is_loopback(base_url: str) -> bool:

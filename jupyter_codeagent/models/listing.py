@@ -32,6 +32,8 @@ class ListedModel:
     name: str
     supports_prefill: bool = False
     supports_grammar: bool = False
+    context_tokens: int = 0
+    """0 where the server does not tell."""
 
     @property
     def chats(self) -> bool:
@@ -103,10 +105,18 @@ def read_models(text: bytes) -> tuple[ListedModel, ...] | None:
             name=entry["id"],
             supports_prefill=entry.get("owned_by") in CONTINUES,
             supports_grammar=entry.get("owned_by") == TAKES_GRAMMAR,
+            context_tokens=_context_tokens(entry),
         )
         for entry in entries
         if isinstance(entry, dict) and isinstance(entry.get("id"), str)
     )
+
+
+def _context_tokens(entry: dict[str, Any]) -> int:
+    """vLLM tells it as ``max_model_len``, llama.cpp as ``n_ctx`` in ``meta`` (older ones do not)."""
+    meta = entry.get("meta")
+    told = entry.get("max_model_len") or (meta.get("n_ctx") if isinstance(meta, dict) else None)
+    return told if type(told) is int and told > 0 else 0
 
 
 def unreachable(where: str, error: Exception) -> ModelError:

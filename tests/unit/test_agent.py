@@ -6,11 +6,16 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from model_server import code
 from runner_double import RunnerDouble, Watcher, approve, failed, new_run, shown
 
 from jupyter_codeagent.agent import Decide, Tools, run_agent
+from jupyter_codeagent.errors import ContextTooLongError
 from jupyter_codeagent.models.scripted import ScriptedModel
+from jupyter_codeagent.models.tokens import estimate_tokens
+from jupyter_codeagent.prompts.room import LEFT_OUT, Room
 from jupyter_codeagent.values import (
     AgentRun,
     Decision,
@@ -29,6 +34,8 @@ def ask(
     answer: bool = False,
     watcher: Watcher | None = None,
     model: ScriptedModel | None = None,
+    room: Room | None = None,
+    max_tokens: int = 1024,
 ) -> AgentRun:
     tools = Tools(
         model=model or ScriptedModel(replies),
@@ -37,6 +44,8 @@ def ask(
         watcher=watcher or Watcher(),
         defined=lambda: (),
         answer=answer,
+        room=room,
+        max_tokens=max_tokens,
     )
     return asyncio.run(run_agent(run or new_run(), (), tools))
 
@@ -207,3 +216,59 @@ def test_the_record_is_written_before_the_model_is_asked_and_before_code_is_run(
     assert (before_model.reply, before_model.code) == ("", "")
     assert (before_run.code.strip(), before_run.result) == ("print(7)", None)
     assert after.steps[-1].result == shown("7")
+
+
+# --- the model's context --------------------------------------------------------------------------
+
+
+def room(context_tokens: int) -> Room:
+    return Room(context_tokens=context_tokens, certain=True, count=estimate_tokens)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    context_tokens=st.integers(3000, 8192),
+    max_tokens=st.integers(100, 3000),
+    columns=st.integers(0, 200),
+    lines=st.lists(st.integers(1, 60), min_size=5, max_size=5),
+)
+def test_no_call_of_a_run_exceeds_the_models_context(
+    context_tokens: int, max_tokens: int, columns: int, lines: list[int]
+) -> None:
+    told = "\n".join(["df: DataFrame 9x9", *(f" 'column {at}' float 0..{at}" for at in range(columns))])
+    programs = [
+        "\n".join(
+            [f"# {at}", *(f"v{line**3} = df['{line * 7919}'] * {line}" for line in range(length)), "print(v0)"]
+        )
+        for at, length in enumerate(lines)
+    ]
+    runner = RunnerDouble(
+        {
+            program: replace(failed("TypeError", f"bad {at}"), outputs=shown("0.5 oslo\n" * 400).outputs)
+            for at, program in enumerate(programs[:-1])
+        }
+        | {programs[-1]: shown("7\n" * 900)}
+    )
+    model = ScriptedModel([*map(code, programs), "It is 7."])
+    run = ask(
+        [],
+        runner,
+        run=replace(new_run(max_steps=9), context=told),
+        model=model,
+        room=room(context_tokens),
+        max_tokens=max_tokens,
+        answer=True,
+    )
+    assert (run.status, len(model.requests)) == ("ok", len(programs) + 1)
+    for request in model.requests:
+        sent = sum(estimate_tokens(message.content) for message in request.messages)
+        assert sent + min(request.max_tokens, context_tokens // 2) <= context_tokens
+    too_long = sum(estimate_tokens(program) for program in programs) > context_tokens
+    assert any(LEFT_OUT in note for note in run.notes) or not too_long
+
+
+def test_a_question_that_exceeds_the_models_context_alone_is_not_sent() -> None:
+    model = ScriptedModel([code("print(7)")])
+    with pytest.raises(ContextTooLongError, match=r"has about \d+ tokens, .* context of the model is 2000,"):
+        ask([], RunnerDouble(), run=new_run("why? " * 3000), model=model, room=room(2000))
+    assert model.requests == []

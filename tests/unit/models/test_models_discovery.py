@@ -134,6 +134,24 @@ def test_there_is_no_remote_default_even_with_a_key_in_the_environment(
         resolve(ModelSettings(), {"OPENAI_API_KEY": "sk-…"})
 
 
+@pytest.mark.parametrize(
+    ("entry", "tokens"),
+    [
+        ({"max_model_len": 32768}, 32768),
+        ({"meta": {"n_ctx": 4096, "n_ctx_train": 32768}}, 4096),
+        ({"meta": {"n_ctx_train": 32768}}, 0),
+        ({"meta": None}, 0),
+        ({"max_model_len": "many"}, 0),
+        ({"max_model_len": -1}, 0),
+        ({}, 0),
+    ],
+)
+def test_the_context_is_what_the_server_tells(ports: dict[int, str], entry: dict[str, Any], tokens: int) -> None:
+    with served({"data": [{"id": "qwen3", **entry}]}) as (url, _):
+        ports[port_of(url)] = "vLLM"
+        assert resolve(ModelSettings()).context_tokens == tokens
+
+
 def test_a_server_on_a_known_port_is_found_and_gets_no_key(ports: dict[int, str]) -> None:
     environ = {"OPENAI_API_KEY": "secret", "CODEAGENT_API_KEY": "secret"}
     with served(models("qwen3", owned_by="llamacpp")) as (url, asked):
