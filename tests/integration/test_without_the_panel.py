@@ -43,6 +43,15 @@ def test_in_a_terminal_ask_reads_the_decision_from_stdin(
     assert ("Oslo    5" in shown) == (answer == "y\n")
 
 
+def test_in_a_terminal_one_yes_is_enough_for_several_candidates(tmp_path: Path, model_server: ModelServer) -> None:
+    model_server.script(SUM, code("by = df.groupby('city').n.sum()\nprint(by)"), code("print(0)"), "x")
+    asked = ASK.format(options="--approve ask --candidates 3")
+    shown = ipython(tmp_path, model_server, f"{LOAD}\n{asked}", "y\n")
+    assert "print(by)" in shown
+    assert "2 of 3 candidates found this result" in shown
+    assert "✓ ok" in shown
+
+
 def test_escape_sequences_of_a_model_do_not_reach_the_terminal(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.script("\x1b]0;owned\x07" + SUM, "x")
     assert "\x1b]0" not in ipython(tmp_path, model_server, f"{LOAD}\n{ASK.format(options='')}")
