@@ -42,7 +42,7 @@ def concern(result: ExecutionResult, code: str) -> str:
         return "Every value is missing (NaN). Check the column and the calculation; drop missing values first."
     if placeholder := unfilled_output(text, code):
         return f"The text {placeholder} was shown instead of its value. Print the computed value, with an f-string."
-    return impossible_figure(text) or exploded_join(code, result.namespace)
+    return impossible_figure(text) or exploded_join(code, result.namespace, result.changes)
 
 
 def _all_missing(text: str) -> bool:

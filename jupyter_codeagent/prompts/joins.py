@@ -1,17 +1,19 @@
 """Joins that multiply rows: more in the result than in both inputs together, so the key is unique in neither.
 
 Told only where all three sizes are known for certain: of frames that exist when the code has ended and that nothing
-has changed since the join. A result that is narrowed under the same name is not judged.
+has changed since the join. A result that is narrowed under the same name is not judged. Of ``df = df.merge(…)`` the
+rows before are those of the copy, as the sandbox tells its changes.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jupyter_codeagent.prompts.source import called_name, parse
-from jupyter_codeagent.values import NamespaceEntry
+from jupyter_codeagent.values import CopyChange, NamespaceEntry
 
 _KEEPS_ROWS = frozenset(
     {
@@ -31,6 +33,7 @@ _KINDS = frozenset({"inner", "left", "right", "outer", "full"})
 _COUNTS_ONCE = frozenset({"drop_duplicates", "nunique", "n_unique", "unique"})
 """Of code that knows of repeated rows."""
 _PANDAS = frozenset({"pd", "pandas"})
+_ROWS_BEFORE = re.compile(r"([\d,]+) → [\d,]+ rows")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,17 +44,18 @@ class _Join:
     right: str
 
 
-def exploded_join(code: str, namespace: Sequence[NamespaceEntry]) -> str:
+def exploded_join(code: str, namespace: Sequence[NamespaceEntry], changes: Sequence[CopyChange] = ()) -> str:
     """What to tell the model of the first such join; empty if there is none."""
     tree = parse(code)
     if tree is None or any(_counts_once(node) for node in ast.walk(tree)):
         return ""
     rows = {entry.name: entry.shape[0] for entry in namespace if len(entry.shape) == 2}
-    bound = _bindings(tree)
+    bound, before = _bindings(tree), _rows_before(changes)
     for join in _joins(tree):
-        if not _is_settled(tree, join, bound) or not {join.result, join.left, join.right} <= rows.keys():
+        if not _is_settled(tree, join, bound):
             continue
-        result, left, right = rows[join.result], rows[join.left], rows[join.right]
+        result = rows.get(join.result, 0)
+        left, right = ((before if name == join.result else rows).get(name, 0) for name in (join.left, join.right))
         if result > left + right and left and right:
             return (
                 f"The join made {result} rows from {left} and {right}: its key is unique in neither table, so rows "
@@ -67,7 +71,7 @@ def _joins(tree: ast.Module) -> Iterator[_Join]:
         match statement:
             case ast.Assign(targets=[ast.Name(id=result)], value=ast.Call() as call):
                 sides = _sides(call)
-                if sides is not None and len({result, *sides}) == 3:  # of a table with itself pairs are wanted
+                if sides is not None and sides[0] != sides[1]:  # of a table with itself pairs are wanted
                     yield _Join(line=statement.lineno, result=result, left=sides[0], right=sides[1])
 
 
@@ -101,6 +105,18 @@ def _table(value: ast.expr) -> str:
     return ""
 
 
+def _rows_before(changes: Sequence[CopyChange]) -> dict[str, int]:
+    """Of copies whose name this code has given to another frame."""
+    told = (
+        (change, note)
+        for change in changes
+        if change.kind == "rebound" and not change.earlier
+        for note in change.notes
+    )
+    found = ((change.name, _ROWS_BEFORE.fullmatch(note)) for change, note in told)
+    return {name: int(match.group(1).replace(",", "")) for name, match in found if match is not None}
+
+
 def _bindings(tree: ast.Module) -> Mapping[str, list[int]]:
     """Name -> lines where it is bound."""
     lines: dict[str, list[int]] = {}
@@ -114,11 +130,10 @@ def _is_settled(tree: ast.Module, join: _Join, bound: Mapping[str, list[int]]) -
     """Whether the three frames have at the end the rows that they had at the join."""
     if len(bound[join.result]) != 1:
         return False
-    if any(
-        len(lines := bound.get(name, [])) > 1 or any(at >= join.line for at in lines)
-        for name in (join.left, join.right)
-    ):
-        return False
+    for name in {join.left, join.right} - {join.result}:
+        lines = bound.get(name, [])
+        if len(lines) > 1 or any(at >= join.line for at in lines):
+            return False
     return not ({join.result, join.left, join.right} & set(_changed_in_place(tree)))
 
 

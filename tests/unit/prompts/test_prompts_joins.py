@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from jupyter_codeagent.prompts.checks import concern
 from jupyter_codeagent.prompts.joins import exploded_join
 from jupyter_codeagent.prompts.observe import concern_without_values
-from jupyter_codeagent.values import ExecutionResult, NamespaceEntry, StreamOutput
+from jupyter_codeagent.values import CopyChange, ExecutionResult, NamespaceEntry, StreamOutput
 
 
 def frames(**rows: int) -> tuple[NamespaceEntry, ...]:
@@ -62,6 +64,32 @@ def test_more_rows_than_both_inputs_together_are_noticed(code: str) -> None:
 )
 def test_sizes_that_are_not_certain_or_that_were_wanted_are_not_told(code: str) -> None:
     assert exploded_join(code, frames(**SIZES)) == ""
+
+
+REBOUND = CopyChange(name="sales", kind="rebound", added=("'size'",), notes=("100 → 400 rows",))
+
+
+def test_of_a_table_that_takes_the_place_of_its_copy_the_rows_of_the_copy_count() -> None:
+    code = "sales = sales.merge(stores, on='city')\nprint(sales.amount.sum())"
+    after = frames(sales=400, stores=50)
+    assert "400 rows from 100 and 50" in exploded_join(code, after, [REBOUND])
+    large = replace(REBOUND, notes=("100,000 → 400 rows",))
+    assert exploded_join(code, after, [large]) == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "change"),
+    [
+        ("sales = sales.merge(stores, on='city')", replace(REBOUND, earlier=True)),
+        ("sales = sales.merge(stores, on='city')", replace(REBOUND, notes=("DataFrame → Series",))),
+        ("sales = sales.merge(stores, on='city')", replace(REBOUND, name="stores")),
+        ("sales = sales[sales.a > 1]\nsales = sales.merge(stores, on='city')", REBOUND),
+        ("sales = sales[sales.a > 1].merge(stores, on='city')", REBOUND),
+        ("sales = sales.merge(stores, on='city')\nstores = stores.head(50)", REBOUND),
+    ],
+)
+def test_rows_of_a_copy_that_are_not_certain_do_not_count(code: str, change: CopyChange) -> None:
+    assert exploded_join(code, frames(sales=400, stores=50), [change]) == ""
 
 
 @pytest.mark.parametrize(("left", "right", "joined"), [(100, 50, 100), (100, 50, 150), (100, 50, 30), (0, 50, 60)])
