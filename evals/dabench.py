@@ -16,6 +16,7 @@ from evals.task import Check, Evidence, Task, Turn
 SHOWN = re.compile(r"@(\w+)\[(.*?)\]")
 FORM = re.compile(r"@(\w+)\s*\[([^\]]*)\]")
 TOLERANCE = 1e-6
+DIGITS = {"1": 1, "one": 1, "2": 2, "two": 2, "3": 3, "three": 3, "4": 4, "four": 4}
 
 
 def dabench_tasks(folder: Path) -> tuple[Task, ...]:
@@ -47,24 +48,32 @@ def prompt(entry: dict[str, Any]) -> str:
     """Question, constraints and the form of the answer as lines to print: bare, small models take it for code."""
     form = entry["format"].replace("\\n", "\n")
     found = FORM.findall(form)
-    values = [value for _, value in found]
-    lines = "\n".join(
-        f'print(f"@{name}[{_placeholder(value, name, values.count(value))}]")' for name, value in found
-    )
     where = re.sub(r"\bwhere(?:by)?\b|[{}]", " ", FORM.sub("", form))
     where = re.sub(r"\s+", " ", where).strip(" ,.;\n")
-    asked = f"{entry['question'].strip()} {entry['constraints'].strip()}\nEnd with:\n{lines}"
+    values = [value for _, value in found]
+    shown = [_placeholder(value, name, values.count(value), where) for name, value in found]
+    lines = "\n".join(f'print(f"@{name}[{value}]")' for (name, _), value in zip(found, shown, strict=True))
+    asked = f"{entry['question'].strip()} {entry['constraints'].strip()}\nEnd the code with:\n{lines}"
     return f"{asked}\n({where})" if where else asked
 
 
-def _placeholder(value: str, name: str, uses: int) -> str:
-    """``{mean_fare}``; ``{month}, {year}`` for several; the items of a list without its brackets."""
+def _placeholder(value: str, name: str, uses: int, where: str) -> str:
+    """``{mean_fare:.2f}``; ``{month}, {year}`` for several; the items of a list without its brackets."""
     words = [word.strip().strip("\"'") for word in value.split(",")]
     if "…" in value or "..." in value or re.search(r"\blist\b|_list\b|\blist_", value):
         return f"{{', '.join(map(str, {name}))}}"
     if uses == 1 and all(word.isidentifier() for word in words):
-        return ", ".join(f"{{{word}}}" for word in words)
-    return f"{{{name}}}"
+        return ", ".join(f"{{{word}{_digits(word, where)}}}" for word in words)
+    return f"{{{name}{_digits(words[0], where)}}}"
+
+
+def _digits(word: str, where: str) -> str:
+    """``:.2f`` where the form says of this value how many digits it is rounded to."""
+    said = re.search(rf"[\"']{re.escape(word)}[\"'](?P<of>.*?)(?=[.;] ?[\"']|,? and [\"']\w+[\"'] is|$)", where)
+    if said is None or re.search(r"\b(?:string|integers?|boolean|list|date)\b", said["of"]):
+        return ""
+    digits = [DIGITS[word.lower()] for word in re.findall(r"(\w+) decimal", said["of"]) if word.lower() in DIGITS]
+    return f":.{digits[0]}f" if digits else ""
 
 
 def scored(label: list[list[str]]) -> Check:

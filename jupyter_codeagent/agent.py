@@ -67,6 +67,8 @@ from jupyter_codeagent.variables.withheld import masked
 Decide = Callable[[Proposal], Awaitable[Decision]]
 IMAGES = {"image/png", "image/jpeg", "image/svg+xml"}
 DOUBT = "the result looks wrong: "
+OTHER_TEMPERATURE = 0.7
+"""For a model that repeats itself."""
 MAX_REPAIRS = 3
 """Certain corrections of one program, one after the other."""
 FILTERED_ERRORS = frozenset({"KeyError", "IndexError", "ValueError", "ZeroDivisionError"})
@@ -123,7 +125,8 @@ async def run_agent(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> Agent
     """Steps until code gave a result, or a person or a limit stopped it; returns the ended run.
 
     A result that looks wrong (empty, all missing, nothing shown) goes back to the model once; the same again
-    stands. Stops early when the model repeats the same code to the same failure.
+    stands. Where the model repeats the same code to the same failure, it is asked once more from the beginning and
+    at a higher temperature; a second repetition ends the run.
 
     Raises
     ------
@@ -144,7 +147,7 @@ async def go_on(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
             return ended(run, "rejected", refusal)
         if step.result is not None and step.result.status == "ok" and (doubted or not has_doubt(step)):
             return await finish(run, step, tools, failed=len(run.steps) - 1, calls=calls)
-        if _repeats(run.steps):
+        if sum(_repeats(run.steps[:end]) for end in range(2, len(run.steps) + 1)) > 1:
             problem = _problem(step, tools.hidden_columns)
             return ended(run, "failed", f"The model repeated itself after {calls} steps. {problem}")
         if calls == run.request.max_steps:
@@ -153,7 +156,8 @@ async def go_on(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
         if hidden := _hidden(step, tools.hidden_columns):
             feedback = f"{hidden}\n{feedback}"
         reply = fenced(step.code) if step.code else step.reply
-        step = await _step(run, next_messages(step.messages, reply, feedback), tools)
+        told = run.steps[0].messages if _repeats(run.steps) else next_messages(step.messages, reply, feedback)
+        step = await _step(run, told, tools)
     problem = _problem(run.steps[-1], tools.hidden_columns)
     return ended(run, "failed", f"No working code within {run.request.max_steps} steps. {problem}")
 
@@ -224,8 +228,9 @@ async def complete(run: AgentRun, step: Step, tools: Tools) -> Completion:
     watched = replace(run, steps=(*run.steps, step))
     tools.watcher.progress(watched, "model")
     grammar = grammar_after(run.steps[-1] if run.steps else None, prefilled=bool(step.prefill))
+    temperature = max(tools.temperature, OTHER_TEMPERATURE) if _repeats(run.steps) else tools.temperature
     return await tools.model.complete(
-        replace(completion_request(step, tools), grammar=grammar),
+        replace(completion_request(step, tools), grammar=grammar, temperature=temperature),
         on_text=lambda text: tools.watcher.progress(watched, "model", text),
         is_complete=is_enough,
     )
@@ -419,7 +424,7 @@ def _problem(step: Step, hidden_columns: Mapping[str, frozenset[str]]) -> str:
 
 
 def _repeats(steps: Sequence[Step]) -> bool:
-    """The same code came to the same end twice in a row: asking again would give it a third time."""
+    """The same code came to the same end twice in a row: at temperature 0 it would come a third time."""
     if len(steps) < 2:
         return False
     last, before = steps[-1], steps[-2]

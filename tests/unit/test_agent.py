@@ -81,10 +81,19 @@ def test_it_stops_at_the_limit_of_steps_and_says_the_last_error() -> None:
     assert run.error == "No working code within 3 steps. Last error: TypeError: bad 2"
 
 
-def test_it_stops_when_the_model_repeats_itself() -> None:
+def test_a_model_that_repeats_itself_is_asked_once_more_from_the_beginning_at_another_temperature() -> None:
+    runner = RunnerDouble({"print(a)": failed("TypeError", "bad")})
+    model = ScriptedModel([code("print(a)"), code("print(a)"), code("print(7)")])
+    run = ask([], runner, model=model)
+    assert (run.status, run.code.strip()) == ("ok", "print(7)")
+    assert [request.temperature for request in model.requests] == [0.0, 0.0, 0.7]
+    assert model.requests[2].messages == model.requests[0].messages
+
+
+def test_it_stops_when_the_model_goes_on_to_repeat_itself() -> None:
     runner = RunnerDouble({"print(a)": failed("TypeError", "bad")})
     run = ask([code("print(a)")] * 9, runner, run=new_run(max_steps=8))
-    assert (run.status, len(run.steps)) == ("failed", 2)
+    assert (run.status, len(run.steps)) == ("failed", 3)
     assert "repeated itself" in run.error
 
 

@@ -72,7 +72,7 @@ def test_dabench_asks_with_the_form_as_a_line_to_print_and_scores_as_the_officia
 ) -> None:
     [task] = dabench_tasks(benchmark_folder)
     [turn] = task.turns
-    assert 'print(f"@mean_n[{mean_value}]")' in turn.question
+    assert '\nprint(f"@mean_n[{mean_value:.2f}]")\n' in turn.question
     assert "rounded to two decimal places" in turn.question
     assert not turn.check(Evidence(text="so: @mean_n[2.5]"))
     assert turn.check(Evidence(text="@mean_n[2.51]"))
