@@ -317,16 +317,21 @@ async def _execute_repaired(run: AgentRun, step: Step, note: str, tools: Tools) 
     latest = step
     for _ in range(MAX_REPAIRS):
         if latest.result is None or (repaired := await _repaired(run, latest, latest.result, tools)) is None:
-            return step
+            break
         note = _joined(note, *repaired.notes)
         corrected = replace(latest, code=repaired.code, note=note, decision=None, result=None)
         again = await _execute(run, corrected, (*run.steps, replace(latest, note="")), tools)
         refused = again.decision is not None and again.decision.action == "reject"
         if refused or _is_fine(again):
             return again
-        if _failure(again.result) == _failure(latest.result):
-            return step
+        same = _failure(again.result) == _failure(latest.result)
         latest = again
+        if same:
+            break
+    if latest is not step and step.result is not None and step.result.status == "ok":
+        tools.undo_attempt()  # what is kept is what lies in the sandbox
+        result = await tools.runner.execute(step.code, timeout_s=run.request.timeout_s)
+        return replace(step, result=result)
     return step
 
 

@@ -15,6 +15,7 @@ from jupyter_codeagent.agent import Decide, Tools, run_agent
 from jupyter_codeagent.errors import ContextTooLongError
 from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.models.tokens import estimate_tokens
+from jupyter_codeagent.prompts.near_values import look_afterwards, look_on_the_way
 from jupyter_codeagent.prompts.room import LEFT_OUT, Room
 from jupyter_codeagent.values import (
     AgentRun,
@@ -63,6 +64,49 @@ def test_an_error_goes_back_to_the_model_and_only_the_last_code_is_offered() -> 
     assert (run.status, run.code.strip()) == ("ok", "print(7)")
     assert "1 failed attempt repaired" in run.notes[0]
     assert "bad operand" in model.requests[1].messages[-1].content
+
+
+ASKED = 'print((df["source"] == "ABC News").sum())'
+RIGHT = "print((df[\"source\"] == 'abc-news').sum())"
+SEEN = shown('#written-otherwise ["ABC News", ["abc-news"]]\n')
+
+
+def test_a_value_that_the_data_writes_in_another_way_is_put_right_without_the_model() -> None:
+    runner = RunnerDouble({ASKED: shown("0\n"), look_afterwards(ASKED).strip(): SEEN, RIGHT: shown("92\n")})
+    run = ask([code(ASKED)], runner)
+    assert (run.status, run.code.strip(), len(run.steps)) == ("ok", RIGHT, 1)
+    assert "'ABC News' is written 'abc-news' in the data" in run.notes[0]
+    assert runner.executed[-1].strip() == RIGHT
+
+
+def test_an_empty_result_is_looked_at_on_its_way() -> None:
+    emptied = f"df = df[df['source'] == 'ABC News']\n{ASKED}"
+    runner = RunnerDouble(
+        {
+            emptied: shown("Empty DataFrame\n"),
+            look_afterwards(emptied).strip(): shown('#written-otherwise ["ABC News", []]\n'),
+            look_on_the_way(emptied).strip(): SEEN,
+            emptied.replace("'ABC News'", "'abc-news'").replace('"ABC News"', "'abc-news'"): shown("92\n"),
+        }
+    )
+    run = ask([code(emptied)], runner)
+    assert (run.status, len(run.steps), run.outputs) == ("ok", 1, shown("92\n").outputs)
+
+
+def test_where_only_the_schema_is_told_no_value_of_the_data_gets_into_the_code() -> None:
+    runner = RunnerDouble({ASKED: shown("0\n"), look_afterwards(ASKED).strip(): SEEN, RIGHT: shown("92\n")})
+    run = ask([code(ASKED)], runner, run=new_run(privacy="schema"))
+    assert run.code.strip() == ASKED
+    assert runner.executed == [run.code]
+
+
+def test_a_correction_that_does_not_help_is_not_kept() -> None:
+    runner = RunnerDouble(
+        {ASKED: shown("0\n"), look_afterwards(ASKED).strip(): SEEN, RIGHT: failed("KeyError", "'x'")}
+    )
+    run = ask([code(ASKED)], runner)
+    assert (run.status, run.code.strip(), run.outputs) == ("ok", ASKED, shown("0\n").outputs)
+    assert runner.executed[-1].strip() == ASKED  # what lies in the sandbox is what is shown
 
 
 def test_every_step_begins_with_the_messages_of_the_one_before() -> None:
