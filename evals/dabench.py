@@ -53,7 +53,7 @@ def prompt(entry: dict[str, Any]) -> str:
     values = [value for _, value in found]
     shown = [_placeholder(value, name, values.count(value), where) for name, value in found]
     lines = "\n".join(f'print(f"@{name}[{value}]")' for (name, _), value in zip(found, shown, strict=True))
-    asked = f"{entry['question'].strip()} {entry['constraints'].strip()}\nEnd the code with:\n{lines}"
+    asked = f"{entry['question'].strip()} {entry['constraints'].strip()}\nPrint the answer with:\n{lines}"
     return f"{asked}\n({where})" if where else asked
 
 
@@ -69,7 +69,8 @@ def _placeholder(value: str, name: str, uses: int, where: str) -> str:
 
 def _digits(word: str, where: str) -> str:
     """``:.2f`` where the form says of this value how many digits it is rounded to."""
-    said = re.search(rf"[\"']{re.escape(word)}[\"'](?P<of>.*?)(?=[.;] ?[\"']|,? and [\"']\w+[\"'] is|$)", where)
+    spelt = re.escape(word).replace("_", "[_ ]")  # "RMSE value" for RMSE_value, mostly but not always in quotes
+    said = re.search(rf"(?<!\w){spelt}(?!\w)(?P<of>.*?)(?=[.;] ?[\"']|,? and [\"']\w+[\"'] is|$)", where)
     if said is None or re.search(r"\b(?:string|integers?|boolean|list|date)\b", said["of"]):
         return ""
     digits = [DIGITS[word.lower()] for word in re.findall(r"(\w+) decimal", said["of"]) if word.lower() in DIGITS]

@@ -11,6 +11,7 @@ from jupyter_codeagent.prompts.joins import exploded_join
 from jupyter_codeagent.prompts.observe import FIGURE, output_text
 from jupyter_codeagent.prompts.placeholders import unfilled_output
 from jupyter_codeagent.prompts.ranges import impossible_figure
+from jupyter_codeagent.prompts.statistics import statistic_as_judgement
 from jupyter_codeagent.values import ExecutionResult
 
 _FUNCTION = re.compile(r"<(?:bound method|function|built-in (?:method|function)|class) ?'?([\w.<>]*)")
@@ -42,7 +43,11 @@ def concern(result: ExecutionResult, code: str) -> str:
         return "Every value is missing (NaN). Check the column and the calculation; drop missing values first."
     if placeholder := unfilled_output(text, code):
         return f"The text {placeholder} was shown instead of its value. Print the computed value, with an f-string."
-    return impossible_figure(text) or exploded_join(code, result.namespace, result.changes)
+    return (
+        statistic_as_judgement(code)
+        or impossible_figure(text)
+        or exploded_join(code, result.namespace, result.changes)
+    )
 
 
 def _all_missing(text: str) -> bool:

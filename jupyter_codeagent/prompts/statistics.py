@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from jupyter_codeagent.prompts.source import Edit, called_name, span
+from jupyter_codeagent.prompts.source import Edit, called_name, parse, span
 
 TESTS = frozenset({
     "ttest_ind", "ttest_rel", "ttest_1samp", "ks_2samp", "kstest", "ks_1samp", "shapiro", "normaltest",
@@ -19,6 +19,9 @@ TESTS = frozenset({
 })  # fmt: skip
 """Functions of `scipy.stats` whose result unpacks into statistic and p value."""
 _P_VALUE = re.compile(r"^p$|^p_?val|pvalue|p_value|_p$", re.IGNORECASE)
+_JUDGEMENT = re.compile(
+    r"^(?:is|has|are)(?:_|(?-i:[A-Z]))|signific|normal|reject|decision|conclusion|differen", re.IGNORECASE
+)
 _ROOT = re.compile(r"(?:^|_)rmse", re.IGNORECASE)
 
 
@@ -41,6 +44,21 @@ def _swapped(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
                 text = f"({inside})" if code[start] == "(" else inside
                 note = f"{called_name(call)[1]} gives the p value second: {inside}"
                 yield Edit(start=start, end=end, text=text), note
+
+
+def statistic_as_judgement(code: str) -> str:
+    """``is_normal, p = shapiro(…)``: what to do where a statistic stands under the name of a judgement; else empty.
+
+    What follows from the p value is not certain, so that this is told and not corrected.
+    """
+    tree = parse(code)
+    for node in ast.walk(tree) if tree is not None else ():
+        match node:
+            case ast.Assign(
+                targets=[ast.Tuple(elts=[ast.Name(id=first), ast.Name()])], value=ast.Call() as call
+            ) if called_name(call)[1] in TESTS and _JUDGEMENT.search(first):
+                return f"{first} is the test statistic, not the judgement. Set it afterwards, from the p value."
+    return ""
 
 
 def _without_root(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:

@@ -161,7 +161,7 @@ def _tell_values(values: Sequence[Any]) -> tuple[str, str]:
     counts = Counter(values if kinds == {str} else map(str, values)).most_common()
     stats, example = tell_categories(counts, len(values))
     written = written_as([text for text, _ in counts]) if kinds == {str} and not stats.startswith("{") else ""
-    return mixed + " ".join(part for part in (written, stats) if part), example
+    return f"{mixed}{stats}{f', {written}, convert first' if written else ''}", example
 
 
 def _nested(values: Sequence[Any], kinds: set[type]) -> str:

@@ -1,7 +1,7 @@
 """Text that stands for dates or numbers: how it is written, without a value of it.
 
-Code that reads such a column must know it: ``'Date' str`` is cut into pieces by small models, ``'Date' str dates
-'%m/%d/%Y'`` is given to `pandas.to_datetime`.
+Code that reads such a column must know it: small models cut ``Date str`` into pieces; ``Date str 251u, text dates
+'%m/%d/%Y', convert first`` is meant to be given to `pandas.to_datetime`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _NUMBER = re.compile(
 
 
 def written_as(texts: Sequence[str]) -> str:
-    """``dates '%m/%d/%Y'``, ``numbers as text with '$' ','``; empty for text that is text.
+    """``text dates '%m/%d/%Y'``, ``text numbers with '$' ','``; empty for text that is text.
 
     A few distinct texts are looked at. Exceptions among numbers are told where they are a word or sign for nothing
     (``but '?'``): they are what makes a conversion fail.
@@ -69,7 +69,7 @@ def written_as(texts: Sequence[str]) -> str:
 
 def _dates(some: Sequence[str]) -> str:
     forms = [form for form in _forms(some[0].strip()) if all(_is_written(text.strip(), form) for text in some)]
-    return f"dates {' or '.join(map(repr, forms))}" if forms else ""
+    return f"text dates {' or '.join(map(repr, forms))}" if forms else ""
 
 
 def _forms(text: str) -> list[str]:
@@ -101,7 +101,7 @@ def _numbers(some: Sequence[str], texts: Sequence[str]) -> str:
     signs |= {"," for match in found if "," in match["digits"]}
     nothing = sorted({text.strip() for text in texts if _stands_for_nothing(text.strip())})[:3]
     with_signs = f" with {' '.join(map(repr, sorted(signs)))}" if signs else ""
-    return f"numbers as text{with_signs}" + (f" but {' '.join(map(repr, nothing))}" if nothing else "")
+    return f"text numbers{with_signs}" + (f" but {' '.join(map(repr, nothing))}" if nothing else "")
 
 
 def _are_codes(found: Sequence[re.Match[str]]) -> bool:

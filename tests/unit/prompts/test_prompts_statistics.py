@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from jupyter_codeagent.prompts.checks import concern
 from jupyter_codeagent.prompts.rewrite import as_meant, prepare
+from jupyter_codeagent.prompts.statistics import statistic_as_judgement
+from jupyter_codeagent.values import ExecutionResult
 
 
 @pytest.mark.parametrize(
@@ -69,3 +72,22 @@ def test_what_may_be_meant_is_left_alone(code: str) -> None:
 def test_the_correction_is_told_with_the_code() -> None:
     prepared = prepare("p_value, _ = shapiro(a)\nprint(p_value)", defined=("shapiro", "a"))
     assert prepared.notes == ("shapiro gives the p value second: _, p_value",)
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("is_normal, p = shapiro(x)\nprint(is_normal)", "is_normal"),
+        ("if x:\n    significance, p_value = stats.mannwhitneyu(a, b)", "significance"),
+        ("isNormal, pvalue = shapiro(x)", "isNormal"),
+        ("statistic, p = shapiro(x)\nis_normal = p > 0.05", ""),
+        ("normalized, p = split(x)", ""),
+        ("issue, p = shapiro(x)", ""),
+        ("not python (", ""),
+    ],
+)
+def test_a_statistic_under_the_name_of_a_judgement_is_a_doubt(code: str, name: str) -> None:
+    assert statistic_as_judgement(code).partition(" is the")[0] == name
+    result = ExecutionResult(status="ok", outputs=({"output_type": "stream", "name": "stdout", "text": "0.98"},))
+    assert name in concern(result, code)
+    assert bool(concern(result, code)) == bool(name)

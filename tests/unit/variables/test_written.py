@@ -12,20 +12,20 @@ from jupyter_codeagent.variables.written import written_as
 @pytest.mark.parametrize(
     ("texts", "told"),
     [
-        (["12/19/2016", "1/3/2017"], "dates '%m/%d/%Y'"),
-        (["1/2/2017", "3/4/2018"], "dates '%m/%d/%Y' or '%d/%m/%Y'"),
-        (["31.12.2016"], "dates '%d.%m.%Y'"),
-        (["19-Jan-18", "18-Jan-18"], "dates '%d-%b-%y'"),
-        (["Sep 17, 2017"], "dates '%b %d, %Y'"),
-        (["January 5, 2017", "May 6, 2017"], "dates '%B %d, %Y'"),
-        (["1996-04"], "dates '%Y-%m'"),
-        (["20180131"], "dates '%Y%m%d'"),
-        (["2017-01-01T00:00:00Z"], "dates '%Y-%m-%dT%H:%M:%SZ'"),
-        (["2013-01-01 10:00", "2013-01-02 9:30"], "dates '%Y-%m-%d %H:%M'"),
-        (["$1,234", "$2", "$3.50"], "numbers as text with '$' ','"),
-        (["12%", "3.5%"], "numbers as text with '%'"),
-        (["12kg", "13kg"], "numbers as text with 'kg'"),
-        ([str(number) for number in range(20)] + ["?"], "numbers as text but '?'"),
+        (["12/19/2016", "1/3/2017"], "text dates '%m/%d/%Y'"),
+        (["1/2/2017", "3/4/2018"], "text dates '%m/%d/%Y' or '%d/%m/%Y'"),
+        (["31.12.2016"], "text dates '%d.%m.%Y'"),
+        (["19-Jan-18", "18-Jan-18"], "text dates '%d-%b-%y'"),
+        (["Sep 17, 2017"], "text dates '%b %d, %Y'"),
+        (["January 5, 2017", "May 6, 2017"], "text dates '%B %d, %Y'"),
+        (["1996-04"], "text dates '%Y-%m'"),
+        (["20180131"], "text dates '%Y%m%d'"),
+        (["2017-01-01T00:00:00Z"], "text dates '%Y-%m-%dT%H:%M:%SZ'"),
+        (["2013-01-01 10:00", "2013-01-02 9:30"], "text dates '%Y-%m-%d %H:%M'"),
+        (["$1,234", "$2", "$3.50"], "text numbers with '$' ','"),
+        (["12%", "3.5%"], "text numbers with '%'"),
+        (["12kg", "13kg"], "text numbers with 'kg'"),
+        ([str(number) for number in range(20)] + ["?"], "text numbers but '?'"),
     ],
 )
 def test_dates_and_numbers_are_told_by_how_they_are_written(texts: list[str], told: str) -> None:
@@ -53,7 +53,7 @@ def test_the_line_of_a_column_says_how_its_dates_are_written_and_shows_none() ->
     frame = pd.DataFrame({"Date": [f"{day}-Jan-18" for day in range(1, 29)]})
     [summary] = describe({"df": frame}, privacy="stats", mentioned="")
     [column] = summary.columns
-    assert column.stats == "dates '%d-%b-%y' 28u"
+    assert column.stats == "28u, text dates '%d-%b-%y', convert first"
     assert column.example == ""
 
 
