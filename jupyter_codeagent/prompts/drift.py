@@ -71,7 +71,11 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"cannot reindex on an axis with duplicate labels", "use .reset_index(drop=True) before"),
         (r"cannot convert (?:float NaN|NA) to integer", "drop or fill missing values first: .dropna()"),
         (r"Cannot convert non-finite values", "drop or fill missing values first: .dropna()"),
-        (r"Input (?:X|y) contains NaN|array must not contain infs or NaNs", "drop missing values first: .dropna()"),
+        (
+            r"Input (?:X|y) contains NaN|inconsistent numbers of samples",
+            "drop rows of features and target together first: data = df[[...]].dropna()",
+        ),
+        (r"array must not contain infs or NaNs", "drop missing values first: .dropna()"),
         (r"not supported between instances of 'str'", "convert the column first: pd.to_numeric(x)"),
         (r"must be str, not|can only concatenate str", "convert first: x.astype(str)"),
         (r"cannot insert .*, already exists", "use .reset_index(name='n') or drop=True"),

@@ -16,7 +16,7 @@ from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 SIMILARITY = 0.6
 _MAX_LISTED = 12
 _LABEL = re.compile(r"'([^']*)'|\"([^\"]*)\"")
-_NO_ATTRIBUTE = re.compile(r"'(?:DataFrame|Series)' object has no attribute '([^']+)'")
+_NO_ATTRIBUTE = re.compile(r"'(?:DataFrame|Series|DataFrameGroupBy)' object has no attribute '([^']+)'")
 _NO_NAME = re.compile(r"name '([^']+)' is not defined")
 _NO_MODULE = re.compile(r"No module named '([^']+)'")
 _BAD_FREQUENCY = re.compile(r"Invalid frequency: (\w+)")
@@ -54,7 +54,9 @@ def _missing_keys(text: str) -> tuple[str, ...]:
         key = ast.literal_eval(text)
     except (ValueError, SyntaxError):
         key = text
-    sentence = re.search(r"\[(?:Index\(\[)?(.*?)\].*(?:not in index|not found in axis|are in the)", str(key))
+    if (grouped := re.fullmatch(r"Columns? not found: (.+)", str(key))) is not None:  # of a GroupBy
+        return tuple(part.strip("'\" ") for part in grouped.group(1).split(", "))
+    sentence = re.search(r"\[(?:Index\(\[)?(.*?)\].*(?:not in index|not found in axis|are in the|do not exist)", str(key))
     if sentence is not None:
         return tuple(first or second for first, second in _LABEL.findall(sentence.group(1)))
     keys = key if isinstance(key, list | tuple) else [key]
