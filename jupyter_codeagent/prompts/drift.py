@@ -69,6 +69,7 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"read-only", "work on a copy: x = x.copy()"),
         (r"truth value of a (?:Series|DataFrame|array)", "combine conditions with & and |, each in parentheses"),
         (r"cannot reindex on an axis with duplicate labels", "use .reset_index(drop=True) before"),
+        (r"not supported for dtype 'str'", "leave text columns out first: df.select_dtypes('number')"),
         (r"cannot convert (?:float NaN|NA) to integer", "drop or fill missing values first: .dropna()"),
         (r"Cannot convert non-finite values", "drop or fill missing values first: .dropna()"),
         (

@@ -56,7 +56,9 @@ def _missing_keys(text: str) -> tuple[str, ...]:
         key = text
     if (grouped := re.fullmatch(r"Columns? not found: (.+)", str(key))) is not None:  # of a GroupBy
         return tuple(part.strip("'\" ") for part in grouped.group(1).split(", "))
-    sentence = re.search(r"\[(?:Index\(\[)?(.*?)\].*(?:not in index|not found in axis|are in the|do not exist)", str(key))
+    sentence = re.search(
+        r"\[(?:Index\(\[)?(.*?)\].*(?:not in index|not found in axis|are in the|do not exist)", str(key)
+    )
     if sentence is not None:
         return tuple(first or second for first, second in _LABEL.findall(sentence.group(1)))
     keys = key if isinstance(key, list | tuple) else [key]

@@ -1,7 +1,8 @@
 """Results of statistical functions under the wrong name: the code runs, and the answer is wrong.
 
 Corrected before the code runs, where the name says what was meant: a SciPy test gives the statistic first and the p
-value second; ``Series.corr`` gives no p value at all; ``mean_squared_error`` is not yet the root.
+value second; ``Series.corr`` gives no p value at all; ``mean_squared_error`` is not yet the root; a test of
+independence takes counts.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ _ROOT = re.compile(r"(?:^|_)rmse", re.IGNORECASE)
 
 def correct_statistics(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
     """Edits of `code`, each with its note."""
-    found = [*_swapped(tree, code), *_without_root(tree, code), *_p_value_of_correlation(tree, code)]
+    rules = (_swapped, _without_root, _p_value_of_correlation, _uncounted)
+    found = [one for rule in rules for one in rule(tree, code)]
     return sorted(found, key=lambda one: one[0].start)
 
 
@@ -87,6 +89,24 @@ def _p_value_of_correlation(tree: ast.Module, code: str) -> Iterator[tuple[Edit,
         if (test := _correlation_test(call, code)) is not None:
             start, end = span(code, meant)
             yield Edit(start=start, end=end, text=f"{test}.pvalue"), "corr gives no p value; scipy.stats does"
+
+
+def _uncounted(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
+    """``chi2_contingency(df[["a", "b"]])``: the test takes counts, not the rows that are to be counted."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(
+                args=[
+                    ast.Subscript(
+                        value=ast.Name(id=frame),
+                        slice=ast.List(elts=[ast.Constant(value=str(first)), ast.Constant(value=str(second))]),
+                    ) as rows,
+                    *_,
+                ]
+            ) if called_name(node)[1] == "chi2_contingency":
+                start, end = span(code, rows)
+                counts = f"pd.crosstab({frame}[{first!r}], {frame}[{second!r}])"
+                yield Edit(start=start, end=end, text=counts), "chi2_contingency takes counts: pd.crosstab"
 
 
 def _correlation_test(call: ast.Call, code: str) -> str | None:

@@ -23,6 +23,7 @@ from jupyter_codeagent.values import ExecutionResult
             "r = stats.spearmanr(a['x'], a['y'], nan_policy='omit').pvalue",
         ),
         ("p = x.corr(y, method='kendall')", "p = stats.kendalltau(x, y, nan_policy='omit').pvalue"),
+        ("r = chi2_contingency(df[['a', 'b']])", "r = chi2_contingency(pd.crosstab(df['a'], df['b']))"),
         ("g = pd.cut(x, bins=[0, 12, 19])", "g = pd.cut(x, bins=[0, 12, 19], include_lowest=True)"),
         ("g = pd.cut(x, [0, 1], )", "g = pd.cut(x, [0, 1], include_lowest=True)"),
         (
@@ -55,6 +56,8 @@ def test_a_result_under_the_wrong_name_is_put_right(code: str, corrected: str) -
         "r = x.corr(y)",
         "p_value = frame.corr()",
         "p = x.corr(y, method=mine)",
+        "chi2_contingency(table[['a', 'b', 'c']])",
+        "chi2_contingency(pd.crosstab(df['a'], df['b']))",
         "pd.cut(x, bins=4)",
         "pd.cut(x, bins=[0, 1], right=False)",
         "pd.cut(x, bins=[0, 1], include_lowest=False)",
