@@ -16,6 +16,7 @@ from jupyter_codeagent.prompts.drift import METHODS_RENAMED, NUMPY_BUILTINS, NUM
 from jupyter_codeagent.prompts.imports import ALIASES
 from jupyter_codeagent.prompts.learning import keep_target_out
 from jupyter_codeagent.prompts.placeholders import find_unfilled
+from jupyter_codeagent.prompts.plots import draw_on_the_figure
 from jupyter_codeagent.prompts.source import (
     Edit,
     apply_edits,
@@ -109,7 +110,7 @@ def replace_removed(code: str) -> Prepared:
 def as_meant(code: str) -> Prepared:
     """With what runs without an error and gives another result than its names say."""
     notes: list[str] = []
-    for correct in (correct_statistics, keep_target_out, include_lowest_edge):
+    for correct in (correct_statistics, keep_target_out, include_lowest_edge, draw_on_the_figure):
         tree = parse(code)
         found = correct(tree, code) if tree is not None else []
         code = apply_edits(code, [edit for edit, _ in found])

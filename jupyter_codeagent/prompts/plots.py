@@ -1,0 +1,44 @@
+"""Charts that are drawn beside the figure that was made for them: it stays empty, each line gets one of its own."""
+
+from __future__ import annotations
+
+import ast
+
+from jupyter_codeagent.prompts.source import Edit, called_name, span
+
+_KINDS = frozenset({"line", "bar", "barh", "hist", "box", "kde", "density", "area", "pie", "scatter", "hexbin"})
+_OTHER_AXES = frozenset({"ax", "subplots"})
+
+
+def draw_on_the_figure(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+    """``plt.figure(…)`` and then ``frame.plot(…)``: pandas draws on a figure of its own unless it is told the axes.
+
+    Only where the program makes figures by ``plt.figure`` alone, which has one place to draw on.
+    """
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    made = [call for call in calls if called_name(call) == ("plt", "figure")]
+    if not made or any(called_name(call)[1] in ("subplots", "subplot", "add_subplot") for call in calls):
+        return []
+    found = []
+    for call in calls:
+        if not _is_drawn_by_pandas(call) or call.lineno < min(one.lineno for one in made):
+            continue
+        end = span(code, call)[1] - 1
+        before = "" if not call.keywords or code[:end].rstrip().endswith(",") else ", "
+        edit = Edit(start=end, end=end, text=f"{before}ax=plt.gca()")
+        found.append((edit, "the chart is drawn on the figure that was made for it"))
+    return found
+
+
+def _is_drawn_by_pandas(call: ast.Call) -> bool:
+    """``x.plot(kind="bar")`` and ``x.plot.bar()``, not ``ax.plot(x, y)``."""
+    if call.args or any(word.arg in _OTHER_AXES or word.arg is None for word in call.keywords):
+        return False
+    match call.func:
+        case ast.Attribute(value=ast.Name(id="plt" | "ax" | "axes" | "sns" | "px"), attr="plot"):
+            return False
+        case ast.Attribute(attr="plot"):
+            return True
+        case ast.Attribute(value=ast.Attribute(attr="plot"), attr=kind):
+            return kind in _KINDS
+    return False
