@@ -25,7 +25,7 @@ def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         if "setup" in request:
-            namespace = {"__name__": "__main__"}
+            namespace = {"__name__": "__main__", "display": display}
         answer = run(request.get("setup", request.get("code", "")), namespace)
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
@@ -46,6 +46,12 @@ def run(code: str, namespace: dict[str, Any]) -> dict[str, Any]:
     return {"error": error, **evidence(shown.getvalue(), namespace, figures)}
 
 
+def display(*values: Any) -> None:
+    """As IPython's, in plain text."""
+    for value in values:
+        print(value if isinstance(value, str) else repr(value))
+
+
 def execute(code: str, namespace: dict[str, Any]) -> None:
     """As a cell: the value of a last expression is shown."""
     tree = ast.parse(textwrap.dedent(code))
@@ -54,7 +60,7 @@ def execute(code: str, namespace: dict[str, Any]) -> None:
     if isinstance(last, ast.Expr):
         value = eval(compile(ast.Expression(last.value), "<program>", "eval"), namespace)
         if value is not None:
-            print(value if isinstance(value, str) else repr(value))
+            display(value)
 
 
 if __name__ == "__main__":
