@@ -14,6 +14,7 @@ from jupyter_codeagent.prompts.conversions import convert_dates, convert_numbers
 from jupyter_codeagent.prompts.drift import FREQUENCIES
 from jupyter_codeagent.prompts.hints import missing_labels, same_column
 from jupyter_codeagent.prompts.imports import ALIASES
+from jupyter_codeagent.prompts.polars_names import say_in_polars
 from jupyter_codeagent.prompts.rewrite import Prepared, add_imports
 from jupyter_codeagent.prompts.source import Edit, apply_edits, bound_names, called_name, parse, span
 from jupyter_codeagent.prompts.statistics import leave_missing_out
@@ -210,8 +211,8 @@ def _squared(
 
 
 FIXES = (
-    _import, _columns, _variable, _frequency, convert_dates, convert_numbers, _numeric_only, _histogram, _colours,
-    _formatted, _squared,
+    _import, say_in_polars, _columns, _variable, _frequency, convert_dates, convert_numbers, _numeric_only,
+    _histogram, _colours, _formatted, _squared,
 )  # fmt: skip
 """The first that offers something counts."""
 
