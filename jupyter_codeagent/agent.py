@@ -23,7 +23,7 @@ from jupyter_codeagent.prompts.answer import (
     speaks_for_itself,
 )
 from jupyter_codeagent.prompts.checks import concern
-from jupyter_codeagent.prompts.conversation import Turn, compact, fenced
+from jupyter_codeagent.prompts.conversation import Turn, as_written, compact
 from jupyter_codeagent.prompts.extract import extract_code, is_block_complete
 from jupyter_codeagent.prompts.grammar import grammar_after
 from jupyter_codeagent.prompts.hidden import hidden_hint
@@ -155,7 +155,7 @@ async def go_on(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
         feedback = await _feedback(step, run.request.privacy, tools)
         if hidden := _hidden(step, tools.hidden_columns):
             feedback = f"{hidden}\n{feedback}"
-        reply = fenced(step.code) if step.code else step.reply
+        reply = as_written(step.reply, step.code) if step.code else step.reply
         told = run.steps[0].messages if _repeats(run.steps) else next_messages(step.messages, reply, feedback)
         step = await _step(run, told, tools)
     problem = _problem(run.steps[-1], tools.hidden_columns)
@@ -473,7 +473,9 @@ async def _answer(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
     assert step.result is not None
     outputs = output_text(step.result)
     mask = await _mask(observe(step.result, step.code, max_chars=SEARCHED_CHARS), tools)
-    messages = answer_messages(step.messages, fenced(step.code), observe(step.result, step.code, mask=mask))
+    messages = answer_messages(
+        step.messages, as_written(step.reply, step.code), observe(step.result, step.code, mask=mask)
+    )
     fitted = fit(messages, run.request.prompt, _room(run, tools), MAX_ANSWER_TOKENS)
     if not fitted.fits:
         return replace(run, notes=(*run.notes, "no sentence was asked for: the model's context has no room for it"))

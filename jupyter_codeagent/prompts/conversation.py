@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from jupyter_codeagent.prompts.extract import extract_code
 from jupyter_codeagent.values import Message
 
 MAX_RESULT_CHARS = 300
@@ -62,6 +63,17 @@ def turn_messages(turns: Sequence[Turn]) -> tuple[tuple[Message, ...], str]:
 def fenced(code: str) -> str:
     """Code as the models write it."""
     return f"```python\n{code.strip()}\n```"
+
+
+def as_written(reply: str, code: str) -> str:
+    """The reply as it came, where its code is what has run: the server need not read these tokens again.
+
+    Else the code that has run, since errors are told by its lines.
+    """
+    text = reply.rstrip()
+    if text.count("```") > 2 or not text.startswith("```") or extract_code(text).code.strip() != code.strip():
+        return fenced(code)
+    return text if text.endswith("```") and text.count("```") == 2 else f"{text}\n```"
 
 
 def _result_lines(turn: Turn) -> str:

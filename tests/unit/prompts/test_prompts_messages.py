@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeagent.prompts.answer import answer_messages
-from jupyter_codeagent.prompts.conversation import Turn, compact
+from jupyter_codeagent.prompts.conversation import Turn, as_written, compact
 from jupyter_codeagent.prompts.extract import extract_code
 from jupyter_codeagent.prompts.system import SYSTEM_PROMPT, first_messages, next_messages, prefill
 
@@ -106,3 +107,24 @@ def test_compacted_turns_are_the_last_ones_and_within_the_limit(sizes: list[int]
     kept = compact(turns, limit)
     assert sum(len(turn.code) for turn in kept) <= limit
     assert kept == (tuple(turns[-len(kept) :]) if kept else ())
+
+
+@pytest.mark.parametrize(
+    ("reply", "code", "told"),
+    [
+        (
+            "```python\n# df is already loaded\nprint(df)",
+            "print(df)",
+            "```python\n# df is already loaded\nprint(df)\n```",
+        ),
+        ("```python\nprint(df)\n```", "print(df)", "```python\nprint(df)\n```"),
+        ("```python\nnp.NaN", "import numpy as np\n\nnp.nan", "```python\nimport numpy as np\n\nnp.nan\n```"),
+        ("Here it is:\n```python\nprint(df)\n```", "print(df)", "```python\nprint(df)\n```"),
+        ("```python\na\n```\nOutput:\n```\n7\n```", "a", "```python\na\n```"),
+        ("", "a", "```python\na\n```"),
+    ],
+)
+def test_a_reply_whose_code_ran_is_told_as_it_came_so_that_the_server_has_it_already(
+    reply: str, code: str, told: str
+) -> None:
+    assert as_written(reply, code) == told
