@@ -9,6 +9,7 @@ from jupyter_codeagent import agent
 from jupyter_codeagent.models.openai_model import OpenAIModel
 from jupyter_codeagent.prompts import observe
 from jupyter_codeagent.prompts.rewrite import Prepared
+from jupyter_codeagent.variables import columns
 
 Replaced = tuple[object, str, object]
 """(where the name is used, the name, what stands there instead)"""
@@ -24,10 +25,11 @@ def _as_written(code: str, **_: Any) -> Prepared:
 
 TECHNIQUES: Mapping[str, Sequence[Replaced]] = {
     "prefill": [(OpenAIModel, "supports_prefill", property(lambda _: False))],
-    "repair": [(agent, "repair", lambda *_: None)],
+    "repair": [(agent, "MAX_REPAIRS", 0)],
     "hints": [(agent, "hint_for", _nothing), (observe, "hint_for", _nothing)],
     "checks": [(agent, "concern", _nothing)],
     "rewrites": [(agent, "prepare", _as_written)],
+    "written": [(columns, "written_as", _nothing)],
 }
 
 
