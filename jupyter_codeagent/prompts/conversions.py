@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from jupyter_codeagent.prompts.rewrite import Prepared, add_imports
-from jupyter_codeagent.prompts.source import Edit, apply_edits, span
+from jupyter_codeagent.prompts.source import Edit, apply_edits, column_of, span
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
 _NO_DATES = re.compile(r"Can only use \.dt accessor with datetimelike values")
@@ -39,7 +39,7 @@ def convert_dates(
     found = {
         (frame, label)
         for node in (ast.walk(statement) if statement is not None else ())
-        if isinstance(node, ast.Attribute) and node.attr == "dt" and (column := _column(node.value)) is not None
+        if isinstance(node, ast.Attribute) and node.attr == "dt" and (column := column_of(node.value)) is not None
         for frame, label in [column]
         if _is_text(frame, label, namespace)
     }
@@ -66,7 +66,7 @@ def convert_numbers(
     if len(found) != 1:
         return None
     [(frame, label)] = found
-    users = (one for one in tree.body if (frame, label) in map(_column, ast.walk(one)))
+    users = (one for one in tree.body if (frame, label) in map(column_of, ast.walk(one)))
     first = next(users, failing)
     if first is None:
         return None
@@ -76,18 +76,8 @@ def convert_numbers(
 
 
 def _text_columns(within: ast.AST, namespace: Sequence[NamespaceEntry]) -> set[tuple[str, str]]:
-    columns = {_column(node) for node in ast.walk(within) if isinstance(node, ast.expr)}
+    columns = {column_of(node) for node in ast.walk(within) if isinstance(node, ast.expr)}
     return {column for column in columns if column is not None and _is_text(*column, namespace)}
-
-
-def _column(node: ast.AST) -> tuple[str, str] | None:
-    """(frame, label) of ``frame["label"]`` or ``frame.label``."""
-    match node:
-        case ast.Subscript(value=ast.Name(id=frame), slice=ast.Constant(value=str(label))):
-            return frame, label
-        case ast.Attribute(value=ast.Name(id=frame), attr=label):
-            return frame, label
-    return None
 
 
 def _is_text(frame: str, label: str, namespace: Sequence[NamespaceEntry]) -> bool:

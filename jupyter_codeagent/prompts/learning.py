@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from jupyter_codeagent.prompts.source import Edit, called_name, span
+from jupyter_codeagent.prompts.source import Edit, called_name, column_of, span
 
 _SPLITS = frozenset({"train_test_split", "cross_val_score", "cross_validate", "cross_val_predict"})
 _FITS = frozenset({"fit", "fit_predict", "OLS", "Logit"})
@@ -61,12 +61,11 @@ def _valued(node: ast.expr, values: dict[str, ast.expr]) -> ast.expr:
 
 
 def _column(node: ast.expr) -> tuple[str, str]:
+    """Also of ``frame[["label"]]``."""
     match node:
-        case ast.Subscript(value=ast.Name(id=frame), slice=ast.Constant(value=str(label))):
-            return frame, label
         case ast.Subscript(value=ast.Name(id=frame), slice=ast.List(elts=[ast.Constant(value=str(label))])):
             return frame, label
-    return "", ""
+    return column_of(node) or ("", "")
 
 
 def _columns(node: ast.expr) -> tuple[str, list[ast.Constant]]:

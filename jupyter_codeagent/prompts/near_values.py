@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from jupyter_codeagent.prompts.observe import output_text
 from jupyter_codeagent.prompts.rewrite import Prepared
-from jupyter_codeagent.prompts.source import Edit, apply_edits, parse, span
+from jupyter_codeagent.prompts.source import Edit, apply_edits, column_of, parse, span
 from jupyter_codeagent.values import ExecutionResult
 
 MAX_COMPARISONS = 12
@@ -113,12 +113,12 @@ def _comparisons(statement: ast.stmt) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def _column(node: ast.expr) -> str:
     """Only of a frame by name: nothing else is sure to have no effect when it is looked at."""
-    match node:
-        case ast.Subscript(value=ast.Name(id=frame), slice=ast.Constant(value=str(label))):
-            return f"{frame}[{label!r}]"
-        case ast.Attribute(value=ast.Name(id=frame), attr=label) if not re.match(r"_|str$", label):
-            return f"{frame}.{label}"
-    return ""
+    if (column := column_of(node)) is None:
+        return ""
+    frame, label = column
+    if isinstance(node, ast.Subscript):
+        return f"{frame}[{label!r}]"
+    return "" if re.match(r"_|str$", label) else f"{frame}.{label}"
 
 
 def _statements(code: str) -> list[ast.stmt]:

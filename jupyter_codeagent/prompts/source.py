@@ -58,6 +58,16 @@ def called_name(call: ast.Call) -> tuple[str, str]:
     return "", ""
 
 
+def column_of(node: ast.AST) -> tuple[str, str] | None:
+    """(frame, label) of ``frame["label"]`` or ``frame.label``."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=frame), slice=ast.Constant(value=str(label))):
+            return frame, label
+        case ast.Attribute(value=ast.Name(id=frame), attr=label):
+            return frame, label
+    return None
+
+
 def bound_names(tree: ast.AST) -> set[str]:
     """Every name the code itself binds anywhere: assigned, imported, defined, an argument, a loop variable."""
     names: set[str] = set()
