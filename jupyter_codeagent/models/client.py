@@ -36,8 +36,12 @@ def new_client(base_url: str, api_key: str, settings: ModelSettings) -> AsyncOpe
         if key:
             request.headers["authorization"] = f"Bearer {key}"
 
+    here = is_loopback(base_url)
+    of_package: Any = type(openai.DEFAULT_CONNECTION_LIMITS)  # httpx or what has succeeded it, as openai likes
     http = openai.DefaultAsyncHttpxClient(
-        trust_env=not is_loopback(base_url),  # what is meant for this machine must not go to the user's proxy
+        trust_env=not here,  # what is meant for this machine must not go to the user's proxy
+        # A new connection to this machine costs nothing; a kept one may be closed by the server as we use it.
+        limits=of_package(max_keepalive_connections=0) if here else openai.DEFAULT_CONNECTION_LIMITS,
         follow_redirects=False,  # the prompt is for the server that was named
         event_hooks={"request": [tie_down]},
     )

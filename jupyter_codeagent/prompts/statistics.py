@@ -2,7 +2,7 @@
 
 Corrected before the code runs, where the name says what was meant: a SciPy test gives the statistic first and the p
 value second; ``Series.corr`` gives no p value at all; ``mean_squared_error`` is not yet the root; a test of
-independence takes counts.
+independence takes counts; ``zscore`` is to leave missing values out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ROOT = re.compile(r"(?:^|_)rmse", re.IGNORECASE)
 
 def correct_statistics(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
     """Edits of `code`, each with its note."""
-    rules = (_swapped, _without_root, _p_value_of_correlation, _uncounted)
+    rules = (_swapped, _without_root, _p_value_of_correlation, _uncounted, _scores_of_missing)
     found = [one for rule in rules for one in rule(tree, code)]
     return sorted(found, key=lambda one: one[0].start)
 
@@ -107,6 +107,23 @@ def _uncounted(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
                 start, end = span(code, rows)
                 counts = f"pd.crosstab({frame}[{first!r}], {frame}[{second!r}])"
                 yield Edit(start=start, end=end, text=counts), "chi2_contingency takes counts: pd.crosstab"
+
+
+def _scores_of_missing(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
+    """``zscore(x)``: one missing value makes all scores missing, and nothing an outlier."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(args=[values], keywords=keywords) if called_name(node)[1] == "zscore":
+                written = code[slice(*span(code, values))]
+                if (
+                    "dropna(" in written
+                    or "fillna(" in written
+                    or any(word.arg == "nan_policy" for word in keywords)
+                ):
+                    continue
+                end = span(code, node)[1] - 1
+                edit = Edit(start=end, end=end, text=", nan_policy='omit'")
+                yield edit, "zscore leaves missing values out"
 
 
 def _correlation_test(call: ast.Call, code: str) -> str | None:

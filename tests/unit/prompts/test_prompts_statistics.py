@@ -24,6 +24,7 @@ from jupyter_codeagent.values import ExecutionResult
         ),
         ("p = x.corr(y, method='kendall')", "p = stats.kendalltau(x, y, nan_policy='omit').pvalue"),
         ("r = chi2_contingency(df[['a', 'b']])", "r = chi2_contingency(pd.crosstab(df['a'], df['b']))"),
+        ("z = stats.zscore(df['a'])", "z = stats.zscore(df['a'], nan_policy='omit')"),
         ("g = pd.cut(x, bins=[0, 12, 19])", "g = pd.cut(x, bins=[0, 12, 19], include_lowest=True)"),
         ("g = pd.cut(x, [0, 1], )", "g = pd.cut(x, [0, 1], include_lowest=True)"),
         (
@@ -58,6 +59,8 @@ def test_a_result_under_the_wrong_name_is_put_right(code: str, corrected: str) -
         "p = x.corr(y, method=mine)",
         "chi2_contingency(table[['a', 'b', 'c']])",
         "chi2_contingency(pd.crosstab(df['a'], df['b']))",
+        "zscore(df['a'].dropna())",
+        "zscore(x, nan_policy='raise')",
         "pd.cut(x, bins=4)",
         "pd.cut(x, bins=[0, 1], right=False)",
         "pd.cut(x, bins=[0, 1], include_lowest=False)",
