@@ -124,7 +124,7 @@ def test_it_ends_itself_when_idle(own_state: Path) -> None:
     while process_started(server.pid) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not process_started(server.pid)
-    assert not list(own_state.glob("*.json"))
+    assert not list(own_state.glob("server-*.json"))
 
 
 @pytest.mark.alone
