@@ -37,7 +37,7 @@ def main() -> None:
             install(name)
         return
     if options.what != "report":
-        tasks = chosen(_tasks(options), options.only, options.every)
+        tasks = chosen(_tasks(options), options.only, options.every, options.first)
         server = _server(options)
         for name in options.systems:
             with closing(_system(name, server, options)) as system:
@@ -76,6 +76,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--model", default="", help="its name there (key: CODEAGENT_API_KEY), or embedded:NAME")
     parser.add_argument("--only", default="", help="a regular expression for ids of tasks")
     parser.add_argument("--every", type=int, default=1, help="each K-th task only")
+    parser.add_argument("--first", type=int, default=0, help="of these, with which to begin: --every 2 --first 1")
     parser.add_argument(
         "--label", default="latest", help="name of the results; the same name goes on where it stopped"
     )
@@ -95,8 +96,8 @@ def _tasks(options: argparse.Namespace) -> Sequence[Task]:
     return kpi.TASKS if options.what == "kpi" else own_tasks()
 
 
-def chosen(tasks: Sequence[Task], only: str, every: int) -> list[Task]:
-    return [task for task in tasks if re.search(only, task.id)][::every]
+def chosen(tasks: Sequence[Task], only: str, every: int, first: int = 0) -> list[Task]:
+    return [task for task in tasks if re.search(only, task.id)][first::every]
 
 
 def _server(options: argparse.Namespace) -> RunningServer:

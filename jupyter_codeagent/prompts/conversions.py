@@ -25,7 +25,12 @@ _NO_NUMBERS = re.compile(
     r"can only concatenate str|no kernel matching input types \(large_string\)"
 )
 """What pandas 2 and 3 say of text in arithmetic; what is converted although it should not be fails again."""
-_NUMBER_WITH_SIGNS = re.compile(r"\s*[-+]?[$€£¥]?\s?\d[\d,]*(?:\.\d+)?\s?%?\s*")
+_NUMBER_WITH_SIGNS = re.compile(r"\s*[-+]?[$€£¥]?\s?\d[\d,]*(?:\.\d+)?\s?(?:%|(?P<unit>[A-Za-z/]+))?\s*")
+UNITS = (
+    "lbs", "lb", "kg", "g", "mg", "oz", "km", "mi", "cm", "mm", "ft", "in", "hp", "kw", "mph", "kmh", "km/h", "l",
+    "ml", "hrs", "hr", "h", "mins", "min", "secs", "sec", "s", "ms", "days", "years", "yrs", "usd", "eur", "gbp",
+)  # fmt: skip
+"""Written behind numbers and part of none, unlike k, mn and bn."""
 _TEXT_DTYPES = re.compile(r"^(?:object|str|string)", re.IGNORECASE)
 
 
@@ -58,7 +63,9 @@ def convert_numbers(
     if error.line is None or match is None:
         return None
     text = match["text"] or match["other"]
-    if text is not None and not _NUMBER_WITH_SIGNS.fullmatch(text):
+    number = _NUMBER_WITH_SIGNS.fullmatch(text) if text is not None else None
+    unit = number["unit"] or "" if number is not None else ""
+    if (text is not None and number is None) or (unit and unit.lower() not in UNITS):
         return None  # some of it is no number: what to do with that is not certain
     failing = _statement(tree, error.line)
     found = _text_columns(failing, namespace) if failing is not None else set()
@@ -71,7 +78,8 @@ def convert_numbers(
     if first is None:
         return None
     column = f"{frame}[{label!r}]"
-    line = f'{column} = pd.to_numeric({column}.str.replace(r"[$€£¥,%\\s]", "", regex=True))'
+    taken_out = r"[$€£¥,%\s]" + (f"|{unit}" if unit else "")
+    line = f'{column} = pd.to_numeric({column}.str.replace(r"{taken_out}", "", regex=True))'
     return _inserted(code, first, line, f"{label!r} is converted to numbers", namespace)
 
 

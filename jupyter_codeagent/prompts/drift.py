@@ -83,6 +83,11 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"Length of values|Length mismatch|must be of the same length", "the lengths differ: check .shape"),
         (r"operands could not be broadcast", "the shapes differ: check .shape of both sides"),
         (r"'(?:DataFrame|Series)GroupBy' object has no attribute", "aggregate first: .mean(), .sum(), .size()"),
+        (r"'Series' object has no attribute 'corrwith'", "use x.corr(y)"),
+        (
+            r"'(?:numpy\.)?(?:float|int)\w*' object has no attribute",
+            "this is a single number already: aggregate by group first, df.groupby(key)[column].mean()",
+        ),
         (r"'(?:numpy\.)?(?:float|int)\w*' object is not", "this is a single number already"),
         (r"object is not callable", "this is no function: leave the parentheses out"),
     )

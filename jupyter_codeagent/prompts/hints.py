@@ -86,9 +86,10 @@ def _nearest_column(label: str, namespace: Sequence[NamespaceEntry], source: str
     named = sorted(frames(namespace), key=lambda entry: not re.search(rf"\b{re.escape(entry.name)}\b", source))
     if not named:
         return ""
-    owners = [entry.name for entry in named if label in entry.columns]
+    owners = [entry for entry in named if label in entry.columns]
     if owners:
-        return f"{label!r} is a column of {' and '.join(owners[:3])}, not of what is indexed here"
+        names = " and ".join(owner.name for owner in owners[:3])
+        return f"{label!r} is a column of {names}, not of what is indexed here{_join(owners, named, source)}"
     for entry in named:
         for column in entry.columns:
             if _plain(column) == _plain(label):
@@ -102,6 +103,20 @@ def _nearest_column(label: str, namespace: Sequence[NamespaceEntry], source: str
     listed = ", ".join(map(repr, named[0].columns[:_MAX_LISTED]))
     more = ", …" if len(named[0].columns) > _MAX_LISTED else ""
     return f"no column {label!r}; {named[0].name} has {listed}{more}"
+
+
+def _join(owners: Sequence[NamespaceEntry], named: Sequence[NamespaceEntry], source: str) -> str:
+    """How to bring the column to the frame that lacks it, where one column stands in both."""
+    lacking = [
+        entry for entry in named if entry not in owners and re.search(rf"\b{re.escape(entry.name)}\b", source)
+    ]
+    if len(owners) != 1 or not lacking:
+        return ""
+    [owner], other = owners, lacking[0]
+    shared = [column for column in owner.columns if column in other.columns]
+    if len(shared) != 1:
+        return f"; both have {', '.join(map(repr, shared[:4]))} to join by" if shared else ""
+    return f"; join first: {owner.name}.merge({other.name}, on={shared[0]!r})"
 
 
 def _name_hint(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:

@@ -2,7 +2,8 @@
 
 Corrected before the code runs, where the name says what was meant: a SciPy test gives the statistic first and the p
 value second; ``Series.corr`` gives no p value at all; ``mean_squared_error`` is not yet the root; a test of
-independence takes counts; ``zscore`` is to leave missing values out.
+independence takes counts; ``zscore`` is to leave missing values out;
+tests of several groups take each by itself.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ TESTS = frozenset({
     "bartlett", "jarque_bera", "chisquare", "skewtest", "kurtosistest",
 })  # fmt: skip
 """Functions of `scipy.stats` whose result unpacks into statistic and p value."""
+TESTS_OF_GROUPS = frozenset({"f_oneway", "kruskal", "levene", "bartlett", "friedmanchisquare", "fligner"})
 _P_VALUE = re.compile(r"^p$|^p_?val|pvalue|p_value|_p$", re.IGNORECASE)
 _JUDGEMENT = re.compile(
     r"^(?:is|has|are)(?:_|(?-i:[A-Z]))|signific|normal|reject|decision|conclusion|differen", re.IGNORECASE
@@ -28,7 +30,7 @@ _ROOT = re.compile(r"(?:^|_)rmse", re.IGNORECASE)
 
 def correct_statistics(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
     """Edits of `code`, each with its note."""
-    rules = (_swapped, _without_root, _p_value_of_correlation, _uncounted, _scores_of_missing)
+    rules = (_swapped, _without_root, _p_value_of_correlation, _uncounted, _groups_in_one, _scores_of_missing)
     found = [one for rule in rules for one in rule(tree, code)]
     return sorted(found, key=lambda one: one[0].start)
 
@@ -107,6 +109,17 @@ def _uncounted(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
                 start, end = span(code, rows)
                 counts = f"pd.crosstab({frame}[{first!r}], {frame}[{second!r}])"
                 yield Edit(start=start, end=end, text=counts), "chi2_contingency takes counts: pd.crosstab"
+
+
+def _groups_in_one(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
+    """``f_oneway([a, b, c])``: the groups are arguments of their own."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(args=[ast.List() | ast.ListComp() | ast.Name() as groups]) if (
+                called_name(node)[1] in TESTS_OF_GROUPS
+            ):
+                start = span(code, groups)[0]
+                yield Edit(start=start, end=start, text="*"), f"{called_name(node)[1]} takes each group by itself"
 
 
 def _scores_of_missing(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:

@@ -24,6 +24,8 @@ FRAME = pd.DataFrame(
         "Mixed": ["5", "TIE"],
         "source": ["abc-news", "bbc"],
         "size": [1.0, 2.0],
+        "Weight": ["3,504 lbs", "10 lbs"],
+        "Worth": ["3k", "10k"],
     }
 )
 
@@ -66,6 +68,7 @@ def namespace(variables: dict[str, Any]) -> list[NamespaceEntry]:
         ('total = (df["Volume"] * 2.5).sum()', "total", 13_378_450.0),
         ('part = df[["Volume"]]\nn = (df["Volume"] > 2000).sum()', "n", 1),
         ('r = df["size"].corr(df["Volume"])', "r", -1.0),
+        ('w = df["Weight"].astype(float).sum()', "w", 3514.0),
         ('score = df["size"] * 2\ntotal = df["score"].sum()', "total", 6.0),
     ],
 )
@@ -85,6 +88,7 @@ def test_text_is_converted_where_dates_or_numbers_were_meant(code: str, name: st
     [
         'total = df["Mixed"].mean()',  # TIE is no number: what to do with it is not certain
         'total = df["size"].dt.month',
+        'total = df["Worth"].astype(float).sum()',  # thousands
         'total = df["nothing"]',
     ],
 )

@@ -57,7 +57,15 @@ def run(code: str) -> tuple[ExecutionError | None, tuple[NamespaceEntry, ...], d
         ("flights['Dep Delay'].mean()", "the column is 'dep_delay' (in flights)"),
         ("flights.groupby('DepDelay').size()", "the column is 'dep_delay' (in flights)"),
         ("flights[['carrier', 'dep_delays']]", "no column 'dep_delays'; flights has 'dep_delay'"),
-        ("flights['Airline Name']", "'Airline Name' is a column of airlines, not of what is indexed here"),
+        (
+            "flights['Airline Name']",
+            "'Airline Name' is a column of airlines, not of what is indexed here; "
+            "join first: airlines.merge(flights, on='carrier')",
+        ),
+        (
+            "flights['dep_delay'].mean().idxmax()",
+            "this is a single number already: aggregate by group first, df.groupby(key)[column].mean()",
+        ),
         ("airlines.Airline_Name", "the column is 'Airline Name' (in airlines)"),
         ("airlines.sort_values('xyz')", "no column 'xyz'; airlines has 'carrier', 'Airline Name'"),
         ("flights.dropna(subset=['Carrier'])", "the column is 'carrier'"),
