@@ -34,8 +34,14 @@ _LOADERS = re.compile(r"(?:load|fetch|get|read)_")
 _DRAWERS = frozenset({"plt", "sns", "px", "go", "alt", "ax", "axes", "fig"})
 _DRAWING = frozenset({"plot", "hist", "boxplot", "scatter_matrix", "show", "savefig"})
 _PLOTS = frozenset({"plot", "hist", "boxplot", "bar", "barh", "scatter", "line", "pie", "legend", "tight_layout"})
+MAX_FIGURES = 16
+"""Single numbers that are printed with their names."""
 MAX_SHOWN = 4
 """Results that are shown besides the last one."""
+_REDUCING = frozenset(
+    {"mean", "median", "std", "var", "sum", "min", "max", "count", "nunique", "corr", "skew", "kurt"}
+)
+_GROUPING = frozenset({"groupby", "group_by", "resample", "rolling", "expanding"})
 _SHOWING = frozenset({"print", "display"})
 
 
@@ -129,17 +135,55 @@ def fill_placeholders(code: str, names_defined: Collection[str]) -> Prepared:
 
 
 def echo_last(code: str) -> str:
-    """With the results that nothing shows as last line, if the code would otherwise show nothing at all: the last
-    assigned name, and before it the other names that are assigned and never used."""
+    """With the results that nothing shows at the end, if the code would otherwise show nothing at all.
+
+    These are the last assigned name, and before it the other names that are assigned and never used. Several single
+    numbers are printed with their names.
+    """
     tree = parse(code)
     if tree is None or not tree.body or _shows(tree):
         return code
     last = _last_bound(tree)
     unused = [name for name in _assigned(tree) if name not in used_names(tree) and name not in last.split(", ")]
+    if (figures := _figures(tree)) and {*unused, last} <= figures and 0 < len(unused) < MAX_FIGURES:
+        return "\n".join((code.rstrip(), *(f'print("{name}:", {name})' for name in (*unused, last))))
     names = [*unused[-MAX_SHOWN:], last] if last else []
     if not names:
         return code
     return f"{code.rstrip()}\n" + (f"display({', '.join(names)})" if len(names) > 1 else names[0])
+
+
+def _figures(tree: ast.Module) -> set[str]:
+    """Names that top-level statements bind to single numbers, as far as the code shows it."""
+    found: set[str] = set()
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_figure(value, found):
+                found.add(name)
+    return found
+
+
+def _is_figure(value: ast.expr, figures: Collection[str]) -> bool:
+    """``df["x"].mean()``, ``len(df)``, sums and shares of such."""
+    match value:
+        case ast.Constant(value=int() | float()):
+            return True
+        case ast.Name(id=name):
+            return name in figures
+        case ast.BinOp(left=left, right=right):
+            return _is_figure(left, figures) and _is_figure(right, figures)
+        case ast.Call(func=ast.Name(id="len")):
+            return True
+        case ast.Call(func=ast.Name(id="round" | "float" | "int" | "abs"), args=[inner, *_]):
+            return _is_figure(inner, figures)
+        case ast.Call(func=ast.Attribute(value=inner, attr="round"), args=_):
+            return _is_figure(inner, figures)
+        case ast.Call(
+            func=ast.Attribute(value=ast.Subscript(slice=ast.Constant(value=str())) as column, attr=name)
+        ):
+            whole = not any(isinstance(node, ast.Attribute) and node.attr in _GROUPING for node in ast.walk(column))
+            return name in _REDUCING and whole
+    return False
 
 
 def quiet_plot(code: str) -> str:

@@ -64,6 +64,13 @@ def test_all_results_that_nothing_uses_are_shown() -> None:
     assert echo_last(code) == f"{code}\ndisplay(n, top, low)"
 
 
+def test_several_figures_that_nothing_shows_are_printed_with_their_names() -> None:
+    code = 'a = df[df["p"] == 1]["f"].mean()\nb = df["f"].std().round(2)\nshare = round(b / len(df) * 100, 1)'
+    assert echo_last(code) == f'{code}\nprint("a:", a)\nprint("share:", share)'
+    grouped = 'a = df["f"].mean()\ng = df.groupby("p")["f"].mean()'
+    assert echo_last(grouped) == f"{grouped}\ndisplay(a, g)"
+
+
 def test_a_plot_as_last_expression_gets_a_semicolon() -> None:
     assert quiet_plot("m = df.mean()\nm.plot(kind='bar')") == "m = df.mean()\nm.plot(kind='bar');"
     assert quiet_plot("df['x'].hist(bins=40)") == "df['x'].hist(bins=40);"
