@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
+from jupyter_codeagent.prompts.columns_meant import group_the_table, quote_column, use_what_is_loaded
 from jupyter_codeagent.prompts.conversions import convert_dates, convert_numbers
 from jupyter_codeagent.prompts.drift import FREQUENCIES
 from jupyter_codeagent.prompts.hints import missing_labels, same_column
@@ -211,7 +212,8 @@ def _squared(
 
 
 FIXES = (
-    _import, say_in_polars, _columns, _variable, _frequency, convert_dates, convert_numbers, _numeric_only,
+    _import, quote_column, use_what_is_loaded, say_in_polars, group_the_table, _columns, _variable, _frequency,
+    convert_dates, convert_numbers, _numeric_only,
     _histogram, _colours, _formatted, _squared,
 )  # fmt: skip
 """The first that offers something counts."""

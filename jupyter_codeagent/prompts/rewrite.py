@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from jupyter_codeagent.prompts.assignments import assign_back, bind_comparisons
 from jupyter_codeagent.prompts.binning import include_lowest_edge
 from jupyter_codeagent.prompts.drift import METHODS_RENAMED, NUMPY_BUILTINS, NUMPY_RENAMED
 from jupyter_codeagent.prompts.imports import ALIASES
@@ -116,7 +117,7 @@ def replace_removed(code: str) -> Prepared:
 def as_meant(code: str) -> Prepared:
     """With what runs without an error and gives another result than its names say."""
     notes: list[str] = []
-    for correct in (correct_statistics, keep_target_out, include_lowest_edge, draw_on_the_figure):
+    for correct in CORRECTIONS:
         tree = parse(code)
         found = correct(tree, code) if tree is not None else []
         code = apply_edits(code, [edit for edit, _ in found])
@@ -132,6 +133,12 @@ def fill_placeholders(code: str, names_defined: Collection[str]) -> Prepared:
     return Prepared(
         code=apply_edits(code, edits), notes=tuple(f"line {line}: {{…}} is filled in (f-string)" for line in lines)
     )
+
+
+CORRECTIONS = (
+    assign_back, bind_comparisons, correct_statistics, keep_target_out, include_lowest_edge, draw_on_the_figure,
+)  # fmt: skip
+"""Each takes (tree, code) and gives edits of the code, each with its note."""
 
 
 def echo_last(code: str) -> str:

@@ -1,0 +1,93 @@
+"""What code certainly means, where Python or pandas reads it in another way; each corrected program is run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from jupyter_codeagent.prompts.repair import repair
+from jupyter_codeagent.prompts.rewrite import as_meant
+from jupyter_codeagent.values import ExecutionError, NamespaceEntry
+
+FRAME = pd.DataFrame({"a": [1.0, None, 3.0, 4.0], "b": [1, 2, 3, 4], "g": ["x", "x", "y", "y"]})
+
+
+def ran(code: str) -> tuple[Any, ExecutionError | None]:
+    variables: dict[str, Any] = {"df": FRAME.copy(), "penguins": FRAME.copy(), "pd": pd}
+    try:
+        exec(code, variables)
+    except Exception as error:
+        return None, ExecutionError(ename=type(error).__name__, evalue=str(error), line=1)
+    return variables["x"], None
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        ('df["a"].fillna(0, inplace=True)\nx = df["a"].sum()', 8.0),
+        ('df["a"].fillna(df.groupby("g")["a"].transform("median"), inplace=True)\nx = df["a"].isna().sum()', 0),
+        ('df["g"].replace({"x": "z"}, inplace=True)\nx = (df["g"] == "z").sum()', 2),
+        ('x = len(df[df["b"] >= 2 & df["b"] <= 3])', 2),
+        ('x = len(df[df["b"] == 1 | df["g"] == "y"])', 3),
+        ('x = len(df[df["b"] > 1 & df["b"] < 4 & df["g"] == "x"])', 1),
+        ('x = len(df[df["b"] > 1 & df["g"].isin(["y"])])', 2),
+        ('x = len(df[(df["b"] > 1) & df["b"] < 4])', 2),
+        ('x = len(df[df["b"] > 1 & (df["b"] < 4)])', 2),
+    ],
+)
+def test_what_has_no_or_another_effect_is_written_as_it_is_meant(code: str, value: object) -> None:
+    corrected = as_meant(code)
+    assert len(corrected.notes) == 1
+    assert ran(corrected.code) == (value, None)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "df.fillna(0, inplace=True)",
+        'df["a"].fillna(0, inplace=False)',
+        'y = df["a"].fillna(0, inplace=True)',
+        'df["a"].append(1, inplace=True)',
+        'df[(df["a"] > 1) & (df["b"] < 3)]',
+        "1 < x < 3",
+        "flags & 4 == 4",
+        "a > 1 & b",
+    ],
+)
+def test_what_reads_as_it_is_meant_stays(code: str) -> None:
+    assert as_meant(code).code == code
+
+
+NAMESPACE = [
+    NamespaceEntry(name=name, type_name="DataFrame", columns=("a", "b", "g"), dtypes=("float64", "int64", "str"))
+    for name in ("df", "penguins")
+]
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        ("x = df[b].sum()", 10),
+        ('x = df["b"].groupby("g").sum()["y"]', 7),
+        ("x = load_penguins(drop_na=False)\nx = len(x)", 4),
+        ('x = pd.read_csv("data/penguins.csv")\nx = len(x)', 4),
+    ],
+)
+def test_columns_and_tables_are_meant_where_no_variable_or_file_is_there(code: str, value: object) -> None:
+    _, error = ran(code)
+    assert error is not None
+    repaired = repair(code, error, NAMESPACE)
+    assert repaired is not None
+    assert len(repaired.notes) == 1
+    assert ran(repaired.code) == (value, None)
+
+
+@pytest.mark.parametrize(
+    "code", ["x = df[c]", 'x = df["b"].groupby("c").sum()', 'x = pd.read_csv("other.csv")', "x = load()"]
+)
+def test_what_is_not_there_is_left_to_the_model(code: str) -> None:
+    _, error = ran(code)
+    assert error is not None
+    assert repair(code, error, NAMESPACE) is None
