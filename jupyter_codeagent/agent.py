@@ -29,7 +29,14 @@ from jupyter_codeagent.prompts.grammar import grammar_after
 from jupyter_codeagent.prompts.hidden import hidden_hint
 from jupyter_codeagent.prompts.hints import hint_for
 from jupyter_codeagent.prompts.loops import is_looping, without_loop
-from jupyter_codeagent.prompts.near_values import look_afterwards, look_on_the_way, values_found, with_values
+from jupyter_codeagent.prompts.near_values import (
+    WrittenOtherwise,
+    look_afterwards,
+    look_on_the_way,
+    nothing_matches,
+    values_found,
+    with_values,
+)
 from jupyter_codeagent.prompts.observe import (
     SEARCHED_CHARS,
     Mask,
@@ -316,7 +323,11 @@ async def _execute_repaired(run: AgentRun, step: Step, note: str, tools: Tools) 
     """
     latest = step
     for _ in range(MAX_REPAIRS):
-        if latest.result is None or (repaired := await _repaired(run, latest, latest.result, tools)) is None:
+        if latest.result is None:
+            break
+        repaired, unmatched = await _repaired(run, latest, latest.result, tools)
+        if repaired is None:
+            step = replace(step, note=f"{step.note} {unmatched}") if unmatched and has_doubt(step) else step
             break
         note = _joined(note, *repaired.notes)
         corrected = replace(latest, code=repaired.code, note=note, decision=None, result=None)
@@ -339,29 +350,27 @@ def _is_fine(step: Step) -> bool:
     return step.result is not None and step.result.status == "ok" and not has_doubt(step)
 
 
-async def _repaired(run: AgentRun, step: Step, result: ExecutionResult, tools: Tools) -> Prepared | None:
-    """The corrected code with what was corrected, or None where nothing is certain."""
+async def _repaired(
+    run: AgentRun, step: Step, result: ExecutionResult, tools: Tools
+) -> tuple[Prepared | None, str]:
+    """The corrected code with what was corrected, None where nothing is certain; and which filters left nothing."""
     error, doubted = result.error, has_doubt(step)
     if error is not None and (found := repair(step.code, error, result.namespace)) is not None:
-        return found
+        return found, ""
     if doubted and (found := repair_missing(step.code)) is not None:
-        return found
+        return found, ""
     if run.request.privacy == "schema" or (error is None and result.status != "ok"):
-        return None  # a value would stand in the code, which the model is told
-    if result.status == "ok" and (found := await _with_values_of(look_afterwards(step.code), run, step, tools)):
-        return found
-    if doubted or (error is not None and error.ename in FILTERED_ERRORS):
+        return None, ""  # a value would stand in the code, which the model is told
+    seen: tuple[WrittenOtherwise, ...] = ()
+    if result.status == "ok" and (look := look_afterwards(step.code)):
+        seen = values_found(await tools.runner.execute(look, timeout_s=run.request.timeout_s))
+    found = with_values(step.code, seen)
+    filtered = doubted or (error is not None and error.ename in FILTERED_ERRORS)
+    if found is None and filtered and (look := look_on_the_way(step.code)):
         tools.undo_attempt()
-        return await _with_values_of(look_on_the_way(step.code), run, step, tools)
-    return None
-
-
-async def _with_values_of(look: str, run: AgentRun, step: Step, tools: Tools) -> Prepared | None:
-    """The step's code with texts as the data has them, as far as the look at them finds some."""
-    if not look:
-        return None
-    seen = await tools.runner.execute(look, timeout_s=run.request.timeout_s)
-    return with_values(step.code, values_found(seen))
+        seen = values_found(await tools.runner.execute(look, timeout_s=run.request.timeout_s))
+        found = with_values(step.code, seen)
+    return found, nothing_matches(seen)
 
 
 def _refusal(decision: Decision) -> str:

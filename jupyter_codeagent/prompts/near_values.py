@@ -2,7 +2,7 @@
 
 After a run the columns that were compared are looked at; where the program failed or showed nothing, it is run once
 more with a look before each statement that compares, since what it filters by may be gone afterwards. A value is
-certain only where exactly one of the column has the same letters and digits.
+certain only where exactly one of the column has the same letters and digits, or its initial.
 """
 
 from __future__ import annotations
@@ -19,20 +19,33 @@ from jupyter_codeagent.prompts.source import Edit, apply_edits, column_of, parse
 from jupyter_codeagent.values import ExecutionResult
 
 MAX_COMPARISONS = 12
+MAX_TOLD = 3
+MAX_CATEGORIES = 12
+"""Of a column in which an initial stands for a value: M for male, Y for yes."""
 MARK = "#written-otherwise "
 _LOOK = f"""\
-def _look_for(column, asked):
+def _look_for(table, label, asked):
     import json, re
     def plain(text):
         return re.sub(r"[\\W_]+", "", str(text)).casefold()
+    def same(value, one):
+        value, one = plain(value), plain(one)
+        initial = value[:1] == one[:1] and 1 in (len(value), len(one)) and one.isalpha()
+        return value == one or (initial and len(values) <= {MAX_CATEGORIES})
+    def has(column, one):
+        try:
+            return bool((table()[column] == one).any())
+        except Exception:  # another kind of column
+            return False
     try:
-        values = {{str(value) for value in column().unique()[:10000]}}
+        values = {{str(value) for value in table()[label].unique()[:10000]}}
     except Exception:  # not there, or no column of a frame
         return
     for one in asked:
         if one not in values:
-            near = sorted(value for value in values if plain(value) == plain(one))[:2]
-            print({MARK!r} + json.dumps([one, near]))
+            near = sorted(value for value in values if same(value, one))[:2]
+            others = [str(column) for column in list(table().columns)[:50] if has(column, one)][:3]
+            print({MARK!r} + json.dumps([label, one, near, others]))
 
 """
 
@@ -41,9 +54,12 @@ def _look_for(column, asked):
 class WrittenOtherwise:
     """A text that a column does not have."""
 
+    column: str
     asked: str
-    found: tuple[str, ...]
-    """What the column has with the same letters and digits, at most two."""
+    found: tuple[str, ...] = ()
+    """What the column has that certainly means the same, at most two."""
+    others: tuple[str, ...] = ()
+    """Columns of the table that have it as it is."""
 
 
 def look_afterwards(code: str) -> str:
@@ -75,15 +91,15 @@ def values_found(result: ExecutionResult) -> tuple[WrittenOtherwise, ...]:
         except ValueError:
             continue
         match told:
-            case [str(asked), [*near]] if all(isinstance(value, str) for value in near):
-                found.append(WrittenOtherwise(asked=asked, found=tuple(near)))
+            case [str(column), str(asked), [*near], [*others]] if all(isinstance(v, str) for v in (*near, *others)):
+                found.append(WrittenOtherwise(column=column, asked=asked, found=tuple(near), others=tuple(others)))
     return tuple(dict.fromkeys(found))
 
 
 def with_values(code: str, otherwise: Sequence[WrittenOtherwise]) -> Prepared | None:
     """The code with the texts as the data has them; None where no text is certain."""
     tree = parse(code)
-    right = {one.asked: one.found[0] for one in otherwise if len(one.found) == 1}
+    right = _certain(code, otherwise)
     if tree is None or not right:
         return None
     edits = []
@@ -96,8 +112,39 @@ def with_values(code: str, otherwise: Sequence[WrittenOtherwise]) -> Prepared | 
     return Prepared(code=apply_edits(code, edits), notes=notes) if edits else None
 
 
-def _comparisons(statement: ast.stmt) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """(column as code, texts) of ``frame["column"] == "text"`` and ``frame["column"].isin(["text"])``."""
+def _certain(code: str, otherwise: Sequence[WrittenOtherwise]) -> dict[str, str]:
+    """Text -> the text that is meant; not where another column has it, or it means several things."""
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for one in otherwise:
+        if one.found:  # a frame that the program has emptied meanwhile says nothing
+            found.setdefault(one.asked, set()).add(one.found)
+    missing = {(one.column, one.asked) for one in otherwise}
+    compared = {
+        (column[1], text)
+        for statement in _statements(code)
+        for column, asked in _comparisons(statement)
+        for text in asked
+    }
+    there = {text for _, text in compared - missing}
+    return {
+        asked: values[0]
+        for asked, [values, *more] in ((asked, list(kinds)) for asked, kinds in found.items())
+        if len(values) == 1 and not more and asked not in there
+    }
+
+
+def nothing_matches(otherwise: Sequence[WrittenOtherwise]) -> str:
+    """For the model, where nothing is certain: which filter left nothing, and which column has the value."""
+    lines = []
+    for one in otherwise:
+        if not one.found:
+            where = f"; it is a value of {' and '.join(one.others)}" if one.others else ""
+            lines.append(f"No row has {one.asked!r} in {one.column}{where}.")
+    return " ".join(dict.fromkeys(lines[:MAX_TOLD]))
+
+
+def _comparisons(statement: ast.stmt) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
+    """((frame, label), texts) of ``frame["column"] == "text"`` and ``frame["column"].isin(["text"])``."""
     for node in ast.walk(statement):
         match node:
             case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=str(text))]):
@@ -111,14 +158,10 @@ def _comparisons(statement: ast.stmt) -> Iterator[tuple[str, tuple[str, ...]]]:
                     yield column, texts
 
 
-def _column(node: ast.expr) -> str:
+def _column(node: ast.expr) -> tuple[str, str] | None:
     """Only of a frame by name: nothing else is sure to have no effect when it is looked at."""
-    if (column := column_of(node)) is None:
-        return ""
-    frame, label = column
-    if isinstance(node, ast.Subscript):
-        return f"{frame}[{label!r}]"
-    return "" if re.match(r"_|str$", label) else f"{frame}.{label}"
+    column = column_of(node)
+    return None if column is None or re.match(r"_|str$", column[1]) else column
 
 
 def _statements(code: str) -> list[ast.stmt]:
@@ -129,5 +172,6 @@ def _statements(code: str) -> list[ast.stmt]:
     )
 
 
-def _look(column: str, asked: Sequence[str]) -> str:
-    return f"_look_for(lambda: {column}, {list(asked)!r})\n"
+def _look(column: tuple[str, str], asked: Sequence[str]) -> str:
+    frame, label = column
+    return f"_look_for(lambda: {frame}, {label!r}, {list(asked)!r})\n"

@@ -68,7 +68,7 @@ def test_an_error_goes_back_to_the_model_and_only_the_last_code_is_offered() -> 
 
 ASKED = 'print((df["source"] == "ABC News").sum())'
 RIGHT = "print((df[\"source\"] == 'abc-news').sum())"
-SEEN = shown('#written-otherwise ["ABC News", ["abc-news"]]\n')
+SEEN = shown('#written-otherwise ["source", "ABC News", ["abc-news"], []]\n')
 
 
 def test_a_value_that_the_data_writes_in_another_way_is_put_right_without_the_model() -> None:
@@ -84,13 +84,24 @@ def test_an_empty_result_is_looked_at_on_its_way() -> None:
     runner = RunnerDouble(
         {
             emptied: shown("Empty DataFrame\n"),
-            look_afterwards(emptied).strip(): shown('#written-otherwise ["ABC News", []]\n'),
+            look_afterwards(emptied).strip(): shown('#written-otherwise ["source", "ABC News", [], []]\n'),
             look_on_the_way(emptied).strip(): SEEN,
             emptied.replace("'ABC News'", "'abc-news'").replace('"ABC News"', "'abc-news'"): shown("92\n"),
         }
     )
     run = ask([code(emptied)], runner)
     assert (run.status, len(run.steps), run.outputs) == ("ok", 1, shown("92\n").outputs)
+
+
+def test_an_empty_result_goes_back_with_the_filter_that_left_nothing() -> None:
+    emptied = "print(df[df['dest'] == 'JFK'])"
+    seen = shown('#written-otherwise ["dest", "JFK", [], ["origin"]]\n')
+    runner = RunnerDouble({emptied: shown("Empty DataFrame\n"), look_afterwards(emptied).strip(): seen})
+    runner.results[look_on_the_way(emptied).strip()] = seen
+    model = ScriptedModel([code(emptied), code("print(7)")])
+    run = ask([], runner, model=model)
+    assert (run.status, run.code.strip()) == ("ok", "print(7)")
+    assert "No row has 'JFK' in dest; it is a value of origin." in model.requests[1].messages[-1].content
 
 
 def test_where_only_the_schema_is_told_no_value_of_the_data_gets_into_the_code() -> None:

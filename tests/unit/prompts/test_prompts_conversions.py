@@ -11,6 +11,7 @@ from jupyter_codeagent.prompts.near_values import (
     WrittenOtherwise,
     look_afterwards,
     look_on_the_way,
+    nothing_matches,
     values_found,
     with_values,
 )
@@ -120,7 +121,7 @@ def test_a_value_that_the_data_writes_in_another_way_is_found_and_put_right(
 ) -> None:
     code = 'part = df[df["source"] == "ABC News"]\nn = len(part)'
     found = values_found(shown(look_afterwards(code), capsys, code))
-    assert found == (WrittenOtherwise(asked="ABC News", found=("abc-news",)),)
+    assert found == (WrittenOtherwise(column="source", asked="ABC News", found=("abc-news",)),)
     prepared = with_values(code, found)
     assert prepared is not None
     assert prepared.notes == ("'ABC News' is written 'abc-news' in the data",)
@@ -134,12 +135,57 @@ def test_a_frame_that_its_own_filter_has_emptied_is_looked_at_on_the_way(
     assert with_values(code, values_found(shown(look_afterwards(code), capsys, code))) is None
     found = values_found(shown(look_on_the_way(code), capsys))
     assert found == (
-        WrittenOtherwise(asked="ABC News", found=("abc-news",)),
-        WrittenOtherwise(asked="ABC News", found=()),
+        WrittenOtherwise(column="source", asked="ABC News", found=("abc-news",)),
+        WrittenOtherwise(column="source", asked="ABC News"),
     )
     prepared = with_values(code, found)
     assert prepared is not None
     assert "ABC News" not in prepared.code
+
+
+@pytest.mark.parametrize(
+    ("asked", "values", "meant"),
+    [
+        ("M", ["malignant", "benign"], "malignant"),
+        ("Female", ["F", "M"], "F"),
+        ("y", ["Yes", "No"], "Yes"),
+        ("M", ["male", "missing", "female"], None),
+        ("Mr", ["Mrs", "Miss"], None),
+        ("1", ["12", "21"], None),
+        ("Q", [f"Q{number}" for number in range(20)], None),
+    ],
+)
+def test_an_initial_stands_for_the_one_value_that_begins_with_it(
+    asked: str, values: list[str], meant: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = f'n = (df["kind"] == "{asked}").sum()'
+    exec(look_afterwards(code), {"df": pd.DataFrame({"kind": values})})
+    text = capsys.readouterr().out
+    result = ExecutionResult(status="ok", outputs=({"output_type": "stream", "name": "stdout", "text": text},))
+    prepared = with_values(code, values_found(result))
+    assert (prepared.code if prepared is not None else None) == (
+        None if meant is None else f'n = (df["kind"] == {meant!r}).sum()'
+    )
+
+
+def test_a_text_that_another_column_has_is_left_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pd.DataFrame({"sex": ["M", "F"], "kind": ["malignant", "benign"]})
+    code = 'n = ((df["sex"] == "M") & (df["kind"] == "M")).sum()'
+    exec(look_afterwards(code), {"df": frame})
+    text = capsys.readouterr().out
+    result = ExecutionResult(status="ok", outputs=({"output_type": "stream", "name": "stdout", "text": text},))
+    [seen] = values_found(result)
+    assert (seen.column, seen.found, seen.others) == ("kind", ("malignant",), ("sex",))
+    assert with_values(code, [seen]) is None
+
+
+def test_the_model_is_told_which_filter_left_nothing_and_which_column_has_the_value() -> None:
+    seen = [
+        WrittenOtherwise(column="dest", asked="JFK", others=("origin",)),
+        WrittenOtherwise(column="dest", asked="ZZZ"),
+        WrittenOtherwise(column="source", asked="ABC News", found=("abc-news",)),
+    ]
+    assert nothing_matches(seen) == "No row has 'JFK' in dest; it is a value of origin. No row has 'ZZZ' in dest."
 
 
 @pytest.mark.parametrize(
@@ -159,15 +205,17 @@ def test_nothing_is_looked_at_where_no_column_is_compared_with_text(code: str) -
 def test_values_that_are_there_or_not_certain_stand(capsys: pytest.CaptureFixture[str]) -> None:
     code = 'n = (df["source"] == "bbc").sum()\nm = (df["source"] == "cnn").sum()'
     found = values_found(shown(look_afterwards(code), capsys, code))
-    assert found == (WrittenOtherwise(asked="cnn", found=()),)
+    assert found == (WrittenOtherwise(column="source", asked="cnn"),)
     assert with_values(code, found) is None
-    assert with_values(code, [WrittenOtherwise(asked="cnn", found=("CNN", "c.n.n."))]) is None
+    assert with_values(code, [WrittenOtherwise(column="source", asked="cnn", found=("CNN", "c.n.n."))]) is None
 
 
 def test_what_the_sandbox_tells_is_not_trusted() -> None:
-    lines = "\n".join(f"#written-otherwise {told}" for told in ("{", '["a", [1]]', '["a"]', '["a", ["b"]]'))
+    lines = "\n".join(
+        f"#written-otherwise {told}" for told in ("{", '["c", "a", [1], []]', '["a"]', '["c", "a", ["b"], []]')
+    )
     result = ExecutionResult(status="ok", outputs=({"output_type": "stream", "name": "stdout", "text": lines},))
-    assert values_found(result) == (WrittenOtherwise(asked="a", found=("b",)),)
+    assert values_found(result) == (WrittenOtherwise(column="c", asked="a", found=("b",)),)
     [prepared] = [with_values('x == "a"', values_found(result))]
     assert prepared is not None
     assert prepared.code == "x == 'b'"
