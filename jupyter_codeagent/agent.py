@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Protocol
 
 from jupyter_codeagent.errors import ContextTooLongError
@@ -74,8 +75,8 @@ from jupyter_codeagent.variables.withheld import masked
 Decide = Callable[[Proposal], Awaitable[Decision]]
 IMAGES = {"image/png", "image/jpeg", "image/svg+xml"}
 DOUBT = "the result looks wrong: "
-OTHER_TEMPERATURE = 0.7
-"""For a model that repeats itself."""
+SAMPLING_TEMPERATURE = 0.7
+"""For a model that repeats itself, and for all candidates but the first."""
 MAX_REPAIRS = 3
 """Certain corrections of one program, one after the other."""
 FILTERED_ERRORS = frozenset({"KeyError", "IndexError", "ValueError", "ZeroDivisionError"})
@@ -154,7 +155,7 @@ async def go_on(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
             return ended(run, "rejected", refusal)
         if step.result is not None and step.result.status == "ok" and (doubted or not has_doubt(step)):
             return await finish(run, step, tools, failed=len(run.steps) - 1, calls=calls)
-        if sum(_repeats(run.steps[:end]) for end in range(2, len(run.steps) + 1)) > 1:
+        if _repetitions(run.steps) > 1:
             problem = _problem(step, tools.hidden_columns)
             return ended(run, "failed", f"The model repeated itself after {calls} steps. {problem}")
         if calls == run.request.max_steps:
@@ -235,7 +236,7 @@ async def complete(run: AgentRun, step: Step, tools: Tools) -> Completion:
     watched = replace(run, steps=(*run.steps, step))
     tools.watcher.progress(watched, "model")
     grammar = grammar_after(run.steps[-1] if run.steps else None, prefilled=bool(step.prefill))
-    temperature = max(tools.temperature, OTHER_TEMPERATURE) if _repeats(run.steps) else tools.temperature
+    temperature = max(tools.temperature, SAMPLING_TEMPERATURE) if _repeats(run.steps) else tools.temperature
     return await tools.model.complete(
         replace(completion_request(step, tools), grammar=grammar, temperature=temperature),
         on_text=lambda text: tools.watcher.progress(watched, "model", text),
@@ -439,10 +440,16 @@ def _problem(step: Step, hidden_columns: Mapping[str, frozenset[str]]) -> str:
 
 def _repeats(steps: Sequence[Step]) -> bool:
     """The same code came to the same end twice in a row: at temperature 0 it would come a third time."""
-    if len(steps) < 2:
-        return False
-    last, before = steps[-1], steps[-2]
-    return last.code.strip() == before.code.strip() and _failure(last.result) == _failure(before.result)
+    return len(steps) > 1 and _is_same(steps[-2], steps[-1])
+
+
+def _repetitions(steps: Sequence[Step]) -> int:
+    """How often the model has repeated itself in this run."""
+    return sum(_is_same(before, after) for before, after in pairwise(steps))
+
+
+def _is_same(before: Step, after: Step) -> bool:
+    return before.code.strip() == after.code.strip() and _failure(before.result) == _failure(after.result)
 
 
 def _failure(result: ExecutionResult | None) -> tuple[str, str]:

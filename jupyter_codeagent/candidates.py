@@ -12,6 +12,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 
 from jupyter_codeagent.agent import (
+    SAMPLING_TEMPERATURE,
     RunWatcher,
     Tools,
     begin_step,
@@ -34,8 +35,6 @@ from jupyter_codeagent.sandbox.seat import SandboxSeat
 from jupyter_codeagent.values import AgentRun, Decision, ExecutionResult, Phase, Step, Usage
 from jupyter_codeagent.vote import Vote, vote
 
-TEMPERATURE = 0.7
-"""Of all candidates but the first, which is the one that a run without candidates would take."""
 SHOWN_CHARS = 40
 """Of another result, in the run's note."""
 
@@ -73,7 +72,7 @@ async def _sampled(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> list[S
     shown = replace(run, steps=(replace(begun, reply=first.text),), usage=run.usage + first.usage)
     request = replace(
         completion_request(begun, tools),
-        temperature=max(tools.temperature, TEMPERATURE),
+        temperature=max(tools.temperature, SAMPLING_TEMPERATURE),
         seed=tools.seed + 1,
     )
     second = replace(shown, steps=(*shown.steps, replace(begun, index=2)))

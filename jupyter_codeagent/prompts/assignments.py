@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from jupyter_codeagent.prompts.source import Edit, column_of, span
+from jupyter_codeagent.prompts.source import Edit, column_of, span, text_of
 
 _IN_PLACE = frozenset({"fillna", "replace", "interpolate", "clip", "ffill", "bfill", "mask", "where", "round"})
 
@@ -20,8 +20,8 @@ def assign_back(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
             ) if name in _IN_PLACE and column_of(column) is not None and isinstance(column, ast.Subscript):
                 if not any(_is_in_place(word) for word in keywords):
                     continue
-                text = code[slice(*span(code, column))]
-                kept = [code[slice(*span(code, argument))] for argument in call.args]
+                text = text_of(code, column)
+                kept = [text_of(code, argument) for argument in call.args]
                 kept += [_written(code, word) for word in keywords if word.arg != "inplace"]
                 start, end = span(code, call)
                 made = f"{text} = {text}.{name}({', '.join(kept)})"
@@ -34,7 +34,7 @@ def _is_in_place(word: ast.keyword) -> bool:
 
 
 def _written(code: str, word: ast.keyword) -> str:
-    text = code[slice(*span(code, word.value))]
+    text = text_of(code, word.value)
     return f"**{text}" if word.arg is None else f"{word.arg}={text}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jupyter_codeagent.prompts.source import Edit, called_name, span
+from jupyter_codeagent.prompts.source import Edit, add_argument, called_name
 
 
 def include_lowest_edge(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
@@ -16,8 +16,6 @@ def include_lowest_edge(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
         words = {word.arg: word.value for word in node.keywords}
         bins = words.get("bins", node.args[1] if len(node.args) == 2 else None)
         if isinstance(bins, ast.List | ast.Tuple) and not words.keys() & {"include_lowest", "right", None}:
-            end = span(code, node)[1] - 1
-            before = "" if code[:end].rstrip().endswith(",") else ", "
             note = "values at the lowest edge belong to the first bin"
-            found.append((Edit(start=end, end=end, text=f"{before}include_lowest=True"), note))
+            found.append((add_argument(code, node, "include_lowest=True"), note))
     return found

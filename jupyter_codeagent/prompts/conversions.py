@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from jupyter_codeagent.prompts.rewrite import Prepared, add_imports
-from jupyter_codeagent.prompts.source import Edit, apply_edits, column_of, span
+from jupyter_codeagent.prompts.source import Edit, apply_edits, column_of, span, statement_at
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
 _NO_DATES = re.compile(r"Can only use \.dt accessor with datetimelike values")
@@ -40,7 +40,7 @@ def convert_dates(
     """``df["Date"].dt`` of text: the column becomes dates in the line before."""
     if error.line is None or not _NO_DATES.search(error.evalue):
         return None
-    statement = _statement(tree, error.line)
+    statement = statement_at(tree, error.line)
     found = {
         (frame, label)
         for node in (ast.walk(statement) if statement is not None else ())
@@ -67,7 +67,7 @@ def convert_numbers(
     unit = number["unit"] or "" if number is not None else ""
     if (text is not None and number is None) or (unit and unit.lower() not in UNITS):
         return None  # some of it is no number: what to do with that is not certain
-    failing = _statement(tree, error.line)
+    failing = statement_at(tree, error.line)
     found = _text_columns(failing, namespace) if failing is not None else set()
     found = found or _text_columns(tree, namespace)
     if len(found) != 1:
@@ -95,10 +95,6 @@ def _is_text(frame: str, label: str, namespace: Sequence[NamespaceEntry]) -> boo
         for column, dtype in zip(entry.columns, entry.dtypes, strict=False)
         if column == label
     )
-
-
-def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
-    return next((one for one in tree.body if one.lineno <= line <= (one.end_lineno or one.lineno)), None)
 
 
 def _inserted(

@@ -48,6 +48,12 @@ def missing_labels(error: ExecutionError) -> tuple[str, ...]:
     return ()
 
 
+def missing_name(error: ExecutionError) -> str:
+    """The name that the code asked for and nothing has bound; empty for every other error."""
+    match = _NO_NAME.search(error.evalue) if error.ename in ("NameError", "UnboundLocalError") else None
+    return match.group(1) if match is not None else ""
+
+
 def _missing_keys(text: str) -> tuple[str, ...]:
     """`str()` of a `KeyError` is the `repr()` of the key, or of a sentence of pandas with a list of keys in it."""
     try:
@@ -120,10 +126,9 @@ def _join(owners: Sequence[NamespaceEntry], named: Sequence[NamespaceEntry], sou
 
 
 def _name_hint(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
-    match = _NO_NAME.search(error.evalue) if error.ename in ("NameError", "UnboundLocalError") else None
-    if match is None:
+    name = missing_name(error)
+    if not name:
         return ""
-    name = match.group(1)
     if name in ALIASES:
         return f"add: {ALIASES[name]}"
     live = [entry.name for entry in namespace]

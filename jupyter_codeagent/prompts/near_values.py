@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jupyter_codeagent.prompts.observe import output_text
-from jupyter_codeagent.prompts.rewrite import Prepared
+from jupyter_codeagent.prompts.rewrite import Prepared, edited
 from jupyter_codeagent.prompts.source import Edit, apply_edits, column_of, parse, span
 from jupyter_codeagent.values import ExecutionResult
 
@@ -81,7 +81,7 @@ def look_on_the_way(code: str) -> str:
 
 
 def values_found(result: ExecutionResult) -> tuple[WrittenOtherwise, ...]:
-    """What `look_at_values` has told. Text of the sandbox: what does not read as told is left out."""
+    """What the looks have told. Text of the sandbox: what does not read as told is left out."""
     found = []
     for line in output_text(result).split("\n"):
         if not line.startswith(MARK):
@@ -109,7 +109,7 @@ def with_values(code: str, otherwise: Sequence[WrittenOtherwise]) -> Prepared | 
             if code[start:end] in (repr(node.value), f'"{node.value}"'):
                 edits.append(Edit(start=start, end=end, text=repr(right[node.value])))
     notes = tuple(f"{asked!r} is written {value!r} in the data" for asked, value in right.items())
-    return Prepared(code=apply_edits(code, edits), notes=notes) if edits else None
+    return edited(code, edits, *notes)
 
 
 def _certain(code: str, otherwise: Sequence[WrittenOtherwise]) -> dict[str, str]:
@@ -140,7 +140,7 @@ def nothing_matches(otherwise: Sequence[WrittenOtherwise]) -> str:
         if not one.found:
             where = f"; it is a value of {' and '.join(one.others)}" if one.others else ""
             lines.append(f"No row has {one.asked!r} in {one.column}{where}.")
-    return " ".join(dict.fromkeys(lines[:MAX_TOLD]))
+    return " ".join(list(dict.fromkeys(lines))[:MAX_TOLD])
 
 
 def _comparisons(statement: ast.stmt) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:

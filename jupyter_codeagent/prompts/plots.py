@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jupyter_codeagent.prompts.source import Edit, called_name, span
+from jupyter_codeagent.prompts.source import Edit, add_argument, called_name
 
 _KINDS = frozenset({"line", "bar", "barh", "hist", "box", "kde", "density", "area", "pie", "scatter", "hexbin"})
 _OTHER_AXES = frozenset({"ax", "subplots"})
@@ -23,10 +23,8 @@ def draw_on_the_figure(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
     for call in calls:
         if not _is_drawn_by_pandas(call) or call.lineno < min(one.lineno for one in made):
             continue
-        end = span(code, call)[1] - 1
-        before = "" if not call.keywords or code[:end].rstrip().endswith(",") else ", "
-        edit = Edit(start=end, end=end, text=f"{before}ax=plt.gca()")
-        found.append((edit, "the chart is drawn on the figure that was made for it"))
+        note = "the chart is drawn on the figure that was made for it"
+        found.append((add_argument(code, call, "ax=plt.gca()"), note))
     return found
 
 

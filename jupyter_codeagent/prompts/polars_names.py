@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from jupyter_codeagent.prompts.rewrite import Prepared, add_imports
-from jupyter_codeagent.prompts.source import Edit, apply_edits, called_name, parse, span
+from jupyter_codeagent.prompts.source import Edit, apply_edits, called_name, parse, span, text_of
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
 MAX_EDITS = 40
@@ -105,11 +105,6 @@ def _word(text: str) -> str:
     return str(names[-1] if names and len(text) <= SHORT_CHARS else calls[0] if calls else "")
 
 
-def _text(code: str, node: ast.expr) -> str:
-    start, end = span(code, node)
-    return code[start:end]
-
-
 def _method(code: str, node: ast.AST) -> Edit | None:
     match node:
         case ast.Attribute(value=ast.Attribute(attr="str"), attr=name) if name in TEXT_METHODS:
@@ -129,7 +124,7 @@ def _sort(code: str, node: ast.AST) -> Edit | None:
             words = {word.arg: word.value for word in keywords}
             by = args[0] if args else words.get("by")
             order = words.get("ascending")
-            given = [_text(code, by)] if by is not None else []
+            given = [text_of(code, by)] if by is not None else []
             match order:
                 case ast.Constant(value=bool(ascending)):
                     given += [] if ascending else ["descending=True"]
@@ -138,7 +133,7 @@ def _sort(code: str, node: ast.AST) -> Edit | None:
                 case _:
                     return None
             start, end = span(code, node)
-            return Edit(start=start, end=end, text=f"{_text(code, owner)}.sort({', '.join(given)})")
+            return Edit(start=start, end=end, text=f"{text_of(code, owner)}.sort({', '.join(given)})")
     return None
 
 
@@ -157,7 +152,7 @@ def _column_of_groups(code: str, node: ast.AST) -> Edit | None:
         return None
     start, end = span(code, node)
     made = f"pl.col({', '.join(labels)}).{METHODS.get(name, name)}()"
-    return Edit(start=start, end=end, text=f"{_text(code, groups)}.agg({made})")
+    return Edit(start=start, end=end, text=f"{text_of(code, groups)}.agg({made})")
 
 
 def _labels(node: ast.expr) -> list[str]:
@@ -184,7 +179,7 @@ def _aggregations(code: str, node: ast.AST) -> Edit | None:
     if not made or not all(made):
         return None
     start, end = span(code, node)
-    return Edit(start=start, end=end, text=f"{_text(code, groups)}.agg({', '.join(made)})")
+    return Edit(start=start, end=end, text=f"{text_of(code, groups)}.agg({', '.join(made)})")
 
 
 def _aggregation(column: ast.expr | None, function: ast.expr) -> str:
@@ -209,9 +204,9 @@ def _index(code: str, node: ast.AST) -> Edit | None:
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr="reset_index"), keywords=keywords):
             names = [word.value for word in keywords if word.arg == "name"]
-            named = f'.rename({{"len": {_text(code, names[0])}}})' if names else ""
+            named = f'.rename({{"len": {text_of(code, names[0])}}})' if names else ""
             start, end = span(code, node)
-            return Edit(start=start, end=end, text=f"{_text(code, owner)}{named}")
+            return Edit(start=start, end=end, text=f"{text_of(code, owner)}{named}")
     return None
 
 
@@ -221,7 +216,7 @@ def _renamed_columns(code: str, node: ast.AST) -> Edit | None:
             func=ast.Attribute(attr="rename") as called, keywords=[ast.keyword(arg="columns", value=names)]
         ):
             start, end = span(code, node)
-            return Edit(start=start, end=end, text=f"{_text(code, called)}({_text(code, names)})")
+            return Edit(start=start, end=end, text=f"{text_of(code, called)}({text_of(code, names)})")
     return None
 
 
@@ -245,7 +240,7 @@ def _new_column(code: str, node: ast.AST) -> Edit | None:
             return Edit(
                 start=start,
                 end=end,
-                text=f"{frame} = {frame}.with_columns(({_text(code, value)}).alias({label!r}))",
+                text=f"{frame} = {frame}.with_columns(({text_of(code, value)}).alias({label!r}))",
             )
     return None
 
@@ -255,7 +250,7 @@ def _filtered(code: str, node: ast.AST) -> Edit | None:
     match node:
         case ast.Subscript(value=ast.Name(id=frame), slice=mask, ctx=ast.Load()) if _is_mask(mask):
             start, end = span(code, node)
-            return Edit(start=start, end=end, text=f"{frame}.filter({_text(code, mask)})")
+            return Edit(start=start, end=end, text=f"{frame}.filter({text_of(code, mask)})")
     return None
 
 
@@ -276,10 +271,10 @@ def _most(code: str, node: ast.AST) -> Edit | None:
     """``nlargest(3, "x")``."""
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr="nlargest" | "nsmallest" as name), args=[count, *rest]):
-            by = f", by={_text(code, rest[0])}" if rest else ""
+            by = f", by={text_of(code, rest[0])}" if rest else ""
             start, end = span(code, node)
             new = "top_k" if name == "nlargest" else "bottom_k"
-            return Edit(start=start, end=end, text=f"{_text(code, owner)}.{new}({_text(code, count)}{by})")
+            return Edit(start=start, end=end, text=f"{text_of(code, owner)}.{new}({text_of(code, count)}{by})")
     return None
 
 

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from jupyter_codeagent.prompts.columns_meant import group_the_table, quote_column, use_what_is_loaded
 from jupyter_codeagent.prompts.conversions import convert_dates, convert_numbers
 from jupyter_codeagent.prompts.drift import FREQUENCIES
-from jupyter_codeagent.prompts.hints import missing_labels, same_column
+from jupyter_codeagent.prompts.hints import missing_labels, missing_name, same_column
 from jupyter_codeagent.prompts.imports import ALIASES
 from jupyter_codeagent.prompts.polars_names import say_in_polars
-from jupyter_codeagent.prompts.rewrite import Prepared, add_imports
-from jupyter_codeagent.prompts.source import Edit, apply_edits, bound_names, called_name, parse, span
+from jupyter_codeagent.prompts.rewrite import Prepared, add_imports, edited
+from jupyter_codeagent.prompts.source import Edit, add_argument, bound_names, called_name, parse, span, statement_at
 from jupyter_codeagent.prompts.statistics import leave_missing_out
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
@@ -44,10 +44,9 @@ def repair(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry]
 def _import(
     code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
 ) -> Prepared | None:
-    match = re.search(r"name '([^']+)' is not defined", error.evalue) if error.ename == "NameError" else None
-    if match is None or match.group(1) not in ALIASES:
+    line = ALIASES.get(missing_name(error))
+    if line is None:
         return None
-    line = ALIASES[match.group(1)]
     return Prepared(code=f"{line}\n{code}", notes=(f"added: {line}",))
 
 
@@ -60,7 +59,7 @@ def _columns(
         return None
     edits = [edit for node in ast.walk(tree) for edit in _relabel(code, node, right)]
     notes = tuple(f"column {label!r} is {column!r}" for label, column in right.items())
-    return Prepared(code=apply_edits(code, edits), notes=notes) if edits else None
+    return edited(code, edits, *notes)
 
 
 def _variable(
@@ -82,7 +81,7 @@ def _variable(
                 start, end = span(code, node)
                 edits.append(Edit(start=start, end=end, text=labels[0]))
     note = f"{labels[0]} is a variable, not a column"
-    return Prepared(code=apply_edits(code, edits), notes=(note,)) if edits else None
+    return edited(code, edits, note)
 
 
 def _relabel(code: str, node: ast.AST, right: dict[str, str]) -> Iterator[Edit]:
@@ -114,7 +113,7 @@ def _frequency(
     ]
     values = [value for value in arguments if isinstance(value, ast.Constant) and value.value == old]
     edits = [Edit(start=start, end=end, text=repr(new)) for start, end in (span(code, value) for value in values)]
-    return Prepared(code=apply_edits(code, edits), notes=(f"frequency {old!r} is now {new!r}",)) if edits else None
+    return edited(code, edits, f"frequency {old!r} is now {new!r}")
 
 
 def _numeric_only(
@@ -129,9 +128,8 @@ def _numeric_only(
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _REDUCTIONS
         and not node.args and not node.keywords and node.lineno <= error.line <= (node.end_lineno or node.lineno)
     ]  # fmt: skip
-    ends = [span(code, call)[1] for call in calls]
-    edits = [Edit(start=end - 1, end=end - 1, text="numeric_only=True") for end in ends]
-    return Prepared(code=apply_edits(code, edits), notes=("numeric_only=True added",)) if edits else None
+    edits = [add_argument(code, call, "numeric_only=True") for call in calls]
+    return edited(code, edits, "numeric_only=True added")
 
 
 def _histogram(
@@ -148,7 +146,7 @@ def _histogram(
         and isinstance(node.func.value, ast.Subscript)
         for end in [span(code, node.func)[1]]
     ]  # fmt: skip
-    return Prepared(code=apply_edits(code, edits), notes=("hist is now plot.hist",)) if edits else None
+    return edited(code, edits, "hist is now plot.hist")
 
 
 def _colours(
@@ -167,9 +165,7 @@ def _colours(
     edits = [
         Edit(start=end, end=end, text='.astype("category").cat.codes') for _, end in (span(code, v) for v in values)
     ]
-    return (
-        Prepared(code=apply_edits(code, edits), notes=("colours are the codes of the groups",)) if edits else None
-    )
+    return edited(code, edits, "colours are the codes of the groups")
 
 
 def _formatted(
@@ -179,7 +175,7 @@ def _formatted(
     if error.line is None or not _FORMAT.search(error.evalue):
         return None
     lines = code.split("\n")
-    statement = next((one for one in tree.body if one.lineno <= error.line <= (one.end_lineno or one.lineno)), None)
+    statement = statement_at(tree, error.line)
     if statement is None:
         return None
     for at in range(statement.lineno - 1, statement.end_lineno or statement.lineno):
@@ -208,13 +204,12 @@ def _squared(
                 called = f"{ast.unparse(node.func)}({', '.join(kept)})"
                 edits.append(Edit(start=start, end=end, text=called if word.value.value else f"{called} ** 0.5"))
     note = "squared=False is now the root of mean_squared_error"
-    return Prepared(code=apply_edits(code, edits), notes=(note,)) if edits else None
+    return edited(code, edits, note)
 
 
 FIXES = (
     _import, quote_column, use_what_is_loaded, say_in_polars, group_the_table, _columns, _variable, _frequency,
-    convert_dates, convert_numbers, _numeric_only,
-    _histogram, _colours, _formatted, _squared,
+    convert_dates, convert_numbers, _numeric_only, _histogram, _colours, _formatted, _squared,
 )  # fmt: skip
 """The first that offers something counts."""
 
@@ -223,6 +218,4 @@ def repair_missing(code: str) -> Prepared | None:
     """For a result that is all missing: missing values are left out of the tests; None where there is no test."""
     tree = parse(code)
     found = leave_missing_out(tree, code) if tree is not None else []
-    if not found:
-        return None
-    return Prepared(code=apply_edits(code, [edit for edit, _ in found]), notes=tuple(note for _, note in found))
+    return edited(code, [edit for edit, _ in found], *(note for _, note in found))

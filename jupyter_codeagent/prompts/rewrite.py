@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from jupyter_codeagent.prompts.assignments import assign_back, bind_comparisons
@@ -31,7 +31,7 @@ from jupyter_codeagent.prompts.source import (
 from jupyter_codeagent.prompts.statistics import correct_statistics
 
 _READERS = re.compile(r"read_|scan_")
-_LOADERS = re.compile(r"(?:load|fetch|get|read)_")
+LOADER = re.compile(r"(?:load|fetch|get|read)_(?P<table>\w*)")
 _DRAWERS = frozenset({"plt", "sns", "px", "go", "alt", "ax", "axes", "fig"})
 _DRAWING = frozenset({"plot", "hist", "boxplot", "scatter_matrix", "show", "savefig"})
 _PLOTS = frozenset({"plot", "hist", "boxplot", "bar", "barh", "scatter", "line", "pie", "legend", "tight_layout"})
@@ -53,6 +53,11 @@ class Prepared:
     code: str
     notes: tuple[str, ...] = ()
     """``line 2 dropped: df is loaded already``."""
+
+
+def edited(code: str, edits: Sequence[Edit], *notes: str) -> Prepared | None:
+    """The code with these edits; None where there are none."""
+    return Prepared(code=apply_edits(code, edits), notes=notes) if edits else None
 
 
 def prepare(code: str, *, copied: Collection[str] = (), defined: Collection[str] = ()) -> Prepared:
@@ -117,11 +122,12 @@ def replace_removed(code: str) -> Prepared:
 def as_meant(code: str) -> Prepared:
     """With what runs without an error and gives another result than its names say."""
     notes: list[str] = []
+    tree = parse(code)
     for correct in CORRECTIONS:
-        tree = parse(code)
-        found = correct(tree, code) if tree is not None else []
-        code = apply_edits(code, [edit for edit, _ in found])
-        notes += dict.fromkeys(note for _, note in found)
+        if tree is not None and (found := correct(tree, code)):
+            code = apply_edits(code, [edit for edit, _ in found])
+            notes += dict.fromkeys(note for _, note in found)
+            tree = parse(code)
     return Prepared(code=code, notes=tuple(notes))
 
 
@@ -235,7 +241,7 @@ def _loads(call: ast.Call) -> bool:
     owner, name = called_name(call)
     if owner in ("pd", "pl", "pandas", "polars"):
         return bool(_READERS.match(name)) or (name == "DataFrame" and bool(call.args) and _constant(call))
-    return bool(_LOADERS.match(name)) and _constant(call)
+    return bool(LOADER.match(name)) and _constant(call)
 
 
 def _constant(call: ast.Call) -> bool:

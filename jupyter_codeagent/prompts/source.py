@@ -46,6 +46,23 @@ def span(code: str, node: ast.stmt | ast.expr) -> tuple[int, int]:
     return _offset(code, node.lineno, node.col_offset), _offset(code, end_line, end_column)
 
 
+def text_of(code: str, node: ast.stmt | ast.expr) -> str:
+    """The node as it is written."""
+    return code[slice(*span(code, node))]
+
+
+def statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
+    """The top-level statement that this line belongs to."""
+    return next((one for one in tree.body if one.lineno <= line <= (one.end_lineno or one.lineno)), None)
+
+
+def add_argument(code: str, call: ast.Call, argument: str) -> Edit:
+    """The edit that writes one more argument at the end of a call."""
+    end = span(code, call)[1] - 1
+    has_others = bool(call.args or call.keywords) and not code[:end].rstrip().endswith(",")
+    return Edit(start=end, end=end, text=f"{', ' if has_others else ''}{argument}")
+
+
 def called_name(call: ast.Call) -> tuple[str, str]:
     """(owner, name) of a call: ``pd.read_csv(...)`` is ("pd", "read_csv"); the owner is empty for a bare name."""
     match call.func:

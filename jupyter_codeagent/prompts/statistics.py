@@ -2,8 +2,7 @@
 
 Corrected before the code runs, where the name says what was meant: a SciPy test gives the statistic first and the p
 value second; ``Series.corr`` gives no p value at all; ``mean_squared_error`` is not yet the root; a test of
-independence takes counts; ``zscore`` is to leave missing values out;
-tests of several groups take each by itself.
+independence takes counts; tests of several groups take each by itself; ``zscore`` is to leave missing values out.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from jupyter_codeagent.prompts.source import Edit, called_name, parse, span
+from jupyter_codeagent.prompts.source import Edit, add_argument, called_name, parse, span, text_of
 
 TESTS = frozenset({
     "ttest_ind", "ttest_rel", "ttest_1samp", "ks_2samp", "kstest", "ks_1samp", "shapiro", "normaltest",
@@ -127,16 +126,9 @@ def _scores_of_missing(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]
     for node in ast.walk(tree):
         match node:
             case ast.Call(args=[values], keywords=keywords) if called_name(node)[1] == "zscore":
-                written = code[slice(*span(code, values))]
-                if (
-                    "dropna(" in written
-                    or "fillna(" in written
-                    or any(word.arg == "nan_policy" for word in keywords)
-                ):
-                    continue
-                end = span(code, node)[1] - 1
-                edit = Edit(start=end, end=end, text=", nan_policy='omit'")
-                yield edit, "zscore leaves missing values out"
+                settled = any(word.arg == "nan_policy" for word in keywords)
+                if not settled and not re.search(r"(?:drop|fill)na\(", text_of(code, values)):
+                    yield add_argument(code, node, "nan_policy='omit'"), "zscore leaves missing values out"
 
 
 def _correlation_test(call: ast.Call, code: str) -> str | None:
@@ -147,7 +139,7 @@ def _correlation_test(call: ast.Call, code: str) -> str | None:
             for keyword in keywords:
                 method = keyword.value if keyword.arg == "method" else method
             name = method.value if isinstance(method, ast.Constant) else "pearson" if method is None else None
-            x, y = (code[slice(*span(code, part))] for part in (first, second))
+            x, y = text_of(code, first), text_of(code, second)
             if name == "pearson":
                 return f"stats.linregress({x}, {y}, nan_policy='omit')"
             if name in ("spearman", "kendall"):
@@ -163,9 +155,8 @@ def leave_missing_out(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
         if not isinstance(node, ast.Call) or called_name(node)[1] not in TESTS - {"pearsonr", "ks_1samp"}:
             continue
         if not any(keyword.arg in ("nan_policy", None) for keyword in node.keywords):
-            end = span(code, node)[1] - 1
             note = f"{called_name(node)[1]} leaves missing values out"
-            found.append((Edit(start=end, end=end, text=", nan_policy='omit'"), note))
+            found.append((add_argument(code, node, "nan_policy='omit'"), note))
     return found
 
 

@@ -104,6 +104,9 @@ def test_a_test_whose_result_is_missing_leaves_missing_values_out() -> None:
     repaired = repair_missing("t, p = ttest_ind(a, b)\nprint(p)")
     assert repaired is not None
     assert repaired.code == "t, p = ttest_ind(a, b, nan_policy='omit')\nprint(p)"
+    trailing = repair_missing("p = shapiro(\n    a,\n)")
+    assert trailing is not None
+    compile(trailing.code, "cell", "exec")
     assert repair_missing("t, p = ttest_ind(a, b, nan_policy='raise')") is None
     assert repair_missing("print(a.mean())") is None
 

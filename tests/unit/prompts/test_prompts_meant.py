@@ -85,7 +85,15 @@ def test_columns_and_tables_are_meant_where_no_variable_or_file_is_there(code: s
 
 
 @pytest.mark.parametrize(
-    "code", ["x = df[c]", 'x = df["b"].groupby("c").sum()', 'x = pd.read_csv("other.csv")', "x = load()"]
+    "code",
+    [
+        "x = df[c]",
+        'x = df["b"].groupby("c").sum()',
+        'x = pd.read_csv("other.csv")',
+        "x = load()",
+        "def get_penguins():\n    return 1\nx = get_penguins()\nx = missing(x)",
+        "x = missing(get_penguins)",
+    ],
 )
 def test_what_is_not_there_is_left_to_the_model(code: str) -> None:
     _, error = ran(code)
