@@ -1,10 +1,13 @@
 """PandasAI's `Agent`, with the model behind its own interface for models.
 
 `evals.systems.peer` starts it. It runs what the model wrote in its own process.
+It writes charts and logs into the working directory, which is read-only behind the walls: it gets one of its own.
 """
 
 from __future__ import annotations
 
+import os
+import tempfile
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -46,6 +49,7 @@ class ServedModel(LLM):
 
 
 def main() -> None:
+    os.chdir(tempfile.mkdtemp())
     pandasai.config.set({"llm": ServedModel(*server()), "save_logs": False, "verbose": False})
     agents: list[Any] = []
     figures: list[dict[str, Any]] = []
