@@ -7,7 +7,7 @@ from typing import Any
 
 from jupyter_codeagent import agent
 from jupyter_codeagent.models.openai_model import OpenAIModel
-from jupyter_codeagent.prompts import observe
+from jupyter_codeagent.prompts import observe, task
 from jupyter_codeagent.prompts.rewrite import Prepared
 from jupyter_codeagent.variables import columns
 
@@ -29,6 +29,8 @@ TECHNIQUES: Mapping[str, Sequence[Replaced]] = {
     "hints": [(agent, "hint_for", _nothing), (observe, "hint_for", _nothing)],
     "checks": [(agent, "concern", _nothing)],
     "rewrites": [(agent, "prepare", _as_written)],
+    "parts": [(task, "_parts", lambda _: ())],
+    "terms": [(task, "how_computed", lambda _: ())],
     "written": [(columns, "written_as", _nothing)],
 }
 

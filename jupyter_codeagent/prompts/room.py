@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from jupyter_codeagent.prompts.observe import cut
+from jupyter_codeagent.prompts.task import task_text
 from jupyter_codeagent.values import Message
 
 MESSAGE_TOKENS = 8
@@ -107,7 +108,7 @@ def fit(messages: tuple[Message, ...], prompt: str, room: Room | None, reply_tok
 
 def _parts(messages: Sequence[Message], prompt: str) -> _Parts:
     """Told apart by the task, which ends the last message of a run's first call (`system.first_messages`)."""
-    task = f"Task: {prompt.strip()}"
+    task = task_text(prompt)
     at = max(at for at, message in enumerate(messages) if message.role == "user" and message.content.endswith(task))
     lines = messages[at].content.removesuffix(task)
     return _Parts(

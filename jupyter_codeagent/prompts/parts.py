@@ -1,0 +1,45 @@
+"""The parts of a question that asks for several things: a small model answers the first of them, or mixes them up.
+
+Told as a numbered list, with the first as a comment at the beginning of its code, it writes code for each in turn.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SENTENCE = re.compile(r"(?<=[.?!;])\s+(?=\W*[A-Z0-9])|;\s+")
+_QUESTION = "how|what|which|who|when|where|whether"
+_ORDER = (
+    "show|give|print|report|list|compute|calculate|find|tell|draw|plot|make|test|compare|keep|count|drop|fill|fit|"
+    "use|add|join|name|build|create|sort|split|merge|save"
+)
+_COORDINATE = re.compile(
+    rf",?\s+and\s+(?:also\s+|then\s+)?(?=(?:{_QUESTION}|{_ORDER})\b)|,\s+then\s+|,\s+and\s+(?=the\b)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(rf"^(?:(?:please|then|also|and|so)\s+)*(?:{_QUESTION}|{_ORDER})\b", re.IGNORECASE)
+_OF_BOTH = re.compile(r"^(?P<figure>.*\bof) (?P<one>(?:(?!\bof\b).)+?),? and (?P<other>of .+)$", re.IGNORECASE)
+MIN_WORDS = 3
+
+
+def parts_of(prompt: str) -> tuple[str, ...]:
+    """What is asked for, part by part; a prompt of several lines was ordered by its author and is left alone."""
+    if "\n" in prompt.strip():
+        return ()
+    parts: list[str] = []
+    for sentence in _SENTENCE.split(prompt.strip()):
+        lead, colon, rest = sentence.partition(": ")
+        asked = rest if colon and (_ASKS.match(lead) or _ASKS.match(rest)) else sentence
+        asks = bool(_ASKS.match(sentence) or _ASKS.match(asked)) or sentence.rstrip().endswith("?")
+        clauses = [clause.strip(" ,.;?!") for clause in _COORDINATE.split(asked)]
+        for part in clauses:
+            if asks and len(part.split()) >= MIN_WORDS:
+                parts += _each(part)
+    return tuple(parts)
+
+
+def _each(part: str) -> tuple[str, ...]:
+    """``the change of the total and of each country`` asks for two figures."""
+    if (both := _OF_BOTH.match(part)) is None:
+        return (part,)
+    return f"{both['figure']} {both['one']}", f"{both['figure'].removesuffix('of')}{both['other']}"

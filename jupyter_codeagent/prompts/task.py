@@ -1,0 +1,33 @@
+"""The task as the model reads it: the prompt, its parts where it asks for several things, and how its terms are
+computed."""
+
+from __future__ import annotations
+
+from jupyter_codeagent.prompts.parts import parts_of
+from jupyter_codeagent.prompts.terms import how_computed
+
+MANY_PARTS = 3
+SHOW_ALL = "Show every figure with its name."
+
+
+def task_text(prompt: str) -> str:
+    """Ends the first message of a run; see `first_part` for what goes with it."""
+    parts, terms = _parts(prompt), how_computed(prompt)
+    lines = [f"Task: {prompt.strip()}"]
+    if parts:
+        lines += ["Parts:", *(f"{number}. {part}" for number, part in enumerate(parts, 1))]
+    if terms:
+        lines += ["How:", *(f"- {term}" for term in terms)]
+    return "\n".join([*lines, SHOW_ALL] if parts else lines)
+
+
+def first_part(prompt: str) -> str:
+    """The comment with which the code of a question in parts begins; empty for any other."""
+    return f"# 1. {parts[0]}\n" if (parts := _parts(prompt)) else ""
+
+
+def _parts(prompt: str) -> tuple[str, ...]:
+    """None for a question in two parts that has terms to explain: the embedded model does worse with both."""
+    parts = parts_of(prompt)
+    enough = MANY_PARTS if how_computed(prompt) else MANY_PARTS - 1
+    return parts if len(parts) >= enough else ()

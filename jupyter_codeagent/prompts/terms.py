@@ -1,0 +1,152 @@
+"""How terms of data analysis are computed: a line each, told only with a question that names the term.
+
+Small models know the words and get the formula or its pandas wrong. A line costs about 25 tokens, and most
+questions need none. The formulas are those of textbooks and of the libraries' own documentation.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+MAX_TERMS = 3
+"""More lines than that were copied blindly by the embedded model."""
+
+_CHANGE = r"(?:change|growth|increase|decrease|decline|difference|rise|fall)"
+_EACH = r"(?:within|per|by|for|in|of) (?:each|every)"
+_PERIOD = r"(?:day|week|month|quarter|year)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Term:
+    named: re.Pattern[str]
+    computed: str
+
+
+def _term(named: str, computed: str) -> _Term:
+    return _Term(named=re.compile(named, re.IGNORECASE), computed=computed)
+
+
+_TERMS = (
+    # Changes and shares
+    _term(
+        rf"\bcontribut\w+\b[^.?]*\b{_CHANGE}",
+        "contribution to a total change in percent: change / change.sum() * 100",
+    ),
+    _term(rf"\babsolute\b[^.?]{{0,30}}\b{_CHANGE}", "absolute change: after - before, with its sign, no abs()"),
+    _term(
+        rf"\b(?:percent\w*|relative|%)\s+{_CHANGE}|\bby (?:how many|what) percent",
+        "percent change: (after - before) / before * 100",
+    ),
+    _term(
+        rf"\b(?:against|over|from|than|to) the (?:\w+ )?{_PERIOD} before\b|\b{_PERIOD}.(?:over|on).{_PERIOD}\b",
+        'change against the period before: df.groupby("g")["x"].pct_change() * 100 in order of time',
+    ),
+    _term(r"\bcagr\b|\bcompound annual", "CAGR: (last / first) ** (1 / years) - 1"),
+    _term(
+        r"\bcumulative (?:share|percent)",
+        "cumulative share: s = x.sort_values(ascending=False); s.cumsum() / s.sum()",
+    ),
+    _term(r"\bweighted (?:average|mean)", "weighted mean: (x * w).sum() / w.sum()"),
+    # Outliers and missing values
+    _term(
+        r"\biqr\b|\binterquartile|\bbox-?\s?plot rule|\btukey'?s? (?:rule|fence)",
+        "IQR rule: q1, q3 = x.quantile(0.25), x.quantile(0.75); "
+        "outliers = x[(x < q1 - 1.5 * (q3 - q1)) | (x > q3 + 1.5 * (q3 - q1))]",
+    ),
+    _term(
+        r"\bstandard deviations?\s+(?:\w+\s+){0,3}(?:from|above|below|than|away)\b|\bz-?scores?\b",
+        "z = (x - x.mean()) / x.std(), "
+        'in groups df.groupby("g")["x"].transform(lambda x: (x - x.mean()) / x.std())',
+    ),
+    _term(
+        r"\bwinsori|\bcap(?:ped|ping)?\b[^.?]*\bpercentile",
+        'capping in groups: df.groupby("g")["x"].transform(lambda x: x.clip(x.quantile(0.01), x.quantile(0.99)))',
+    ),
+    _term(
+        r"\b(?:fill|replac|imput)\w*\b[^.?]*\b(?:missing|nan|null)[^.?]*\b(?:median|mean|average)\b[^.?]*"
+        r"\b(?:of|per|by|within|same)\b",
+        'fill by group: df["x"].fillna(df.groupby("g")["x"].transform("median"))',
+    ),
+    _term(
+        r"\bmissing from the\b|\bnot in the\b[^.?]*\btable|\bwithout a match|\bdo(?:es)? not (?:appear|occur) in",
+        'rows without a match: a[~a["key"].isin(b["key"])]',
+    ),
+    # Tests
+    _term(r"\bwelch", "Welch's t test: stats.ttest_ind(a.dropna(), b.dropna(), equal_var=False)"),
+    _term(r"\bpaired\b[^.?]*\btest", "paired t test: stats.ttest_rel(a, b) on rows without missing values"),
+    _term(r"\bmann.?whitney|\brank.?sum", "Mann-Whitney U: stats.mannwhitneyu(a.dropna(), b.dropna())"),
+    _term(
+        r"\bchi.?squared?\b",
+        'chi-square test: stats.chi2_contingency(pd.crosstab(df["a"], df["b"])) gives statistic, p, dof, expected',
+    ),
+    _term(
+        r"\banova\b", 'one-way ANOVA: stats.f_oneway(*[x.dropna() for _, x in df.groupby("g")["x"]]) gives F and p'
+    ),
+    _term(
+        r"\beta.?squared?\b",
+        'eta squared: m = df.groupby("g")["x"].transform("mean"); '
+        "((m - x.mean()) ** 2).sum() / ((x - x.mean()) ** 2).sum()",
+    ),
+    _term(r"\bkruskal", 'Kruskal-Wallis: stats.kruskal(*[x.dropna() for _, x in df.groupby("g")["x"]])'),
+    _term(r"\bshapiro|\bnormality\b", "Shapiro-Wilk: stats.shapiro(x.dropna()) gives statistic and p"),
+    _term(
+        r"\bcohen.?s d\b",
+        "Cohen's d: (a.mean() - b.mean()) / "
+        "(((len(a) - 1) * a.var() + (len(b) - 1) * b.var()) / (len(a) + len(b) - 2)) ** 0.5",
+    ),
+    _term(r"\bodds.?ratio", "odds ratio: (a * d) / (b * c) of the 2x2 table [[a, b], [c, d]]"),
+    _term(
+        r"\bconfidence interval", "95 % interval of a mean: stats.t.interval(0.95, len(x) - 1, x.mean(), x.sem())"
+    ),
+    # Relations
+    _term(
+        rf"\bcorrelat\w+[^.?]*\b{_EACH}\b|\b{_EACH}\b[^.?]*\bcorrelat",
+        'correlation in groups: df.groupby("g")[["a", "b"]].apply(lambda d: d["a"].corr(d["b"]))',
+    ),
+    _term(
+        r"\bpearson\b[^.?]*\bp\b|\bcorrelat\w+[^.?]*\bp.?value",
+        'Pearson r with p: d = df[["a", "b"]].dropna(); stats.pearsonr(d["a"], d["b"])',
+    ),
+    _term(r"\bspearman", 'Spearman with p: d = df[["a", "b"]].dropna(); stats.spearmanr(d["a"], d["b"])'),
+    _term(
+        r"\blinear(?:ly)? regress|\bregress\w*\b[^.?]*\bon\b|\bslope\b",
+        "simple regression: fit = stats.linregress(x, y) without missing values; "
+        "fit.slope, fit.intercept, fit.rvalue ** 2",
+    ),
+    _term(r"\belasticit", "elasticity: slope of np.log(y) on np.log(x)"),
+    _term(r"\broc\b|\bauc\b", "ROC AUC: sklearn.metrics.roc_auc_score(truth, score)"),
+    # Time
+    _term(
+        r"\b(?:moving|rolling|running)\s+(?:average|mean|median|sum)",
+        "moving average: x.rolling(n).mean() over rows in order of time",
+    ),
+    _term(r"\bvolatil", "annualised volatility: x.pct_change().std() * 12 ** 0.5 of months, 252 ** 0.5 of days"),
+    _term(r"\bdraw.?down", "maximum drawdown: (x / x.cummax() - 1).min() in order of time"),
+    _term(
+        r"\bconsecutive\b|\blongest (?:\w+ )?(?:run|streak|spell)\b",
+        "runs of a condition: run = (cond != cond.shift()).cumsum(); lengths = cond[cond].groupby(run).size()",
+    ),
+    _term(r"\bdecades?\b", 'decade: df["year"] // 10 * 10'),
+    # Shapes
+    _term(
+        r"\bquartiles? (?:by|of|groups?)|\b(?:quint|dec)iles?\b|\bequal(?:-|ly )sized\b|\bequal groups",
+        "groups of equal size: pd.qcut(x, n)",
+    ),
+    _term(
+        r"\bwide\b|\bone column per\b|\bcolumn for each\b",
+        'wide: df.pivot_table(index="row", columns="col", values="x")',
+    ),
+    _term(r"\blong (?:table|form|format)\b", 'long: df.melt(id_vars="id", var_name="name", value_name="value")'),
+    _term(
+        r"\bhaversine|\bgreat.?circle",
+        "haversine: 2 * R * np.arcsin(np.sqrt(np.sin(dlat / 2) ** 2 + "
+        "np.cos(lat1) * np.cos(lat2) * np.sin(dlon / 2) ** 2)), all in radians",
+    ),
+)
+
+
+def how_computed(prompt: str) -> tuple[str, ...]:
+    """For terms that the prompt names, in its order, `MAX_TERMS` at the most; most prompts name none."""
+    found = [(match.start(), term.computed) for term in _TERMS if (match := term.named.search(prompt)) is not None]
+    return tuple(computed for _, computed in sorted(found)[:MAX_TERMS])
