@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evals.checks import all_of, is_shown, row
+from evals.checks import all_of, cell, is_shown
 from evals.task import Check, Evidence, Task, Turn
 
 BEFORE = {
@@ -42,7 +42,8 @@ def _segment(country: str) -> Check:
     """Absolute and percent change, and the share in the change of the total."""
     change = AFTER[country] - BEFORE[country]
     total = sum(AFTER.values()) - sum(BEFORE.values())
-    return row(country, change, change / BEFORE[country] * 100, change / total * 100)
+    figures = (change, change / BEFORE[country] * 100, change / total * 100)
+    return all_of(*(cell(country, value=figure) for figure in figures))
 
 
 TASKS = (

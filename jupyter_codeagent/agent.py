@@ -30,6 +30,7 @@ from jupyter_codeagent.prompts.grammar import grammar_after
 from jupyter_codeagent.prompts.hidden import hidden_hint
 from jupyter_codeagent.prompts.hints import hint_for
 from jupyter_codeagent.prompts.loops import is_looping, without_loop
+from jupyter_codeagent.prompts.named_results import name_results
 from jupyter_codeagent.prompts.near_values import (
     WrittenOtherwise,
     look_afterwards,
@@ -55,6 +56,7 @@ from jupyter_codeagent.prompts.repair import repair, repair_missing
 from jupyter_codeagent.prompts.rewrite import Prepared, prepare
 from jupyter_codeagent.prompts.room import Room, fit
 from jupyter_codeagent.prompts.system import STOP, STOP_PREFILLED, first_messages, next_messages, prefill
+from jupyter_codeagent.prompts.task import first_part
 from jupyter_codeagent.sandbox.protocol import CodeRunner
 from jupyter_codeagent.values import (
     AgentRun,
@@ -193,7 +195,8 @@ async def _step(run: AgentRun, messages: tuple[Message, ...], tools: Tools) -> S
 async def begin_step(run: AgentRun, messages: tuple[Message, ...], tools: Tools) -> Step:
     """What is about to be sent, as far as the model's context has room; the record has it from now on."""
     hint = await _hint(run, messages, tools)
-    begun = prefill(_copied(run), hint=hint) if tools.model.supports_prefill else ""
+    part = "" if run.steps else first_part(run.request.prompt)
+    begun = prefill(_copied(run), hint=hint, part=part) if tools.model.supports_prefill else ""
     room = _room(run, tools)
     fitted = fit(messages, run.request.prompt, room, tools.max_tokens)
     if room is not None and not fitted.fits:
@@ -254,7 +257,8 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, tools: Tools) 
         return replace(step, note="the reply repeated one passage without end and was stopped; write shorter lines")
     if not extraction.code:
         return replace(step, note=extraction.problem or "no code in the reply")
-    prepared = prepare(extraction.code, copied=_copied(run), defined=tools.defined())
+    in_parts = bool(first_part(run.request.prompt))
+    prepared = prepare(extraction.code, copied=_copied(run), defined=tools.defined(), in_parts=in_parts)
     return replace(step, code=prepared.code, note=_joined(*prepared.notes))
 
 
@@ -359,6 +363,8 @@ async def _repaired(
     if error is not None and (found := repair(step.code, error, result.namespace)) is not None:
         return found, ""
     if doubted and (found := repair_missing(step.code)) is not None:
+        return found, ""
+    if result.status == "ok" and (found := name_results(step.code, result.namespace, tools.defined())) is not None:
         return found, ""
     if run.request.privacy == "schema" or (error is None and result.status != "ok"):
         return None, ""  # a value would stand in the code, which the model is told
@@ -489,9 +495,8 @@ async def _answer(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
     assert step.result is not None
     outputs = output_text(step.result)
     mask = await _mask(observe(step.result, step.code, max_chars=SEARCHED_CHARS), tools)
-    messages = answer_messages(
-        step.messages, as_written(step.reply, step.code), observe(step.result, step.code, mask=mask)
-    )
+    reply = as_written(step.reply, step.code if _is_edited(step) else extract_code(step.reply).code)
+    messages = answer_messages(step.messages, reply, observe(step.result, step.code, mask=mask))
     fitted = fit(messages, run.request.prompt, _room(run, tools), MAX_ANSWER_TOKENS)
     if not fitted.fits:
         return replace(run, notes=(*run.notes, "no sentence was asked for: the model's context has no room for it"))
@@ -512,6 +517,11 @@ async def _answer(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
         note = f"the model's sentence was dropped: {', '.join(invented[:3])} is not in the output"
         run = replace(run, notes=(*run.notes, note))
     return run
+
+
+def _is_edited(step: Step) -> bool:
+    """Whether a person changed the code; what we corrected makes no difference to a sentence on the output."""
+    return step.decision is not None and step.decision.edited
 
 
 def _joined(*notes: str) -> str:

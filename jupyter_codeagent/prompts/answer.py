@@ -15,6 +15,7 @@ from jupyter_codeagent.prompts.figures import (
     sources_in,
 )
 from jupyter_codeagent.prompts.observe import cut
+from jupyter_codeagent.prompts.parts import parts_of
 from jupyter_codeagent.prompts.system import next_messages
 from jupyter_codeagent.values import Message, Output
 
@@ -61,18 +62,24 @@ def answer_request(observation: str, *, max_chars: int = 1500) -> str:
 
 
 def speaks_for_itself(outputs: Sequence[Output], prompt: str) -> bool:
-    """Whether a sentence would only say again what was printed: a few lines, each a figure with its name.
+    """Whether a sentence would only say again what was shown: a few lines, each a figure with its name.
 
-    ``Mean fare: 34.65``, ``share = 0.2``; not a bare figure, not a table, not where a judgement was asked for.
+    ``Mean fare: 34.65``, ``share = 0.2``; not a bare figure, not where a judgement was asked for. A table only in
+    answer to a question in several parts: no sentence holds all its figures.
     """
     if _JUDGEMENT.search(prompt):
         return False
     lines: list[str] = []
+    tables = 0
     for output in outputs:
-        if output["output_type"] != "stream" or output["name"] != "stdout":
+        if output["output_type"] == "stream" and output["name"] == "stdout":
+            lines += [line for line in output["text"].splitlines() if line.strip()]
+        elif output["output_type"] in ("display_data", "execute_result") and "text/html" in output["data"]:
+            tables += 1
+        else:
             return False
-        lines += [line for line in output["text"].splitlines() if line.strip()]
-    return 0 < len(lines) <= MAX_NAMED_LINES and all(_NAMED.search(line) for line in lines)
+    named = len(lines) <= MAX_NAMED_LINES and all(_NAMED.search(line) for line in lines)
+    return named and (len(parts_of(prompt)) > 1 if tables else bool(lines))
 
 
 def check_answer(answer: str, outputs_text: str, prompt: str) -> str:

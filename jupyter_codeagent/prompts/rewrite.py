@@ -60,16 +60,20 @@ def edited(code: str, edits: Sequence[Edit], *notes: str) -> Prepared | None:
     return Prepared(code=apply_edits(code, edits), notes=notes) if edits else None
 
 
-def prepare(code: str, *, copied: Collection[str] = (), defined: Collection[str] = ()) -> Prepared:
+def prepare(
+    code: str, *, copied: Collection[str] = (), defined: Collection[str] = (), in_parts: bool = False
+) -> Prepared:
     """All corrections. `copied` are the variables that lie in the sandbox as copies of the user's; `defined` the
-    names that need no import: those of the live kernel, so that an accepted cell runs there too."""
+    names that need no import: those of the live kernel, so that an accepted cell runs there too. `in_parts`: the
+    question asked for several things, so what is computed last and never used is one of them."""
     if parse(code) is None:
         return Prepared(code=code)
     dropped = drop_reloads(code, copied)
     modern = replace_removed(dropped.code)
     meant = as_meant(modern.code)
     filled = fill_placeholders(meant.code, {*defined, *copied})
-    shown = quiet_plot(echo_last(unwrap_return(filled.code)))
+    whole = unwrap_return(filled.code)
+    shown = quiet_plot(echo_last(show_unused(whole) if in_parts else whole))
     imported = add_imports(shown, {*defined, *copied})
     notes = [*dropped.notes, *modern.notes, *meant.notes, *filled.notes]
     if shown.rstrip(";") != filled.code.rstrip(";"):
@@ -164,6 +168,23 @@ def echo_last(code: str) -> str:
     if not names:
         return code
     return f"{code.rstrip()}\n" + (f"display({', '.join(names)})" if len(names) > 1 else names[0])
+
+
+def show_unused(code: str) -> str:
+    """With the names that a program assigns and never uses, behind what else it prints."""
+    tree = parse(code)
+    if tree is None or not _shows(tree):
+        return code
+    unused = [name for name in _assigned(tree) if name not in used_names(tree) | _DRAWERS]
+    if not unused or (isinstance(tree.body[-1], ast.Expr) and not _prints(tree.body[-1])):
+        return code
+    names = unused[-MAX_SHOWN:]
+    return f"{code.rstrip()}\n" + (f"display({', '.join(names)})" if len(names) > 1 else names[0])
+
+
+def _prints(statement: ast.Expr) -> bool:
+    """Its value is no result, so that one may stand behind it."""
+    return isinstance(statement.value, ast.Call) and called_name(statement.value)[1] in _SHOWING
 
 
 def _figures(tree: ast.Module) -> set[str]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeagent.prompts.answer import MAX_CHARS, answer_request, check_answer, made_up, speaks_for_itself
-from jupyter_codeagent.values import StreamOutput
+from jupyter_codeagent.values import DisplayOutput, StreamOutput
 
 OUTPUT = """\
          dep_delay  share
@@ -181,6 +181,15 @@ def test_named_figures_speak_for_themselves_and_bare_ones_and_tables_do_not(text
     assert speaks_for_itself([printed], "Calculate the mean fare.") == speaks
     warned = StreamOutput(output_type="stream", name="stderr", text="Warning: 7")
     assert not speaks_for_itself([printed, warned], "Calculate the mean fare.")
+
+
+def test_a_table_speaks_for_itself_only_where_several_things_were_asked_for() -> None:
+    data = {"text/plain": "   g  x\n0  a  1", "text/html": "<table></table>"}
+    table = DisplayOutput(output_type="display_data", data=data, metadata={})
+    printed = StreamOutput(output_type="stream", name="stdout", text="n: 7\n")
+    assert speaks_for_itself([printed, table], "Show the number of rows, then show the mean by group.")
+    assert not speaks_for_itself([printed, table], "Show the mean by group.")
+    assert not speaks_for_itself([printed, table], "Show the mean by group, and which group is best?")
 
 
 @pytest.mark.parametrize(

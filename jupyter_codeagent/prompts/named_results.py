@@ -1,0 +1,110 @@
+"""Results shown at the end of a program, each with its name: single numbers as ``name: 1.5``, columns that were
+computed row by row as one table, beside the texts of the frame that they come from.
+
+``display(total, change, percent)`` shows the same without saying which is which, and of which row. What the names
+stand for is known only after a run, so this is a correction of a program that has run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from jupyter_codeagent.prompts.rewrite import Prepared, add_imports
+from jupyter_codeagent.prompts.source import bound_names, parse, span
+from jupyter_codeagent.values import NamespaceEntry
+
+NOTE = "results are shown with their names"
+_NUMBERS = frozenset({"int", "float", "bool", "int32", "int64", "float32", "float64"})
+_TEXTS = frozenset({"str", "object", "string", "category"})
+MAX_TEXTS = 3
+"""Of a frame with more, none is shown beside the results."""
+_ELEMENTWISE = frozenset({"abs", "round", "astype", "fillna"})
+
+
+def name_results(code: str, namespace: Sequence[NamespaceEntry], defined: Collection[str]) -> Prepared | None:
+    """The code with a named end instead of ``display(a, b, …)`` or ``a``; None where it ends in another way, or
+    where the results are tables, which name their columns themselves. `namespace` is that after the run."""
+    tree = parse(code)
+    names = _shown(tree) if tree is not None else []
+    if tree is None or not names:
+        return None
+    entries = {entry.name: entry for entry in namespace}
+    numbers = [name for name in names if name in entries and entries[name].type_name in _NUMBERS]
+    table = _table(tree, names, entries)
+    if not table and (not numbers or len(names) == 1):
+        return None
+    start, _ = span(code, tree.body[-1])
+    end = [f'print("{name}:", {name})' for name in numbers]
+    if others := [name for name in names if name not in numbers and name not in table]:
+        end.append(f"display({', '.join(others)})")
+    if table:
+        columns = "".join(f'    "{label}": {column},\n' for label, column in table.items())
+        end.append(f"pd.DataFrame({{\n{columns}}})")
+    return Prepared(code=add_imports(code[:start] + "\n".join(end), defined), notes=(NOTE,))
+
+
+def _shown(tree: ast.Module) -> list[str]:
+    """The names in ``display(a, b)`` or ``a`` at the end."""
+    match tree.body[-1:]:
+        case [ast.Expr(value=ast.Name(id=name))]:
+            return [name]
+        case [ast.Expr(value=ast.Call(func=ast.Name(id="display"), args=[_, _, *_] as shown, keywords=[]))]:
+            names = [value.id for value in shown if isinstance(value, ast.Name)]
+            return list(dict.fromkeys(names)) if len(names) == len(shown) else []
+    return []
+
+
+def _table(tree: ast.Module, names: Sequence[str], entries: Mapping[str, NamespaceEntry]) -> dict[str, str]:
+    """Label -> expression of its columns: the Series that have the rows of one frame behind that frame's texts, or
+    those that were computed from the first of them; empty where a table says no more than they do."""
+    series = [name for name in names if name in entries and entries[name].type_name == "Series"]
+    if not series:
+        return {}
+    frames = {name for name, entry in entries.items() if entry.type_name == "DataFrame"} - bound_names(tree)
+    numbers = {name for name, entry in entries.items() if entry.type_name in _NUMBERS}
+    origin = _rows_of(tree, frames, numbers)
+    first = entries[series[0]].shape
+    found = [name for name in series if entries[name].shape == first]
+    if (frame := origin.get(series[0])) in frames and entries[frame].shape[:1] == first:
+        texts = [
+            column
+            for column, dtype in zip(entries[frame].columns, entries[frame].dtypes, strict=False)
+            if dtype in _TEXTS
+        ]
+        if 0 < len(texts) <= MAX_TEXTS:
+            beside = {text: f"{frame}[{text!r}]" for text in texts if text not in found}
+            return beside | {name: name for name in found if origin.get(name) == frame}
+    alike = [name for name in found if origin.get(name, name) == origin.get(series[0], series[0])]
+    return {name: name for name in alike} if len(alike) > 1 else {}
+
+
+def _rows_of(tree: ast.Module, frames: Collection[str], numbers: Collection[str]) -> dict[str, str]:
+    """Series -> the frame or Series whose rows it has, as far as top-level statements show it."""
+    origin: dict[str, str] = {}
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                known = {origin.get(source, source) for source in _sources(value, frames) if source not in numbers}
+                origin.pop(name, None)
+                if len(known) == 1 and name not in frames:
+                    origin[name] = known.pop()
+    return origin
+
+
+def _sources(value: ast.expr, frames: Collection[str]) -> Iterator[str]:
+    """Frames and names that arithmetic row by row is made of; of anything else none."""
+    match value:
+        case ast.Subscript(value=ast.Name(id=frame), slice=ast.Constant(value=str())) if frame in frames:
+            yield frame
+        case ast.Name(id=name):
+            yield name
+        case ast.UnaryOp(operand=operand):
+            yield from _sources(operand, frames)
+        case ast.BinOp(left=left, right=right):
+            yield from _sources(left, frames)
+            yield from _sources(right, frames)
+        case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in _ELEMENTWISE:
+            yield from _sources(owner, frames)
+        case ast.Call(func=ast.Name(id="abs" | "round"), args=[inner, *_]):
+            yield from _sources(inner, frames)

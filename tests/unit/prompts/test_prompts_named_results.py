@@ -1,0 +1,106 @@
+"""Results at the end of a program get their names; each corrected program is run."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from jupyter_codeagent.prompts.named_results import NOTE, name_results
+from jupyter_codeagent.prompts.rewrite import prepare
+from jupyter_codeagent.values import NamespaceEntry
+
+SALES = pd.DataFrame({"shop": ["N", "S"], "old": [10.0, 20.0], "new": [15.0, 10.0]})
+
+
+def run(code: str) -> tuple[str, Any, list[NamespaceEntry]]:
+    """What is printed, the value of the last expression, the namespace."""
+    variables: dict[str, Any] = {"sales": SALES.copy(), "np": np, "pd": pd, "display": lambda *_: None}
+    printed = io.StringIO()
+    lines = code.split("\n")
+    start = max(at for at, line in enumerate(lines) if line[:1] not in ("", " ", "}"))
+    with contextlib.redirect_stdout(printed):
+        exec("\n".join(lines[:start]), variables)
+        value = eval("\n".join(lines[start:]), variables)
+    return printed.getvalue(), value, [_entry(name, variables[name]) for name in variables]
+
+
+def _entry(name: str, value: Any) -> NamespaceEntry:
+    frame = isinstance(value, pd.DataFrame)
+    return NamespaceEntry(
+        name=name,
+        type_name=type(value).__name__,
+        shape=getattr(value, "shape", ()),
+        columns=tuple(value.columns) if frame else (),
+        dtypes=tuple(str(dtype) for dtype in value.dtypes) if frame else (),
+    )
+
+
+def named(code: str) -> tuple[str, Any]:
+    found = name_results(code, run(code)[2], ["pd"])
+    assert found is not None
+    assert found.notes == (NOTE,)
+    printed, value, _ = run(found.code)
+    return printed, value
+
+
+def test_columns_made_of_a_frame_are_one_table_beside_its_texts_and_figures_have_names() -> None:
+    printed, value = named(
+        "total = sales['new'].sum() - sales['old'].sum()\n"
+        "change = sales['new'] - sales['old']\n"
+        "share = round(change / total * 100, 1)\n"
+        "display(total, change, share)"
+    )
+    assert printed == "total: -5.0\n"
+    assert value.to_dict("list") == {"shop": ["N", "S"], "change": [5.0, -10.0], "share": [-100.0, 200.0]}
+
+
+def test_one_column_of_a_frame_alone_is_shown_beside_its_texts() -> None:
+    _, value = named("change = (sales['new'] - sales['old']).abs()\nchange")
+    assert list(value.columns) == ["shop", "change"]
+
+
+def test_columns_of_groups_are_one_table_with_the_groups() -> None:
+    _, value = named(
+        "change = sales.groupby('shop')['new'].sum() - sales.groupby('shop')['old'].sum()\n"
+        "share = change / change.sum() * 100\n"
+        "display(change, share)"
+    )
+    assert value.loc["S"].tolist() == [-10.0, 200.0]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "change = sales.groupby('shop')['new'].sum()\nchange",
+        "total = sales['new'].sum()\ntotal",
+        "a = sales.head()\nb = sales.tail()\ndisplay(a, b)",
+        "a = sales['new'].sort_values(ignore_index=True)\nb = sales['old'].head()\ndisplay(a, b)",
+        "sales = sales.head(1)\na = sales['new'] * 2\na",
+        "a = sales['new'] * 2\nprint(a)\nsales.shape",
+    ],
+)
+def test_what_has_a_name_or_no_certain_row_stays(code: str) -> None:
+    assert name_results(code, run(code)[2], ["pd"]) is None
+
+
+def test_what_a_question_in_parts_computes_and_forgets_is_shown() -> None:
+    code = "n = len(df)\nshare = df['x'].mean()\nprint(n)"
+    assert prepare(code, copied=["df"], in_parts=True).code == f"{code}\nshare"
+    assert prepare(code, copied=["df"]).code == code
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "n = len(df)\nprint(n)",
+        "share = df['x'].mean()\ndf.head()",
+        "fig, ax = plt.subplots()\nplt.show()",
+    ],
+)
+def test_a_program_in_parts_that_shows_all_stays(code: str) -> None:
+    assert prepare(code, copied=["df"], defined=["plt"], in_parts=True).code == code
