@@ -23,6 +23,7 @@ from jupyter_codeagent.prompts.answer import (
     made_up,
     speaks_for_itself,
 )
+from jupyter_codeagent.prompts.asked_names import asked_names
 from jupyter_codeagent.prompts.checks import concern
 from jupyter_codeagent.prompts.conversation import Turn, as_written, compact
 from jupyter_codeagent.prompts.extract import extract_code, is_block_complete
@@ -257,8 +258,13 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, tools: Tools) 
         return replace(step, note="the reply repeated one passage without end and was stopped; write shorter lines")
     if not extraction.code:
         return replace(step, note=extraction.problem or "no code in the reply")
-    in_parts = bool(first_part(run.request.prompt))
-    prepared = prepare(extraction.code, copied=_copied(run), defined=tools.defined(), in_parts=in_parts)
+    prepared = prepare(
+        extraction.code,
+        copied=_copied(run),
+        defined=tools.defined(),
+        in_parts=bool(first_part(run.request.prompt)),
+        asked=asked_names(run.request.prompt),
+    )
     return replace(step, code=prepared.code, note=_joined(*prepared.notes))
 
 

@@ -19,6 +19,10 @@ _COORDINATE = re.compile(
 )
 _ASKS = re.compile(rf"^(?:(?:please|then|also|and|so)\s+)*(?:{_QUESTION}|{_ORDER})\b", re.IGNORECASE)
 _OF_BOTH = re.compile(r"^(?P<figure>.*\bof) (?P<one>(?:(?!\bof\b).)+?),? and (?P<other>of .+)$", re.IGNORECASE)
+_NAMES_IT = re.compile(
+    r"^(?:keep|save|store|call|name)\s+(?:it|this|that|these|them|the (?:result|table)|that table)\b", re.I
+)
+"""No part of its own: `asked_names` sees to it."""
 MIN_WORDS = 3
 
 
@@ -33,7 +37,7 @@ def parts_of(prompt: str) -> tuple[str, ...]:
         asks = bool(_ASKS.match(sentence) or _ASKS.match(asked)) or sentence.rstrip().endswith("?")
         clauses = [clause.strip(" ,.;?!") for clause in _COORDINATE.split(asked)]
         for part in clauses:
-            if asks and len(part.split()) >= MIN_WORDS:
+            if asks and len(part.split()) >= MIN_WORDS and not _NAMES_IT.match(part):
                 parts += _each(part)
     return tuple(parts)
 

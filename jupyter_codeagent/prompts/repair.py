@@ -207,9 +207,25 @@ def _squared(
     return edited(code, edits, note)
 
 
+def _several_columns(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``df.groupby("g")["a", "b"]`` was a list of columns before pandas 2."""
+    if "Cannot subset columns with a tuple" not in error.evalue:
+        return None
+    edits = [
+        edit
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and isinstance(node.value, ast.Call)
+        and called_name(node.value)[1] == "groupby" for start, end in [span(code, node.slice)]
+        for edit in (Edit(start=start, end=start, text="["), Edit(start=end, end=end, text="]"))
+    ]  # fmt: skip
+    return edited(code, edits, "columns of groups are taken by a list")
+
+
 FIXES = (
     _import, quote_column, use_what_is_loaded, say_in_polars, group_the_table, _columns, _variable, _frequency,
-    convert_dates, convert_numbers, _numeric_only, _histogram, _colours, _formatted, _squared,
+    convert_dates, convert_numbers, _numeric_only, _histogram, _colours, _formatted, _squared, _several_columns,
 )  # fmt: skip
 """The first that offers something counts."""
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from jupyter_codeagent.prompts.asked_names import bind_asked
 from jupyter_codeagent.prompts.assignments import assign_back, bind_comparisons
 from jupyter_codeagent.prompts.binning import include_lowest_edge
 from jupyter_codeagent.prompts.drift import METHODS_RENAMED, NUMPY_BUILTINS, NUMPY_RENAMED
@@ -61,22 +62,31 @@ def edited(code: str, edits: Sequence[Edit], *notes: str) -> Prepared | None:
 
 
 def prepare(
-    code: str, *, copied: Collection[str] = (), defined: Collection[str] = (), in_parts: bool = False
+    code: str,
+    *,
+    copied: Collection[str] = (),
+    defined: Collection[str] = (),
+    in_parts: bool = False,
+    asked: Sequence[str] = (),
 ) -> Prepared:
     """All corrections. `copied` are the variables that lie in the sandbox as copies of the user's; `defined` the
     names that need no import: those of the live kernel, so that an accepted cell runs there too. `in_parts`: the
-    question asked for several things, so what is computed last and never used is one of them."""
+    question asked for several things, so what is computed last and never used is one of them. `asked` are the
+    variables that it wants (`asked_names.asked_names`)."""
     if parse(code) is None:
         return Prepared(code=code)
     dropped = drop_reloads(code, copied)
     modern = replace_removed(dropped.code)
     meant = as_meant(modern.code)
     filled = fill_placeholders(meant.code, {*defined, *copied})
-    whole = unwrap_return(filled.code)
+    returned = unwrap_return(filled.code)
+    whole = bind_asked(returned, asked)
     shown = quiet_plot(echo_last(show_unused(whole) if in_parts else whole))
     imported = add_imports(shown, {*defined, *copied})
     notes = [*dropped.notes, *modern.notes, *meant.notes, *filled.notes]
-    if shown.rstrip(";") != filled.code.rstrip(";"):
+    if whole != returned:
+        notes.append(f"the result is {asked[0]}, as asked")
+    elif shown.rstrip(";") != filled.code.rstrip(";"):
         notes.append("the last value is shown")
     if imported != shown:
         notes.append("added: " + "; ".join(imported[: len(imported) - len(shown)].strip().split("\n")))

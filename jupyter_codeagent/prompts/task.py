@@ -1,8 +1,9 @@
-"""The task as the model reads it: the prompt, its parts where it asks for several things, and how its terms are
-computed."""
+"""The task as the model reads it: the prompt, its parts where it asks for several things, how its terms are
+computed, and the variables that it wants."""
 
 from __future__ import annotations
 
+from jupyter_codeagent.prompts.asked_names import asked_names
 from jupyter_codeagent.prompts.parts import parts_of
 from jupyter_codeagent.prompts.terms import how_computed
 
@@ -18,6 +19,8 @@ def task_text(prompt: str) -> str:
         lines += ["Parts:", *(f"{number}. {part}" for number, part in enumerate(parts, 1))]
     if terms:
         lines += ["How:", *(f"- {term}" for term in terms)]
+    if names := asked_names(prompt):
+        lines.append(f"Assign the result to {' and '.join(names)}.")
     return "\n".join([*lines, SHOW_ALL] if parts else lines)
 
 

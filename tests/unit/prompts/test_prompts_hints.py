@@ -168,6 +168,16 @@ def test_the_root_that_scikit_learn_no_longer_takes_is_taken_here() -> None:
     assert repair("split(y, squared=False)", error, ()) is None
 
 
+def test_several_columns_of_groups_are_taken_by_a_list() -> None:
+    error = ExecutionError(
+        ename="ValueError", evalue="Cannot subset columns with a tuple with more than one element."
+    )
+    repaired = repair('m = df.groupby("g")["a", "b"].mean()', error, ())
+    assert repaired is not None
+    assert repaired.code == 'm = df.groupby("g")[["a", "b"]].mean()'
+    assert repair('df.loc["a", "b"]', error, ()) is None
+
+
 @pytest.mark.parametrize(
     "code",
     [

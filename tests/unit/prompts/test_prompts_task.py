@@ -37,6 +37,7 @@ from jupyter_codeagent.prompts.terms import MAX_TERMS, how_computed
         ),
         ("Times are written as hhmm. How many are after noon?", ("How many are after noon",)),
         ("Plot the mean of a and b over time, with labels.", ("Plot the mean of a and b over time, with labels",)),
+        ("How many rows are there? Keep it as counts.", ("How many rows are there",)),
         ("First this.\nHow many rows?\nHow many columns?", ()),
         ("", ()),
     ],
