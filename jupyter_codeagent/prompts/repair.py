@@ -213,13 +213,14 @@ def _several_columns(
     """``df.groupby("g")["a", "b"]`` was a list of columns before pandas 2."""
     if "Cannot subset columns with a tuple" not in error.evalue:
         return None
-    edits = [
-        edit
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and isinstance(node.value, ast.Call)
-        and called_name(node.value)[1] == "groupby" for start, end in [span(code, node.slice)]
-        for edit in (Edit(start=start, end=start, text="["), Edit(start=end, end=end, text="]"))
-    ]  # fmt: skip
+    edits = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=ast.Call() as call, slice=ast.Tuple() as labels) if (
+                called_name(call)[1] == "groupby"
+            ):
+                start, end = span(code, labels)
+                edits += [Edit(start=start, end=start, text="["), Edit(start=end, end=end, text="]")]
     return edited(code, edits, "columns of groups are taken by a list")
 
 
