@@ -13,11 +13,13 @@ HEADINGS = (
     "tasks",
     "right",
     "right %",
+    "turns right",
     "ran at once %",
     "no code",
     "calls",
     "prompt",
     "of it cached",
+    "of later calls %",
     "completion",
     "seconds",
     "retyped",
@@ -32,12 +34,16 @@ class Summary:
     system: str
     tasks: int
     right: int
+    turns: int
+    turns_right: int
     ran_at_once: float
     """Share of turns."""
     parse_failures: int
     calls: float
     prompt_tokens: float
     cached_tokens: float
+    later_cached: float | None
+    """Share of the prompts of a run's later calls that the server had already; None where there were none."""
     completion_tokens: float
     seconds: float
     retyped: int
@@ -56,16 +62,21 @@ def summarized(results: Sequence[TaskResult]) -> list[Summary]:
 def _summary(suite: str, system: str, results: Sequence[TaskResult]) -> Summary:
     turns = [turn for result in results for turn in result.turns]
     spent, count = [result.spent for result in results], len(results)
+    later_prompt = sum(one.later_prompt_tokens for one in spent)
+    later_cached = sum(one.later_cached_tokens for one in spent)
     return Summary(
         suite=suite,
         system=system,
         tasks=count,
         right=sum(result.right for result in results),
+        turns=len(turns),
+        turns_right=sum(turn.right for turn in turns),
         ran_at_once=sum(turn.ran_at_once for turn in turns) / len(turns),
         parse_failures=sum(turn.parse_failures for turn in turns),
         calls=sum(one.calls for one in spent) / count,
         prompt_tokens=sum(one.prompt_tokens for one in spent) / count,
         cached_tokens=sum(one.cached_tokens for one in spent) / count,
+        later_cached=later_cached / later_prompt if later_prompt else None,
         completion_tokens=sum(one.completion_tokens for one in spent) / count,
         seconds=sum(one.seconds for one in spent) / count,
         retyped=sum(turn.retyped for turn in turns),
@@ -84,17 +95,23 @@ def table(results: Sequence[TaskResult]) -> str:
 
 
 def _row(one: Summary) -> tuple[str, ...]:
-    means = (one.calls, one.prompt_tokens, one.cached_tokens, one.completion_tokens, one.seconds)
     return (
         one.system,
         str(one.tasks),
         str(one.right),
         f"{100 * one.right / one.tasks:.0f}",
+        f"{one.turns_right} of {one.turns}",
         f"{100 * one.ran_at_once:.0f}",
         str(one.parse_failures),
-        *(f"{mean:.1f}" if mean < 100 else f"{mean:,.0f}" for mean in means),
+        *(_mean(mean) for mean in (one.calls, one.prompt_tokens, one.cached_tokens)),
+        "" if one.later_cached is None else f"{100 * one.later_cached:.0f}",
+        *(_mean(mean) for mean in (one.completion_tokens, one.seconds)),
         str(one.retyped),
     )
+
+
+def _mean(value: float) -> str:
+    return f"{value:.1f}" if value < 100 else f"{value:,.0f}"
 
 
 def _by_part(results: Sequence[TaskResult]) -> str:
