@@ -23,6 +23,8 @@ _NAMES_IT = re.compile(
     r"^(?:keep|save|store|call|name)\s+(?:it|this|that|these|them|the (?:result|table)|that table)\b", re.I
 )
 """No part of its own: `asked_names` sees to it."""
+_SHOWS_IT = re.compile(r"^(?:show|give|print|report|list)\b(?: \S+){1,4}$", re.IGNORECASE)
+"""``Show the counts``: how the part before is shown."""
 MIN_WORDS = 3
 
 
@@ -37,7 +39,9 @@ def parts_of(prompt: str) -> tuple[str, ...]:
         asks = bool(_ASKS.match(sentence) or _ASKS.match(asked)) or sentence.rstrip().endswith("?")
         clauses = [clause.strip(" ,.;?!") for clause in _COORDINATE.split(asked)]
         for part in clauses:
-            if asks and len(part.split()) >= MIN_WORDS and not _NAMES_IT.match(part):
+            if parts and _SHOWS_IT.match(part):
+                parts[-1] += f", {part[0].lower()}{part[1:]}"
+            elif asks and len(part.split()) >= MIN_WORDS and not _NAMES_IT.match(part):
                 parts += _each(part)
     return tuple(parts)
 

@@ -8,7 +8,7 @@ from jupyter_codeagent.prompts.parts import parts_of
 from jupyter_codeagent.prompts.terms import how_computed
 
 MANY_PARTS = 3
-SHOW_ALL = "Show every figure with its name."
+SHOW_ALL = "Print each number with its name."
 
 
 def task_text(prompt: str) -> str:

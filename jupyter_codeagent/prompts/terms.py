@@ -51,8 +51,8 @@ _TERMS = (
     # Outliers and missing values
     _term(
         r"\biqr\b|\binterquartile|\bbox-?\s?plot rule|\btukey'?s? (?:rule|fence)",
-        "IQR rule: q1, q3 = x.quantile(0.25), x.quantile(0.75); "
-        "outliers = x[(x < q1 - 1.5 * (q3 - q1)) | (x > q3 + 1.5 * (q3 - q1))]",
+        "IQR rule: q1, q3 = x.quantile(0.25), x.quantile(0.75); low = x[x < q1 - 1.5 * (q3 - q1)]; "
+        "high = x[x > q3 + 1.5 * (q3 - q1)]",
     ),
     _term(
         r"\bstandard deviations?\s+(?:\w+\s+){0,3}(?:from|above|below|than|away)\b|\bz-?scores?\b",
@@ -112,7 +112,7 @@ _TERMS = (
     _term(
         r"\blinear(?:ly)? regress|\bregress\w*\b[^.?]*\bon\b|\bslope\b",
         "simple regression: fit = stats.linregress(x, y) without missing values; "
-        "fit.slope, fit.intercept, fit.rvalue ** 2",
+        "fit.slope, fit.rvalue ** 2, prediction fit.intercept + fit.slope * x",
     ),
     _term(r"\belasticit", "elasticity: slope of np.log(y) on np.log(x)"),
     _term(r"\broc\b|\bauc\b", "ROC AUC: sklearn.metrics.roc_auc_score(truth, score)"),
@@ -135,7 +135,7 @@ _TERMS = (
     ),
     _term(
         r"\bwide\b|\bone column per\b|\bcolumn for each\b",
-        'wide: df.pivot_table(index="row", columns="col", values="x")',
+        'wide: df.pivot(index="row", columns="col", values="x"), of counts pd.crosstab(df["row"], df["col"])',
     ),
     _term(r"\blong (?:table|form|format)\b", 'long: df.melt(id_vars="id", var_name="name", value_name="value")'),
     _term(

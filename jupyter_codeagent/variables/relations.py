@@ -97,8 +97,8 @@ class Relation:
 
 
 def joins_line(relations: Sequence[Relation]) -> str:
-    """``joins: flights.carrier = airlines.carrier; …``; empty without relations."""
-    return f"joins: {'; '.join(map(str, relations))}" if relations else ""
+    """``tables join on: flights.carrier = airlines.carrier; …``; empty without relations."""
+    return f"tables join on: {'; '.join(map(str, relations))}" if relations else ""
 
 
 def find_relations(tables: Mapping[str, Any], *, look_at_values: bool) -> tuple[Relation, ...]:

@@ -11,7 +11,7 @@ SHOPS = (
     "cities = pd.DataFrame({'city_id': range(1000, 1020), 'country': ['NO', 'IT'] * 10})\n"
     "shops = pd.DataFrame({'shop': range(400), 'city_id': [1000 + i % 20 for i in range(400)]})"
 )
-JOIN = "joins: shops.city_id = cities.city_id"
+JOIN = "tables join on: shops.city_id = cities.city_id"
 
 
 def sent_to(server: ModelServer) -> str:
@@ -72,7 +72,7 @@ def test_hidden_columns_and_variables_are_in_no_join(kernel: Kernel) -> None:
     kernel.run("%agent hide shops[city_id]")
     shown = kernel.run("%agent context").text
     assert "shops:" in shown
-    assert "joins" not in shown
+    assert "join on" not in shown
     kernel.run("%agent share shops[city_id]")
     assert JOIN in kernel.run("%agent context").text
     kernel.run("%agent hide cities")

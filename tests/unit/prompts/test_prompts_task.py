@@ -25,7 +25,7 @@ from jupyter_codeagent.prompts.terms import MAX_TERMS, how_computed
         ),
         (
             "Drop the rows without an age. Which port is the most frequent? Show the counts.",
-            ("Drop the rows without an age", "Which port is the most frequent", "Show the counts"),
+            ("Drop the rows without an age", "Which port is the most frequent, show the counts"),
         ),
         (
             "Sales by shop: show the mean, then the median per month and the share of each shop.",
@@ -49,7 +49,7 @@ def test_a_question_is_split_into_what_it_asks_for(prompt: str, parts: tuple[str
 def test_parts_are_told_as_a_list_and_the_first_begins_the_code() -> None:
     prompt = "How many rows are there, and what is the mean age?"
     parts = "1. How many rows are there\n2. what is the mean age"
-    assert task_text(prompt) == f"Task: {prompt}\nParts:\n{parts}\nShow every figure with its name."
+    assert task_text(prompt) == f"Task: {prompt}\nParts:\n{parts}\nPrint each number with its name."
     assert first_part(prompt) == "# 1. How many rows are there\n"
     assert prefill(["df"], part=first_part(prompt)).endswith("loaded\n# 1. How many rows are there\n")
     assert first_messages("", prompt)[-1].content == task_text(prompt)

@@ -131,7 +131,7 @@ def test_under_schema_only_names_and_types_count() -> None:
 
 def test_no_value_is_in_the_line() -> None:
     line = joins_line(find_relations({"orders": orders(), "customers": customers()}, look_at_values=True))
-    assert line == "joins: orders.customer_id = customers.customer_id"
+    assert line == "tables join on: orders.customer_id = customers.customer_id"
     assert joins_line(()) == ""
 
 

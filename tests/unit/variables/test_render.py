@@ -109,7 +109,7 @@ def test_what_does_not_fit_is_said_in_one_line_and_named() -> None:
 
 
 def test_joins_are_told_last_and_go_before_a_variable_does() -> None:
-    joins = "joins: stock.item = sales.country"
+    joins = "tables join on: stock.item = sales.country"
     assert rendered("", 1000, joins).text.splitlines()[-1] == joins
     assert all(
         not context.dropped for context in (rendered("", b, joins) for b in range(40, 200)) if context.joins_tokens
@@ -118,7 +118,7 @@ def test_joins_are_told_last_and_go_before_a_variable_does() -> None:
 
 
 def test_the_costs_add_up_to_the_tokens_of_the_text() -> None:
-    context = rendered("", 150, "joins: stock.item = sales.country")
+    context = rendered("", 150, "tables join on: stock.item = sales.country")
     assert sum(cost for _, cost in context.costs) + context.joins_tokens + context.left_out_tokens == context.tokens
     assert estimate_tokens(context.text) <= context.tokens <= 150
 
@@ -186,7 +186,7 @@ TABLES = st.builds(
 )
 PROMPTS = st.lists(st.sampled_from((*WORDS, "t0", "t3", "mean", "of")), max_size=5).map(" ".join)
 LEVELS = [label for _, label in LADDER]
-JOINS = "joins: t0.price = t1.price"
+JOINS = "tables join on: t0.price = t1.price"
 
 
 def fitted(tables: tuple[VariableSummary, ...], budget: int, prompt: str) -> Context:
