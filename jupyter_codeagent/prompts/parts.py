@@ -23,7 +23,7 @@ _NAMES_IT = re.compile(
     r"^(?:keep|save|store|call|name)\s+(?:it|this|that|these|them|the (?:result|table)|that table)\b", re.I
 )
 """No part of its own: `asked_names` sees to it."""
-_SHOWS_IT = re.compile(r"^(?:show|give|print|report|list)\b(?: \S+){1,4}$", re.IGNORECASE)
+_SHOWS_IT = re.compile(r"^(?:show|give|print|report|list)\b(?: \S+){1,3}$", re.IGNORECASE)
 """``Show the counts``: how the part before is shown."""
 MIN_WORDS = 3
 
