@@ -18,6 +18,7 @@ _COORDINATE = re.compile(
     re.IGNORECASE,
 )
 _ASKS = re.compile(rf"^(?:(?:please|then|also|and|so)\s+)*(?:{_QUESTION}|{_ORDER})\b", re.IGNORECASE)
+_ORDERED = re.compile(r"^\s*(?:[-*•#]|\d+[.)]\s|[A-Za-z_]\w*(?:\(| = ))", re.MULTILINE)
 _OF_BOTH = re.compile(r"^(?P<figure>.*\bof) (?P<one>(?:(?!\bof\b).)+?),? and (?P<other>of .+)$", re.IGNORECASE)
 _NAMES_IT = re.compile(
     r"^(?:keep|save|store|call|name)\s+(?:it|this|that|these|them|the (?:result|table)|that table)\b", re.I
@@ -29,11 +30,12 @@ MIN_WORDS = 3
 
 
 def parts_of(prompt: str) -> tuple[str, ...]:
-    """What is asked for, part by part; a prompt of several lines was ordered by its author and is left alone."""
-    if "\n" in prompt.strip():
+    """What is asked for, part by part; a prompt with lists or lines of code was ordered by its author and is left
+    alone."""
+    if _ORDERED.search(prompt):
         return ()
     parts: list[str] = []
-    for sentence in _SENTENCE.split(prompt.strip()):
+    for sentence in _SENTENCE.split(" ".join(prompt.split())):
         lead, colon, rest = sentence.partition(": ")
         asked = rest if colon and (_ASKS.match(lead) or _ASKS.match(rest)) else sentence
         asks = bool(_ASKS.match(sentence) or _ASKS.match(asked)) or sentence.rstrip().endswith("?")

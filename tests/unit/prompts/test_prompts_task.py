@@ -38,7 +38,13 @@ from jupyter_codeagent.prompts.terms import MAX_TERMS, how_computed
         ("Times are written as hhmm. How many are after noon?", ("How many are after noon",)),
         ("Plot the mean of a and b over time, with labels.", ("Plot the mean of a and b over time, with labels",)),
         ("How many rows are there? Keep it as counts.", ("How many rows are there",)),
-        ("First this.\nHow many rows?\nHow many columns?", ()),
+        (
+            "How many rows are there,\nand what is the mean age?",
+            ("How many rows are there", "what is the mean age"),
+        ),
+        ("1. How many rows are there?\n2. What is the mean age?", ()),
+        ("- How many rows are there?\n- What is the mean age?", ()),
+        ('How many rows are there? What is the mean age?\nEnd with:\nprint(f"{rows} {age}")', ()),
         ("", ()),
     ],
 )
