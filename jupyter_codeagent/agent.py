@@ -30,6 +30,7 @@ from jupyter_codeagent.prompts.extract import extract_code, is_block_complete
 from jupyter_codeagent.prompts.grammar import grammar_after
 from jupyter_codeagent.prompts.hidden import hidden_hint
 from jupyter_codeagent.prompts.hints import hint_for
+from jupyter_codeagent.prompts.imports import ALIASES
 from jupyter_codeagent.prompts.loops import is_looping, without_loop
 from jupyter_codeagent.prompts.named_results import name_results
 from jupyter_codeagent.prompts.near_values import (
@@ -56,6 +57,7 @@ from jupyter_codeagent.prompts.observe import (
 from jupyter_codeagent.prompts.repair import repair, repair_missing
 from jupyter_codeagent.prompts.rewrite import Prepared, prepare
 from jupyter_codeagent.prompts.room import Room, fit
+from jupyter_codeagent.prompts.standing_alone import stand_alone
 from jupyter_codeagent.prompts.system import STOP, STOP_PREFILLED, first_messages, next_messages, prefill
 from jupyter_codeagent.prompts.task import first_part
 from jupyter_codeagent.sandbox.protocol import CodeRunner
@@ -258,14 +260,15 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, tools: Tools) 
         return replace(step, note="the reply repeated one passage without end and was stopped; write shorter lines")
     if not extraction.code:
         return replace(step, note=extraction.problem or "no code in the reply")
+    whole = stand_alone(extraction.code, run.steps, (*_copied(run), *ALIASES))
     prepared = prepare(
-        extraction.code,
+        whole.code,
         copied=_copied(run),
         defined=tools.defined(),
         in_parts=bool(first_part(run.request.prompt)),
         asked=asked_names(run.request.prompt),
     )
-    return replace(step, code=prepared.code, note=_joined(*prepared.notes))
+    return replace(step, code=prepared.code, note=_joined(*whole.notes, *prepared.notes))
 
 
 def _copied(run: AgentRun) -> list[str]:

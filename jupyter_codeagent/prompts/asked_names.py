@@ -17,7 +17,9 @@ _ASKED = re.compile(
     rf"\b(?:called|named|name it|call it)\s+{_NAME.format('called')}"
     rf"|\b(?:keep|save|store|put|assign)\b[^.;?!]*?\b(?:as|in|to|into)\s+{_NAME.format('kept')}{_ENDS}"
     rf"|\b(?:as|in|need|make|build|create|into) (?:a|the) (?:table|frame|dataframe) {_NAME.format('table')}"
-    rf"(?=\s+(?:with|of|for|that|having|where|holding)\b|\s*[.,;:]|$)",
+    rf"(?=\s+(?:with|of|for|that|having|where|holding)\b|\s*[.,;:]|$)"
+    rf"|^\W*(?:table|frame|dataframe) {_NAME.format('heading')}(?=\s+with\b)|(?<=[.?!;] )(?:Table|Frame) "
+    rf"{_NAME.format('further')}(?=\s+with\b)",
     re.IGNORECASE,
 )
 _NO_VARIABLE = re.compile(r"\b(?:columns?|files?|labels?|titles?|axis|axes)\s*$", re.IGNORECASE)

@@ -45,9 +45,11 @@ def name_results(code: str, namespace: Sequence[NamespaceEntry], defined: Collec
 
 
 def _shown(tree: ast.Module) -> list[str]:
-    """The names in ``display(a, b)`` or ``a`` at the end."""
+    """The names in ``display(a, b)``, ``print(a)`` or ``a`` at the end."""
     match tree.body[-1:]:
         case [ast.Expr(value=ast.Name(id=name))]:
+            return [name]
+        case [ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[ast.Name(id=name)], keywords=[]))]:
             return [name]
         case [ast.Expr(value=ast.Call(func=ast.Name(id="display"), args=[_, _, *_] as shown, keywords=[]))]:
             names = [value.id for value in shown if isinstance(value, ast.Name)]
@@ -61,7 +63,7 @@ def _table(tree: ast.Module, names: Sequence[str], entries: Mapping[str, Namespa
     series = [name for name in names if name in entries and entries[name].type_name == "Series"]
     if not series:
         return {}
-    frames = {name for name, entry in entries.items() if entry.type_name == "DataFrame"} - bound_names(tree)
+    frames = {name for name, entry in entries.items() if entry.type_name == "DataFrame"} - _remade(tree)
     numbers = {name for name, entry in entries.items() if entry.type_name in _NUMBERS}
     origin = _rows_of(tree, frames, numbers)
     first = entries[series[0]].shape
@@ -77,6 +79,19 @@ def _table(tree: ast.Module, names: Sequence[str], entries: Mapping[str, Namespa
             return beside | {name: name for name in found if origin.get(name) == frame}
     alike = [name for name in found if origin.get(name, name) == origin.get(series[0], series[0])]
     return {name: name for name in alike} if len(alike) > 1 else {}
+
+
+def _remade(tree: ast.Module) -> set[str]:
+    """Names that the program binds to anything but a copy: their rows need not be those that a Series has."""
+    others = [statement for statement in tree.body if not _copies(statement)]
+    return bound_names(ast.Module(body=others, type_ignores=[]))
+
+
+def _copies(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Assign(targets=[ast.Name()], value=ast.Call(func=ast.Attribute(value=ast.Name(), attr="copy"))):
+            return True
+    return False
 
 
 def _rows_of(tree: ast.Module, frames: Collection[str], numbers: Collection[str]) -> dict[str, str]:

@@ -66,7 +66,7 @@ _TERMS = (
     _term(
         r"\b(?:fill|replac|imput)\w*\b[^.?]*\b(?:missing|nan|null)[^.?]*\b(?:median|mean|average)\b[^.?]*"
         r"\b(?:of|per|by|within|same)\b",
-        'fill by group: df["x"].fillna(df.groupby("g")["x"].transform("median"))',
+        'fill by group: df["x"] = df["x"].fillna(df.groupby("g")["x"].transform("median"))',
     ),
     _term(
         r"\bmissing from the\b|\bnot in the\b[^.?]*\btable|\bwithout a match|\bdo(?:es)? not (?:appear|occur) in",
@@ -85,8 +85,8 @@ _TERMS = (
     ),
     _term(
         r"\beta.?squared?\b",
-        'eta squared: m = df.groupby("g")["x"].transform("mean"); '
-        "((m - x.mean()) ** 2).sum() / ((x - x.mean()) ** 2).sum()",
+        'eta squared: d = df[["g", "x"]].dropna(); m = d.groupby("g")["x"].transform("mean"); '
+        '((m - d["x"].mean()) ** 2).sum() / ((d["x"] - d["x"].mean()) ** 2).sum()',
     ),
     _term(r"\bkruskal", 'Kruskal-Wallis: stats.kruskal(*[x.dropna() for _, x in df.groupby("g")["x"]])'),
     _term(r"\bshapiro|\bnormality\b", "Shapiro-Wilk: stats.shapiro(x.dropna()) gives statistic and p"),

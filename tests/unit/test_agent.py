@@ -21,6 +21,7 @@ from jupyter_codeagent.values import (
     AgentRun,
     Decision,
     DisplayOutput,
+    ExecutionError,
     ExecutionResult,
     Proposal,
 )
@@ -64,6 +65,16 @@ def test_an_error_goes_back_to_the_model_and_only_the_last_code_is_offered() -> 
     assert (run.status, run.code.strip()) == ("ok", "print(7)")
     assert "1 failed attempt repaired" in run.notes[0]
     assert "bad operand" in model.requests[1].messages[-1].content
+
+
+def test_a_program_that_goes_on_from_a_failed_attempt_becomes_a_cell_that_works_without_it() -> None:
+    first, second = "late = df[df.d > 60]\nlate.nothing()", "print(len(late))"
+    error = ExecutionError(ename="AttributeError", evalue="no nothing", line=2)
+    whole = "late = df[df.d > 60]\nprint(len(late))"
+    runner = RunnerDouble({first: ExecutionResult(status="error", error=error), whole: shown("7\n")})
+    run = ask([code(first), code(second)], runner)
+    assert (run.status, run.code.strip()) == ("ok", whole)
+    assert any("begins with lines of the attempt before" in note for note in run.notes)
 
 
 ASKED = 'print((df["source"] == "ABC News").sum())'

@@ -18,6 +18,8 @@ from jupyter_codeagent.prompts.task import task_text
         ("I need a table monthly with one row per month", ("monthly",)),
         ("Put name and ratio in a table named best, highest first.", ("best",)),
         ("Add a column called ratio and keep the result as wide_cars", ("wide_cars",)),
+        ("Which three are largest? Table top with name and size.", ("top",)),
+        ("Table with all names. Table of sizes.", ()),
         ("Add a column named ratio.", ()),
         ("Show it as bars, keep the order", ()),
         ("Keep the rows as they are", ()),

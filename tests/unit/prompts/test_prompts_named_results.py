@@ -64,6 +64,11 @@ def test_one_column_of_a_frame_alone_is_shown_beside_its_texts() -> None:
     assert list(value.columns) == ["shop", "change"]
 
 
+def test_a_copy_of_a_frame_has_its_texts_too_and_what_is_printed_counts() -> None:
+    _, value = named("mine = sales.copy()\nchange = mine['new'] / mine['old']\nprint(change)")
+    assert value.to_dict("list") == {"shop": ["N", "S"], "change": [1.5, 0.5]}
+
+
 def test_columns_of_groups_are_one_table_with_the_groups() -> None:
     _, value = named(
         "change = sales.groupby('shop')['new'].sum() - sales.groupby('shop')['old'].sum()\n"

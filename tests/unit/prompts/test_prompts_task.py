@@ -143,8 +143,7 @@ _EXAMPLE: dict[str, dict[str, object]] = {
     "outliers by the IQR rule": {"x": pd.Series([1, 2, 3, 4, 100])},
     "fill missing values with the median of the group": {"df": _GROUPS},
     "eta squared": {
-        "df": pd.DataFrame({"g": ["a", "a", "b", "b"], "x": [0.0, 2.0, 2.0, 4.0]}),
-        "x": pd.Series([0.0, 2.0, 2.0, 4.0]),
+        "df": pd.DataFrame({"g": ["a", "a", "b", "b", "b"], "x": [0.0, 2.0, 2.0, 4.0, None]}),
     },
 }
 

@@ -1,0 +1,59 @@
+"""A program that goes on from an attempt that failed: it uses names which only that attempt had made.
+
+In the sandbox they are still there; in the user's notebook, where the attempt never becomes a cell, they would be
+missing. So the lines that made them are put in front.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Collection, Sequence
+
+from jupyter_codeagent.prompts.rewrite import Prepared
+from jupyter_codeagent.prompts.source import bound_names, called_name, parse, span, used_names
+from jupyter_codeagent.values import Step
+
+NOTE = "begins with lines of the attempt before"
+_SHOWING = frozenset({"print", "display", "show", "head", "info", "describe"})
+
+
+def stand_alone(code: str, attempts: Sequence[Step], known: Collection[str]) -> Prepared:
+    """The code with what it needs of the latest attempt that made it. `known` are names that need not be made."""
+    tree = parse(code)
+    missing = _missing(tree, known) if tree is not None else set()
+    for attempt in reversed(attempts):
+        done = _done(attempt)
+        if missing and done and missing & bound_names(ast.Module(body=done, type_ignores=[])):
+            lines = [attempt.code[slice(*span(attempt.code, statement))] for statement in done]
+            whole = "\n".join((*lines, code))
+            again = parse(whole)
+            if again is not None and not _missing(again, known) & missing:
+                return Prepared(code=whole, notes=(NOTE,))
+    return Prepared(code=code)
+
+
+def _missing(tree: ast.Module, known: Collection[str]) -> set[str]:
+    """Names that are read and never bound."""
+    return used_names(tree) - bound_names(tree) - set(known) - set(dir(builtins))
+
+
+def _done(attempt: Step) -> list[ast.stmt]:
+    """The top-level statements of an attempt that ran, without those that only show something."""
+    tree = parse(attempt.code)
+    if tree is None or attempt.result is None:
+        return []
+    error = attempt.result.error
+    if error is not None and error.line is None:
+        return []
+    ran = [statement for statement in tree.body if error is None or (statement.end_lineno or 0) < (error.line or 0)]
+    return [statement for statement in ran if not _only_shows(statement)]
+
+
+def _only_shows(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Expr(value=ast.Call() as call):
+            return called_name(call)[1] in _SHOWING
+        case ast.Expr(value=ast.Name() | ast.Attribute() | ast.Subscript() | ast.Constant()):
+            return True
+    return False
