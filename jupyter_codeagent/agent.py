@@ -373,8 +373,10 @@ async def _repaired(
         return found, ""
     if doubted and (found := repair_missing(step.code)) is not None:
         return found, ""
-    if result.status == "ok" and (found := name_results(step.code, result.namespace, tools.defined())) is not None:
-        return found, ""
+    if result.status == "ok" and run.request.approve != "ask":  # nobody is asked once more for the sake of names
+        found = name_results(step.code, run.request.prompt, result.namespace, tools.defined())
+        if found is not None:
+            return found, ""
     if run.request.privacy == "schema" or (error is None and result.status != "ok"):
         return None, ""  # a value would stand in the code, which the model is told
     seen: tuple[WrittenOtherwise, ...] = ()

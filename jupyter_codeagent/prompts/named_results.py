@@ -1,5 +1,5 @@
 """Results shown at the end of a program, each with its name: single numbers as ``name: 1.5``, columns that were
-computed row by row as one table, beside the texts of the frame that they come from.
+computed row by row as one table, beside those texts of their frame that the prompt speaks of (*for each country*).
 
 ``display(total, change, percent)`` shows the same without saying which is which, and of which row. What the names
 stand for is known only after a run, so this is a correction of a program that has run.
@@ -8,6 +8,7 @@ stand for is known only after a run, so this is a correction of a program that h
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from jupyter_codeagent.prompts.rewrite import Prepared, add_imports
@@ -17,21 +18,25 @@ from jupyter_codeagent.values import NamespaceEntry
 NOTE = "results are shown with their names"
 _NUMBERS = frozenset({"int", "float", "bool", "int32", "int64", "float32", "float64"})
 _TEXTS = frozenset({"str", "object", "string", "category"})
-MAX_TEXTS = 3
-"""Of a frame with more, none is shown beside the results."""
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _ELEMENTWISE = frozenset({"abs", "round", "astype", "fillna"})
 
 
-def name_results(code: str, namespace: Sequence[NamespaceEntry], defined: Collection[str]) -> Prepared | None:
+def name_results(
+    code: str, prompt: str, namespace: Sequence[NamespaceEntry], defined: Collection[str]
+) -> Prepared | None:
     """The code with a named end instead of ``display(a, b, …)`` or ``a``; None where it ends in another way, or
-    where the results are tables, which name their columns themselves. `namespace` is that after the run."""
+    where the results are tables, which name their columns themselves. `namespace` is that after the run.
+
+    Texts that the prompt does not speak of are not shown: the model is told what is shown.
+    """
     tree = parse(code)
     names = _shown(tree) if tree is not None else []
     if tree is None or not names:
         return None
     entries = {entry.name: entry for entry in namespace}
     numbers = [name for name in names if name in entries and entries[name].type_name in _NUMBERS]
-    table = _table(tree, names, entries)
+    table = _table(tree, prompt, names, entries)
     if not table and (not numbers or len(names) == 1):
         return None
     start, _ = span(code, tree.body[-1])
@@ -39,7 +44,7 @@ def name_results(code: str, namespace: Sequence[NamespaceEntry], defined: Collec
     if others := [name for name in names if name not in numbers and name not in table]:
         end.append(f"display({', '.join(others)})")
     if table:
-        columns = "".join(f'    "{label}": {column},\n' for label, column in table.items())
+        columns = "".join(f"    {label!r}: {column},\n" for label, column in table.items())
         end.append(f"pd.DataFrame({{\n{columns}}})")
     return Prepared(code=add_imports(code[:start] + "\n".join(end), defined), notes=(NOTE,))
 
@@ -57,7 +62,9 @@ def _shown(tree: ast.Module) -> list[str]:
     return []
 
 
-def _table(tree: ast.Module, names: Sequence[str], entries: Mapping[str, NamespaceEntry]) -> dict[str, str]:
+def _table(
+    tree: ast.Module, prompt: str, names: Sequence[str], entries: Mapping[str, NamespaceEntry]
+) -> dict[str, str]:
     """Label -> expression of its columns: the Series that have the rows of one frame behind that frame's texts, or
     those that were computed from the first of them; empty where a table says no more than they do."""
     series = [name for name in names if name in entries and entries[name].type_name == "Series"]
@@ -69,16 +76,21 @@ def _table(tree: ast.Module, names: Sequence[str], entries: Mapping[str, Namespa
     first = entries[series[0]].shape
     found = [name for name in series if entries[name].shape == first]
     if (frame := origin.get(series[0])) in frames and entries[frame].shape[:1] == first:
-        texts = [
-            column
-            for column, dtype in zip(entries[frame].columns, entries[frame].dtypes, strict=False)
-            if dtype in _TEXTS
-        ]
-        if 0 < len(texts) <= MAX_TEXTS:
+        columns = zip(entries[frame].columns, entries[frame].dtypes, strict=False)
+        texts = [column for column, dtype in columns if dtype in _TEXTS and _speaks_of(prompt, column)]
+        if texts:
             beside = {text: f"{frame}[{text!r}]" for text in texts if text not in found}
             return beside | {name: name for name in found if origin.get(name) == frame}
     alike = [name for name in found if origin.get(name, name) == origin.get(series[0], series[0])]
     return {name: name for name in alike} if len(alike) > 1 else {}
+
+
+def _speaks_of(prompt: str, column: str) -> bool:
+    """Whether each word of the label stands in the prompt, in the plural perhaps."""
+    asked = [word.lower() for word in _WORD.findall(prompt)]
+    words = [word.lower() for word in _WORD.findall(column)]
+    stems = [word[:-1] if len(word) > 4 else word for word in words]
+    return bool(stems) and all(any(word.startswith(stem) for word in asked) for stem in stems)
 
 
 def _remade(tree: ast.Module) -> set[str]:

@@ -185,11 +185,22 @@ def show_unused(code: str) -> str:
     tree = parse(code)
     if tree is None or not _shows(tree):
         return code
-    unused = [name for name in _assigned(tree) if name not in used_names(tree) | _DRAWERS]
+    computed = [name for statement in tree.body if (name := _computed(statement))]
+    unused = [name for name in dict.fromkeys(computed) if name not in used_names(tree) | _DRAWERS]
     if not unused or (isinstance(tree.body[-1], ast.Expr) and not _prints(tree.body[-1])):
         return code
     names = unused[-MAX_SHOWN:]
     return f"{code.rstrip()}\n" + (f"display({', '.join(names)})" if len(names) > 1 else names[0])
+
+
+def _computed(statement: ast.stmt) -> str:
+    """The one name that a statement binds to a value; what a drawing call returns is none."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if _draws(call):
+            return ""
+        case ast.Assign(targets=[ast.Name(id=name)]) if name != "_":
+            return name
+    return ""
 
 
 def _prints(statement: ast.Expr) -> bool:

@@ -23,6 +23,7 @@ from jupyter_codeagent.values import (
     DisplayOutput,
     ExecutionError,
     ExecutionResult,
+    NamespaceEntry,
     Proposal,
 )
 
@@ -75,6 +76,16 @@ def test_a_program_that_goes_on_from_a_failed_attempt_becomes_a_cell_that_works_
     run = ask([code(first), code(second)], runner)
     assert (run.status, run.code.strip()) == ("ok", whole)
     assert any("begins with lines of the attempt before" in note for note in run.notes)
+
+
+@pytest.mark.parametrize(("approve", "named"), [("review", True), ("ask", False)])
+def test_results_get_their_names_unless_a_person_would_be_asked_once_more(approve: str, named: bool) -> None:
+    written, whole = "a = 1\nb = 2\ndisplay(a, b)", 'a = 1\nb = 2\nprint("a:", a)\nprint("b:", b)'
+    entries = tuple(NamespaceEntry(name=name, type_name="int") for name in "ab")
+    first = replace(shown("1\n2\n"), namespace=entries)
+    runner = RunnerDouble({written: first, whole: shown("a: 1\nb: 2\n")})
+    run = ask([code(written)], runner, run=new_run(approve=approve))
+    assert (run.status, run.code.strip()) == ("ok", whole if named else written)
 
 
 ASKED = 'print((df["source"] == "ABC News").sum())'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 from typing import Any
@@ -40,8 +41,8 @@ def _entry(name: str, value: Any) -> NamespaceEntry:
     )
 
 
-def named(code: str) -> tuple[str, Any]:
-    found = name_results(code, run(code)[2], ["pd"])
+def named(code: str, prompt: str = "Change for each shop?") -> tuple[str, Any]:
+    found = name_results(code, prompt, run(code)[2], ["pd"])
     assert found is not None
     assert found.notes == (NOTE,)
     printed, value, _ = run(found.code)
@@ -90,7 +91,24 @@ def test_columns_of_groups_are_one_table_with_the_groups() -> None:
     ],
 )
 def test_what_has_a_name_or_no_certain_row_stays(code: str) -> None:
-    assert name_results(code, run(code)[2], ["pd"]) is None
+    assert name_results(code, "Change for each shop?", run(code)[2], ["pd"]) is None
+
+
+def test_texts_that_the_prompt_does_not_speak_of_are_not_shown() -> None:
+    code = "change = sales['new'] - sales['old']\nchange"
+    assert name_results(code, "By how much has it changed?", run(code)[2], ["pd"]) is None
+
+
+def test_a_label_is_a_string_whatever_it_holds() -> None:
+    label = 'shop": print("out"), "'
+    frame = NamespaceEntry(
+        name="sales", type_name="DataFrame", shape=(2, 2), columns=(label, "x"), dtypes=("str", "int64")
+    )
+    series = NamespaceEntry(name="change", type_name="Series", shape=(2,))
+    found = name_results("change = sales['x'] * 2\nchange", "print out each shop", [frame, series], ["pd"])
+    assert found is not None
+    [call] = [node for node in ast.walk(ast.parse(found.code)) if isinstance(node, ast.Call)]
+    assert ast.unparse(call.func) == "pd.DataFrame"
 
 
 def test_what_a_question_in_parts_computes_and_forgets_is_shown() -> None:
@@ -105,6 +123,8 @@ def test_what_a_question_in_parts_computes_and_forgets_is_shown() -> None:
         "n = len(df)\nprint(n)",
         "share = df['x'].mean()\ndf.head()",
         "fig, ax = plt.subplots()\nplt.show()",
+        "n, bins, patches = plt.hist(df['x'])\nplt.show()",
+        "bars = plt.bar(df['g'], df['x'])\nplt.show()",
     ],
 )
 def test_a_program_in_parts_that_shows_all_stays(code: str) -> None:
