@@ -6,6 +6,7 @@ Small models compute what was asked for and give it another name, or none.
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 from collections.abc import Sequence
 
@@ -35,7 +36,8 @@ def asked_names(prompt: str) -> tuple[str, ...]:
     names = []
     for match in _ASKED.finditer(prompt):
         name = next(found for found in match.groups() if found)
-        if name.lower() not in _NO_NAMES and not _NO_VARIABLE.search(prompt[: match.start()]):
+        is_word = name.lower() in _NO_NAMES or keyword.iskeyword(name)
+        if not is_word and not _NO_VARIABLE.search(prompt[: match.start()]):
             names.append(name)
     return tuple(dict.fromkeys(names))
 

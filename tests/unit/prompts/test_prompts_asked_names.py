@@ -24,6 +24,7 @@ from jupyter_codeagent.prompts.task import task_text
         ("Show it as bars, keep the order", ()),
         ("Keep the rows as they are", ()),
         ("Save it as a table", ()),
+        ("Mean fare by a column, in a table called class", ()),
         ("What is the mean fare?", ()),
     ],
 )
