@@ -291,7 +291,7 @@ async def _execute(run: AgentRun, step: Step, attempts: Sequence[Step], tools: T
     tools.watcher.progress(running, "sandbox", step.code)
     tools.undo_attempt()
     result = await tools.runner.execute(step.code, timeout_s=run.request.timeout_s)
-    doubt = concern(result, step.code)
+    doubt = concern(result, step.code, run.request.prompt)
     return replace(step, result=result, note=f"{DOUBT}{doubt}" if doubt else step.note)
 
 

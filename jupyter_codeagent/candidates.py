@@ -55,7 +55,7 @@ async def run_candidates(run: AgentRun, turns: Sequence[Turn], tools: Tools, ope
         return await _without_vote(run, steps, decision, tools)
     if decision is not None:
         steps = await _executed(run, steps, turns, decision, tools, open_seat)
-    result = vote(steps)
+    result = vote(steps, run.request.prompt)
     if result.chosen is None:
         at = next((at for at, step in enumerate(steps) if step.result is not None), 0)
         return await _repaired(run, _told(steps, result), at, steps[at], tools)
@@ -132,7 +132,7 @@ async def _executed(
         if program in results:
             same = results[program]
             done.append(replace(step, code=same.code, decision=same.decision, result=same.result, note=same.note))
-        elif not step.code or vote(done).is_decided(len(steps) - at):
+        elif not step.code or vote(done, run.request.prompt).is_decided(len(steps) - at):
             done.append(step)
         else:
             async with open_seat() as seat:

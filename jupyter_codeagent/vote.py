@@ -33,7 +33,7 @@ class Vote:
         return waiting == 0 or (not self.doubted and sizes[0] > sizes[1] + waiting)
 
 
-def vote(steps: Sequence[Step]) -> Vote:
+def vote(steps: Sequence[Step], prompt: str = "") -> Vote:
     """Ties go to the program with fewer warnings, then to the earliest.
 
     One that failed has no vote, nor one whose result looks wrong, unless there is no other.
@@ -43,7 +43,7 @@ def vote(steps: Sequence[Step]) -> Vote:
         for at, step in enumerate(steps)
         if step.result is not None and step.result.status == "ok"
     }
-    clean = {at: one for at, one in found.items() if not _looks_wrong(steps[at])}
+    clean = {at: one for at, one in found.items() if not _looks_wrong(steps[at], prompt)}
     warnings = {at: _warnings(steps[at]) for at in found}
     left, groups = dict(clean or found), []
     while left:
@@ -60,8 +60,8 @@ def _largest(left: dict[int, Findings], warnings: dict[int, int]) -> tuple[int, 
     return (best, *(other for other in agreeing[best] if other != best))
 
 
-def _looks_wrong(step: Step) -> bool:
-    return step.result is not None and bool(concern(step.result, step.code))
+def _looks_wrong(step: Step, prompt: str) -> bool:
+    return step.result is not None and bool(concern(step.result, step.code, prompt))
 
 
 def _warnings(step: Step) -> int:

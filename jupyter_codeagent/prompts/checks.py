@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from jupyter_codeagent.prompts.groups import forgotten_group
 from jupyter_codeagent.prompts.joins import exploded_join
 from jupyter_codeagent.prompts.observe import FIGURE, output_text
 from jupyter_codeagent.prompts.placeholders import unfilled_output
@@ -24,7 +25,7 @@ _MISSING_VALUE = re.compile(rf"\b{_MISSING}\b|{_MISSING}")
 _DASHES = re.compile(r"^[\s\-=_.:|+]*$")
 
 
-def concern(result: ExecutionResult, code: str) -> str:
+def concern(result: ExecutionResult, code: str, prompt: str = "") -> str:
     """What looks wrong, with what to do; empty if nothing does."""
     if result.status != "ok":
         return ""
@@ -47,6 +48,7 @@ def concern(result: ExecutionResult, code: str) -> str:
         statistic_as_judgement(code)
         or impossible_figure(text)
         or exploded_join(code, result.namespace, result.changes)
+        or forgotten_group(prompt, code, result.namespace)
     )
 
 
