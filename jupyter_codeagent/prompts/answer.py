@@ -34,6 +34,8 @@ _JUDGEMENT = re.compile(
 )
 """Words of questions that figures alone do not answer."""
 MAX_NAMED_LINES = 12
+MAX_NAMED_CHARS = 500
+"""Of a line: a longer one is no figure with its name, and the search in two million characters takes minutes."""
 _NAMED = re.compile(r"[^\W\d_].*[:=\[]\s*[-+$€£]?[\d.,]*\d")
 _FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 _IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)?")
@@ -78,7 +80,9 @@ def speaks_for_itself(outputs: Sequence[Output], prompt: str) -> bool:
             tables += 1
         else:
             return False
-    named = len(lines) <= MAX_NAMED_LINES and all(_NAMED.search(line) for line in lines)
+    named = len(lines) <= MAX_NAMED_LINES and all(
+        len(line) <= MAX_NAMED_CHARS and _NAMED.search(line) for line in lines
+    )
     return named and (len(parts_of(prompt)) > 1 if tables else bool(lines))
 
 

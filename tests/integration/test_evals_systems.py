@@ -25,10 +25,10 @@ def test_ours_is_asked_in_a_live_kernel_and_judged_by_what_the_sandbox_showed(
     first, second = TASK.turns
     with closing(Ours(tmp_path, at(model_server))) as ours:
         ours.begin(TASK)
-        model_server.script("no code at all", code(first.reference), "Fine.")
+        model_server.script("no code at all", code(first.reference))
         answer = ours.ask(first.question)
         assert not first.check(answer.evidence), answer
-        assert (answer.ran_at_once, answer.parse_failures, answer.spent.calls) == (False, 1, 3)
+        assert (answer.ran_at_once, answer.parse_failures, answer.spent.calls) == (False, 1, 2)
         assert answer.spent.prompt_tokens > 100
         model_server.script(code(second.reference), "Fine.")
         answer = ours.ask(second.question)

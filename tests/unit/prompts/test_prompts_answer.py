@@ -173,6 +173,7 @@ def test_a_number_of_any_length_in_the_outputs_is_no_obstacle() -> None:
         ("carrier\nAA  1.5\nUA  2.5\nName: dep_delay, dtype: float64\n", False),
         ("".join(f"n_{at}x: {at}\n" for at in range(13)), False),
         ("The answer: yes\n", False),
+        ("x" * 2_000_000, False),
         ("", False),
     ],
 )
