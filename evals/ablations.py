@@ -30,7 +30,7 @@ TECHNIQUES: Mapping[str, Sequence[Replaced]] = {
     "checks": [(agent, "concern", _nothing)],
     "rewrites": [(agent, "prepare", _as_written)],
     "parts": [(task, "_parts", lambda _: ())],
-    "terms": [(task, "how_computed", lambda _: ())],
+    "terms": [(task, "_terms", lambda _: ())],
     "written": [(columns, "written_as", _nothing)],
 }
 

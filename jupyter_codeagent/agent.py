@@ -23,7 +23,6 @@ from jupyter_codeagent.prompts.answer import (
     made_up,
     speaks_for_itself,
 )
-from jupyter_codeagent.prompts.asked_names import asked_names
 from jupyter_codeagent.prompts.checks import concern
 from jupyter_codeagent.prompts.conversation import Turn, as_written, compact
 from jupyter_codeagent.prompts.extract import extract_code, is_block_complete
@@ -59,7 +58,7 @@ from jupyter_codeagent.prompts.rewrite import Prepared, prepare
 from jupyter_codeagent.prompts.room import Room, fit
 from jupyter_codeagent.prompts.standing_alone import stand_alone
 from jupyter_codeagent.prompts.system import STOP, STOP_PREFILLED, first_messages, next_messages, prefill
-from jupyter_codeagent.prompts.task import first_part
+from jupyter_codeagent.prompts.task import first_part, wanted_names
 from jupyter_codeagent.sandbox.protocol import CodeRunner
 from jupyter_codeagent.values import (
     AgentRun,
@@ -266,7 +265,7 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, tools: Tools) 
         copied=_copied(run),
         defined=tools.defined(),
         in_parts=bool(first_part(run.request.prompt)),
-        asked=asked_names(run.request.prompt),
+        asked=wanted_names(run.request.prompt),
     )
     return replace(step, code=prepared.code, note=_joined(*whole.notes, *prepared.notes))
 

@@ -8,18 +8,20 @@ from jupyter_codeagent.prompts.parts import parts_of
 from jupyter_codeagent.prompts.terms import how_computed
 
 MANY_PARTS = 3
+MAX_READ_CHARS = 4000
+"""Longer prompts carry text that is not the question, and patterns take their time over it."""
 SHOW_ALL = "Print each number with its name."
 
 
 def task_text(prompt: str) -> str:
     """Ends the first message of a run; see `first_part` for what goes with it."""
-    parts, terms = _parts(prompt), how_computed(prompt)
+    parts, terms = _parts(prompt), _terms(prompt)
     lines = [f"Task: {prompt.strip()}"]
     if parts:
         lines += ["Parts:", *(f"{number}. {part}" for number, part in enumerate(parts, 1))]
     if terms:
         lines += ["How:", *(f"- {term}" for term in terms)]
-    if names := asked_names(prompt):
+    if names := wanted_names(prompt):
         lines.append(f"Assign the result to {' and '.join(names)}.")
     return "\n".join([*lines, SHOW_ALL] if parts else lines)
 
@@ -29,8 +31,22 @@ def first_part(prompt: str) -> str:
     return f"# 1. {parts[0]}\n" if (parts := _parts(prompt)) else ""
 
 
+def wanted_names(prompt: str) -> tuple[str, ...]:
+    """The variables that the prompt asks for by name."""
+    return asked_names(prompt) if _is_question(prompt) else ()
+
+
 def _parts(prompt: str) -> tuple[str, ...]:
     """None for a question in two parts that has terms to explain: the embedded model does worse with both."""
-    parts = parts_of(prompt)
-    enough = MANY_PARTS if how_computed(prompt) else MANY_PARTS - 1
+    parts = parts_of(prompt) if _is_question(prompt) else ()
+    enough = MANY_PARTS if _terms(prompt) else MANY_PARTS - 1
     return parts if len(parts) >= enough else ()
+
+
+def _terms(prompt: str) -> tuple[str, ...]:
+    return how_computed(prompt) if _is_question(prompt) else ()
+
+
+def _is_question(prompt: str) -> bool:
+    """In words; not code that is to be corrected, nor pages of text."""
+    return "```" not in prompt and len(prompt) <= MAX_READ_CHARS

@@ -66,6 +66,18 @@ def test_a_question_for_one_thing_is_told_as_it_was_asked() -> None:
     assert first_part("Mean fare by class?") == ""
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "It failed\n```python\nx = 1  # keep it as y. How many rows? What is the mean?\n```\nWrite it.",
+        "How many rows are there, and what is the Welch t test? " + "Keep it as y, " * 400,
+    ],
+)
+def test_code_to_be_corrected_and_pages_of_text_are_told_as_they_are(prompt: str) -> None:
+    assert task_text(prompt) == f"Task: {prompt.strip()}"
+    assert first_part(prompt) == ""
+
+
 def test_two_parts_with_a_term_are_told_the_term_only() -> None:
     text = task_text("Do a Welch t test of age by sex, and show the group sizes.")
     assert "Parts:" not in text
