@@ -18,6 +18,8 @@ from jupyter_codeagent.values import NamespaceEntry
 NOTE = "results are shown with their names"
 _NUMBERS = frozenset({"int", "float", "bool", "int32", "int64", "float32", "float64"})
 _TEXTS = frozenset({"str", "object", "string", "category"})
+_DECIMALS = re.compile(r"\b(?P<count>[0-9]|one|two|three|four|five|six) (?:decimals?|digits)\b", re.IGNORECASE)
+_COUNTS = ("zero", "one", "two", "three", "four", "five", "six")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _ELEMENTWISE = frozenset({"abs", "round", "astype", "fillna"})
 
@@ -40,13 +42,23 @@ def name_results(
     if not table and (not numbers or len(names) == 1):
         return None
     start, _ = span(code, tree.body[-1])
-    end = [f'print("{name}:", {name})' for name in numbers]
+    decimals = _decimals(prompt)
+    shown = {name: name if decimals is None else f"round({name}, {decimals})" for name in numbers}
+    end = [f'print("{name}:", {value})' for name, value in shown.items()]
     if others := [name for name in names if name not in numbers and name not in table]:
         end.append(f"display({', '.join(others)})")
     if table:
         columns = "".join(f"    {label!r}: {column},\n" for label, column in table.items())
-        end.append(f"pd.DataFrame({{\n{columns}}})")
+        end.append(f"pd.DataFrame({{\n{columns}}})" + ("" if decimals is None else f".round({decimals})"))
     return Prepared(code=add_imports(code[:start] + "\n".join(end), defined), notes=(NOTE,))
+
+
+def _decimals(prompt: str) -> int | None:
+    """How many were asked for."""
+    if (found := _DECIMALS.search(prompt)) is None:
+        return None
+    count = found["count"].lower()
+    return int(count) if count.isdigit() else _COUNTS.index(count)
 
 
 def _shown(tree: ast.Module) -> list[str]:

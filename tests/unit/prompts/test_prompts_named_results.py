@@ -60,6 +60,14 @@ def test_columns_made_of_a_frame_are_one_table_beside_its_texts_and_figures_have
     assert value.to_dict("list") == {"shop": ["N", "S"], "change": [5.0, -10.0], "share": [-100.0, 200.0]}
 
 
+def test_as_many_decimals_are_shown_as_were_asked_for() -> None:
+    code = "total = sales['new'].sum() / 7\nshare = sales['new'] / total\ndisplay(total, share)"
+    printed, value = named(code, "Share of each shop, two decimals.")
+    assert printed == "total: 3.57\n"
+    assert value["share"].tolist() == [4.2, 2.8]
+    assert named(code)[0] == "total: 3.5714285714285716\n"
+
+
 def test_one_column_of_a_frame_alone_is_shown_beside_its_texts() -> None:
     _, value = named("change = (sales['new'] - sales['old']).abs()\nchange")
     assert list(value.columns) == ["shop", "change"]
