@@ -81,7 +81,7 @@ def prepare(
     filled = fill_placeholders(meant.code, {*defined, *copied})
     returned = unwrap_return(filled.code)
     whole = bind_asked(returned, asked)
-    shown = quiet_plot(echo_last(show_unused(whole) if in_parts else whole))
+    shown = quiet_plot(echo_last(show_unused(whole) if in_parts else whole, in_parts=in_parts))
     imported = add_imports(shown, {*defined, *copied})
     notes = [*dropped.notes, *modern.notes, *meant.notes, *filled.notes]
     if whole != returned:
@@ -161,20 +161,25 @@ CORRECTIONS = (
 """Each takes (tree, code) and gives edits of the code, each with its note."""
 
 
-def echo_last(code: str) -> str:
+def echo_last(code: str, *, in_parts: bool = False) -> str:
     """With the results that nothing shows at the end, if the code would otherwise show nothing at all.
 
-    These are the last assigned name, and before it the other names that are assigned and never used. Several single
-    numbers are printed with their names.
+    These are the last assigned name, and before it the other names that are assigned and never used; for a question
+    in parts also those that arithmetic has made and that later parts go on with. Several single numbers are printed
+    with their names.
     """
     tree = parse(code)
     if tree is None or not tree.body or _shows(tree):
         return code
     last = _last_bound(tree)
-    unused = [name for name in _assigned(tree) if name not in used_names(tree) and name not in last.split(", ")]
+    made = {
+        _computed(part) for part in tree.body if isinstance(part, ast.Assign) and isinstance(part.value, ast.BinOp)
+    }
+    between = used_names(tree) - (made if in_parts else set())
+    unused = [name for name in _assigned(tree) if name not in between and name not in last.split(", ")]
     if (figures := _figures(tree)) and {*unused, last} <= figures and 0 < len(unused) < MAX_FIGURES:
         return "\n".join((code.rstrip(), *(f'print("{name}:", {name})' for name in (*unused, last))))
-    names = [*unused[-MAX_SHOWN:], last] if last else []
+    names = [*unused[-(2 * MAX_SHOWN if in_parts else MAX_SHOWN) :], last] if last else []
     if not names:
         return code
     return f"{code.rstrip()}\n" + (f"display({', '.join(names)})" if len(names) > 1 else names[0])

@@ -125,6 +125,12 @@ def test_what_a_question_in_parts_computes_and_forgets_is_shown() -> None:
     assert prepare(code, copied=["df"]).code == code
 
 
+def test_what_a_later_part_goes_on_with_is_shown_too() -> None:
+    code = "late = df[df['x'] > 1]\nchange = late['x'] - late['y']\nshare = change / change.sum()"
+    assert prepare(code, copied=["df"], in_parts=True).code == f"{code}\ndisplay(change, share)"
+    assert prepare(code, copied=["df"]).code == f"{code}\nshare"
+
+
 @pytest.mark.parametrize(
     "code",
     [
