@@ -82,7 +82,7 @@ def test_hidden_columns_and_variables_are_in_no_join(kernel: Kernel) -> None:
 def test_the_joins_between_tables_are_told_to_the_model_but_none_of_their_values(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
-    model_server.script(code("1"), "x")
+    model_server.script(code("cities['country'].nunique()"), "x")
     kernel.run(SHOPS)
     assert kernel.ask("shops per country").error == ""
     assert JOIN in sent_to(model_server)
