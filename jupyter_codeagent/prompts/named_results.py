@@ -14,13 +14,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from jupyter_codeagent.prompts.rewrite import Prepared, add_imports
 from jupyter_codeagent.prompts.source import bound_names, parse, span
 from jupyter_codeagent.values import NamespaceEntry
+from jupyter_codeagent.variables.mentions import names_label
 
 NOTE = "results are shown with their names"
 _NUMBERS = frozenset({"int", "float", "bool", "int32", "int64", "float32", "float64"})
 _TEXTS = frozenset({"str", "object", "string", "category"})
 _DECIMALS = re.compile(r"\b(?P<count>[0-9]|one|two|three|four|five|six) (?:decimals?|digits)\b", re.IGNORECASE)
 _COUNTS = ("zero", "one", "two", "three", "four", "five", "six")
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _ELEMENTWISE = frozenset({"abs", "round", "astype", "fillna"})
 
 
@@ -89,20 +89,12 @@ def _table(
     found = [name for name in series if entries[name].shape == first]
     if (frame := origin.get(series[0])) in frames and entries[frame].shape[:1] == first:
         columns = zip(entries[frame].columns, entries[frame].dtypes, strict=False)
-        texts = [column for column, dtype in columns if dtype in _TEXTS and _speaks_of(prompt, column)]
+        texts = [column for column, dtype in columns if dtype in _TEXTS and names_label(prompt, column)]
         if texts:
             beside = {text: f"{frame}[{text!r}]" for text in texts if text not in found}
             return beside | {name: name for name in found if origin.get(name) == frame}
     alike = [name for name in found if origin.get(name, name) == origin.get(series[0], series[0])]
     return {name: name for name in alike} if len(alike) > 1 else {}
-
-
-def _speaks_of(prompt: str, column: str) -> bool:
-    """Whether each word of the label stands in the prompt, in the plural perhaps."""
-    asked = [word.lower() for word in _WORD.findall(prompt)]
-    words = [word.lower() for word in _WORD.findall(column)]
-    stems = [word[:-1] if len(word) > 4 else word for word in words]
-    return bool(stems) and all(any(word.startswith(stem) for word in asked) for stem in stems)
 
 
 def _remade(tree: ast.Module) -> set[str]:

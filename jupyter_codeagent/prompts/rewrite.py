@@ -180,8 +180,11 @@ def echo_last(code: str, *, in_parts: bool = False) -> str:
     if (figures := _figures(tree)) and {*unused, last} <= figures and 0 < len(unused) < MAX_FIGURES:
         return "\n".join((code.rstrip(), *(f'print("{name}:", {name})' for name in (*unused, last))))
     names = [*unused[-(2 * MAX_SHOWN if in_parts else MAX_SHOWN) :], last] if last else []
-    if not names:
-        return code
+    return _with_end(code, names) if names else code
+
+
+def _with_end(code: str, names: Sequence[str]) -> str:
+    """With these results shown at the end."""
     return f"{code.rstrip()}\n" + (f"display({', '.join(names)})" if len(names) > 1 else names[0])
 
 
@@ -194,8 +197,7 @@ def show_unused(code: str) -> str:
     unused = [name for name in dict.fromkeys(computed) if name not in used_names(tree) | _DRAWERS]
     if not unused or (isinstance(tree.body[-1], ast.Expr) and not _prints(tree.body[-1])):
         return code
-    names = unused[-MAX_SHOWN:]
-    return f"{code.rstrip()}\n" + (f"display({', '.join(names)})" if len(names) > 1 else names[0])
+    return _with_end(code, unused[-MAX_SHOWN:])
 
 
 def _computed(statement: ast.stmt) -> str:

@@ -37,8 +37,8 @@ def wanted_names(prompt: str) -> tuple[str, ...]:
 
 
 def _parts(prompt: str) -> tuple[str, ...]:
-    """None for a question in two parts that has terms to explain: together they helped the embedded model on fewer of
-    our own tasks than either alone, though by no more than two or three answers."""
+    """None for a question in two parts that has terms to explain: the embedded model did not do better with both
+    than with either, within two or three answers of our own tasks."""
     parts = parts_of(prompt) if _is_question(prompt) else ()
     enough = MANY_PARTS if _terms(prompt) else MANY_PARTS - 1
     return parts if len(parts) >= enough else ()

@@ -66,7 +66,12 @@ def mentioned_columns(prompt: str, summary: VariableSummary) -> tuple[int, ...]:
 
     Case does not count, nor does singular or plural; blanks and ``_`` are the same.
     """
-    return _columns_in(_stemmed(prompt), summary)
+    return _columns_in(stemmed(prompt), summary)
+
+
+def names_label(prompt: str, label: str) -> bool:
+    """Whether the prompt names a column of this label; see `mentioned_columns`."""
+    return _stands_in(stemmed(prompt), label)
 
 
 def rank(summaries: Sequence[VariableSummary], prompt: str, recent: Sequence[str] = ()) -> list[RankedVariable]:
@@ -76,7 +81,7 @@ def rank(summaries: Sequence[VariableSummary], prompt: str, recent: Sequence[str
     ``df_customer``), and frames by their columns, those with most of them first. `recent` are names that the
     last cells used, the latest first.
     """
-    words, text = words_of(prompt), _stemmed(prompt)
+    words, text = words_of(prompt), stemmed(prompt)
     used = {name: at for at, name in reversed(list(enumerate(recent)))}
 
     def place(one: RankedVariable) -> tuple[int, int, int]:
@@ -105,24 +110,25 @@ def order(summaries: Sequence[VariableSummary], prompt: str, recent: Sequence[st
 def _columns_in(text: str, summary: VariableSummary) -> tuple[int, ...]:
     if not text.strip():
         return ()
-    return tuple(
-        at
-        for at, column in enumerate(summary.columns)
-        if len(label := _stemmed(label_text(column.name)).strip()) >= MIN_LABEL_CHARS and f" {label} " in text
-    )
+    return tuple(at for at, column in enumerate(summary.columns) if _stands_in(text, label_text(column.name)))
+
+
+def _stands_in(text: str, label: str) -> bool:
+    stem = stemmed(label)
+    return len(stem.strip()) >= MIN_LABEL_CHARS and stem in text
 
 
 def _names_frame(text: str, summary: VariableSummary) -> bool:
     if not (summary.frame_like and text.strip()):
         return False
-    words = _stemmed(_CAMEL.sub(r"\1 \2", summary.name)).split()
+    words = stemmed(_CAMEL.sub(r"\1 \2", summary.name)).split()
     return any(
         len(word) >= MIN_LABEL_CHARS and not word.isdigit() and word not in SAYS_NOTHING and f" {word} " in text
         for word in words
     )
 
 
-def _stemmed(text: str) -> str:
+def stemmed(text: str) -> str:
     """`` unit price by country ``: words in lower case and singular, with blanks around each."""
     words = _WORD.findall(text.lower().replace("_", " "))
     return f" {' '.join(map(_singular, words))} "

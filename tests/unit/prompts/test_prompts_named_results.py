@@ -113,7 +113,7 @@ def test_a_label_is_a_string_whatever_it_holds() -> None:
         name="sales", type_name="DataFrame", shape=(2, 2), columns=(label, "x"), dtypes=("str", "int64")
     )
     series = NamespaceEntry(name="change", type_name="Series", shape=(2,))
-    found = name_results("change = sales['x'] * 2\nchange", "print out each shop", [frame, series], ["pd"])
+    found = name_results("change = sales['x'] * 2\nchange", "of each shop print out", [frame, series], ["pd"])
     assert found is not None
     [call] = [node for node in ast.walk(ast.parse(found.code)) if isinstance(node, ast.Call)]
     assert ast.unparse(call.func) == "pd.DataFrame"
