@@ -10,6 +10,7 @@ import keyword
 import re
 from collections.abc import Sequence
 
+from jupyter_codeagent.prompts.plots import draws
 from jupyter_codeagent.prompts.source import Edit, apply_edits, bound_names, called_name, parse, span
 
 _NAME = r"(?P<{}>[A-Za-z_]\w*)"
@@ -74,6 +75,5 @@ def bind_asked(code: str, names: Sequence[str]) -> str:
 
 
 def _draws(value: ast.expr) -> bool:
-    """Of drawing nothing is kept."""
-    owner, name = called_name(value) if isinstance(value, ast.Call) else ("", "")
-    return owner in ("plt", "sns", "ax") or name in ("plot", "show", "hist", "boxplot", "bar", "barh", "scatter")
+    """Of drawing nothing is kept, nor of showing what was drawn."""
+    return isinstance(value, ast.Call) and (draws(value) or called_name(value)[1] == "show")

@@ -8,6 +8,13 @@ from jupyter_codeagent.prompts.source import Edit, add_argument, called_name
 
 _KINDS = frozenset({"line", "bar", "barh", "hist", "box", "kde", "density", "area", "pie", "scatter", "hexbin"})
 _OTHER_AXES = frozenset({"ax", "subplots"})
+_PLOTS = frozenset({"plot", "hist", "boxplot", "bar", "barh", "scatter", "line", "pie", "legend", "tight_layout"})
+
+
+def draws(call: ast.Call) -> bool:
+    """``df.plot(...)``, ``s.plot.bar(...)``, ``plt.title(...)``; not ``plt.show()``, whose value is None."""
+    owner, name = called_name(call)
+    return name != "show" and (owner in ("plt", "sns", "ax") or name in _PLOTS)
 
 
 def draw_on_the_figure(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:

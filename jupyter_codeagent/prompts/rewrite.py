@@ -18,7 +18,7 @@ from jupyter_codeagent.prompts.drift import METHODS_RENAMED, NUMPY_BUILTINS, NUM
 from jupyter_codeagent.prompts.imports import ALIASES
 from jupyter_codeagent.prompts.learning import keep_target_out
 from jupyter_codeagent.prompts.placeholders import find_unfilled
-from jupyter_codeagent.prompts.plots import draw_on_the_figure
+from jupyter_codeagent.prompts.plots import draw_on_the_figure, draws
 from jupyter_codeagent.prompts.source import (
     Edit,
     apply_edits,
@@ -35,7 +35,6 @@ _READERS = re.compile(r"read_|scan_")
 LOADER = re.compile(r"(?:load|fetch|get|read)_(?P<table>\w*)")
 _DRAWERS = frozenset({"plt", "sns", "px", "go", "alt", "ax", "axes", "fig"})
 _DRAWING = frozenset({"plot", "hist", "boxplot", "scatter_matrix", "show", "savefig"})
-_PLOTS = frozenset({"plot", "hist", "boxplot", "bar", "barh", "scatter", "line", "pie", "legend", "tight_layout"})
 MAX_FIGURES = 16
 """Single numbers that are printed with their names."""
 MAX_SHOWN = 4
@@ -203,7 +202,7 @@ def show_unused(code: str) -> str:
 def _computed(statement: ast.stmt) -> str:
     """The one name that a statement binds to a value; what a drawing call returns is none."""
     match statement:
-        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if _draws(call):
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if draws(call):
             return ""
         case ast.Assign(targets=[ast.Name(id=name)]) if name != "_":
             return name
@@ -254,7 +253,7 @@ def quiet_plot(code: str) -> str:
     if tree is None or not tree.body or not isinstance(tree.body[-1], ast.Expr):
         return code
     call = tree.body[-1].value
-    if not isinstance(call, ast.Call) or not _draws(call) or code[span(code, call)[1] :].strip():
+    if not isinstance(call, ast.Call) or not draws(call) or code[span(code, call)[1] :].strip():
         return code
     return f"{code.rstrip()};"
 
@@ -330,12 +329,6 @@ def _filled(code: str, call: ast.expr, function: ast.Attribute, keyword: ast.key
             _, name_end = span(code, function)
             _, end = span(code, call)
             yield Edit(start=name_end - len("fillna"), end=end, text=f"{methods[method]}()")
-
-
-def _draws(call: ast.Call) -> bool:
-    """``df.plot(...)``, ``s.plot.bar(...)``, ``plt.title(...)``; not ``plt.show()``, whose value is None."""
-    owner, name = called_name(call)
-    return name != "show" and (owner in ("plt", "sns", "ax") or name in _PLOTS)
 
 
 def _assigned(tree: ast.Module) -> list[str]:
