@@ -72,6 +72,9 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--folder", type=Path, help="of the public benchmark; dabench only")
     parser.add_argument("--candidates", type=int, default=1, help="of ours")
     parser.add_argument("--without", default="", help="techniques to take out of ours, to see what they are worth")
+    parser.add_argument(
+        "--replies", type=Path, help="keep replies to ours in this file and give them again (evals/kept_replies.py)"
+    )
     parser.add_argument("--base-url", default="", help="of another server than the embedded one, with --model")
     parser.add_argument("--model", default="", help="its name there (key: CODEAGENT_API_KEY), or embedded:NAME")
     parser.add_argument("--only", default="", help="a regular expression for ids of tasks")
@@ -111,7 +114,10 @@ def _server(options: argparse.Namespace) -> RunningServer:
 def _system(name: str, server: RunningServer, options: argparse.Namespace) -> System:
     if name == "ours":
         directory = FOLDER / "kernel"
-        return Ours(directory.resolve(), server, candidates=options.candidates, without=options.without)
+        replies = options.replies and options.replies.resolve()
+        return Ours(
+            directory.resolve(), server, candidates=options.candidates, without=options.without, replies=replies
+        )
     if name in WORKERS:
         return Peer(name, server)
     raise SystemExit(f"--systems {name}: known are ours, {', '.join(WORKERS)}")

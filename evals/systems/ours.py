@@ -33,7 +33,13 @@ class Ours:
     """
 
     def __init__(
-        self, directory: Path, server: RunningServer, *, candidates: int = 1, without: Sequence[str] = ()
+        self,
+        directory: Path,
+        server: RunningServer,
+        *,
+        candidates: int = 1,
+        without: Sequence[str] = (),
+        replies: Path | None = None,
     ) -> None:
         self._options = f" --candidates {candidates}" if candidates > 1 else ""
         self._worker = ProgramWorker()
@@ -56,6 +62,8 @@ class Ours:
             self._run("%load_ext jupyter_codeagent")
             if without:
                 self._run(f"from evals.ablations import remove\nremove({', '.join(map(repr, without))})")
+            if replies:
+                self._run(f"from evals.kept_replies import keep_replies\nkeep_replies({str(replies)!r})")
         except BaseException:
             self.close()  # nobody else has it yet
             raise

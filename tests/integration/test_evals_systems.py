@@ -43,6 +43,21 @@ def test_ours_is_asked_in_a_live_kernel_and_judged_by_what_the_sandbox_showed(
         assert "bar chart" not in str(model_server.requests[0]["messages"]), "each task begins anew"
 
 
+def test_replies_that_were_kept_are_given_again_and_the_server_is_not_asked(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    [first, _] = TASK.turns
+    replies = tmp_path / "replies.jsonl"
+    for scripted in ([code(first.reference)], []):
+        model_server.script(*scripted)
+        with closing(Ours(tmp_path, at(model_server), replies=replies)) as ours:
+            ours.begin(TASK)
+            answer = ours.ask(first.question)
+        assert not first.check(answer.evidence), answer
+        assert answer.spent.calls == 1
+        assert len(model_server.requests) == len(scripted)
+
+
 def test_a_peer_is_asked_in_a_process_of_its_own_and_what_it_spends_is_counted(model_server: ModelServer) -> None:
     first, second = TASK.turns
     with closing(Peer("one-shot", at(model_server))) as peer:
