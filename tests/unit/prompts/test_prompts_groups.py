@@ -22,6 +22,8 @@ YIELDS = NamespaceEntry(
         ("Average speed in miles per hour?", "df['yield'].mean()", ""),
         ("Mean yield of each variety", "df['yield'].mean()", ""),
         ("Mean yield", "df['yield'].mean()", ""),
+        ("Mean yield at each site (A, B)", "print(yields('A').mean(), yields('B').mean())", ""),
+        ("Mean yield at each site but A", "df[df['x'] == 'A']['yield'].mean()", "site"),
     ],
 )
 def test_a_group_that_was_asked_for_and_is_not_in_the_code_is_told(prompt: str, code: str, label: str) -> None:
