@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
+import nbformat
 import pytest
 from browser_console import BrowserConsole
 from lab_server import Lab, running_lab, with_collaboration
@@ -58,6 +60,23 @@ def wait_for_both(notebooks: tuple[NotebookPage, ...], states: list[str]) -> Non
     assert all(other == first for other in others)
 
 
+def wait_for_file(notebook: NotebookPage, states: list[str]) -> None:
+    """The server saves the shared document; Lab's command for it can wait for ever if that is under way already."""
+    until = time.monotonic() + 60
+    while (found := states_in_file(notebook)) != states:
+        assert time.monotonic() < until, found
+        time.sleep(0.5)
+
+
+def states_in_file(notebook: NotebookPage) -> list[str]:
+    try:
+        saved = nbformat.read(notebook.lab.root / notebook.name, as_version=4)
+    except (nbformat.reader.NotJSONError, OSError):
+        return []  # it is being written
+    nbformat.validate(saved)
+    return [cell.metadata.get("codeagent", {}).get("state", "") for cell in saved.cells]
+
+
 def test_two_people_see_one_proposal_one_insertion_and_each_others_decisions(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -83,10 +102,7 @@ def test_two_people_see_one_proposal_one_insertion_and_each_others_decisions(
     wait_for_both((first, second), PENDING)
     second.cells.nth(2).get_by_role("button", name="Accept", exact=True).click()
     wait_for_both((first, second), ["", "", "accepted", "accepted", ""])
-    first.page.bring_to_front()  # Lab saves a hidden page late, if at all
-    assert [cell.metadata.get("codeagent", {}).get("state", "") for cell in first.saved().cells] == [
-        *("", "", "accepted", "accepted", "")
-    ]
+    wait_for_file(first, ["", "", "accepted", "accepted", ""])
 
 
 def test_cells_come_once_and_in_place_when_the_page_that_ran_them_is_gone(
