@@ -157,6 +157,21 @@ class SkippedVariable:
     reason: str
 
 
+ToolPolicy = Literal["auto", "ask", "deny"]
+"""Of calls of one tool: made at once · made after a person's yes · never made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolStub:
+    """A function of the live kernel that the sandbox may call: what the model is told of it."""
+
+    name: str
+    signature: str
+    """``(origin: str, day: str = 'today') -> DataFrame``: Python; ``...`` for a default that is no literal."""
+    doc: str = ""
+    policy: ToolPolicy = "ask"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
     """What the sandbox gets in one run."""
@@ -165,6 +180,7 @@ class Manifest:
     skipped: tuple[SkippedVariable, ...] = ()
     modules: tuple[str, ...] = ()
     """Import lines that the user's aliases stand for: ``import pandas as pd``."""
+    tools: tuple[ToolStub, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -333,6 +349,30 @@ class CopyChange:
     """Not by this code: an earlier run had left it so."""
 
 
+DecidedBy = Literal["policy", "panel", "widget", "stdin", "nobody"]
+ToolCallStatus = Literal["ok", "failed", "denied", "refused", "cancelled"]
+"""It returned · it raised · a person or its policy said no · it cannot be made · the run was stopped."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCall:
+    """One call of a tool by code of the sandbox, and what became of it."""
+
+    tool: str
+    call: str
+    """As Python, shortened: ``weather('JFK', day='2013-01-01')``; with a person's changes."""
+    status: ToolCallStatus
+    line: int | None = None
+    """Of the program, as the sandbox says."""
+    result: str = ""
+    """What it returned, in brief (``DataFrame 24x5``), or the error's line."""
+    decided_by: DecidedBy = "policy"
+    earlier: bool = False
+    """The same call had been made in this run; what it had returned was given again."""
+    duration_s: float = 0.0
+    """Of the function alone."""
+
+
 ExecutionStatus = Literal["ok", "error", "timeout", "killed", "interrupted"]
 
 
@@ -353,13 +393,15 @@ class ExecutionResult:
     """Copies that are no longer what was loaded."""
     notes: tuple[str, ...] = ()
     """What the guard dropped: ``2 outputs of type application/javascript``."""
+    calls: tuple[ToolCall, ...] = ()
+    """Of the user's functions, in the order in which they ended."""
 
 
 # --- approvals ------------------------------------------------------------------------------------
 
 ApprovalPolicy = Literal["review", "ask", "auto"]
-ProposalKind = Literal["run", "apply", "overwrite", "mount"]
-"""run code in the sandbox · run code in the live kernel · overwrite a live variable · show files to it."""
+ProposalKind = Literal["run", "apply", "overwrite", "mount", "call"]
+"""run code in the sandbox · in the live kernel · overwrite a live variable · show files to it · call a tool."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -405,9 +447,6 @@ class Proposal:
     """Of the attempt before in this run."""
     effects: Effects | None = None
     """None where there is no code to look at, or it has not been looked at as yet."""
-
-
-DecidedBy = Literal["policy", "panel", "widget", "stdin", "nobody"]
 
 
 @dataclass(frozen=True, kw_only=True)

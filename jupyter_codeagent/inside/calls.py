@@ -128,6 +128,14 @@ def fetch(asked: dict[str, Any]) -> Answer:
     return packed
 
 
+def offer(asked: dict[str, Any]) -> Answer:
+    """Bind stubs of the functions that the code may call; those of before are gone."""
+    tools = importlib.import_module(".tools", __package__)
+    channel = _state.setdefault("channel", tools.Channel(_state["kernel"], _make_room))
+    tools.offer(channel, asked["tools"], _state["kernel"].shell, _state.setdefault("offered", {}))
+    return "json", "{}", b""
+
+
 def selftest(asked: dict[str, Any]) -> Answer:
     """Try to get out, in every way we know: which ways are open, and what the kernel says is in force."""
     from .layers import describe_layers
@@ -140,5 +148,6 @@ CALLS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "after_cell": after_cell,
     "load": load,
     "fetch": fetch,
+    "offer": offer,
     "selftest": selftest,
 }

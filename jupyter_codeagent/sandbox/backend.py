@@ -85,6 +85,15 @@ class Backend(Protocol):
         """
         ...
 
+    async def answer(self, msg_type: str, content: dict[str, Any]) -> None:
+        """Send what the code that is running waits for: on the stdin channel.
+
+        Raises
+        ------
+        ChannelBrokenError, SandboxDiedError
+        """
+        ...
+
     async def interrupt(self) -> None: ...
 
     def kill(self) -> None: ...

@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 
 from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError, Received
 from jupyter_codeagent.sandbox.levels import in_words
+from jupyter_codeagent.sandbox.tool_calls import CALL_TYPE
 from jupyter_codeagent.values import Output, PackedValue, SandboxPolicy
 
 Clean = Callable[[str, dict[str, Any]], tuple[Output | None, tuple[str, ...]]]
@@ -106,9 +107,15 @@ class OutputGuard(RequestGuard):
     """Collects the outputs of one execution within the policy's budget."""
 
     def __init__(
-        self, policy: SandboxPolicy, clean: Clean, on_output: Callable[[Output], None] | None = None
+        self,
+        policy: SandboxPolicy,
+        clean: Clean,
+        on_output: Callable[[Output], None] | None = None,
+        on_call: Callable[[Received], None] | None = None,
     ) -> None:
+        """`on_call` gets calls of the user's functions; without it there are none, and they are dropped."""
         super().__init__()
+        self._on_call = on_call
         self._policy = policy
         self._clean = clean
         self._on_output = on_output
@@ -122,6 +129,9 @@ class OutputGuard(RequestGuard):
         if received.msg_type == "clear_output":
             self.count(received.size_bytes)
             self._clear(wait=bool(received.parsed(MAX_STATE_BYTES).get("wait")))
+        elif received.msg_type == CALL_TYPE and self._on_call is not None:
+            self.count(received.size_bytes)
+            self._on_call(received)
         elif received.msg_type not in OUTPUT_TYPES:
             super().output(received)
         elif self._within_budget(received):
@@ -182,7 +192,7 @@ class OutputGuard(RequestGuard):
         return cleaned
 
     def mute(self) -> None:
-        self._on_output = None
+        self._on_output = self._on_call = None
 
     def _tell(self, output: Output) -> None:
         if self._on_output is not None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_codeagent.errors import SandboxDiedError, SandboxUnavailableError, VariableError
+from jupyter_codeagent.sandbox.answering import Answering
 from jupyter_codeagent.sandbox.backend import Backend
 from jupyter_codeagent.sandbox.backends import ELSEWHERE, make_backend
 from jupyter_codeagent.sandbox.entries import AfterCell, read_after_cell
@@ -17,6 +18,7 @@ from jupyter_codeagent.sandbox.failures import execution_error
 from jupyter_codeagent.sandbox.guard import OutputGuard, ValueGuard, one_line
 from jupyter_codeagent.sandbox.requests import Ending, Requests
 from jupyter_codeagent.sandbox.selftest import measure
+from jupyter_codeagent.sandbox.tool_calls import OnCall
 from jupyter_codeagent.values import (
     CopiedVariable,
     ExecutionError,
@@ -27,6 +29,7 @@ from jupyter_codeagent.values import (
     PackedValue,
     SandboxPolicy,
     SandboxStatus,
+    ToolStub,
 )
 
 AFTER_CELL_TIMEOUT_S = 5.0
@@ -105,15 +108,27 @@ class SandboxKernel:
         return not self._requests.death
 
     async def execute(
-        self, code: str, *, timeout_s: float, on_output: Callable[[Output], None] | None = None
+        self,
+        code: str,
+        *,
+        timeout_s: float,
+        on_output: Callable[[Output], None] | None = None,
+        on_call: OnCall | None = None,
     ) -> ExecutionResult:
         """See `protocol.CodeRunner.execute`."""
         from jupyter_codeagent.outputs import clean_output
 
         async with self._one_at_a_time:
-            guard = OutputGuard(self._policy, clean_output, on_output)
+            answering = Answering(self._requests, self.backend, on_call) if on_call is not None else None
+            guard = OutputGuard(
+                self._policy, clean_output, on_output, answering.take if answering is not None else None
+            )
             started = time.monotonic()
-            ending = await self._requests.send(guard, code, timeout_s, silent=False)
+            try:
+                ending = await self._requests.send(guard, code, timeout_s, silent=False)
+            finally:
+                if answering is not None:
+                    await answering.end()
             duration_s = time.monotonic() - started
             _, peak_bytes = self.backend.usage()
             outputs = guard.finish()
@@ -154,6 +169,11 @@ class SandboxKernel:
         self._missing += tuple(
             one_line(f"`{line}` fails in the sandbox: {text}", 300) for line, text in told["missing"].items()
         )
+
+    async def offer(self, tools: Sequence[ToolStub]) -> None:
+        """See `protocol.Sandbox.offer`."""
+        described = [{"name": tool.name, "signature": tool.signature, "doc": tool.doc} for tool in tools]
+        await self._call("offer", {"tools": described}, max_bytes=ANSWER_BYTES)
 
     async def fetch(self, name: str, *, max_bytes: int) -> PackedValue:
         """See `protocol.Sandbox.fetch`."""

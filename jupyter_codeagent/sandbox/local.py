@@ -89,6 +89,9 @@ class LocalBackend:
             self._watchdog.let_map(self._data_dir / name for name in files)
         return self.process.provisioner.paths.data
 
+    async def answer(self, msg_type: str, content: dict[str, Any]) -> None:
+        await self._connected.answer(msg_type, content)
+
     async def interrupt(self) -> None:
         await self.process.interrupt()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from jupyter_codeagent.sandbox.tool_calls import OnCall
 from jupyter_codeagent.values import (
     CopiedVariable,
     ExecutionResult,
@@ -12,6 +13,7 @@ from jupyter_codeagent.values import (
     Output,
     PackedValue,
     SandboxStatus,
+    ToolStub,
 )
 
 
@@ -29,7 +31,26 @@ class CodeRunner(Protocol):
         ...
 
 
-class Sandbox(CodeRunner, Protocol):
+class CallingRunner(CodeRunner, Protocol):
+    """A `CodeRunner` whose code may call functions of the user's."""
+
+    async def execute(
+        self,
+        code: str,
+        *,
+        timeout_s: float,
+        on_output: Callable[[Output], None] | None = None,
+        on_call: OnCall | None = None,
+    ) -> ExecutionResult:
+        """As `CodeRunner.execute`.
+
+        `on_call` is asked for each call of a function that was offered, and what it raises ends the execution;
+        the time limit does not count while it works. Without it no call is possible.
+        """
+        ...
+
+
+class Sandbox(CallingRunner, Protocol):
     """A `CodeRunner` with a life cycle and a data door: `kernel.SandboxKernel`."""
 
     @property
@@ -42,6 +63,15 @@ class Sandbox(CodeRunner, Protocol):
 
     async def load(self, variables: Sequence[CopiedVariable], modules: Sequence[str] = ()) -> None:
         """Bind copies from the data directory to their names, and run the import lines.
+
+        Raises
+        ------
+        SandboxDiedError, VariableError
+        """
+        ...
+
+    async def offer(self, tools: Sequence[ToolStub]) -> None:
+        """Bind stubs of these functions, in place of those of before.
 
         Raises
         ------

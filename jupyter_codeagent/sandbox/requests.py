@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Callable
 from typing import Literal
@@ -25,6 +26,31 @@ MALFORMED_BYTES = 64 << 10
 """What one message that cannot be read is counted as."""
 
 
+class CellClock:
+    """When the time of one request is over. It stands still while somebody else is waited for."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._until = time.monotonic() + limit_s
+        self._holders = 0
+        self._held_at = 0.0
+
+    @property
+    def until(self) -> float:
+        """Of `time.monotonic`; infinite while it stands still."""
+        return math.inf if self._holders else self._until
+
+    def hold(self) -> None:
+        """Until `release` was called as often."""
+        if self._holders == 0:
+            self._held_at = time.monotonic()
+        self._holders += 1
+
+    def release(self) -> None:
+        self._holders -= 1
+        if self._holders == 0:
+            self._until += time.monotonic() - self._held_at
+
+
 class Requests:
     """Owns the channels, and knows whether the sandbox still lives."""
 
@@ -34,6 +60,7 @@ class Requests:
         self._changed = asyncio.Event()
         self._guard: RequestGuard | None = None
         self._request_id = ""
+        self._clock = CellClock(0.0)
         self._last_message = 0.0
         self._stray = self._stray_bytes = 0
         self._failure: Exception | None = None
@@ -64,6 +91,23 @@ class Requests:
         self._backend.kill()
         self._changed.set()
 
+    def fail(self, problem: Exception) -> None:
+        """End the request under way: `send` raises this."""
+        self._failure = problem
+        self._changed.set()
+
+    def hold_clock(self) -> Callable[[], None]:
+        """The request waits for one of us: its time stands still until what is returned is called."""
+        clock = self._clock
+
+        def release() -> None:
+            clock.release()
+            self._changed.set()
+
+        clock.hold()
+        self._changed.set()
+        return release
+
     def stop_request(self, why: str) -> None:
         """Interrupt the request under way; with none, whatever is still running in there goes with all the rest."""
         if self._guard is None:
@@ -79,6 +123,7 @@ class Requests:
         self._guard, self._failure = guard, None
         self._stray = self._stray_bytes = 0
         self._last_message = time.monotonic()
+        self._clock = CellClock(limit_s)
         self._backend.begin(limit_s * self._policy.processors)
         content = {
             "code": code,
@@ -97,7 +142,7 @@ class Requests:
             self._guard, self._request_id = None, ""
 
     async def _settle(self, guard: RequestGuard, limit_s: float) -> Ending:
-        ending = await self._wait_for_end(guard, time.monotonic() + limit_s)
+        ending = await self._wait_for_end(guard, self._clock)
         if ending in ("time", "output"):
             after = await self._interrupt(guard, f"it ran longer than {limit_s:g} s" if ending == "time" else "")
         else:
@@ -106,7 +151,7 @@ class Requests:
             await self._repair(guard)
         return "dead" if self.death else "done" if ending == "lost" else ending
 
-    async def _wait_for_end(self, guard: RequestGuard, until: float, *, interrupted: bool = False) -> Ending:
+    async def _wait_for_end(self, guard: RequestGuard, clock: CellClock, *, interrupted: bool = False) -> Ending:
         while True:
             if self._failure is not None:
                 raise self._failure
@@ -117,13 +162,14 @@ class Requests:
             if guard.overflow and not interrupted:
                 return "output"
             half_done = guard.reply is not None or guard.idle
+            until = clock.until
             limit = min(until, self._last_message + LOST_S) if half_done else until
             if not await self._changed_before(limit) and time.monotonic() >= limit:
                 return "time" if limit == until else "lost"
 
     async def _changed_before(self, limit: float) -> bool:
         try:
-            async with asyncio.timeout(max(0.0, limit - time.monotonic())):
+            async with asyncio.timeout(max(0.0, limit - time.monotonic()) if limit < math.inf else None):
                 await self._changed.wait()
         except TimeoutError:
             return False
@@ -133,7 +179,7 @@ class Requests:
     async def _interrupt(self, guard: RequestGuard, why: str) -> Ending:
         """SIGINT, then SIGKILL after the grace; state is kept if it obeys."""
         await self._backend.interrupt()
-        ending = await self._wait_for_end(guard, time.monotonic() + self._policy.grace_s, interrupted=True)
+        ending = await self._wait_for_end(guard, CellClock(self._policy.grace_s), interrupted=True)
         if ending == "time":
             why = why or guard.overflow or "it was interrupted"
             self.die(f"{why} and did not stop within {self._policy.grace_s:g} s after the interrupt")

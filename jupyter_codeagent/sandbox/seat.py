@@ -8,6 +8,7 @@ from typing import Protocol
 
 from jupyter_codeagent.errors import SandboxDiedError
 from jupyter_codeagent.sandbox.protocol import Sandbox
+from jupyter_codeagent.sandbox.tool_calls import OnCall
 from jupyter_codeagent.values import (
     CopyChange,
     ExecutionResult,
@@ -16,6 +17,7 @@ from jupyter_codeagent.values import (
     Output,
     PackedValue,
     SandboxStatus,
+    ToolStub,
 )
 
 
@@ -32,6 +34,7 @@ class SandboxSeat:
         self._pool = pool
         self._sandbox: Sandbox | None = None
         self._loaded: dict[str, int] = {}
+        self._offered: tuple[ToolStub, ...] = ()
         self._manifest = Manifest()
         self._namespace: tuple[NamespaceEntry, ...] = ()
         self._changes: tuple[CopyChange, ...] = ()
@@ -104,11 +107,19 @@ class SandboxSeat:
         fresh = [copied for copied in manifest.copied if self._loaded.get(copied.name) != copied.version]
         await sandbox.load(fresh, manifest.modules)
         self._loaded.update({copied.name: copied.version for copied in fresh})
+        if self._offered != manifest.tools:
+            await sandbox.offer(manifest.tools)
+            self._offered = manifest.tools
         self._forget_changes({copied.name for copied in fresh})
         return sandbox
 
     async def execute(
-        self, code: str, *, timeout_s: float, on_output: Callable[[Output], None] | None = None
+        self,
+        code: str,
+        *,
+        timeout_s: float,
+        on_output: Callable[[Output], None] | None = None,
+        on_call: OnCall | None = None,
     ) -> ExecutionResult:
         """Run code; where the sandbox died in an earlier step, in a new one with the same copies."""
         missing = any(copied.name not in self._loaded for copied in self._manifest.copied)
@@ -116,7 +127,7 @@ class SandboxSeat:
             await self.prepare(self._manifest)
         sandbox = await self._live()
         self._unknown = True
-        result = await sandbox.execute(code, timeout_s=timeout_s, on_output=on_output)
+        result = await sandbox.execute(code, timeout_s=timeout_s, on_output=on_output, on_call=on_call)
         self._unknown = False
         self._namespace = result.namespace
         # Only of what was copied: names are text from the sandbox.
@@ -144,6 +155,7 @@ class SandboxSeat:
         """Forget all variables; the next run starts in a fresh sandbox."""
         sandbox, self._sandbox = self._sandbox, None
         self._loaded.clear()
+        self._offered = ()
         self._namespace = ()
         self._forget_changes({change.name for change in self._changes} | self._settled)
         self._unknown = False

@@ -61,6 +61,21 @@ class Spool:
                 left -= copy.size_bytes
         return Manifest(copied=tuple(copied), skipped=tuple(skipped), modules=import_lines(namespace))
 
+    def write(self, name: str, value: Any, max_bytes: int) -> CopiedVariable:
+        """One value that no variable holds; the caller removes it with `discard`. Main thread.
+
+        Raises
+        ------
+        VariableError
+            It is too large or cannot be copied.
+        """
+        image = self._image(name, value, Image(), max_bytes)
+        return self._described(name, value, image)
+
+    def discard(self, copy: CopiedVariable) -> None:
+        """Remove what `write` wrote; sandboxes that have loaded it keep it."""
+        remove_files(self.directory, {file for file, _, _ in copy.files})
+
     def digest(self, manifest: Manifest) -> str:
         """SHA-256 over names and contents of the copies. From any thread; a gigabyte takes about a second."""
         whole = hashlib.sha256()
@@ -82,11 +97,25 @@ class Spool:
         if isinstance(value, types.ModuleType):
             raise VariableError(f"{name!r} is a module; the sandbox imports it by itself.")
         known = self._images.get(name, Image())
+        try:
+            image = self._image(name, value, known, left)
+        except BaseException:
+            self._remove(name)
+            raise
+        self._images[name] = image
+        if image.files != known.files:
+            old = self._copies.get(name)
+            if old is not None:
+                self._digests.pop(old.version, None)
+            self._copies[name] = self._described(name, value, image)
+        return self._copies[name]
+
+    def _image(self, name: str, value: Any, known: Image, left: int) -> Image:
+        """Raises VariableError; what was written by then is removed, and what is known."""
         writer = ImageWriter(self.directory, known, lambda: f"{next(self._numbers)}.piece")
         try:
-            image = writer.finish(pickle_value(value, writer, max_bytes=left))
+            return writer.finish(pickle_value(value, writer, max_bytes=left))
         except BaseException as problem:
-            self._remove(name)
             writer.discard()
             if isinstance(problem, NotCopyableError):
                 raise VariableError(f"{name!r} cannot be copied: {problem}.") from problem
@@ -95,18 +124,11 @@ class Spool:
             if isinstance(problem, OSError):
                 raise VariableError(self._no_room(name, writer.size_bytes, problem)) from problem
             raise
-        self._images[name] = image
-        if image.files != known.files:
-            self._remember(name, type(value).__name__, image)
-        return self._copies[name]
 
-    def _remember(self, name: str, type_name: str, image: Image) -> None:
-        old = self._copies.get(name)
-        if old is not None:
-            self._digests.pop(old.version, None)
-        self._copies[name] = CopiedVariable(
+    def _described(self, name: str, value: Any, image: Image) -> CopiedVariable:
+        return CopiedVariable(
             name=name,
-            type_name=type_name,
+            type_name=type(value).__name__,
             size_bytes=image.size_bytes,
             files=image.files,
             buffers=image.buffers,

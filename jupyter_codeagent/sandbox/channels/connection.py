@@ -44,6 +44,7 @@ class Connection(Generic[M]):
         self._on_malformed = on_malformed
         self._on_oversized = on_oversized
         self._peers: dict[Channel, Peer] = {}
+        self._answers: Peer | None = None
         self._pumps: dict[Channel, asyncio.Task[None]] = {}
 
     async def open(self, timeout_s: float) -> None:
@@ -92,14 +93,29 @@ class Connection(Generic[M]):
 
     async def _connected(self, channel: Channel) -> Peer:
         """Over a Unix socket: ipc addresses are made of the manager's `ip` and the channel's number."""
+        return await self._peer(channel, KINDS[channel])
+
+    async def _peer(self, channel: str, kind: SocketType) -> Peer:
         number = getattr(self._manager, f"{channel}_port")
-        return await Peer.connect(f"{self._manager.ip}-{number}", KINDS[channel], max_bytes=self._max_bytes)
+        return await Peer.connect(f"{self._manager.ip}-{number}", kind, max_bytes=self._max_bytes)
 
     def send(self, msg_type: str, content: dict[str, Any]) -> str:
         """Send a request on shell; returns its id."""
         message = self._manager.session.msg(msg_type, content=content)
         self.forward(self._manager.session.serialize(message))
         return str(message["header"]["msg_id"])
+
+    async def answer(self, msg_type: str, content: dict[str, Any]) -> None:
+        """Send on stdin, on which nothing comes back; connected at the first answer.
+
+        Raises
+        ------
+        ChannelBrokenError
+        """
+        if self._answers is None or self._answers.is_closing:
+            self._answers = await self._peer("stdin", "DEALER")
+        session = self._manager.session
+        self._answers.send(session.serialize(session.msg(msg_type, content=content)))
 
     def forward(self, frames: Sequence[bytes | memoryview]) -> None:
         """Send a message on shell as it is."""
@@ -108,6 +124,8 @@ class Connection(Generic[M]):
     def close(self) -> None:
         for channel in tuple(self._peers):
             self._close(channel)
+        if self._answers is not None:
+            self._answers.close()
 
     def _close(self, channel: Channel) -> None:
         if pump := self._pumps.pop(channel, None):

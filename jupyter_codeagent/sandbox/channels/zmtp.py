@@ -141,6 +141,10 @@ class Peer:
         except (asyncio.IncompleteReadError, OSError) as problem:
             raise ChannelBrokenError("it was closed") from problem
 
+    @property
+    def is_closing(self) -> bool:
+        return self._writer.is_closing()
+
     def close(self) -> None:
         self._writer.transport.abort()
 

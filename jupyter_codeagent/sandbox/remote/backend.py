@@ -130,6 +130,9 @@ class RemoteBackend:
                 if not chunk:
                     return
 
+    async def answer(self, msg_type: str, content: dict[str, Any]) -> None:
+        await self._call("answer", {"type": msg_type, "content": content})
+
     async def interrupt(self) -> None:
         self._link.send(calls.REQUEST, {"call": "interrupt"})
 

@@ -119,6 +119,7 @@ class Relay:
             "begin": self._begin,
             "interrupt": self._interrupt,
             "reopen": self._reopen,
+            "answer": self._answer_call,
         }
         try:
             answer = {"ok": True, **await doers[asked["call"]](asked, buffers)}
@@ -222,6 +223,13 @@ class Relay:
     async def interrupt(self) -> None:
         if self._process is not None:
             await self._process.interrupt()
+
+    async def _answer_call(self, asked: dict[str, Any], _buffers: Frames) -> dict[str, Any]:
+        """Of one of the user's functions, for the code that is running."""
+        if self._connection is None:
+            raise ValueError("there is no sandbox yet")
+        await self._connection.answer(str(asked["type"]), asked["content"])
+        return {}
 
     async def _reopen(self, asked: dict[str, Any], _buffers: Frames) -> dict[str, Any]:
         if self._connection is None:

@@ -1,0 +1,77 @@
+"""Calls of the user's functions as they come out of the sandbox, and answers as they go in. Pure."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError, Received
+from jupyter_codeagent.values import CopiedVariable, PackedValue
+
+CALL_TYPE = "codeagent_call"
+ANSWER_TYPE = "codeagent_answer"
+MAX_META_BYTES = 8 << 20
+MAX_NAME_CHARS = 100
+ARGUMENT_KINDS = frozenset({"json", "parts"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallRequest:
+    """What code of the sandbox asks for. Forged, for all we know."""
+
+    number: int
+    """Of the call, as the sandbox counts; goes back with the answer."""
+    name: str
+    line: int | None
+    arguments: PackedValue
+    """A dict by the names of the parameters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallAnswer:
+    """A plain value, a copy of one, or an error."""
+
+    value: Any = None
+    """None, bool, int, float, str, and lists and dicts (by text) of these."""
+    copy: CopiedVariable | None = None
+    ename: str = ""
+    """Of a built-in exception; empty if it is no error."""
+    evalue: str = ""
+
+
+OnCall = Callable[[CallRequest], Awaitable[CallAnswer]]
+"""Who answers; what it raises is a fault of ours and ends the execution."""
+
+
+def read_call(received: Received) -> CallRequest:
+    """Raises MalformedMessageError."""
+    content = received.parsed(MAX_META_BYTES)
+    number, name, line, kind, meta = (content.get(key) for key in ("number", "name", "line", "kind", "meta"))
+    if type(number) is not int or number < 1 or kind not in ARGUMENT_KINDS or not isinstance(meta, str):
+        raise MalformedMessageError("a call without number or arguments")
+    if (
+        not isinstance(name, str)
+        or len(name) > MAX_NAME_CHARS
+        or not name.isidentifier()
+        or keyword.iskeyword(name)
+    ):
+        raise MalformedMessageError("a call without a name")
+    data = b"".join(bytes(buffer) for buffer in received.buffers)
+    return CallRequest(
+        number=number,
+        name=name,
+        line=line if type(line) is int and line > 0 else None,
+        arguments=PackedValue(kind=cast("Literal['json', 'parts']", kind), meta_json=meta, data=data),
+    )
+
+
+def answer_content(number: int, answer: CallAnswer, directory: str) -> dict[str, Any]:
+    """The message for the sandbox; `directory` is where it sees the files of the copy."""
+    if answer.ename:
+        return {"number": number, "status": "error", "ename": answer.ename, "evalue": answer.evalue}
+    if answer.copy is None:
+        return {"number": number, "status": "ok", "value": answer.value}
+    copy = {"files": answer.copy.files, "buffers": answer.copy.buffers, "head": answer.copy.head}
+    return {"number": number, "status": "ok", "copy": copy, "directory": directory}

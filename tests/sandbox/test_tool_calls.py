@@ -1,0 +1,264 @@
+"""Calls of the user's functions out of the sandbox: every level and over a relay, ordinary and hostile."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sandbox_box import Box, printed
+
+from jupyter_codeagent.sandbox.kernel import SandboxKernel
+from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
+from jupyter_codeagent.transfer.spool import Spool
+from jupyter_codeagent.transfer.unpack import unpack
+from jupyter_codeagent.values import ExecutionResult, SandboxPolicy, ToolStub
+
+Run = Callable[[Coroutine[Any, Any, Any]], Any]
+RELAY = (sys.executable, "-m", "jupyter_codeagent.sandbox.remote.relay")
+STUBS = (
+    ToolStub(name="echo", signature="(x, *rest, y: int = 2, **more)", doc="Gives back its argument.\n\nAs it is."),
+    ToolStub(name="frame", signature="(rows: int = 3) -> DataFrame", doc="A frame of so many rows."),
+    ToolStub(name="fail", signature="()"),
+    ToolStub(name="slow", signature="(seconds: float)"),
+)
+
+
+class Host:
+    """Answers as the user's kernel would, and notes what came."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._spool = Spool(data_dir, max_bytes=1 << 30)
+        self.requests: list[CallRequest] = []
+        self.asked = asyncio.Event()
+        self.cancelled = 0
+
+    @property
+    def calls(self) -> list[tuple[str, Any]]:
+        return [(one.name, unpack(one.arguments, max_bytes=1 << 30)[0]) for one in self.requests]
+
+    async def answer(self, request: CallRequest) -> CallAnswer:
+        self.requests.append(request)
+        self.asked.set()
+        arguments, _ = unpack(request.arguments, max_bytes=1 << 30)
+        match request.name:
+            case "frame":
+                made = pd.DataFrame({"n": np.arange(arguments.get("rows", 3)), "t": "x"})
+                return CallAnswer(copy=self._spool.write("frame()", made, 1 << 30))
+            case "fail":
+                return CallAnswer(ename="FileNotFoundError", evalue="no such file")
+            case "slow":
+                try:
+                    await asyncio.sleep(arguments["seconds"])
+                except asyncio.CancelledError:
+                    self.cancelled += 1
+                    raise
+                return CallAnswer(value="slept")
+            case _:
+                return CallAnswer(value=arguments.get("x"))
+
+
+@pytest.fixture(params=["bubblewrap", "namespaces", "landlock", "command"])
+def calling(request: pytest.FixtureRequest, loop_thread: Run, tmp_path: Path) -> Iterator[tuple[Box, Host]]:
+    policy = SandboxPolicy(levels=(request.param,), command=RELAY if request.param == "command" else ())
+    kernel = loop_thread(SandboxKernel.start(policy=policy, data_dir=tmp_path))
+    try:
+        loop_thread(kernel.offer(STUBS))
+        yield Box(kernel, loop_thread, tmp_path), Host(tmp_path)
+    finally:
+        loop_thread(kernel.stop())
+
+
+def run(calling: tuple[Box, Host], code: str, timeout_s: float = 30.0) -> ExecutionResult:
+    box, host = calling
+    result: ExecutionResult = box.call(box.kernel.execute(code, timeout_s=timeout_s, on_call=host.answer))
+    return result
+
+
+def test_plain_values_frames_and_exceptions_come_back_as_what_they_are(calling: tuple[Box, Host]) -> None:
+    result = run(
+        calling,
+        """
+print(echo(1), echo('a', y=3), echo([1, {'b': None}]), echo(x=1.5))
+table = frame(rows=4)
+table.loc[0, 'n'] = 100
+print(type(table).__name__, table.n.sum(), frame().shape)
+try:
+    fail()
+except FileNotFoundError as error:
+    print(repr(error))
+print(tools.map(echo, range(20)), tools.map(echo, [{'x': 1, 'y': 2}]))
+""",
+    )
+    assert result.status == "ok", result
+    assert printed(result) == (
+        "1 a [1, {'b': None}] 1.5\nDataFrame 106 (3, 2)\nFileNotFoundError('no such file')\n"
+        f"{list(range(20))} [1]"
+    )
+    _, host = calling
+    assert [one.line for one in host.requests[:5]] == [1, 1, 1, 1, 2]
+    assert [entry.name for entry in result.namespace] == ["table"], "stubs are no variables of the program"
+
+
+def test_frames_and_dates_go_out_as_arguments(calling: tuple[Box, Host]) -> None:
+    code = """
+import datetime, pandas as pd
+echo(pd.DataFrame({'a': [1, 2]}), datetime.date(2013, 1, 2), y=3, z={'k': (1, 2)})
+"""
+    assert run(calling, code).status == "ok"
+    _, host = calling
+    [(_, arguments)] = host.calls
+    assert arguments["x"].equals(pd.DataFrame({"a": [1, 2]}))
+    assert (str(arguments["rest"][0]), arguments["y"], arguments["more"]) == ("2013-01-02", 3, {"z": {"k": (1, 2)}})
+
+
+def test_a_call_that_the_signature_does_not_allow_costs_no_call(calling: tuple[Box, Host]) -> None:
+    result = run(calling, "frame(size=3)")
+    assert result.error is not None
+    assert result.error.ename == "TypeError"
+    assert result.error.evalue == ("frame(rows: int = 3) -> DataFrame: got an unexpected keyword argument 'size'")
+    assert calling[1].requests == []
+    assert "cannot be called with these arguments" in str(run(calling, "echo(lambda: 1)").error)
+    assert calling[1].requests == []
+
+
+def test_functions_are_found_and_explained_inside(calling: tuple[Box, Host]) -> None:
+    result = run(calling, "print(tools.search('frame rows'))\nprint(echo.__doc__)\nprint(tools.search('nothing'))")
+    assert printed(result) == (
+        "def frame(rows: int = 3) -> DataFrame  # A frame of so many rows.\n"
+        "Gives back its argument.\n\nAs it is.\nno function has any of these words: nothing"
+    )
+
+
+def test_the_clock_stands_still_while_a_call_waits_and_only_then(calling: tuple[Box, Host]) -> None:
+    result = run(calling, "print(slow(2.5))", timeout_s=1)
+    assert (result.status, printed(result)) == ("ok", "slept")
+    started = time.monotonic()
+    assert run(calling, "slow(1)\nwhile True: pass", timeout_s=1).status == "timeout"
+    assert time.monotonic() - started < 8
+
+
+def test_stop_cancels_the_call_and_the_next_one_gets_its_own_answer(calling: tuple[Box, Host]) -> None:
+    box, host = calling
+
+    async def stopped() -> None:
+        task = asyncio.create_task(box.kernel.execute("slow(60)", timeout_s=5, on_call=host.answer))
+        await host.asked.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    box.call(stopped())
+    assert host.cancelled == 1
+    assert printed(run(calling, "print(echo('after'))")) == "after"
+
+
+def test_functions_that_are_no_longer_offered_are_gone_and_new_ones_there(calling: tuple[Box, Host]) -> None:
+    box, _ = calling
+    run(calling, "frame = 5")
+    box.call(box.kernel.offer(STUBS[:1]))
+    result = run(calling, "print(echo(1), frame)\nfail()")
+    assert printed(result) == "1 5", "what the code made of a name stays"
+    assert result.error is not None
+    assert result.error.ename == "NameError"
+    box.call(box.kernel.offer(()))
+    assert "NameError" in str(run(calling, "tools").error)
+
+
+def test_what_answers_and_fails_ends_the_execution_and_is_not_swallowed(calling: tuple[Box, Host]) -> None:
+    box, _ = calling
+
+    async def broken(_: CallRequest) -> CallAnswer:
+        raise ZeroDivisionError("a fault of ours")
+
+    with pytest.raises(ZeroDivisionError, match="a fault of ours"):
+        box.call(box.kernel.execute("echo(1)", timeout_s=5, on_call=broken))
+    assert printed(run(calling, "print(echo(2))")) == "2"
+
+
+SEND = """
+kernel = get_ipython().kernel
+def send(content, buffers=(), kind='codeagent_call'):
+    kernel.session.send(kernel.iopub_socket, kind, content, parent=kernel.get_parent(), buffers=list(buffers))
+"""
+GOOD = "{'number': 1000, 'name': 'echo', 'line': 1, 'kind': 'json', 'meta': '{\"dict\": []}'}"
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "send({})",
+        f"send({{**{GOOD}, 'number': '1'}})",
+        f"send({{**{GOOD}, 'number': -1}})",
+        f"send({{**{GOOD}, 'number': True}})",
+        f"send({{**{GOOD}, 'name': 'os.system'}})",
+        f"send({{**{GOOD}, 'name': 'x' * 5000}})",
+        f"send({{**{GOOD}, 'name': 'import'}})",
+        f"send({{**{GOOD}, 'kind': 'pickle'}})",
+        f"send({{**{GOOD}, 'kind': 'arrow'}})",
+        f"send({{**{GOOD}, 'meta': {{}}}})",
+        f"send({{**{GOOD}, 'meta': 'x' * (20 << 20)}})",
+        f"send({GOOD}, kind='codeagent_answer')",
+    ],
+)
+def test_a_malformed_call_is_dropped_and_told(calling: tuple[Box, Host], forged: str) -> None:
+    result = run(calling, f"{SEND}\n{forged}\nprint('on')")
+    assert (result.status, printed(result)) == ("ok", "on")
+    assert calling[1].requests == []
+    assert any("dropped" in note for note in result.notes), result.notes
+
+
+def test_a_call_that_is_sent_again_is_not_made_again(calling: tuple[Box, Host]) -> None:
+    result = run(calling, f"{SEND}\nfor _ in range(3): send({GOOD})\nimport time; time.sleep(0.5)")
+    assert len(calling[1].requests) == 1
+    assert any("2 messages malformed" in note for note in result.notes), result.notes
+
+
+def test_a_flood_of_calls_is_stopped_and_never_more_than_a_few_wait(calling: tuple[Box, Host]) -> None:
+    code = f"""{SEND}
+for n in range(1, 20_000):
+    send({{**{GOOD}, 'number': n, 'name': 'slow', 'meta': '{{"dict": [["seconds", 30]]}}'}})
+"""
+    started = time.monotonic()
+    result = run(calling, code, timeout_s=20)
+    assert len(calling[1].requests) <= 64
+    assert result.status != "ok" or any("dropped" in note for note in result.notes)
+    assert time.monotonic() - started < 40
+
+
+def test_a_closed_or_stolen_channel_of_answers_does_no_harm_to_the_host(calling: tuple[Box, Host]) -> None:
+    box, _ = calling
+    result = run(calling, "get_ipython().kernel.stdin_socket.close(0)\necho(1)", timeout_s=3)
+    assert result.status in ("error", "timeout", "killed")
+    assert box.kernel.alive == (result.status != "killed")
+
+
+def test_a_thread_that_waits_for_a_call_does_not_buy_time_for_the_program(calling: tuple[Box, Host]) -> None:
+    """The clock stands still, the processor time does not."""
+    box, host = calling
+    code = """
+import threading
+threading.Thread(target=slow, args=(60,), daemon=True).start()
+while True: pass
+"""
+
+    async def execute() -> ExecutionResult:
+        return await box.kernel.execute(code, timeout_s=1, on_call=host.answer)
+
+    started = time.monotonic()
+    result: ExecutionResult = box.call(execute())
+    assert result.status in ("interrupted", "killed", "timeout")
+    assert time.monotonic() - started < 30
+
+
+def test_the_names_of_functions_cannot_be_made_to_call_what_was_not_offered(calling: tuple[Box, Host]) -> None:
+    """What the host gets is a name and data: renaming a stub asks for another name, which the host decides."""
+    result = run(calling, "echo.__name__ = 'drop_tables'\nprint(echo(1))")
+    assert [name for name, _ in calling[1].calls] == ["drop_tables"]
+    assert result.status == "ok"
