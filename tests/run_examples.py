@@ -19,6 +19,8 @@ from jupyter_codeagent.values import (
     Output,
     SkippedVariable,
     Step,
+    ToolCall,
+    ToolStub,
     Usage,
 )
 
@@ -63,6 +65,17 @@ _FAILED = Step(
             NamespaceEntry(name="flights", type_name="DataFrame", shape=(3, 2), columns=("carrier", "arr_delay")),
         ),
         notes=("1 output dropped",),
+        calls=(
+            ToolCall(
+                tool="weather",
+                call="weather('JFK')",
+                status="failed",
+                line=1,
+                result="ValueError: down",
+                decided_by="panel",
+                duration_s=0.1,
+            ),
+        ),
     ),
     usage=Usage(prompt_tokens=100, completion_tokens=7, calls=1),
     duration_s=1.0,
@@ -96,6 +109,7 @@ _RUN = AgentRun(
         ),
         skipped=(SkippedVariable(name="lock", reason="cannot be copied"),),
         modules=("import pandas as pd",),
+        tools=(ToolStub(name="weather", signature="(origin: str)", doc="Weather.", policy="ask"),),
     ),
     context="flights: DataFrame 3x2",
     data_sha256="ab" * 32,

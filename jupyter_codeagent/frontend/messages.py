@@ -95,7 +95,7 @@ class ProposalView(TypedDict):
 
     id: str
     run_id: str
-    kind: Literal["run", "apply", "overwrite", "mount"]
+    kind: Literal["run", "apply", "overwrite", "mount", "call"]
     code: str
     note: str
     why: str

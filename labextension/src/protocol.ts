@@ -128,7 +128,7 @@ export interface IServed {
 export interface IProposal {
   id: string;
   run_id: string;
-  kind: 'run' | 'apply' | 'overwrite' | 'mount';
+  kind: 'run' | 'apply' | 'overwrite' | 'mount' | 'call';
   code: string;
   note: string;
   why: string;
@@ -513,7 +513,7 @@ const isSettings = shape({
 const isProposal = shape({
   id: string,
   run_id: string,
-  kind: oneOf('run', 'apply', 'overwrite', 'mount'),
+  kind: oneOf('run', 'apply', 'overwrite', 'mount', 'call'),
   code: string,
   note: string,
   why: string,

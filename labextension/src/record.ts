@@ -19,6 +19,20 @@ export interface IResult {
   duration_s: number;
   peak_memory_bytes: number;
   notes: string[];
+  /** Of the user's functions. Not in records of older versions. */
+  calls?: IToolCall[];
+}
+
+export interface IToolCall {
+  tool: string;
+  call: string;
+  status: 'ok' | 'failed' | 'denied' | 'refused' | 'cancelled';
+  line: number | null;
+  result: string;
+  decided_by: string;
+  /** The same call had been made before in this run; its result was given again. */
+  earlier: boolean;
+  duration_s: number;
 }
 
 export interface IDecision {
@@ -113,7 +127,18 @@ export interface IRun {
 const isResult = shape({
   status: string,
   outputs: arrayOf(shape({ output_type: string })),
-  duration_s: number
+  duration_s: number,
+  calls: optional(
+    arrayOf(
+      shape({
+        call: string,
+        status: oneOf('ok', 'failed', 'denied', 'refused', 'cancelled'),
+        result: string,
+        decided_by: string,
+        duration_s: number
+      })
+    )
+  )
 });
 const isStep = shape({
   index: number,

@@ -157,7 +157,8 @@ it.each([
   ['run', 'Run this in the sandbox?'],
   ['apply', 'Run this in YOUR kernel?'],
   ['overwrite', 'Overwrite your variable?'],
-  ['mount', 'Let the sandbox read your files?']
+  ['mount', 'Let the sandbox read your files?'],
+  ['call', 'Call your function in YOUR kernel?']
 ] as const)('of kind %s asks: %s', async (kind, title) => {
   const { host } = await card({ kind });
   const group = host.querySelector('[role=group]')!;
@@ -171,6 +172,16 @@ it('to read files is answered for these files alone, and their paths cannot be e
   expect(host.querySelector('.jp-CodeAgent-editor, input[type=radio], .jp-CodeAgent-effects')).toBeNull();
   await press(host, 'Approve');
   expect(decided[0]).toMatchObject({ scope: 'once', action: 'approve' });
+});
+
+it('to call a function is answered for that function alone, and its arguments can be edited', async () => {
+  const { host, decided } = await card({ kind: 'call', code: "send('ada')", effects: null });
+  expect(host.querySelector('.jp-CodeAgent-editor')).not.toBeNull();
+  expect(host.querySelector('.jp-CodeAgent-effects')).toBeNull();
+  await change(() => host.querySelectorAll<HTMLInputElement>('input[type=radio]')[1].click());
+  expect(host.textContent).toContain('all calls of this function in this notebook');
+  await press(host, 'Approve');
+  expect(decided[0]).toMatchObject({ scope: 'notebook', action: 'approve' });
 });
 
 it('says why it is asked and what the code would do, and of names nobody else is told more', async () => {

@@ -54,13 +54,14 @@ export function Approval(props: {
             run: trans.__('Run this in the sandbox?'),
             apply: trans.__('Run this in YOUR kernel?'),
             overwrite: trans.__('Overwrite your variable?'),
-            mount: trans.__('Let the sandbox read your files?')
+            mount: trans.__('Let the sandbox read your files?'),
+            call: trans.__('Call your function in YOUR kernel?')
           }[proposal.kind]
         }
       </h3>
       {proposal.note && <p>{proposal.note}</p>}
       {proposal.why && <p className="jp-CodeAgent-why">{proposal.why}</p>}
-      {isCode ? (
+      {isCode || proposal.kind === 'call' ? (
         <CodeToApprove proposal={proposal} code={code} onChange={setCode} />
       ) : (
         <pre className="jp-CodeAgent-plain" tabIndex={0}>
@@ -71,7 +72,7 @@ export function Approval(props: {
       {proposal.kind === 'mount' ? (
         <p className="jp-CodeAgent-quiet">{trans.__('A yes is for these files, until the kernel ends.')}</p>
       ) : (
-        <Scope notebook={notebookScope} onChange={setNotebookScope} />
+        <Scope kind={proposal.kind} notebook={notebookScope} onChange={setNotebookScope} />
       )}
       <label className="jp-CodeAgent-reason">
         {trans.__('Why not? Goes back to the model')}
@@ -172,7 +173,11 @@ function CodeToApprove(props: {
   );
 }
 
-function Scope(props: { notebook: boolean; onChange: (notebook: boolean) => void }): JSX.Element {
+function Scope(props: {
+  kind: IProposal['kind'];
+  notebook: boolean;
+  onChange: (notebook: boolean) => void;
+}): JSX.Element {
   const { trans } = useServices();
   const name = useId();
   const choice = (notebook: boolean, label: string): JSX.Element => (
@@ -190,7 +195,12 @@ function Scope(props: { notebook: boolean; onChange: (notebook: boolean) => void
     <fieldset className="jp-CodeAgent-scope">
       <legend>{trans.__('A yes is for')}</legend>
       {choice(false, trans.__('this once'))}
-      {choice(true, trans.__('all of this kind in this notebook'))}
+      {choice(
+        true,
+        props.kind === 'call'
+          ? trans.__('all calls of this function in this notebook')
+          : trans.__('all of this kind in this notebook')
+      )}
     </fieldset>
   );
 }

@@ -5,6 +5,7 @@ import type { IChatMessage, IStep } from '../record';
 import { stepProblem } from '../timeline';
 import { resultWord } from '../words';
 import { Fold } from './basics';
+import { Calls } from './calls';
 import { CopyableCode } from './codeview';
 import { DecisionLine } from './decision';
 import { Outputs } from './outputs';
@@ -47,6 +48,7 @@ export function StepBody(props: { step: IStep }): JSX.Element {
         </p>
       )}
       {result?.reason && <p className="jp-CodeAgent-error">{result.reason}</p>}
+      <Calls calls={result?.calls ?? []} />
       <Outputs outputs={outputs} />
       {result?.notes.map(note => (
         <p key={note} className="jp-CodeAgent-quiet">

@@ -1,0 +1,43 @@
+import React from 'react';
+
+import { formatSeconds } from '../format';
+import type { IToolCall } from '../record';
+import { useServices } from './services';
+
+/** The user's functions that the code has called, with what came of each call. */
+export function Calls(props: { calls: readonly IToolCall[] }): JSX.Element | null {
+  const { trans } = useServices();
+  if (props.calls.length === 0) {
+    return null;
+  }
+  const said = (call: IToolCall): string =>
+    ({
+      ok: `→ ${call.result}`,
+      failed: trans.__('failed: %1', call.result),
+      denied: trans.__('not allowed'),
+      refused: trans.__('not made: %1', call.result),
+      cancelled: trans.__('stopped')
+    })[call.status];
+  return (
+    <div className="jp-CodeAgent-calls">
+      <p className="jp-CodeAgent-quiet">{trans.__('Called in your kernel (%1)', props.calls.length)}</p>
+      <ol>
+        {props.calls.map((call, i) => (
+          <li key={i} data-status={call.status}>
+            <code>{call.call}</code> {said(call)}
+            <span className="jp-CodeAgent-quiet">
+              {[
+                call.line !== null ? trans.__('line %1', call.line) : '',
+                call.earlier ? trans.__('as before, not called again') : formatSeconds(call.duration_s),
+                call.decided_by === 'policy' ? '' : trans.__('asked')
+              ]
+                .filter(Boolean)
+                .map(part => ` · ${part}`)
+                .join('')}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
