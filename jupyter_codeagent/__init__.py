@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jupyter_codeagent.tools.registry import agent_tool
+
+__all__ = ["agent_tool"]
 
 
-def __getattr__(name: str) -> str:
-    """`__version__`, looked up when asked for: `importlib.metadata` is not needed to load the magic."""
+def __getattr__(name: str) -> Any:
+    """`agent_tool` and `__version__`, looked up when asked for: neither is needed to load the magic."""
+    if name == "agent_tool":
+        from jupyter_codeagent.tools.registry import agent_tool
+
+        return agent_tool
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib.metadata import PackageNotFoundError, version

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 
@@ -33,7 +33,8 @@ from jupyter_codeagent.placement import show_outputs
 from jupyter_codeagent.preparation import cost_lines
 from jupyter_codeagent.prompts.interpolate import fill, find_expressions
 from jupyter_codeagent.session import AgentSession
-from jupyter_codeagent.values import AgentRun
+from jupyter_codeagent.tools.tool import stub_line, tool_of
+from jupyter_codeagent.values import AgentRun, ToolPolicy
 from jupyter_codeagent.variables.sharing import Shared, parse_targets
 from jupyter_codeagent.variables.visible import check_columns
 
@@ -51,6 +52,7 @@ SUBCOMMANDS: dict[str, str] = {
     "accept RUN": "mark the run's cells as accepted",
     "discard RUN": "remove the run's pending cells",
     "apply RUN": "run the run's code in YOUR kernel, after a yes",
+    "tool [add|remove NAME]": "the functions that code may call; `add NAME [auto|ask|deny]` lets it call one",
     "pull NAME": "copy a variable of the sandbox into your kernel, as data",
     "undo": "remove the cells of the last run",
     "stop": "stop the run under way",
@@ -184,6 +186,7 @@ class AgentMagics(Magics):
             "accept": lambda run: self._mark(run, "accepted"),
             "discard": lambda run: self._mark(run, "discarded"),
             "apply": self._apply,
+            "tool": self._tool,
             "pull": self._pull,
             "undo": lambda _: self._mark("", "discarded"),
             "stop": lambda _: print("Stopping." if self.session.stop() else "Nothing is running."),
@@ -272,6 +275,29 @@ class AgentMagics(Magics):
     def _apply(self, run_id: str) -> None:
         run: AgentRun = self.session.book.find(run_id)
         self.session.results.apply(run, find_place(self.shell))
+
+    def _tool(self, words: str) -> None:
+        tools = self.session.tools
+        match words.split():
+            case []:
+                pass
+            case ["add", name]:
+                tools.add(tool_of(self._function(name), name=name))
+            case ["add", name, policy]:
+                tools.add(tool_of(self._function(name), name=name, policy=cast("ToolPolicy", policy)))
+            case ["remove", name]:
+                tools.remove(name)
+            case _:
+                raise UsageError("%agent tool, %agent tool add NAME [auto|ask|deny], or %agent tool remove NAME.")
+        lines = [f"{tool.stub.policy:<5} {stub_line(tool.stub)}" for tool in tools.tools().values()]
+        print(
+            "\n".join(lines) or "Code may call none of your functions; `@agent_tool` or `%agent tool add` lets it."
+        )
+
+    def _function(self, name: str) -> object:
+        if name not in self.shell.user_ns:
+            raise UsageError(f"There is no function {name!r} in this notebook.")
+        return self.shell.user_ns[name]
 
     def _pull(self, name: str) -> None:
         if not name.isidentifier():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -60,11 +60,15 @@ from jupyter_codeagent.recorder import RunRecorder
 from jupyter_codeagent.replay import is_same_question, replay
 from jupyter_codeagent.results import ResultDecisions
 from jupyter_codeagent.runbook import RunBook
+from jupyter_codeagent.sandbox.protocol import CodeRunner
 from jupyter_codeagent.sandbox.seat import SandboxSeat
 from jupyter_codeagent.session_settings import SessionSettings
 from jupyter_codeagent.settings import Settings
 from jupyter_codeagent.shown import ShownVariables
 from jupyter_codeagent.sidecar import Sidecar
+from jupyter_codeagent.tools.desk import CallDesk, Limits, ToolRunner
+from jupyter_codeagent.tools.registry import REGISTRY
+from jupyter_codeagent.tools.told import calls_note, functions_text, with_tools, without_tools
 from jupyter_codeagent.values import (
     KEPT_STATES,
     AgentRun,
@@ -102,6 +106,9 @@ class AgentSession:
             live=self.live, hiding=self.hiding, models=self.models, find_model=self.find_model
         )
         self.sidecar = Sidecar(max_bytes=settings.max_transfer_bytes)
+        self.tools = REGISTRY
+        self._granted_tools: set[str] = set()
+        self._desk: CallDesk | None = None
         self._task: BackgroundTask[AgentRun] | None = None
         self._running_id = ""
         self._recorder: RunRecorder | None = None
@@ -194,22 +201,28 @@ class AgentSession:
             self.sidecar.present.undo_attempt()  # what a failed run did to the copies is told to nobody
         live = self.hiding.visible()
         self.hiding.check(options, live.withheld)
+        tools = self.tools.tools()
+        variables = without_tools(live.values, tools)
 
         def described(values: Mapping[str, Any]) -> tuple[VariableSummary, ...]:
             return describe(values, privacy=settings.privacy, mentioned=prompt)
 
-        summaries = described(live.values)
-        choice = self._choose(live.values, summaries, prompt, options, settings, place)
+        summaries = described(variables)
+        choice = self._choose(variables, summaries, prompt, options, settings, place)
         settings = self._with_files(settings)
         manifest = self.sidecar.export(
             choice.values, choice.names, required=choice.required, max_bytes=settings.max_transfer_bytes
         )
         summaries = choice.described(summaries, described)
-        told = self.live_context.tell(summaries, live.values, prompt, settings, endpoint)
-        run = new_run(
-            build_request(prompt, options, place, settings, endpoint), choice.complete(manifest), told.context.text
-        )
-        run = replace(run, notes=choice.run_notes)
+        told = self.live_context.tell(summaries, variables, prompt, settings, endpoint)
+        request = build_request(prompt, options, place, settings, endpoint)
+        manifest, notes = choice.complete(manifest), choice.run_notes
+        if tools:
+            if request.candidates == 1:
+                manifest = with_tools(manifest, tools)
+            else:
+                notes = (*notes, "your functions were not offered: each of several programs would have called them")
+        run = replace(new_run(request, manifest, told.context.text), notes=notes)
         turns = self._masked(self.book.turns_before(run, self._defined()))
         run = self._with_differences(run, turns)
         more = run.context.removeprefix(told.context.text)
@@ -237,7 +250,8 @@ class AgentSession:
         changes = seat.changes_of(run.manifest) if seat is not None else ()
         seen = "\n".join((run.context, *(turn.code for turn in turns)))
         made = told_made((line for turn in turns for line in turn.made), run.context)
-        lines = [line for line in (run.context, made, told_differences(changes, seen)) if line]
+        told = (run.context, made, told_differences(changes, seen), functions_text(run.manifest.tools))
+        lines = [line for line in told if line]
         return replace(run, context="\n".join(lines))
 
     def _record_unprepared(self, prompt: str, options: RunOptions, place: Place, error: CodeAgentError) -> None:
@@ -270,6 +284,11 @@ class AgentSession:
             raise
         finally:
             self._task, self._running_id, self._recorder = None, "", None
+            desk, self._desk = self._desk, None
+            if desk is not None:
+                desk.close()
+        if desk is not None and desk.of_run:
+            run = replace(run, notes=(*run.notes, calls_note(desk.of_run)))
         recorder.changed(run)
         return recorder.latest.run
 
@@ -330,18 +349,22 @@ class AgentSession:
         def decide(proposal: Proposal) -> Awaitable[Decision]:
             return gate.decide(proposal, run.request.approve)
 
+        runner: CodeRunner = seat
+        if run.manifest.tools:
+            self._desk = self._desk_for(run, settings, decide)
+            runner = ToolRunner(seat, self._desk)
         if known is not None:
-            replayed = await replay(run, known, decide=decide, runner=seat, watcher=recorder)
+            replayed = await replay(run, known, decide=decide, runner=runner, watcher=recorder)
             if replayed is not None:
                 return replace(replayed, replayed_from=known.id)
         tools = Tools(
             model=await self.models.open(
                 prepared.endpoint, settings.model, on_loading=lambda: recorder.progress(run, "loading")
             ),
-            runner=seat,
+            runner=runner,
             decide=decide,
             watcher=recorder,
-            defined=lambda: seat.names,
+            defined=lambda: (*seat.names, *(stub.name for stub in run.manifest.tools)),
             undo_attempt=seat.undo_attempt,
             max_tokens=settings.model.max_tokens,
             temperature=settings.model.temperature,
@@ -353,6 +376,19 @@ class AgentSession:
         if run.request.candidates == 1:
             return await run_agent(run, prepared.turns, tools)
         return await run_candidates(run, prepared.turns, tools, lambda: self._extra_seat(settings))
+
+    def _desk_for(
+        self, run: AgentRun, settings: Settings, decide: Callable[[Proposal], Awaitable[Decision]]
+    ) -> CallDesk:
+        return CallDesk(
+            self.tools.tools(),
+            run_id=run.id,
+            decide=decide,
+            granted=self._granted_tools,
+            on_main_thread=self.background.on_main_thread,
+            spool=self.sidecar.spool,
+            limits=Limits(argument_bytes=settings.max_return_bytes, result_bytes=settings.max_transfer_bytes),
+        )
 
     @asynccontextmanager
     async def _extra_seat(self, settings: Settings) -> AsyncIterator[SandboxSeat]:

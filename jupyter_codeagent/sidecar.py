@@ -25,7 +25,7 @@ class Sidecar:
 
     def __init__(self, *, max_bytes: int) -> None:
         self._directory = SpoolDirectory(max_bytes=max_bytes)
-        self._spool = Spool(self._directory.path, max_bytes=max_bytes)
+        self.spool = Spool(self._directory.path, max_bytes=max_bytes)
         """`max_bytes` is for the choice of its place; what holds comes with each export."""
         self._policy: SandboxPolicy | None = None
         self._pool: SparePool | None = None
@@ -40,12 +40,12 @@ class Sidecar:
         self, variables: Mapping[str, Any], names: Sequence[str], *, required: bool, max_bytes: int
     ) -> Manifest:
         """See `Spool.export`. Main thread."""
-        self._spool.max_bytes = max_bytes
-        return self._spool.export(variables, names, required=required)
+        self.spool.max_bytes = max_bytes
+        return self.spool.export(variables, names, required=required)
 
     def digest(self, manifest: Manifest) -> str:
         """See `Spool.digest`. Any thread."""
-        return self._spool.digest(manifest)
+        return self.spool.digest(manifest)
 
     async def seat(self, policy: SandboxPolicy) -> SandboxSeat:
         """The seat under this policy; with another one than before, the old sandboxes are gone."""
@@ -72,12 +72,12 @@ class Sidecar:
 
     def forget_copies(self) -> None:
         """Remove them all: something that is in them was hidden, and every sandbox can read their directory."""
-        self._spool.close()
+        self.spool.close()
 
     async def close(self) -> None:
         """End all sandboxes, remove all copies."""
         await self._end()
-        self._spool.close()
+        self.spool.close()
         self._directory.close()
 
     async def _end(self) -> None:

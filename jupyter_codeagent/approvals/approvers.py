@@ -20,6 +20,7 @@ QUESTIONS: Mapping[ProposalKind, str] = {
     "apply": "Run this code in YOUR kernel?",
     "overwrite": "Overwrite your variables?",
     "mount": "Let the sandbox read your files?",
+    "call": "Call your function in YOUR kernel?",
 }
 """The panel has its own, in the user's language."""
 

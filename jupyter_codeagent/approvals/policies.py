@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from jupyter_codeagent.values import ApprovalPolicy, ProposalKind
 
-ALWAYS_ASK: frozenset[ProposalKind] = frozenset({"apply", "overwrite", "mount"})
+ALWAYS_ASK: frozenset[ProposalKind] = frozenset({"apply", "overwrite", "mount", "call"})
 """Touch the live kernel, or widen the sandbox: asked whatever the policy."""
 
-PER_ITEM: frozenset[ProposalKind] = frozenset({"mount"})
-"""A yes to one file is none to others: it is remembered for that file alone (`mounts`)."""
+PER_ITEM: frozenset[ProposalKind] = frozenset({"mount", "call"})
+"""A yes to one file or function is none to others: it is remembered for that alone (`mounts`, `tools`)."""
 
 
 def needs_person(policy: ApprovalPolicy, kind: ProposalKind, granted: frozenset[ProposalKind]) -> bool:

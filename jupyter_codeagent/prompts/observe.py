@@ -19,6 +19,7 @@ SEARCHED_CHARS = 4 * MAX_CHARS
 """Of the outputs, where what is personal in them is looked for."""
 MAX_MESSAGE = 300
 MAX_NAME = 80
+MAX_CALLS = 5
 FIGURE = "[figure shown to the user]"
 NO_OUTPUT = "(no output)"
 _WHOLE = "Reply with the whole corrected program in one ```python block."
@@ -83,9 +84,19 @@ def error_text(error: ExecutionError, code: str) -> str:
     return f"{_clean(error.ename).split(chr(10))[0][:MAX_NAME]}{place}: {message}{shown}"
 
 
+def calls_line(result: ExecutionResult) -> str:
+    """What the program has called before it failed: it must not fear to call it again, nor think it is undone."""
+    done = dict.fromkeys(call.call for call in result.calls if call.status == "ok")
+    if not done:
+        return ""
+    shown = ", ".join(list(done)[:MAX_CALLS])
+    more = f" and {len(done) - MAX_CALLS} more" if len(done) > MAX_CALLS else ""
+    return f"Calls done: {shown}{more}. They are not made twice; the same call returns the same result.\n"
+
+
 def repair_message(result: ExecutionResult, code: str, *, mask: Mask = unmasked) -> str:
     """The user message after code that failed."""
-    return f"{observe(result, code, mask=mask)}\n\nCorrect the code. {_WHOLE}"
+    return f"{observe(result, code, mask=mask)}\n{mask(calls_line(result))}\nCorrect the code. {_WHOLE}"
 
 
 def check_message(result: ExecutionResult, code: str, concern: str, *, mask: Mask = unmasked) -> str:

@@ -1,0 +1,292 @@
+"""The calls of one run: each is counted, decided, made in the live kernel, answered and recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import inspect
+import json
+import time
+import uuid
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
+
+from jupyter_codeagent.errors import RejectedDataError, VariableError
+from jupyter_codeagent.sandbox.protocol import CallingRunner
+from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
+from jupyter_codeagent.tools.arguments import ArgumentError, bind, brief, call_text, parse_call
+from jupyter_codeagent.tools.faults import denied, explained
+from jupyter_codeagent.tools.tool import Tool
+from jupyter_codeagent.transfer.unpack import unpack
+from jupyter_codeagent.values import (
+    CopiedVariable,
+    DecidedBy,
+    Decision,
+    ExecutionResult,
+    Output,
+    Proposal,
+    ToolCall,
+    ToolCallStatus,
+)
+from jupyter_codeagent.variables.withheld import masked
+
+MAX_CALLS_PER_EXECUTION = 100
+MAX_CALLS_PER_RUN = 1000
+MAX_PLAIN_BYTES = 64 << 10
+"""Of a result that goes as JSON; what is larger, or no plain value, goes as a copy."""
+PROPOSED_CHARS = 20_000
+Result = TypeVar("Result")
+
+
+class MainThread(Protocol):
+    """`Background.on_main_thread`: where the user's objects are, while the cell waits."""
+
+    async def __call__(self, call: Callable[[], Result]) -> Result: ...
+
+
+class Spool(Protocol):
+    """Where copies of results are laid down for the sandbox."""
+
+    def write(self, name: str, value: Any, max_bytes: int) -> CopiedVariable: ...
+
+    def discard(self, copy: CopiedVariable) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Of one run."""
+
+    argument_bytes: int
+    """Of one call."""
+    result_bytes: int
+    """Of all results that are copied."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Made:
+    answer: CallAnswer
+    call: ToolCall
+
+
+class CallDesk:
+    """One execution at a time: `begin`, then `answer` for each call, on the background loop.
+
+    A call that was made or denied in this run is not made or asked again: programs are run again, corrected, and
+    what they have called has happened. Its result is given again, as many times as it was called.
+    """
+
+    def __init__(
+        self,
+        tools: Mapping[str, Tool],
+        *,
+        run_id: str,
+        decide: Callable[[Proposal], Awaitable[Decision]],
+        granted: set[str],
+        on_main_thread: MainThread,
+        spool: Spool,
+        limits: Limits,
+    ) -> None:
+        """`granted` are tools whose calls got a yes for the whole notebook; more are added to it."""
+        self._tools = tools
+        self._run_id = run_id
+        self._decide = decide
+        self._granted = granted
+        self._on_main_thread = on_main_thread
+        self._spool = spool
+        self._limits = limits
+        self._one_at_a_time = asyncio.Lock()
+        self._made: dict[str, list[_Made]] = {}
+        self._given: Counter[str] = Counter()
+        self._copies: list[CopiedVariable] = []
+        self._copied_bytes = 0
+        self._count = self._count_of_run = 0
+        self.calls: tuple[ToolCall, ...] = ()
+        """Of the present execution, in the order in which they ended."""
+        self.of_run: tuple[ToolCall, ...] = ()
+        """Those that were made, or denied, in the whole run."""
+
+    def begin(self) -> None:
+        """An execution begins."""
+        self.calls = ()
+        self._given.clear()
+        self._count = 0
+
+    def close(self) -> None:
+        """The run is over: copies of results are removed."""
+        for copy in self._copies:
+            self._spool.discard(copy)
+        self._copies.clear()
+
+    async def answer(self, request: CallRequest) -> CallAnswer:
+        """What the sandbox gets. Raises only for faults of ours."""
+        async with self._one_at_a_time:
+            key = _key(request)
+            self._given[key] += 1
+            earlier = self._made.get(key, [])
+            if len(earlier) >= self._given[key]:
+                known = earlier[self._given[key] - 1]
+                self.calls += (replace(known.call, line=request.line, earlier=True),)
+                return known.answer
+            made = await self._new_call(request)
+            self.calls += (made.call,)
+            if made.call.status in ("ok", "denied"):
+                self._made.setdefault(key, []).append(made)
+                self.of_run += (made.call,)
+            return made.answer
+
+    async def _new_call(self, request: CallRequest) -> _Made:
+        tool = self._tools.get(request.name)
+        self._count += 1
+        self._count_of_run += 1
+        if tool is None:
+            return _refused(request, "NameError", f"{request.name} is no function that the user lets code call")
+        if self._count > MAX_CALLS_PER_EXECUTION or self._count_of_run > MAX_CALLS_PER_RUN:
+            limit = (
+                f"{MAX_CALLS_PER_EXECUTION} calls of a cell"
+                if self._count > MAX_CALLS_PER_EXECUTION
+                else f"{MAX_CALLS_PER_RUN} calls of a run"
+            )
+            return _refused(request, "RuntimeError", f"{request.name} was not called: {limit} are the limit")
+        try:
+            arguments, _ = await asyncio.to_thread(unpack, request.arguments, max_bytes=self._limits.argument_bytes)
+            if not isinstance(arguments, dict) or not all(isinstance(name, str) for name in arguments):
+                raise RejectedDataError("The arguments are not given by name.")
+            bound = bind(tool, arguments)
+        except ArgumentError as problem:
+            return _refused(request, "TypeError", str(problem))
+        except RejectedDataError as problem:
+            return _refused(request, "ValueError", str(problem))
+        return await self._decided(tool, bound, request)
+
+    async def _decided(self, tool: Tool, bound: inspect.BoundArguments, request: CallRequest) -> _Made:
+        decided_by: DecidedBy = "policy"
+        if tool.stub.policy == "deny":
+            reason = f"the user does not let code call {tool.name}"
+            return _made(tool, bound, request, "denied", denied(reason), result=reason)
+        if tool.stub.policy == "ask" and tool.name not in self._granted:
+            decision = await self._decide(self._proposal(tool, bound, request))
+            decided_by = decision.decided_by
+            if decision.action == "reject":
+                reason = f"the user does not allow this call of {tool.name}" + (
+                    f": {decision.reason}" if decision.reason else ""
+                )
+                return _made(tool, bound, request, "denied", denied(reason), result=reason, decided_by=decided_by)
+            if decision.scope == "notebook":
+                self._granted.add(tool.name)
+            if decision.edited:
+                try:
+                    bound = parse_call(tool, decision.code)
+                except ArgumentError as problem:
+                    return _refused(request, "TypeError", f"the user changed the call, but {problem}")
+        return await self._call(tool, bound, request, decided_by)
+
+    def _proposal(self, tool: Tool, bound: inspect.BoundArguments, request: CallRequest) -> Proposal:
+        at = f"line {request.line} of the program calls" if request.line is not None else "the program calls"
+        code = call_text(tool.name, bound, max_chars=PROPOSED_CHARS, max_value_chars=PROPOSED_CHARS)
+        return Proposal(
+            id=uuid.uuid4().hex[:12],
+            run_id=self._run_id,
+            kind="call",
+            code=code,
+            note=f"{at[:1].upper()}{at[1:]} your function {tool.name}{tool.stub.signature}.",
+        )
+
+    async def _call(
+        self, tool: Tool, bound: inspect.BoundArguments, request: CallRequest, decided_by: DecidedBy
+    ) -> _Made:
+        """On the main thread; a coroutine on the background loop."""
+        started = time.monotonic()
+        try:
+            if inspect.iscoroutinefunction(tool.function):
+                value = await tool.function(*bound.args, **bound.kwargs)
+            else:
+                value = await self._on_main_thread(lambda: tool.function(*bound.args, **bound.kwargs))
+        except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: the code is told)
+            answer = explained(problem)
+            text = f"{answer.ename}: {answer.evalue}"
+            duration_s = time.monotonic() - started
+            return _made(
+                tool, bound, request, "failed", answer, result=text, decided_by=decided_by, duration_s=duration_s
+            )
+        duration_s = time.monotonic() - started
+        try:
+            answer, text = await self._on_main_thread(lambda: (self._packed(tool.name, value), brief(value)))
+        except VariableError as problem:
+            answer, text = CallAnswer(ename="RuntimeError", evalue=str(problem)), str(problem)
+        return _made(tool, bound, request, "ok", answer, result=text, decided_by=decided_by, duration_s=duration_s)
+
+    def _packed(self, name: str, value: Any) -> CallAnswer:
+        """Main thread."""
+        if is_plain(value) and len(json.dumps(value)) <= MAX_PLAIN_BYTES:
+            return CallAnswer(value=value)
+        copy = self._spool.write(f"{name}()", value, self._limits.result_bytes - self._copied_bytes)
+        self._copies.append(copy)
+        self._copied_bytes += copy.size_bytes
+        return CallAnswer(copy=copy)
+
+
+@dataclass(frozen=True)
+class ToolRunner:
+    """A `CodeRunner` whose code calls the tools of a desk."""
+
+    runner: CallingRunner
+    desk: CallDesk
+
+    async def execute(
+        self, code: str, *, timeout_s: float, on_output: Callable[[Output], None] | None = None
+    ) -> ExecutionResult:
+        """See `CodeRunner.execute`; the result tells which calls there were."""
+        self.desk.begin()
+        result = await self.runner.execute(code, timeout_s=timeout_s, on_output=on_output, on_call=self.desk.answer)
+        return replace(result, calls=self.desk.calls)
+
+
+def is_plain(value: object) -> bool:
+    """Whether JSON gives back the same value, types included."""
+    kind = type(value)
+    if value is None or kind in (bool, int, str):
+        return True
+    if kind is float:
+        return True  # Python's JSON has words for what is not finite
+    if kind is list:
+        return all(is_plain(item) for item in value)  # type: ignore[attr-defined]
+    if kind is dict:
+        return all(type(key) is str and is_plain(item) for key, item in value.items())  # type: ignore[attr-defined]
+    return False
+
+
+def _key(request: CallRequest) -> str:
+    """Equal for calls that are the same, as the sandbox wrote them."""
+    arguments = request.arguments
+    head = json.dumps([request.name, arguments.kind, arguments.meta_json])
+    return hashlib.sha256(head.encode() + b"\0" + arguments.data).hexdigest()
+
+
+def _made(
+    tool: Tool,
+    bound: inspect.BoundArguments,
+    request: CallRequest,
+    status: ToolCallStatus,
+    answer: CallAnswer,
+    *,
+    result: str,
+    decided_by: DecidedBy = "policy",
+    duration_s: float = 0.0,
+) -> _Made:
+    call = ToolCall(
+        tool=tool.name,
+        call=masked(call_text(tool.name, bound), ()),
+        status=status,
+        line=request.line,
+        result=masked(result, ()),
+        decided_by=decided_by,
+        duration_s=duration_s,
+    )
+    return _Made(answer=answer, call=call)
+
+
+def _refused(request: CallRequest, ename: str, why: str) -> _Made:
+    call = ToolCall(tool=request.name, call=f"{request.name}(…)", status="refused", line=request.line, result=why)
+    return _Made(answer=CallAnswer(ename=ename, evalue=why), call=call)

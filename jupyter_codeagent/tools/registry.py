@@ -1,0 +1,67 @@
+"""The tools of this kernel. One kernel has one user, so there is one registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.tools.tool import Tool, tool_of
+from jupyter_codeagent.values import ToolPolicy
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class ToolRegistry:
+    """Changes at any time; a run works with the tools that there were when it began."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, Tool] = {}
+
+    def add(self, tool: Tool) -> None:
+        """In place of one of the same name: cells that declare a tool are run again."""
+        self._tools[tool.name] = tool
+
+    def remove(self, name: str) -> None:
+        """Raises UsageError if there is none of this name."""
+        if name not in self._tools:
+            known = f"there are {', '.join(self._tools)}" if self._tools else "there is none"
+            raise UsageError(f"{name!r} is no tool; {known}.")
+        del self._tools[name]
+
+    def tools(self) -> dict[str, Tool]:
+        """By name, in the order of names: what is told of them must not change with the order of cells."""
+        return dict(sorted(self._tools.items()))
+
+
+REGISTRY = ToolRegistry()
+
+
+@overload
+def agent_tool(function: Function, /) -> Function: ...
+@overload
+def agent_tool(*, name: str = ..., policy: ToolPolicy = ...) -> Callable[[Function], Function]: ...
+def agent_tool(function: Any = None, /, *, name: str = "", policy: ToolPolicy = "ask") -> Any:
+    """Let code that `%%agent` runs in its sandbox call this function, which runs here, in your kernel.
+
+    Parameters
+    ----------
+    name
+        Under which the code calls it; the function's own by default.
+    policy
+        ``auto``: each call is made at once; for functions that only read. ``ask``: each waits for your yes.
+        ``deny``: none is made; the model still knows of it.
+
+    Raises
+    ------
+    UsageError
+        The name means something else in Python, or the signature cannot be read.
+    """
+    if function is None:
+        return lambda decorated: _add(decorated, name, policy)
+    return _add(function, name, policy)
+
+
+def _add(function: Function, name: str, policy: ToolPolicy) -> Function:
+    REGISTRY.add(tool_of(function, name=name, policy=policy))
+    return function

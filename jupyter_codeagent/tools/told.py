@@ -1,0 +1,66 @@
+"""What is said of tools: to the model before it writes, to the user after the run. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.models.tokens import estimate_tokens
+from jupyter_codeagent.tools.registry import agent_tool
+from jupyter_codeagent.tools.tool import Tool, stub_line
+from jupyter_codeagent.values import Manifest, ToolCall, ToolStub
+
+MAX_LINES = 20
+MAX_TOKENS = 800
+"""Of the lines of all functions; what is over either is found by `tools.search` while the code runs."""
+HEADING = "Functions you can call; they run outside and return data:"
+
+
+def with_tools(manifest: Manifest, tools: Mapping[str, Tool]) -> Manifest:
+    """The manifest with the stubs of these tools.
+
+    Raises
+    ------
+    UsageError
+        A variable that is copied has the name of a tool.
+    """
+    both = [copied.name for copied in manifest.copied if copied.name in tools]
+    if both:
+        raise UsageError(
+            f"{both[0]!r} is a variable for the sandbox and a function that code may call: rename one of them, or "
+            f"remove the function with `%agent tool remove {both[0]}`."
+        )
+    return replace(manifest, tools=tuple(tool.stub for tool in tools.values()))
+
+
+def without_tools(variables: Mapping[str, Any], tools: Mapping[str, Tool]) -> dict[str, Any]:
+    """The variables that are not the functions of these tools, nor what declares them: those are told by line."""
+    functions = {id(tool.function) for tool in tools.values()} | {id(agent_tool)}
+    return {name: value for name, value in variables.items() if not tools or id(value) not in functions}
+
+
+def functions_text(stubs: Sequence[ToolStub]) -> str:
+    """For the model, a line each; those that are never called are not told of. Empty if there are none."""
+    allowed = [stub for stub in stubs if stub.policy != "deny"]
+    lines: list[str] = []
+    for stub in allowed:
+        line = stub_line(stub)
+        if len(lines) == MAX_LINES or estimate_tokens("\n".join((*lines, line))) > MAX_TOKENS:
+            break
+        lines.append(line)
+    if len(lines) < len(allowed):
+        lines.append(f"# and {len(allowed) - len(lines)} more: print(tools.search('words')) lists those that match")
+    return "\n".join((HEADING, *lines)) if lines else ""
+
+
+def calls_note(calls: Sequence[ToolCall]) -> str:
+    """``called weather 3 times, send_mail once (denied)``; empty if there were none."""
+    counts = Counter((call.tool, call.status) for call in calls)
+    parts = [
+        f"{tool} {'once' if count == 1 else f'{count} times'}{'' if status == 'ok' else f' ({status})'}"
+        for (tool, status), count in counts.items()
+    ]
+    return f"called {', '.join(parts)}" if parts else ""

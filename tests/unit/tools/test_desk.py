@@ -1,0 +1,262 @@
+"""Calls of one run: decided, made, answered, recorded; the sandbox is a forged request each time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from jupyter_codeagent.errors import VariableError
+from jupyter_codeagent.inside.send import pack
+from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
+from jupyter_codeagent.tools import desk as desk_module
+from jupyter_codeagent.tools.desk import CallDesk, Limits, is_plain
+from jupyter_codeagent.tools.tool import Tool, tool_of
+from jupyter_codeagent.values import CopiedVariable, Decision, PackedValue, Proposal, ToolPolicy
+
+
+class SpoolDouble:
+    def __init__(self) -> None:
+        self.written: list[Any] = []
+        self.discarded: list[CopiedVariable] = []
+
+    def write(self, name: str, value: Any, max_bytes: int) -> CopiedVariable:
+        if max_bytes < 100:
+            raise VariableError(f"{name!r} is too large.")
+        self.written.append(value)
+        return CopiedVariable(name=name, type_name=type(value).__name__, size_bytes=100)
+
+    def discard(self, copy: CopiedVariable) -> None:
+        self.discarded.append(copy)
+
+
+class People:
+    """Who decides, and what was asked."""
+
+    def __init__(self, *answers: Decision) -> None:
+        self.answers = list(answers)
+        self.asked: list[Proposal] = []
+
+    async def decide(self, proposal: Proposal) -> Decision:
+        self.asked.append(proposal)
+        return self.answers.pop(0)
+
+
+def yes(code: str = "", *, scope: Any = "once") -> Decision:
+    return Decision(action="approve", code=code, decided_by="panel", scope=scope, edited=bool(code))
+
+
+NO = Decision(action="reject", code="", decided_by="panel", reason="too dear")
+
+
+async def directly(call: Callable[[], Any]) -> Any:
+    return call()
+
+
+def desk_of(
+    *tools: Tool, people: People | None = None, granted: set[str] | None = None, result_bytes: int = 1 << 20
+) -> CallDesk:
+    return CallDesk(
+        {tool.name: tool for tool in tools},
+        run_id="r1",
+        decide=(people or People()).decide,
+        granted=set() if granted is None else granted,
+        on_main_thread=directly,
+        spool=SpoolDouble(),
+        limits=Limits(argument_bytes=1 << 20, result_bytes=result_bytes),
+    )
+
+
+def request(name: str, *, number: int = 1, **arguments: Any) -> CallRequest:
+    kind, meta, data = pack(arguments, 1 << 20)
+    assert kind in ("json", "parts")
+    packed = PackedValue(kind=kind, meta_json=meta, data=data)  # type: ignore[arg-type]
+    return CallRequest(number=number, name=name, line=3, arguments=packed)
+
+
+def answers(desk: CallDesk, *requests: CallRequest) -> list[CallAnswer]:
+    async def all_of_them() -> list[CallAnswer]:
+        desk.begin()
+        return [await desk.answer(one) for one in requests]
+
+    return asyncio.run(all_of_them())
+
+
+def recording(name: str, policy: ToolPolicy, result: Any = None) -> tuple[Tool, list[Any]]:
+    made: list[Any] = []
+
+    def function(x: Any = None) -> Any:
+        made.append(x)
+        if isinstance(result, Exception):
+            raise result
+        return x if result is None else result
+
+    return tool_of(function, name=name, policy=policy), made
+
+
+def test_a_call_of_an_auto_tool_is_made_at_once_and_recorded() -> None:
+    tool, made = recording("read", "auto")
+    desk = desk_of(tool)
+    [answer] = answers(desk, request("read", x=[1, "a"]))
+    assert (answer.value, made) == ([1, "a"], [[1, "a"]])
+    [call] = desk.calls
+    assert (call.call, call.status, call.line, call.result) == ("read([1, 'a'])", "ok", 3, "[1, 'a']")
+    assert call.decided_by == "policy"
+
+
+def test_a_call_of_an_ask_tool_waits_for_a_person_who_sees_the_whole_call() -> None:
+    tool, made = recording("send", "ask")
+    people = People(yes())
+    desk = desk_of(tool, people=people)
+    answers(desk, request("send", x="y" * 1000))
+    assert made == ["y" * 1000]
+    assert people.asked[0].code == f"send({'y' * 1000!r})"
+    assert people.asked[0].kind == "call"
+    assert people.asked[0].note == "Line 3 of the program calls your function send(x: Any = None) -> Any."
+    assert desk.calls[0].decided_by == "panel"
+
+
+def test_denied_is_a_permission_error_in_the_program_and_nothing_is_called() -> None:
+    tool, made = recording("send", "ask")
+    never, made_never = recording("never", "deny")
+    desk = desk_of(tool, never, people=People(NO))
+    refused, forbidden = answers(desk, request("send", x=1), request("never", number=2))
+    assert (refused.ename, "too dear" in refused.evalue) == ("PermissionError", True)
+    assert forbidden.ename == "PermissionError"
+    assert made == made_never == []
+    assert [call.status for call in desk.calls] == ["denied", "denied"]
+
+
+def test_a_person_may_change_the_arguments() -> None:
+    tool, made = recording("send", "ask")
+    desk = desk_of(tool, people=People(yes("send('ada')"), yes("send(open('x'))")))
+    answer, refused = answers(desk, request("send", x="bob"), request("send", number=2, x="eve"))
+    assert (answer.value, made) == ("ada", ["ada"])
+    assert desk.calls[0].call == "send('ada')"
+    assert refused.ename == "TypeError"
+    assert desk.calls[1].status == "refused"
+
+
+def test_a_yes_for_the_notebook_is_for_this_function_alone() -> None:
+    send, _ = recording("send", "ask")
+    pay, paid = recording("pay", "ask")
+    granted: set[str] = set()
+    people = People(yes(scope="notebook"), NO)
+    desk = desk_of(send, pay, people=people, granted=granted)
+    answers(desk, request("send", x=1), request("send", number=2, x=2), request("pay", number=3, x=3))
+    assert [proposal.code for proposal in people.asked] == ["send(1)", "pay(3)"]
+    assert (granted, paid) == ({"send"}, [])
+
+
+def test_what_was_called_in_this_run_is_not_called_again_when_the_program_runs_again() -> None:
+    tool, made = recording("send", "ask")
+    people = People(yes(), yes(), NO)
+    desk = desk_of(tool, people=people)
+    answers(desk, request("send", x=1), request("send", number=2, x=1))
+    again = answers(desk, request("send", x=1), request("send", number=2, x=1), request("send", number=3, x=1))
+    assert made == [1, 1]
+    assert [answer.value for answer in again[:2]] == [1, 1]
+    assert again[2].ename == "PermissionError", "one more than before is a new call"
+    assert [call.earlier for call in desk.calls] == [True, True, False]
+    assert len(people.asked) == 3
+    assert answers(desk, request("send", number=7, x=2, y=3))[0].ename == "TypeError"
+
+
+def test_a_no_stands_for_the_whole_run_and_a_failure_is_tried_again() -> None:
+    denied, _ = recording("send", "ask")
+    broken, tried = recording("read", "auto", ValueError("down"))
+    people = People(NO)
+    desk = desk_of(denied, broken, people=people)
+    for _ in range(2):
+        refused, failed = answers(desk, request("send", x=1), request("read", number=2, x=1))
+        assert (refused.ename, failed.ename, failed.evalue) == ("PermissionError", "ValueError", "down")
+    assert (len(people.asked), tried) == (1, [1, 1])
+
+
+def test_a_plain_result_goes_as_it_is_and_all_else_as_a_copy_that_goes_with_the_run() -> None:
+    frame = pd.DataFrame({"a": [1]})
+    table, _ = recording("table", "auto", frame)
+    desk = desk_of(table)
+    [answer] = answers(desk, request("table"))
+    assert answer.copy is not None
+    assert desk.calls[0].result == "DataFrame 1x1"
+    spool: Any = desk._spool
+    assert spool.written[0] is frame
+    desk.close()
+    assert spool.discarded == [answer.copy]
+
+
+def test_results_over_the_limit_of_a_run_are_refused_and_the_program_is_told() -> None:
+    table, _ = recording("table", "auto", pd.DataFrame({"a": [1]}))
+    desk = desk_of(table, result_bytes=150)
+    first, second = answers(desk, request("table", x=1), request("table", number=2, x=2))
+    assert first.copy is not None
+    assert (second.ename, "too large" in second.evalue) == ("RuntimeError", True)
+
+
+def test_async_functions_are_awaited() -> None:
+    async def later(x: int) -> int:
+        await asyncio.sleep(0)
+        return x + 1
+
+    desk = desk_of(tool_of(later, policy="auto"))
+    assert answers(desk, request("later", x=1))[0].value == 2
+
+
+def test_calls_of_a_cell_and_of_a_run_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desk_module, "MAX_CALLS_PER_EXECUTION", 2)
+    monkeypatch.setattr(desk_module, "MAX_CALLS_PER_RUN", 3)
+    tool, made = recording("read", "auto")
+    desk = desk_of(tool)
+    results = answers(desk, *(request("read", number=n, x=n) for n in range(1, 4)))
+    assert "2 calls of a cell are the limit" in results[2].evalue
+    results = answers(desk, request("read", number=1, x=9))
+    assert "3 calls of a run are the limit" in results[0].evalue
+    assert made == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "packed", "ename"),
+    [
+        ("other", PackedValue(kind="json", meta_json='{"dict": []}', data=b""), "NameError"),
+        ("read", PackedValue(kind="json", meta_json="[1]", data=b""), "ValueError"),
+        ("read", PackedValue(kind="json", meta_json='{"list": []}', data=b""), "ValueError"),
+        ("read", PackedValue(kind="json", meta_json='{"dict": [[1, 2]]}', data=b""), "ValueError"),
+        ("read", PackedValue(kind="json", meta_json="{", data=b""), "ValueError"),
+        ("read", PackedValue(kind="parts", meta_json='{"parts": [["arrow", "{}", 3]]}', data=b"xyz"), "ValueError"),
+        ("read", PackedValue(kind="json", meta_json='{"dict": [["self", 2]]}', data=b""), "TypeError"),
+        ("read", PackedValue(kind="json", meta_json='{"dict": []}', data=b"x" * (2 << 20)), "ValueError"),
+    ],
+)
+def test_a_forged_call_is_refused_and_nothing_is_called(name: str, packed: PackedValue, ename: str) -> None:
+    tool, made = recording("read", "auto")
+    desk = desk_of(tool)
+    [answer] = answers(desk, CallRequest(number=1, name=name, line=None, arguments=packed))
+    assert (answer.ename, made) == (ename, [])
+    assert desk.calls[0].status == "refused"
+    assert desk.of_run == ()
+
+
+def test_what_looks_secret_in_arguments_and_results_is_not_in_the_record() -> None:
+    tool, _ = recording("read", "auto", "token=ghp_abcdefghijklmnopqrstuvwxyz0123456789")
+    desk = desk_of(tool)
+    answers(desk, request("read", x="ada@example.org"))
+    assert "ghp_" not in desk.calls[0].result
+    assert "ada@example.org" not in desk.calls[0].call
+
+
+@pytest.mark.parametrize(
+    "value", [None, True, 3, 2**80, 1.5, "a", [1, [None]], {"a": {"b": []}}, float("inf")], ids=repr
+)
+def test_what_is_plain_is_the_same_after_json(value: Any) -> None:
+    assert is_plain(value)
+    assert json.loads(json.dumps(value)) == value
+
+
+@pytest.mark.parametrize("value", [(1,), {1: 2}, {"a": {3}}, b"x", pd.Timestamp("2013"), [pd.NA]], ids=repr)
+def test_what_json_would_change_is_not_plain(value: Any) -> None:
+    assert not is_plain(value)
