@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 
@@ -33,6 +33,7 @@ from jupyter_codeagent.placement import show_outputs
 from jupyter_codeagent.preparation import cost_lines
 from jupyter_codeagent.prompts.interpolate import fill, find_expressions
 from jupyter_codeagent.session import AgentSession
+from jupyter_codeagent.tools.mcp import target_of
 from jupyter_codeagent.tools.tool import stub_line, tool_of
 from jupyter_codeagent.values import AgentRun, ToolPolicy
 from jupyter_codeagent.variables.sharing import Shared, parse_targets
@@ -53,6 +54,7 @@ SUBCOMMANDS: dict[str, str] = {
     "discard RUN": "remove the run's pending cells",
     "apply RUN": "run the run's code in YOUR kernel, after a yes",
     "tool [add|remove NAME]": "the functions that code may call; `add NAME [auto|ask|deny]` lets it call one",
+    "mcp [add NAME [auto] COMMAND…|URL]": "the MCP servers whose tools code may call; `remove NAME` ends one",
     "pull NAME": "copy a variable of the sandbox into your kernel, as data",
     "undo": "remove the cells of the last run",
     "stop": "stop the run under way",
@@ -187,6 +189,7 @@ class AgentMagics(Magics):
             "discard": lambda run: self._mark(run, "discarded"),
             "apply": self._apply,
             "tool": self._tool,
+            "mcp": self._mcp,
             "pull": self._pull,
             "undo": lambda _: self._mark("", "discarded"),
             "stop": lambda _: print("Stopping." if self.session.stop() else "Nothing is running."),
@@ -289,10 +292,29 @@ class AgentMagics(Magics):
                 tools.remove(name)
             case _:
                 raise UsageError("%agent tool, %agent tool add NAME [auto|ask|deny], or %agent tool remove NAME.")
-        lines = [f"{tool.stub.policy:<5} {stub_line(tool.stub)}" for tool in tools.tools().values()]
+        lines = [f"{tool.stub.policy:<5} {stub_line(tool.stub)}" for tool in self.session.all_tools().values()]
         print(
             "\n".join(lines) or "Code may call none of your functions; `@agent_tool` or `%agent tool add` lets it."
         )
+
+    def _mcp(self, words: str) -> None:
+        servers = self.session.servers
+        command, _, rest = words.partition(" ")
+        name, _, target = rest.strip().partition(" ")
+        if command == "add":
+            word, _, further = target.strip().partition(" ")
+            policy: ToolPolicy = "ask"
+            if word in get_args(ToolPolicy):
+                policy, target = cast("ToolPolicy", word), further
+            self.session.background.run(servers.add(name, target_of(target), policy))
+        elif command == "remove":
+            self.session.background.run(servers.remove(name))
+        elif command:
+            raise UsageError("%agent mcp, %agent mcp add NAME [auto] COMMAND…|URL, or %agent mcp remove NAME.")
+        for server in servers.servers.values():
+            print(f"{server.name}: {f'{len(server.tools)} functions' if server.is_there else 'gone'}")
+            for tool in server.tools.values():
+                print(f"  {tool.stub.policy:<5} {stub_line(tool.stub)}")
 
     def _function(self, name: str) -> object:
         if name not in self.shell.user_ns:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import time
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.models.endpoint import ModelEndpoint
@@ -16,6 +16,7 @@ from jupyter_codeagent.place import Place
 from jupyter_codeagent.prompts.conversation import Turn
 from jupyter_codeagent.prompts.room import Room
 from jupyter_codeagent.settings import Settings
+from jupyter_codeagent.tools.tool import Tool
 from jupyter_codeagent.values import AgentRequest, AgentRun, Manifest, Message, VariableSummary
 from jupyter_codeagent.variables.render import Context, render
 
@@ -49,6 +50,8 @@ class PreparedRun:
     """The conversation it follows."""
     messages: tuple[Message, ...]
     told: ToldContext
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    """Functions that its code may call, by name."""
     room: Room | None = None
     """What the model takes at once."""
     inserts: bool = True

@@ -68,7 +68,9 @@ from jupyter_codeagent.shown import ShownVariables
 from jupyter_codeagent.sidecar import Sidecar
 from jupyter_codeagent.tools.desk import CallDesk, Limits, ToolRunner
 from jupyter_codeagent.tools.registry import REGISTRY
+from jupyter_codeagent.tools.servers import McpServers, merged
 from jupyter_codeagent.tools.told import calls_note, functions_text, with_tools, without_tools
+from jupyter_codeagent.tools.tool import Tool
 from jupyter_codeagent.values import (
     KEPT_STATES,
     AgentRun,
@@ -107,6 +109,7 @@ class AgentSession:
         )
         self.sidecar = Sidecar(max_bytes=settings.max_transfer_bytes)
         self.tools = REGISTRY
+        self.servers = McpServers()
         self._granted_tools: set[str] = set()
         self._desk: CallDesk | None = None
         self._task: BackgroundTask[AgentRun] | None = None
@@ -201,7 +204,8 @@ class AgentSession:
             self.sidecar.present.undo_attempt()  # what a failed run did to the copies is told to nobody
         live = self.hiding.visible()
         self.hiding.check(options, live.withheld)
-        tools = self.tools.tools()
+        unheard = self.background.run(self.servers.refresh()) if self.servers.servers else ()
+        tools = self.all_tools()
         variables = without_tools(live.values, tools)
 
         def described(values: Mapping[str, Any]) -> tuple[VariableSummary, ...]:
@@ -216,7 +220,7 @@ class AgentSession:
         summaries = choice.described(summaries, described)
         told = self.live_context.tell(summaries, variables, prompt, settings, endpoint)
         request = build_request(prompt, options, place, settings, endpoint)
-        manifest, notes = choice.complete(manifest), choice.run_notes
+        manifest, notes = choice.complete(manifest), (*choice.run_notes, *unheard)
         if tools:
             if request.candidates == 1:
                 manifest = with_tools(manifest, tools)
@@ -230,6 +234,7 @@ class AgentSession:
         room = room_of(endpoint, settings)
         return PreparedRun(
             run=run,
+            tools=tools,
             told=told,
             settings=settings,
             endpoint=endpoint,
@@ -351,7 +356,7 @@ class AgentSession:
 
         runner: CodeRunner = seat
         if run.manifest.tools:
-            self._desk = self._desk_for(run, settings, decide)
+            self._desk = self._desk_for(run, prepared, decide)
             runner = ToolRunner(seat, self._desk)
         if known is not None:
             replayed = await replay(run, known, decide=decide, runner=runner, watcher=recorder)
@@ -377,11 +382,16 @@ class AgentSession:
             return await run_agent(run, prepared.turns, tools)
         return await run_candidates(run, prepared.turns, tools, lambda: self._extra_seat(settings))
 
+    def all_tools(self) -> dict[str, Tool]:
+        """The functions of this kernel and of its MCP servers, by name."""
+        return merged(self.tools.tools(), self.servers.servers)
+
     def _desk_for(
-        self, run: AgentRun, settings: Settings, decide: Callable[[Proposal], Awaitable[Decision]]
+        self, run: AgentRun, prepared: PreparedRun, decide: Callable[[Proposal], Awaitable[Decision]]
     ) -> CallDesk:
+        settings = prepared.settings
         return CallDesk(
-            self.tools.tools(),
+            prepared.tools,
             run_id=run.id,
             decide=decide,
             granted=self._granted_tools,
@@ -572,6 +582,7 @@ class AgentSession:
         self.stop()
         if self.link is not None:
             self.link.close(tell_pages=tell_pages)
+        self.background.run(self.servers.close())
         self.background.run(self.sidecar.close())
         self.book.history.close()
         self.background.close()

@@ -1,0 +1,235 @@
+"""One MCP server as a source of tools, through the official SDK: a program that is started here, or a URL.
+
+Its tools become functions of the user's like any other. What it says of them (names, types, descriptions, hints) is
+told and checked, never believed. The connection lives in one task of the background loop, as the SDK wants it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from jupyter_codeagent.errors import CodeAgentError, UsageError
+from jupyter_codeagent.tools.schema import Shape, safe_name, shape_of
+from jupyter_codeagent.tools.tool import Tool, check_tool_name, tool_of
+from jupyter_codeagent.values import ToolPolicy
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.types import CallToolResult
+    from mcp.types import Tool as Described
+
+START_TIMEOUT_S = 30.0
+LIST_TIMEOUT_S = 5.0
+MAX_PAGES = 20
+MAX_TOOLS = 500
+NOT_INSTALLED = "MCP servers need the package mcp: pip install 'jupyter-codeagent[mcp]'."
+
+
+class McpServer:
+    """Connected by `start`, until `stop` or the end of the server. All methods belong to one event loop."""
+
+    def __init__(self, name: str, target: Sequence[str], policy: ToolPolicy) -> None:
+        """`target` is a command with its arguments, or one URL."""
+        self.name = name
+        self._target = tuple(target)
+        self._policy: ToolPolicy = policy
+        self._client: Client | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._stopping = asyncio.Event()
+        self.tools: dict[str, Tool] = {}
+
+    @property
+    def is_there(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    async def start(self) -> None:
+        """Raises CodeAgentError if it cannot be reached or offers nothing that can be called."""
+        try:
+            import mcp  # noqa: F401
+        except ImportError as problem:
+            raise UsageError(NOT_INSTALLED) from problem
+        connected: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._live(connected), name=f"MCP server {self.name}")
+        try:
+            async with asyncio.timeout(START_TIMEOUT_S):
+                await asyncio.shield(connected)
+                await self.refresh()
+        except TimeoutError:
+            await self.stop()
+            raise CodeAgentError(
+                f"The MCP server {self.name} did not answer within {START_TIMEOUT_S:.0f} s."
+            ) from None
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        """End the connection, and the program behind it."""
+        self._stopping.set()
+        self.tools = {}
+        if self._task is not None:
+            with suppress(Exception):
+                await self._task
+
+    async def refresh(self) -> None:
+        """The tools that it has now; none if it is gone."""
+        client = self._client
+        if client is None or not self.is_there:
+            self.tools = {}
+            return
+        listed: list[Described] = []
+        cursor: str | None = None
+        for _ in range(MAX_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            listed += page.tools
+            cursor = page.next_cursor
+            if not cursor:
+                break
+        tools: dict[str, Tool] = {}
+        for described in listed[:MAX_TOOLS]:
+            tool = self._tool(described, taken=frozenset(tools))
+            tools[tool.name] = tool
+        self.tools = tools
+
+    async def _live(self, connected: asyncio.Future[None]) -> None:
+        from mcp import Client
+
+        try:
+            async with Client(_transport(self._target)) as client:
+                self._client = client
+                connected.set_result(None)
+                await self._stopping.wait()
+        except Exception as problem:
+            if connected.done():
+                raise
+            why = _reason(problem)
+            connected.set_exception(CodeAgentError(f"The MCP server {self.name} cannot be reached: {why}."))
+        finally:
+            self._client = None
+            self.tools = {}
+
+    def _tool(self, described: Described, taken: frozenset[str]) -> Tool:
+        shape = shape_of(described.input_schema, _returned(described.output_schema))
+        name = safe_name(described.name, taken)
+        try:
+            check_tool_name(name)
+        except UsageError:
+            name = safe_name(f"{self.name}_{described.name}", taken)
+
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            return await self._call(described, shape, shape.signature.bind(*args, **kwargs).arguments)
+
+        call.__name__ = name
+        call.__doc__ = "\n\n".join(part for part in (described.description, shape.notes) if part)
+        call.__signature__ = shape.signature  # type: ignore[attr-defined]
+        return tool_of(call, name=name, policy=policy_of(self._policy, described))
+
+    async def _call(self, described: Described, shape: Shape, arguments: Mapping[str, Any]) -> Any:
+        client = self._client
+        if client is None:
+            raise ConnectionError(f"the MCP server {self.name} is gone")
+        asked = {shape.properties[name]: plain(value) for name, value in arguments.items()}
+        _check(asked, described.input_schema)
+        result = await client.call_tool(described.name, asked)
+        return value_of(result)
+
+
+def _transport(target: Sequence[str]) -> Any:
+    """What the SDK connects to. A program gets the few variables of our environment that the SDK passes on."""
+    from mcp import StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    first, *arguments = target
+    if first.startswith(("http://", "https://")) and not arguments:
+        return first
+    # The kernel's own `sys.stderr` is no file that a process could write to.
+    return stdio_client(StdioServerParameters(command=first, args=arguments), errlog=sys.__stderr__ or sys.stderr)
+
+
+def policy_of(wanted: ToolPolicy, described: Described) -> ToolPolicy:
+    """What the user wants of the server's tools; ``auto`` only of those that it calls read-only.
+
+    A server's hints are its own word (MCP, tool annotations): they make a policy stricter, never looser.
+    """
+    hints = described.annotations
+    is_read_only = hints is not None and hints.read_only_hint is True and hints.destructive_hint is not True
+    return "ask" if wanted == "auto" and not is_read_only else wanted
+
+
+def plain(value: Any) -> Any:
+    """An argument as JSON takes it. Raises TypeError."""
+    item = getattr(value, "item", None)
+    if type(value).__module__ == "numpy" and callable(item) and getattr(value, "ndim", 1) == 0:
+        return item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    written = getattr(value, "isoformat", None)
+    if callable(written):
+        return written()
+    raise TypeError(f"a {type(value).__name__} cannot be sent to an MCP server: give plain values")
+
+
+def value_of(result: CallToolResult) -> Any:
+    """Structured content, else JSON in the text, else the text. RuntimeError for what the server calls an error."""
+    text = "\n".join(block.text for block in result.content if block.type == "text")
+    if result.is_error:
+        raise RuntimeError(text or "the MCP server reports an error")
+    structured = result.structured_content
+    if structured is not None:
+        return structured["result"] if set(structured) == {"result"} else structured
+    others = [block.type for block in result.content if block.type != "text"]
+    if others and not text:
+        raise TypeError(f"the MCP server returned {', '.join(others)}, which code cannot use")
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def target_of(words: str) -> tuple[str, ...]:
+    """Raises UsageError."""
+    try:
+        target = tuple(shlex.split(words))
+    except ValueError as problem:
+        raise UsageError(f"The command cannot be read: {problem}.") from problem
+    if not target:
+        raise UsageError("%agent mcp add NAME [auto] COMMAND … or URL: give what to start, or where it is.")
+    return target
+
+
+def _check(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    """Raises TypeError with the first thing that is wrong: a call that cannot succeed is not sent."""
+    import jsonschema
+
+    try:
+        jsonschema.validate(dict(arguments), dict(schema))
+    except jsonschema.ValidationError as problem:
+        at = "".join(f"[{part!r}]" for part in problem.absolute_path)
+        raise TypeError(f"arguments{at}: {problem.message}"[:300]) from None
+    except jsonschema.SchemaError:
+        return  # the server's own mistake: it checks what it gets
+
+
+def _returned(schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    properties = schema.get("properties") if schema is not None else None
+    if isinstance(properties, Mapping) and set(properties) == {"result"}:
+        wrapped = properties["result"]
+        return wrapped if isinstance(wrapped, Mapping) else None
+    return schema
+
+
+def _reason(problem: BaseException) -> str:
+    """The first of what a group of exceptions holds, in a line."""
+    while isinstance(problem, BaseExceptionGroup):
+        problem = problem.exceptions[0]
+    return " ".join(str(problem).split())[:200] or type(problem).__name__

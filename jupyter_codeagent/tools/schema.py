@@ -1,0 +1,103 @@
+"""JSON Schema as a Python signature: what tools of other programs look like to code. Pure."""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MAX_CHOICES = 12
+MAX_CHOICES_CHARS = 200
+MAX_DEPTH = 4
+PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None", "object": "dict"}
+
+
+class _NotGiven:
+    """Default of what need not be given: the other side knows its own."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+NOT_GIVEN = _NotGiven()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """Of the arguments of one tool."""
+
+    signature: inspect.Signature
+    properties: Mapping[str, str]
+    """Parameter -> the property of the schema that it stands for."""
+    notes: str
+    """A line for each parameter that is described."""
+
+
+def shape_of(schema: Mapping[str, Any], returns: Mapping[str, Any] | None = None) -> Shape:
+    """Required parameters first, in the order of the schema."""
+    found = schema.get("properties")
+    described = found if isinstance(found, Mapping) else {}
+    required = set(_texts(schema.get("required")))
+    order = sorted(described, key=lambda name: name not in required)
+    properties: dict[str, str] = {}
+    parameters, notes = [], []
+    for name in order:
+        safe = safe_name(name, taken=properties)
+        properties[safe] = name
+        of = described[name] if isinstance(described[name], Mapping) else {}
+        default = inspect.Parameter.empty if name in required else of.get("default", NOT_GIVEN)
+        parameters.append(
+            inspect.Parameter(
+                safe,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                annotation=annotation_of(of),
+                default=default,
+            )
+        )
+        if note := " ".join(str(of.get("description") or "").split()):
+            notes.append(f"{safe}: {note}")
+    result = annotation_of(returns) if returns is not None else inspect.Signature.empty
+    return Shape(
+        signature=inspect.Signature(parameters, return_annotation=result),
+        properties=properties,
+        notes="\n".join(notes),
+    )
+
+
+def safe_name(name: str, taken: Mapping[str, str] | frozenset[str] = frozenset()) -> str:
+    """``get-forecast`` -> ``get_forecast``; numbered where that is taken."""
+    safe = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "x"
+    safe = f"x{safe}" if safe[0].isdigit() else safe
+    safe = f"{safe}_" if keyword.iskeyword(safe) else safe
+    number, numbered = 2, safe
+    while numbered in taken:
+        numbered, number = f"{safe}{number}", number + 1
+    return numbered
+
+
+def annotation_of(schema: Mapping[str, Any], depth: int = 0) -> str:
+    """As Python text: ``str``, ``list[int]``, ``Literal['a', 'b']``, ``str | None``; else ``Any``."""
+    choices = schema.get("enum")
+    if isinstance(choices, list) and 0 < len(choices) <= MAX_CHOICES:
+        text = f"Literal[{', '.join(map(repr, choices))}]"
+        if len(text) <= MAX_CHOICES_CHARS and all(isinstance(one, str | int | bool) for one in choices):
+            return text
+    either = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(either, list) and depth < MAX_DEPTH:
+        kinds = [annotation_of(one, depth + 1) for one in either if isinstance(one, Mapping)]
+        return " | ".join(dict.fromkeys(kinds)) or "Any"
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return " | ".join(PLAIN.get(str(one), "Any") for one in kind) or "Any"
+    if kind == "array":
+        items = schema.get("items")
+        is_simple = isinstance(items, Mapping) and depth < MAX_DEPTH
+        return f"list[{annotation_of(items, depth + 1)}]" if is_simple else "list"  # type: ignore[arg-type]
+    return PLAIN.get(str(kind), "dict" if "$ref" in schema or "properties" in schema else "Any")
+
+
+def _texts(value: object) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []

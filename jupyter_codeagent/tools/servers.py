@@ -1,0 +1,73 @@
+"""The MCP servers of one notebook, and all tools together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.tools.mcp import LIST_TIMEOUT_S, McpServer
+from jupyter_codeagent.tools.tool import Tool
+from jupyter_codeagent.values import ToolPolicy
+
+
+class McpServers:
+    """All methods but `tools_of` and `servers` belong to one event loop."""
+
+    def __init__(self) -> None:
+        self._servers: dict[str, McpServer] = {}
+
+    @property
+    def servers(self) -> Mapping[str, McpServer]:
+        return dict(self._servers)
+
+    async def add(self, name: str, target: Sequence[str], policy: ToolPolicy) -> McpServer:
+        """Start it, in place of one of the same name. Raises CodeAgentError."""
+        if not name.isidentifier():
+            raise UsageError(f"{name!r} cannot be the name of a server: take one like a variable's.")
+        server = McpServer(name, target, policy)
+        await server.start()
+        if (before := self._servers.pop(name, None)) is not None:
+            await before.stop()
+        self._servers[name] = server
+        return server
+
+    async def remove(self, name: str) -> None:
+        """Raises UsageError if there is none of this name."""
+        server = self._servers.pop(name, None)
+        if server is None:
+            known = ", ".join(self._servers) or "none"
+            raise UsageError(f"There is no MCP server {name!r}; there is {known}.")
+        await server.stop()
+
+    async def refresh(self) -> tuple[str, ...]:
+        """Ask each what it has now; a note for each that does not answer, whose tools are not offered."""
+        notes = []
+        for name, server in self._servers.items():
+            if not server.is_there:
+                notes.append(f"the MCP server {name} is gone: its functions are not offered")
+                continue
+            try:
+                async with asyncio.timeout(LIST_TIMEOUT_S):
+                    await server.refresh()
+            except Exception as problem:  # noqa: BLE001  (whatever a foreign program answers: the run goes on without)
+                server.tools = {}
+                said = " ".join(str(problem).split())[:120] or type(problem).__name__
+                notes.append(f"the MCP server {name} does not tell its functions, they are not offered: {said}")
+        return tuple(notes)
+
+    async def close(self) -> None:
+        servers, self._servers = list(self._servers.values()), {}
+        await asyncio.gather(*(server.stop() for server in servers))
+
+
+def merged(own: Mapping[str, Tool], servers: Mapping[str, McpServer]) -> dict[str, Tool]:
+    """By name, in the order of names. A server's tool whose name is taken goes by ``server_name``."""
+    found = dict(own)
+    for server_name, server in sorted(servers.items()):
+        for name, tool in server.tools.items():
+            free = name if name not in found else f"{server_name}_{name}"
+            if free not in found:
+                found[free] = replace(tool, stub=replace(tool.stub, name=free))
+    return dict(sorted(found.items()))

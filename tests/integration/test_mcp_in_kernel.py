@@ -1,0 +1,149 @@
+"""Tools of real MCP servers, on standard streams and over HTTP, called by code in the sandbox."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kernel_client import Kernel
+from model_server import ModelServer, code
+
+SERVER = Path(__file__).parents[1] / "mcp_server.py"
+START = f"weather auto {sys.executable} {SERVER}"
+
+
+def record(kernel: Kernel, prompt: str) -> dict[str, Any]:
+    text = kernel.ask(prompt, "--json --approve auto").text
+    found: dict[str, Any] = json.loads(next(line for line in text.splitlines() if line.startswith("{")))
+    return found
+
+
+def ask(kernel: Kernel, server: ModelServer, program: str) -> dict[str, Any]:
+    server.script(code(program), "x")
+    return record(kernel, "What is it?")
+
+
+def added(kernel: Kernel) -> str:
+    """What adding the server shows."""
+    ran = kernel.run(f"%agent mcp add {START}")
+    assert ran.error == ""
+    return ran.text
+
+
+def calls_of(run: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(call["call"], call["status"]) for step in run["steps"] for call in step["result"]["calls"]]
+
+
+def test_the_tools_of_an_mcp_server_become_functions_and_its_hints_never_loosen_a_policy(kernel: Kernel) -> None:
+    shown = added(kernel)
+    assert "weather: 6 functions" in shown
+    assert (
+        "auto  def get_hours(origin: str, month: int = 1) -> list[dict]  # Hourly weather of an airport." in shown
+    )
+    assert "ask   def forget(station: str)" in shown, "it calls itself read-only, and destructive too"
+    assert "ask   def fail(why: str)" in shown, "it does not say that it only reads"
+    assert "def weather_print()" in shown, "its own name is one of Python's"
+    assert "ask   def get_hours" in kernel.run(f"%agent mcp add weather {sys.executable} {SERVER}").text
+    assert "def get_hours" in kernel.run("%agent tool").text
+    kernel.run("%agent mcp remove weather")
+    assert "get_hours" not in kernel.run("%agent tool").text
+
+
+def test_code_calls_an_mcp_tool_and_gets_its_structured_result(kernel: Kernel, model_server: ModelServer) -> None:
+    added(kernel)
+    program = "hours = pd.DataFrame(get_hours('JFK', month=2))\nprint(hours.temp.sum(), len(get_hours('LGA')))"
+    run = ask(kernel, model_server, program)
+    assert "3.6" in json.dumps(run["outputs"])
+    assert calls_of(run) == [("get_hours('JFK', 2)", "ok"), ("get_hours('LGA')", "ok")]
+    assert "def get_hours(origin: str, month: int = 1)" in model_server.requests[0]["messages"][-2]["content"]
+
+
+def test_what_a_server_refuses_is_an_exception_of_the_program(kernel: Kernel, model_server: ModelServer) -> None:
+    kernel.run("from jupyter_codeagent.tools.registry import REGISTRY")
+    added(kernel)
+    for program, told in (
+        ("get_hours(3)", "TypeError: arguments['origin']: 3 is not of type 'string'"),
+        ("get_hours(df)", "TypeError: a DataFrame cannot be sent to an MCP server"),
+        ("forget('x')", "PermissionError: the user does not allow this call of forget"),
+    ):
+        shown = f"try:\n    {program}\nexcept Exception as error:\n    print(type(error).__name__ + ':', error)"
+        assert told in str(ask(kernel, model_server, shown)["outputs"]), program
+
+
+def test_a_server_that_ends_is_told_and_its_functions_are_gone_at_the_next_question(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    added(kernel)
+    pid = subprocess.run(["pgrep", "-f", str(SERVER)], capture_output=True, text=True, check=True).stdout.split()
+    subprocess.run(["kill", "-9", *pid], check=True)
+    time.sleep(1)
+    run = ask(kernel, model_server, "print(get_hours('JFK'))")
+    assert any("the MCP server weather" in note and "not offered" in note for note in run["notes"]), run["notes"]
+    assert run["steps"][0]["result"]["error"]["ename"] == "NameError"
+    assert "def get_hours" not in model_server.requests[0]["messages"][-2]["content"]
+
+
+def test_nothing_of_a_server_outlives_the_kernel(kernel: Kernel) -> None:
+    added(kernel)
+    assert subprocess.run(["pgrep", "-f", str(SERVER)], capture_output=True, check=False).returncode == 0
+    kernel.client.stop_channels()
+    kernel.manager.shutdown_kernel()
+    until = time.monotonic() + 10
+    while subprocess.run(["pgrep", "-f", str(SERVER)], capture_output=True, check=False).returncode == 0:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("add weather /nowhere/server", "cannot be reached"),
+        ("add weather http://127.0.0.1:9/mcp", "cannot be reached"),
+        ("add weather", "give what to start, or where it is"),
+        ("add we-ather echo", "cannot be the name of a server"),
+        ("add weather 'echo", "The command cannot be read"),
+        ("remove weather", "There is no MCP server 'weather'; there is none"),
+        ("what", "%agent mcp add NAME"),
+        (f"add weather {sys.executable} -c pass", "cannot be reached"),
+    ],
+)
+def test_what_cannot_be_added_is_one_line(kernel: Kernel, words: str, told: str) -> None:
+    ran = kernel.run(f"%agent mcp {words}")
+    assert told in ran.error, ran
+    assert "\n" not in ran.error
+
+
+@pytest.fixture
+def http_server() -> Iterator[str]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen([sys.executable, str(SERVER), str(port)], stderr=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + 30
+        while True:
+            with socket.socket() as trial:
+                if trial.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_server_over_http_is_called_like_one_on_this_machine(
+    kernel: Kernel, model_server: ModelServer, http_server: str
+) -> None:
+    assert "weather: 6 functions" in kernel.run(f"%agent mcp add weather auto {http_server}").text
+    assert "3.3" in json.dumps(
+        ask(kernel, model_server, "print(sum(h['temp'] for h in get_hours('JFK')))")["outputs"]
+    )
