@@ -98,10 +98,8 @@ def test_a_program_that_is_corrected_does_not_repeat_what_it_has_called_and_the_
     assert "8.0 1.25" in json.dumps(run["outputs"])
     assert [call["earlier"] for call in run["steps"][1]["result"]["calls"]] == [True, False]
     assert "LIVE ['2013-01-02', '2013-01-03']" in kernel.run(LIVE).text
-    told = model_server.requests[1]["messages"][
-        -1 if model_server.requests[1]["messages"][-1]["role"] == "user" else -2
-    ]
-    assert "Calls done: rates('2013-01-02'). They are not made twice" in told["content"]
+    told = model_server.requests[1]["messages"][-1]["content"]
+    assert "Calls done: rates('2013-01-02'). They are not made twice" in told
 
 
 def test_tools_come_and_go_and_the_beginning_of_the_messages_stays_the_same(
@@ -154,7 +152,7 @@ def test_several_candidates_are_not_offered_functions_that_each_of_them_would_ca
     model_server.script(code("print(1)"), code("print(1)"), "x")
     run = record(kernel, "One?", "--candidates 2")
     assert any("your functions were not offered" in note for note in run["notes"])
-    assert "def rates(" not in model_server.requests[0]["messages"][-2]["content"]
+    assert "def rates(" not in str(model_server.requests[0]["messages"])
 
 
 def test_stop_ends_the_function_that_runs_and_says_what_has_happened(
