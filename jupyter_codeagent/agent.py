@@ -46,6 +46,7 @@ from jupyter_codeagent.prompts.observe import (
     check_message,
     concern_without_values,
     hint_without_values,
+    in_lines_of,
     no_code_message,
     observe,
     output_text,
@@ -167,7 +168,7 @@ async def go_on(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
         feedback = await _feedback(step, run.request.privacy, tools)
         if hidden := _hidden(step, tools.hidden_columns):
             feedback = f"{hidden}\n{feedback}"
-        reply = as_written(step.reply, step.code) if step.code else step.reply
+        reply = _told_reply(step) if step.code else step.reply
         told = run.steps[0].messages if _repeats(run.steps) else next_messages(step.messages, reply, feedback)
         step = await _step(run, told, tools)
     problem = _problem(run.steps[-1], tools.hidden_columns)
@@ -415,14 +416,15 @@ async def _feedback(step: Step, privacy: Privacy, tools: Tools) -> str:
         rejected = step.decision is not None and step.decision.action == "reject"
         reason = step.decision.reason if step.decision is not None else ""
         return rejected_message(reason) if rejected else no_code_message(step.note)
-    result, doubt = step.result, step.note.removeprefix(DOUBT)
+    code = _told_code(step)
+    result, doubt = in_lines_of(code, step.result, step.code), step.note.removeprefix(DOUBT)
     if privacy == "schema":
-        known = _known(step.messages, step.code)
+        known = _known(step.messages, code)
         result, doubt = without_values(result, known), concern_without_values(doubt, known)
-    mask = await _mask(observe(result, step.code, max_chars=SEARCHED_CHARS), tools)
+    mask = await _mask(observe(result, code, max_chars=SEARCHED_CHARS), tools)
     if result.status == "ok":
-        return check_message(result, step.code, doubt, mask=mask)
-    return repair_message(result, step.code, mask=mask)
+        return check_message(result, code, doubt, mask=mask)
+    return repair_message(result, code, mask=mask)
 
 
 def _known(messages: Sequence[Message], code: str) -> str:
@@ -505,8 +507,7 @@ async def _answer(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
     assert step.result is not None
     outputs = output_text(step.result)
     mask = await _mask(observe(step.result, step.code, max_chars=SEARCHED_CHARS), tools)
-    reply = as_written(step.reply, step.code if _is_edited(step) else extract_code(step.reply).code)
-    messages = answer_messages(step.messages, reply, observe(step.result, step.code, mask=mask))
+    messages = answer_messages(step.messages, _told_reply(step), observe(step.result, step.code, mask=mask))
     fitted = fit(messages, run.request.prompt, _room(run, tools), MAX_ANSWER_TOKENS)
     if not fitted.fits:
         return replace(run, notes=(*run.notes, "no sentence was asked for: the model's context has no room for it"))
@@ -529,9 +530,14 @@ async def _answer(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
     return run
 
 
-def _is_edited(step: Step) -> bool:
-    """Whether a person changed the code; what we corrected makes no difference to a sentence on the output."""
-    return step.decision is not None and step.decision.edited
+def _told_reply(step: Step) -> str:
+    return as_written(step.reply, _told_code(step))
+
+
+def _told_code(step: Step) -> str:
+    """As the model wrote it, so that the server need not read it again; a person's where one has changed it."""
+    edited = step.decision is not None and step.decision.edited
+    return step.code if edited else extract_code(step.reply).code
 
 
 def _joined(*notes: str) -> str:

@@ -21,6 +21,8 @@ from jupyter_codeagent.values import Message, Output
 
 MAX_CHARS = 400
 MAX_ANSWER_TOKENS = 120
+MAX_SEEN_CHARS = 800
+"""Of the output: a table of figures has a token for each digit, and a sentence of it speaks of a few."""
 COMPARED_CHARS = 40_000
 """Of the outputs, half at either end: far more than the model was told of them."""
 MAX_TOLD_CHARS = 2000
@@ -55,9 +57,9 @@ def answer_messages(messages: Sequence[Message], reply: str, observation: str) -
     return next_messages(messages, reply, answer_request(observation))
 
 
-def answer_request(observation: str, *, max_chars: int = 1500) -> str:
+def answer_request(observation: str) -> str:
     return (
-        f"Output:\n{cut(observation, max_chars)}\n\n"
+        f"Output:\n{cut(observation, MAX_SEEN_CHARS)}\n\n"
         "Answer the task in one or two short plain sentences. "
         "Use only figures that stand in the output above. No code."
     )

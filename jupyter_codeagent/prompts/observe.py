@@ -22,7 +22,7 @@ MAX_NAME = 80
 MAX_CALLS = 5
 FIGURE = "[figure shown to the user]"
 NO_OUTPUT = "(no output)"
-_WHOLE = "Reply with the whole corrected program in one ```python block."
+_WHOLE = "Reply with the whole corrected program."
 
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _WARNING = re.compile(r"(?:^|\s)(\w*Warning): ?(.*)")
@@ -94,9 +94,20 @@ def calls_line(result: ExecutionResult) -> str:
     return f"Calls done: {shown}{more}. They are not made twice; the same call returns the same result.\n"
 
 
+def in_lines_of(told: str, result: ExecutionResult, ran: str) -> ExecutionResult:
+    """With the place of its error in `told`, the program as the model knows it, if it has that line."""
+    error = result.error
+    if error is None or error.line is None or told == ran:
+        return result
+    lines = ran.split("\n")
+    source = error.source or (lines[error.line - 1] if error.line <= len(lines) else "")
+    at = [number for number, line in enumerate(told.split("\n"), start=1) if line.strip() == source.strip()]
+    return replace(result, error=replace(error, line=at[0] if len(at) == 1 else None, source=source))
+
+
 def repair_message(result: ExecutionResult, code: str, *, mask: Mask = unmasked) -> str:
     """The user message after code that failed."""
-    return f"{observe(result, code, mask=mask)}\n{mask(calls_line(result))}\nCorrect the code. {_WHOLE}"
+    return f"{observe(result, code, mask=mask)}\n{mask(calls_line(result))}\n{_WHOLE}"
 
 
 def check_message(result: ExecutionResult, code: str, concern: str, *, mask: Mask = unmasked) -> str:

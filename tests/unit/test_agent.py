@@ -78,6 +78,19 @@ def test_a_program_that_goes_on_from_a_failed_attempt_becomes_a_cell_that_works_
     assert any("begins with lines of the attempt before" in note for note in run.notes)
 
 
+def test_the_model_reads_its_own_program_again_as_it_wrote_it_and_the_error_in_the_lines_of_that() -> None:
+    written, run_as = "x = 1\nnp.array(x).nothing()", "import numpy as np\n\nx = 1\nnp.array(x).nothing()"
+    error = ExecutionError(ename="AttributeError", evalue="no nothing", line=4)
+    block = f"```python\n{written}\n```"
+    model = ScriptedModel([block, code("print(7)")])
+    runner = RunnerDouble({run_as: ExecutionResult(status="error", error=error)})
+    run = ask([], runner, model=model)
+    assert [step.code.strip() for step in run.steps] == [run_as, "print(7)"]
+    reply, feedback = model.requests[1].messages[-2:]
+    assert reply.content == block
+    assert feedback.content.startswith("AttributeError at line 2: no nothing\n    np.array(x).nothing()\n")
+
+
 @pytest.mark.parametrize(("approve", "named"), [("review", True), ("ask", False)])
 def test_results_get_their_names_unless_a_person_would_be_asked_once_more(approve: str, named: bool) -> None:
     written, whole = "a = 1\nb = 2\ndisplay(a, b)", 'a = 1\nb = 2\nprint("a:", a)\nprint("b:", b)'

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from jupyter_codeagent.prompts.checks import concern
-from jupyter_codeagent.prompts.observe import cut, no_code_message, observe, repair_message
+from jupyter_codeagent.prompts.observe import cut, in_lines_of, no_code_message, observe, repair_message
 from jupyter_codeagent.values import ExecutionError, ExecutionResult, NamespaceEntry, Output
 
 
@@ -69,6 +69,18 @@ def test_an_error_is_one_line_with_its_source_and_one_hint() -> None:
         "KeyError at line 2: 'Revenu'\n    x = df['Revenu']\nHint: no column 'Revenu'; df has 'Revenue'"
     )
     assert "whole corrected program" in repair_message(result, "")
+
+
+@pytest.mark.parametrize(
+    ("told", "line"),
+    [("x = 1\nx = df['Revenu']", 2), ("y = 2", None), ("x = df['Revenu']\nx = df['Revenu']", None)],
+)
+def test_an_error_is_told_with_its_line_in_the_program_as_the_model_wrote_it(told: str, line: int | None) -> None:
+    error = ExecutionError(ename="KeyError", evalue="'Revenu'", line=3)
+    ran = "import pandas as pd\nx = 1\nx = df['Revenu']"
+    found = in_lines_of(told, ExecutionResult(status="error", error=error), ran).error
+    assert found is not None
+    assert (found.line, found.source) == (line, "x = df['Revenu']")
 
 
 def test_a_limit_is_told_with_what_to_do() -> None:
