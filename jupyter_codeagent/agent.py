@@ -43,6 +43,7 @@ from jupyter_codeagent.prompts.near_values import (
 from jupyter_codeagent.prompts.observe import (
     SEARCHED_CHARS,
     Mask,
+    calls_line,
     check_message,
     concern_without_values,
     hint_without_values,
@@ -421,7 +422,7 @@ async def _feedback(step: Step, privacy: Privacy, tools: Tools) -> str:
     if privacy == "schema":
         known = _known(step.messages, code)
         result, doubt = without_values(result, known), concern_without_values(doubt, known)
-    mask = await _mask(observe(result, code, max_chars=SEARCHED_CHARS), tools)
+    mask = await _mask(f"{observe(result, code, max_chars=SEARCHED_CHARS)}\n{calls_line(result)}", tools)
     if result.status == "ok":
         return check_message(result, code, doubt, mask=mask)
     return repair_message(result, code, mask=mask)

@@ -123,7 +123,7 @@ def without_values(result: ExecutionResult, known: str) -> ExecutionResult:
     code has made, by a pivot say, are values of the data.
     """
     if result.error is None:
-        return replace(result, outputs=(), namespace=())
+        return replace(result, outputs=(), namespace=(), calls=())
     hint = hint_without_values(result, known)
     error = replace(
         result.error,
@@ -131,7 +131,7 @@ def without_values(result: ExecutionResult, known: str) -> ExecutionResult:
         evalue=f"(not told) {hint}".strip(),
         source="",
     )
-    return replace(result, outputs=(), error=error, namespace=())
+    return replace(result, outputs=(), error=error, namespace=(), calls=())
 
 
 def hint_without_values(result: ExecutionResult, known: str) -> str:

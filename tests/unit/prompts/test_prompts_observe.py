@@ -7,8 +7,22 @@ from typing import Any
 import pytest
 
 from jupyter_codeagent.prompts.checks import concern
-from jupyter_codeagent.prompts.observe import cut, in_lines_of, no_code_message, observe, repair_message
-from jupyter_codeagent.values import ExecutionError, ExecutionResult, NamespaceEntry, Output
+from jupyter_codeagent.prompts.observe import (
+    cut,
+    in_lines_of,
+    no_code_message,
+    observe,
+    repair_message,
+    without_values,
+)
+from jupyter_codeagent.values import (
+    ExecutionError,
+    ExecutionResult,
+    NamespaceEntry,
+    Output,
+    ToolCall,
+    ToolCallStatus,
+)
 
 
 def stream(text: str, name: Any = "stdout") -> Output:
@@ -81,6 +95,23 @@ def test_an_error_is_told_with_its_line_in_the_program_as_the_model_wrote_it(tol
     found = in_lines_of(told, ExecutionResult(status="error", error=error), ran).error
     assert found is not None
     assert (found.line, found.source) == (line, "x = df['Revenu']")
+
+
+def test_what_a_program_called_before_it_failed_is_told_and_that_it_is_not_made_twice() -> None:
+    def call(text: str, status: ToolCallStatus = "ok") -> ToolCall:
+        return ToolCall(tool="get", call=text, status=status)
+
+    error = ExecutionError(ename="KeyError", evalue="'a'")
+    result = ExecutionResult(
+        status="error",
+        error=error,
+        calls=(call("get(1)"), call("get(1)"), call("get(2)"), call("get(3)", "denied")),
+    )
+    told = repair_message(result, "x", mask=lambda text: text.replace("2", "***"))
+    assert "Calls done: get(1), get(***). They are not made twice" in told
+    many = ExecutionResult(status="error", error=error, calls=tuple(call(f"get({n})") for n in range(9)))
+    assert "get(4) and 4 more" in repair_message(many, "x")
+    assert "get" not in repair_message(without_values(result, "x"), "x"), "an argument may be a value of the data"
 
 
 def test_a_limit_is_told_with_what_to_do() -> None:
