@@ -34,9 +34,9 @@ it('of functions are shown with what came of each, where and who decided', async
   ).toEqual([
     "weather('JFK') → DataFrame 24x5 · line 3 · 0.3 s",
     "weather('LGA') → DataFrame 24x5 · line 3 · as before, not called again",
-    "weather('JFK') not allowed · 0.3 s · asked",
+    "weather('JFK') not allowed · asked",
     "weather('JFK') failed: ValueError: down · line 3 · 0.3 s",
-    "weather('JFK') not made: no such function · line 3 · 0.3 s"
+    "weather('JFK') not made: no such function · line 3"
   ]);
 });
 

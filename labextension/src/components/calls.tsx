@@ -18,6 +18,12 @@ export function Calls(props: { calls: readonly IToolCall[] }): JSX.Element | nul
       refused: trans.__('not made: %1', call.result),
       cancelled: trans.__('stopped')
     })[call.status];
+  const took = (call: IToolCall): string => {
+    if (call.earlier) {
+      return trans.__('as before, not called again');
+    }
+    return call.status === 'ok' || call.status === 'failed' ? formatSeconds(call.duration_s) : '';
+  };
   return (
     <div className="jp-CodeAgent-calls">
       <p className="jp-CodeAgent-quiet">{trans.__('Called in your kernel (%1)', props.calls.length)}</p>
@@ -28,7 +34,7 @@ export function Calls(props: { calls: readonly IToolCall[] }): JSX.Element | nul
             <span className="jp-CodeAgent-quiet">
               {[
                 call.line !== null ? trans.__('line %1', call.line) : '',
-                call.earlier ? trans.__('as before, not called again') : formatSeconds(call.duration_s),
+                took(call),
                 call.decided_by === 'policy' ? '' : trans.__('asked')
               ]
                 .filter(Boolean)

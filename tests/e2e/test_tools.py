@@ -1,0 +1,90 @@
+"""Functions of the user's, called by code in the sandbox: asked for in the panel, shown with their step."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from model_server import ModelServer, code
+from notebook_page import NotebookPage, OpenNotebook
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+LOAD = """%load_ext jupyter_codeagent
+import pandas as pd
+from jupyter_codeagent import agent_tool
+sent = []
+df = pd.DataFrame({'city': ['Oslo', 'Rome'], 'n': [1, 2]})
+
+@agent_tool(policy="auto")
+def rates(day: str) -> pd.DataFrame:
+    "Exchange rates of a day."
+    return pd.DataFrame({"rate": [8.0, 1.25]})
+
+@agent_tool
+def send(to: str, text: str) -> str:
+    "Send a message."
+    sent.append((to, text))
+    return "sent"
+"""
+PROGRAM = """total = rates('2013-01-02').rate.sum()
+for city in df.city:
+    print(send(city, f'rate {total}'))"""
+
+
+def picture(notebook: NotebookPage, name: str) -> None:
+    if folder := os.environ.get("CODEAGENT_SCREENSHOTS"):
+        notebook.page.screenshot(path=f"{folder}/{name}.png")
+
+
+def test_each_call_is_asked_for_with_its_arguments_while_the_program_waits_and_can_be_changed_or_refused(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    shared_model.script(code(PROGRAM), code("print('gave up', *df.city)"), "no figures")
+    notebook = open_notebook([LOAD, "%%agent\nSend the sum of the rates to each city", "print(sent)"])
+    panel = notebook.open_panel()
+    notebook.run_cell(0)
+    notebook.wait_until_ran(0)
+    notebook.run_cell(1)
+    card = panel.get_by_role("group", name="Call your function in YOUR kernel?")
+    expect(card).to_be_visible(timeout=60_000)
+    expect(card).to_contain_text("Line 3 of the program calls your function send(to: str, text: str) -> str.")
+    expect(card.locator(".cm-content")).to_contain_text("send('Oslo', 'rate 9.25')")
+    picture(notebook, "tool_call")
+    card.locator(".cm-content").click()
+    notebook.page.keyboard.press("Control+A")
+    notebook.page.keyboard.type("send('Bergen', 'rate 9')")
+    card.get_by_role("button", name="Approve").click()
+    expect(card.locator(".cm-content")).to_contain_text("send('Rome', 'rate 9.25')", timeout=30_000)
+    card.get_by_label("Why not?").fill("not to Rome")
+    card.get_by_role("button", name="Reject").click()
+    notebook.wait_for_states(["", "", "pending", "pending", ""])
+    panel.get_by_text("Step 1").click()
+    expect(panel).to_contain_text("Called in your kernel (3)")
+    expect(panel).to_contain_text("rates('2013-01-02') → DataFrame 2x1 · line 1")
+    expect(panel).to_contain_text("send('Bergen', 'rate 9') → 'sent' · line 3")
+    expect(panel).to_contain_text("send('Rome', 'rate 9.25') not allowed")
+    expect(panel).to_contain_text("PermissionError: the user does not allow this call of send: not to Rome")
+    picture(notebook, "tool_calls_made")
+    notebook.run_cell(4)
+    notebook.wait_until_ran(4)
+    expect(notebook.cells.nth(4)).to_contain_text("[('Bergen', 'rate 9')]")
+
+
+def test_a_yes_for_all_calls_of_a_function_is_asked_once(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    shared_model.script(code(PROGRAM), "no figures", code(PROGRAM.replace("rate {", "again {")), "no figures")
+    notebook = open_notebook([LOAD, "%%agent\nSend the sum to each city", "print(sent)"])
+    panel = notebook.open_panel()
+    notebook.run_cell(0)
+    notebook.wait_until_ran(0)
+    notebook.run_cell(1)
+    card = panel.get_by_role("group", name="Call your function in YOUR kernel?")
+    card.get_by_label("all calls of this function in this notebook").check(timeout=60_000)
+    card.get_by_role("button", name="Approve").click()
+    notebook.wait_for_states(["", "", "pending", "pending", ""])
+    notebook.run_cell(4)
+    notebook.wait_until_ran(4)
+    expect(notebook.cells.nth(4)).to_contain_text("[('Oslo', 'rate 9.25'), ('Rome', 'rate 9.25')]")
