@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import describe, history, layers, load_ext, overhead, panel, sandbox, tokens, transfer
+from benchmarks import describe, history, layers, load_ext, overhead, panel, sandbox, tokens, tools, transfer
 from benchmarks.origin import commit, machine
 
 ALL = {
@@ -21,6 +21,7 @@ ALL = {
     "tokens": tokens.run,
     "panel": panel.run,
     "history": history.run,
+    "tools": tools.run,
 }
 OUTPUT = Path("build/benchmarks.json")
 """Figures worth keeping are copied to benchmarks/results by hand, with their date."""
