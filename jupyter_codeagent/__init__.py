@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jupyter_codeagent.tools.registry import agent_tool
+    from jupyter_codeagent.tools.sql import sql_tool
 
-__all__ = ["agent_tool"]
+__all__ = ["agent_tool", "sql_tool"]
 
 
 def __getattr__(name: str) -> Any:
-    """`agent_tool` and `__version__`, looked up when asked for: neither is needed to load the magic."""
+    """`agent_tool`, `sql_tool` and `__version__`, looked up when asked for: the magic loads without them."""
     if name == "agent_tool":
         from jupyter_codeagent.tools.registry import agent_tool
 
         return agent_tool
+    if name == "sql_tool":
+        from jupyter_codeagent.tools.sql import sql_tool
+
+        return sql_tool
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib.metadata import PackageNotFoundError, version

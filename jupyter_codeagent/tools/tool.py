@@ -16,6 +16,8 @@ from jupyter_codeagent.values import ToolPolicy, ToolStub
 
 MAX_DOC_CHARS = 2000
 """Of a docstring, for `help()` in the sandbox."""
+MAX_TOLD_CHARS = 400
+"""Of it, in the line for the model: room for the tables of a database."""
 MAX_DEFAULT_CHARS = 60
 RESERVED = frozenset({"tools", "display", "get_ipython", "In", "Out", "exit", "quit"})
 """Names that mean something in the sandbox."""
@@ -79,7 +81,7 @@ def signature_text(signature: inspect.Signature) -> str:
 def stub_line(stub: ToolStub) -> str:
     """What the model is told: ``def weather(origin: str) -> DataFrame  # Hourly weather of an airport.``"""
     first = " ".join(stub.doc.split("\n\n")[0].split())
-    comment = f"  # {textwrap.shorten(first, 160, placeholder=' …')}" if first else ""
+    comment = f"  # {textwrap.shorten(first, MAX_TOLD_CHARS, placeholder=' …')}" if first else ""
     return f"def {stub.name}{stub.signature}{comment}"
 
 
