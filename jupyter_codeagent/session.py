@@ -555,9 +555,11 @@ class AgentSession:
 
     def stop(self) -> bool:
         """Stop the run under way; whether there was one. From any thread."""
-        task = self._task
+        task, desk = self._task, self._desk
         if task is not None:
             task.cancel()
+        if desk is not None:
+            desk.interrupt()
         return task is not None
 
     def reset(self) -> None:

@@ -6,6 +6,8 @@ import asyncio
 import hashlib
 import inspect
 import json
+import signal
+import threading
 import time
 import uuid
 from collections import Counter
@@ -102,6 +104,7 @@ class CallDesk:
         self._copies: list[CopiedVariable] = []
         self._copied_bytes = 0
         self._count = self._count_of_run = 0
+        self._is_calling = False
         self.calls: tuple[ToolCall, ...] = ()
         """Of the present execution, in the order in which they ended."""
         self.of_run: tuple[ToolCall, ...] = ()
@@ -112,6 +115,12 @@ class CallDesk:
         self.calls = ()
         self._given.clear()
         self._count = 0
+
+    def interrupt(self) -> None:
+        """End the function that runs on the main thread, as Ctrl+C does. From any thread."""
+        main = threading.main_thread().ident
+        if self._is_calling and main is not None:
+            signal.pthread_kill(main, signal.SIGINT)
 
     def close(self) -> None:
         """The run is over: copies of results are removed."""
@@ -202,7 +211,7 @@ class CallDesk:
             if inspect.iscoroutinefunction(tool.function):
                 value = await tool.function(*bound.args, **bound.kwargs)
             else:
-                value = await self._on_main_thread(lambda: tool.function(*bound.args, **bound.kwargs))
+                value = await self._on_main_thread(lambda: self._called(tool, bound))
         except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: the code is told)
             answer = explained(problem)
             text = f"{answer.ename}: {answer.evalue}"
@@ -216,6 +225,14 @@ class CallDesk:
         except VariableError as problem:
             answer, text = CallAnswer(ename="RuntimeError", evalue=str(problem)), str(problem)
         return _made(tool, bound, request, "ok", answer, result=text, decided_by=decided_by, duration_s=duration_s)
+
+    def _called(self, tool: Tool, bound: inspect.BoundArguments) -> Any:
+        """Main thread."""
+        self._is_calling = True
+        try:
+            return tool.function(*bound.args, **bound.kwargs)
+        finally:
+            self._is_calling = False
 
     def _packed(self, name: str, value: Any) -> CallAnswer:
         """Main thread."""

@@ -174,6 +174,21 @@ def test_stop_ends_the_function_that_runs_and_says_what_has_happened(
     assert "7" in kernel.ask("Sum?", "--approve auto").text
 
 
+def test_stop_in_the_panel_ends_the_function_that_runs_as_well(kernel: Kernel, model_server: ModelServer) -> None:
+    kernel.run(TOOLS)
+    kernel.run(
+        "import threading, time\n"
+        "session = get_ipython().magics_manager.registry['AgentMagics'].session\n"
+        "@agent_tool(policy='auto')\ndef nap(s: int) -> None:\n"
+        "    threading.Timer(1, session.stop).start()\n    time.sleep(s)"
+    )
+    model_server.script(code("nap(60)\nprint('over')"))
+    started = time.monotonic()
+    assert "Stopped" in kernel.ask("Take a nap", "--approve auto").error
+    assert time.monotonic() - started < 30
+    assert kernel.run("print('alive')").text == "alive\n"
+
+
 def test_a_result_that_tells_the_program_what_to_do_is_data(kernel: Kernel, model_server: ModelServer) -> None:
     """What a tool returns goes to the program; the model reads of it what the program prints."""
     kernel.run(TOOLS)
