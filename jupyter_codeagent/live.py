@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
@@ -158,6 +158,17 @@ class LiveKernel:
         if not changed:
             namespace.update(values)
         return changed
+
+    def bind_free(self, values: Mapping[str, Any]) -> None:
+        """Functions of a server that the user has just added, under those of their names that stand for nothing."""
+        namespace = self._shell.user_ns
+        namespace.update({name: value for name, value in values.items() if name not in namespace})
+
+    def unbind(self, values: Collection[Any]) -> None:
+        """What `bind_free` has bound and still stands for the same."""
+        namespace = self._shell.user_ns
+        for name in [name for name, found in namespace.items() if any(found is value for value in values)]:
+            del namespace[name]
 
     def run(self, code: str) -> None:
         """Only after a yes to this very code."""

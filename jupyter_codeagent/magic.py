@@ -306,9 +306,9 @@ class AgentMagics(Magics):
             policy: ToolPolicy = "ask"
             if word in get_args(ToolPolicy):
                 policy, target = cast("ToolPolicy", word), further
-            self.session.background.run(servers.add(name, target_of(target), policy))
+            self.session.add_server(name, target_of(target), policy)
         elif command == "remove":
-            self.session.background.run(servers.remove(name))
+            self.session.remove_server(name)
         elif command:
             raise UsageError("%agent mcp, %agent mcp add NAME [auto] COMMAND…|URL, or %agent mcp remove NAME.")
         for server in servers.servers.values():

@@ -80,6 +80,7 @@ from jupyter_codeagent.values import (
     Manifest,
     Proposal,
     SandboxStatus,
+    ToolPolicy,
     VariableSummary,
 )
 from jupyter_codeagent.variables.describe import describe
@@ -109,7 +110,7 @@ class AgentSession:
         )
         self.sidecar = Sidecar(max_bytes=settings.max_transfer_bytes)
         self.tools = REGISTRY
-        self.servers = McpServers()
+        self.servers = McpServers(self.background.run)
         self._granted_tools: set[str] = set()
         self._desk: CallDesk | None = None
         self._task: BackgroundTask[AgentRun] | None = None
@@ -381,6 +382,26 @@ class AgentSession:
         if run.request.candidates == 1:
             return await run_agent(run, prepared.turns, tools)
         return await run_candidates(run, prepared.turns, tools, lambda: self._extra_seat(settings))
+
+    def add_server(self, name: str, target: Sequence[str], policy: ToolPolicy) -> None:
+        """Start an MCP server. Its functions are the user's too: cells that were accepted call them. Main thread.
+
+        Raises
+        ------
+        CodeAgentError
+        """
+        before = self.servers.functions(name)
+        self.background.run(self.servers.add(name, target, policy))
+        self.live.unbind(before.values())
+        mine = {id(function) for function in self.servers.functions(name).values()}
+        named = {tool_name: tool.function for tool_name, tool in self.all_tools().items()}
+        self.live.bind_free({name: function for name, function in named.items() if id(function) in mine})
+
+    def remove_server(self, name: str) -> None:
+        """Raises UsageError."""
+        functions = self.servers.functions(name)
+        self.background.run(self.servers.remove(name))
+        self.live.unbind(functions.values())
 
     def all_tools(self) -> dict[str, Tool]:
         """The functions of this kernel and of its MCP servers, by name."""

@@ -208,8 +208,8 @@ class CallDesk:
         """On the main thread; a coroutine on the background loop."""
         started = time.monotonic()
         try:
-            if inspect.iscoroutinefunction(tool.function):
-                value = await tool.function(*bound.args, **bound.kwargs)
+            if tool.coroutine is not None:
+                value = await tool.coroutine(*bound.args, **bound.kwargs)
             else:
                 value = await self._on_main_thread(lambda: self._called(tool, bound))
         except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: the code is told)

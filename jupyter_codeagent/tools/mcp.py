@@ -10,8 +10,10 @@ import asyncio
 import json
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.errors import CodeAgentError, UsageError
@@ -24,24 +26,29 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult
     from mcp.types import Tool as Described
 
+Run = Callable[[Coroutine[Any, Any, Any]], Any]
 START_TIMEOUT_S = 30.0
 LIST_TIMEOUT_S = 5.0
 MAX_PAGES = 20
-MAX_TOOLS = 500
+MAX_TOOLS = 200
+OF_SERVER = "__codeagent_mcp_server__"
 NOT_INSTALLED = "MCP servers need the package mcp: pip install 'jupyter-codeagent[mcp]'."
 
 
 class McpServer:
     """Connected by `start`, until `stop` or the end of the server. All methods belong to one event loop."""
 
-    def __init__(self, name: str, target: Sequence[str], policy: ToolPolicy) -> None:
-        """`target` is a command with its arguments, or one URL."""
+    def __init__(self, name: str, target: Sequence[str], policy: ToolPolicy, run: Run) -> None:
+        """`target` is a command with its arguments, or one URL; `run` waits for a coroutine on the main thread."""
+        self._run = run
         self.name = name
         self._target = tuple(target)
         self._policy: ToolPolicy = policy
         self._client: Client | None = None
         self._task: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
+        self._known: dict[str, tuple[Described, Tool]] = {}
+        """By the server's name of it: what has not changed stays the same function."""
         self.tools: dict[str, Tool] = {}
 
     @property
@@ -93,7 +100,10 @@ class McpServer:
                 break
         tools: dict[str, Tool] = {}
         for described in listed[:MAX_TOOLS]:
-            tool = self._tool(described, taken=frozenset(tools))
+            before, tool = self._known.get(described.name, (None, None))
+            if tool is None or before != described or tool.name in tools:
+                tool = self._tool(described, taken=frozenset(tools))
+            self._known[described.name] = (described, tool)
             tools[tool.name] = tool
         self.tools = tools
 
@@ -125,10 +135,15 @@ class McpServer:
         async def call(*args: Any, **kwargs: Any) -> Any:
             return await self._call(described, shape, shape.signature.bind(*args, **kwargs).arguments)
 
-        call.__name__ = name
-        call.__doc__ = "\n\n".join(part for part in (described.description, shape.notes) if part)
-        call.__signature__ = shape.signature  # type: ignore[attr-defined]
-        return tool_of(call, name=name, policy=policy_of(self._policy, described))
+        def function(*args: Any, **kwargs: Any) -> Any:
+            return self._run(call(*args, **kwargs))
+
+        function.__name__ = function.__qualname__ = name
+        function.__doc__ = "\n\n".join(part for part in (described.description, shape.notes) if part)
+        function.__signature__ = shape.signature  # type: ignore[attr-defined]
+        function.__dict__[OF_SERVER] = self.name
+        tool = tool_of(function, name=name, policy=policy_of(self._policy, described))
+        return replace(tool, coroutine=call)
 
     async def _call(self, described: Described, shape: Shape, arguments: Mapping[str, Any]) -> Any:
         client = self._client
@@ -150,6 +165,11 @@ def _transport(target: Sequence[str]) -> Any:
         return first
     # The kernel's own `sys.stderr` is no file that a process could write to.
     return stdio_client(StdioServerParameters(command=first, args=arguments), errlog=sys.__stderr__ or sys.stderr)
+
+
+def is_of_server(value: object) -> bool:
+    """Whether it is the function of an MCP server, which may be gone."""
+    return isinstance(value, FunctionType) and OF_SERVER in value.__dict__
 
 
 def policy_of(wanted: ToolPolicy, described: Described) -> ToolPolicy:

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.tools.mcp import LIST_TIMEOUT_S, McpServer
+from jupyter_codeagent.tools.mcp import LIST_TIMEOUT_S, McpServer, Run
 from jupyter_codeagent.tools.tool import Tool
 from jupyter_codeagent.values import ToolPolicy
 
 
 class McpServers:
-    """All methods but `tools_of` and `servers` belong to one event loop."""
+    """What is `async` belongs to one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, run: Run) -> None:
+        """`run` waits for a coroutine of the loop on the main thread."""
+        self._run = run
         self._servers: dict[str, McpServer] = {}
 
     @property
     def servers(self) -> Mapping[str, McpServer]:
         return dict(self._servers)
 
+    def functions(self, name: str) -> dict[str, Callable[..., Any]]:
+        """Of one server, as they can be called in the live kernel; none if there is no such server."""
+        server = self._servers.get(name)
+        return {tool.name: tool.function for tool in server.tools.values()} if server is not None else {}
+
     async def add(self, name: str, target: Sequence[str], policy: ToolPolicy) -> McpServer:
         """Start it, in place of one of the same name. Raises CodeAgentError."""
         if not name.isidentifier():
             raise UsageError(f"{name!r} cannot be the name of a server: take one like a variable's.")
-        server = McpServer(name, target, policy)
+        server = McpServer(name, target, policy, self._run)
         await server.start()
         if (before := self._servers.pop(name, None)) is not None:
             await before.stop()

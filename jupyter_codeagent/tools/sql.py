@@ -35,12 +35,15 @@ DUCKDB_FUNCTIONS = frozenset(
 DUCKDB_SCHEMAS = frozenset({"information_schema", "pg_catalog"})
 Rows = tuple[Sequence[str], Sequence[tuple[Any, ...]]]
 Run = Callable[[str], Rows]
+Query = Callable[[str], "pd.DataFrame"]
 
 
 def sql_tool(
     connection: object, *, name: str = "query", policy: ToolPolicy = "ask", allow_writes: bool = False
-) -> None:
-    """Let code that `%%agent` runs query this database as ``query(sql) -> DataFrame``.
+) -> Query:
+    """Let code that `%%agent` runs query this database as ``query(sql) -> DataFrame``; returns that function.
+
+    Bind it to its name, so that a cell that you accept finds it: ``query = sql_tool(engine)``.
 
     Parameters
     ----------
@@ -74,6 +77,7 @@ def sql_tool(
     what = "Rows of one SQL statement" if allow_writes else "Rows of one SELECT"
     query.__doc__ = f"{what}. Tables: {tables}"
     REGISTRY.add(tool_of(query, name=name, policy=policy))
+    return query
 
 
 def _driver(connection: Any, *, allow_writes: bool) -> tuple[Run, str]:

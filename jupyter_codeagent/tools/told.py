@@ -9,7 +9,9 @@ from typing import Any
 
 from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.models.tokens import estimate_tokens
+from jupyter_codeagent.tools.mcp import is_of_server
 from jupyter_codeagent.tools.registry import agent_tool
+from jupyter_codeagent.tools.sql import sql_tool
 from jupyter_codeagent.tools.tool import Tool, stub_line
 from jupyter_codeagent.values import Manifest, ToolCall, ToolStub
 
@@ -37,9 +39,16 @@ def with_tools(manifest: Manifest, tools: Mapping[str, Tool]) -> Manifest:
 
 
 def without_tools(variables: Mapping[str, Any], tools: Mapping[str, Tool]) -> dict[str, Any]:
-    """The variables that are not the functions of these tools, nor what declares them: those are told by line."""
-    functions = {id(tool.function) for tool in tools.values()} | {id(agent_tool)}
-    return {name: value for name, value in variables.items() if not tools or id(value) not in functions}
+    """The variables that are not the functions of these tools, nor what declares them: those are told by line.
+
+    Nor functions of a server that is gone.
+    """
+    functions = {id(tool.function) for tool in tools.values()} | {id(agent_tool), id(sql_tool)}
+    return {
+        name: value
+        for name, value in variables.items()
+        if not (tools and id(value) in functions) and not is_of_server(value)
+    }
 
 
 def functions_text(stubs: Sequence[ToolStub]) -> str:

@@ -7,14 +7,14 @@ import builtins
 import inspect
 import keyword
 import textwrap
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, get_args
 
 from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.values import ToolPolicy, ToolStub
 
-MAX_DOC_CHARS = 2000
+MAX_DOC_CHARS = 1000
 """Of a docstring, for `help()` in the sandbox."""
 MAX_TOLD_CHARS = 400
 """Of it, in the line for the model: room for the tables of a database."""
@@ -30,6 +30,8 @@ class Tool:
     function: Callable[..., Any]
     signature: inspect.Signature
     stub: ToolStub
+    coroutine: Callable[..., Awaitable[Any]] | None = None
+    """The same for the background loop; None where it runs on the main thread."""
 
     @property
     def name(self) -> str:
@@ -53,6 +55,7 @@ def tool_of(function: object, *, name: str = "", policy: ToolPolicy = "ask") -> 
         function=function,
         signature=signature,
         stub=ToolStub(name=name, signature=signature_text(signature), doc=doc, policy=policy),
+        coroutine=function if inspect.iscoroutinefunction(function) else None,
     )
 
 

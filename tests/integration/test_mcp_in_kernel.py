@@ -54,6 +54,7 @@ def test_the_tools_of_an_mcp_server_become_functions_and_its_hints_never_loosen_
     assert "def get_hours" in kernel.run("%agent tool").text
     kernel.run("%agent mcp remove weather")
     assert "get_hours" not in kernel.run("%agent tool").text
+    assert "NameError" in kernel.run("get_hours").error
 
 
 def test_code_calls_an_mcp_tool_and_gets_its_structured_result(kernel: Kernel, model_server: ModelServer) -> None:
@@ -62,11 +63,22 @@ def test_code_calls_an_mcp_tool_and_gets_its_structured_result(kernel: Kernel, m
     run = ask(kernel, model_server, program)
     assert "3.6" in json.dumps(run["outputs"])
     assert calls_of(run) == [("get_hours('JFK', 2)", "ok"), ("get_hours('LGA')", "ok")]
+    assert "[{'hour': 0, 'temp': 0.1}" in kernel.run("print(get_hours('JFK'))").text, "accepted cells find it"
     assert "def get_hours(origin: str, month: int = 1)" in str(model_server.requests[0]["messages"])
 
 
+def test_a_server_is_asked_anew_at_each_question_and_its_functions_are_never_told_as_variables(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    added(kernel)
+    for _ in range(2):
+        ask(kernel, model_server, "print(df.n.sum())")
+        told = str(model_server.requests[0]["messages"])
+        assert told.count("get_hours") == 1, told
+        assert "agent_tool" not in told
+
+
 def test_what_a_server_refuses_is_an_exception_of_the_program(kernel: Kernel, model_server: ModelServer) -> None:
-    kernel.run("from jupyter_codeagent.tools.registry import REGISTRY")
     added(kernel)
     for program, told in (
         ("get_hours(3)", "TypeError: arguments['origin']: 3 is not of type 'string'"),
