@@ -78,7 +78,7 @@ def test_a_failing_program_is_repaired_by_the_model(kernel: Kernel, model_server
     ran = kernel.ask("sum")
     assert ran.error == ""
     assert "1 failed attempt repaired" in ran.text
-    assert "Correct the code" in model_server.requests[1]["messages"][-1]["content"]
+    assert "Reply with the whole corrected program" in model_server.requests[1]["messages"][-1]["content"]
 
 
 def test_the_messages_of_a_repair_begin_with_the_bytes_of_the_first_call(
