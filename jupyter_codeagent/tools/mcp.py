@@ -11,7 +11,6 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 START_TIMEOUT_S = 30.0
+STOP_TIMEOUT_S = 5.0
 LIST_TIMEOUT_S = 5.0
 MAX_PAGES = 20
 MAX_TOOLS = 200
@@ -80,9 +80,13 @@ class McpServer:
         """End the connection, and the program behind it."""
         self._stopping.set()
         self.tools = {}
-        if self._task is not None:
-            with suppress(Exception):
-                await self._task
+        if self._task is None:
+            return
+        # What a server that ends badly has to say is of no use any more: `wait` raises nothing.
+        await asyncio.wait([self._task], timeout=STOP_TIMEOUT_S)
+        if not self._task.done():  # it never answered: the connection is still being made
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=STOP_TIMEOUT_S)
 
     async def refresh(self) -> None:
         """The tools that it has now; none if it is gone."""

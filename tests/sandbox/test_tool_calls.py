@@ -106,6 +106,10 @@ print(tools.map(echo, range(20)), tools.map(echo, [{'x': 1, 'y': 2}]))
     assert [entry.name for entry in result.namespace] == ["table"], "stubs are no variables of the program"
 
 
+def test_the_first_calls_may_be_several_at_a_time(calling: tuple[Box, Host]) -> None:
+    assert printed(run(calling, "print(tools.map(echo, range(20)))")) == str(list(range(20)))
+
+
 def test_frames_and_dates_go_out_as_arguments(calling: tuple[Box, Host]) -> None:
     code = """
 import datetime, pandas as pd

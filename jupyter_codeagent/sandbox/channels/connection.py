@@ -45,6 +45,7 @@ class Connection(Generic[M]):
         self._on_oversized = on_oversized
         self._peers: dict[Channel, Peer] = {}
         self._answers: Peer | None = None
+        self._connecting = asyncio.Lock()
         self._pumps: dict[Channel, asyncio.Task[None]] = {}
 
     async def open(self, timeout_s: float) -> None:
@@ -112,8 +113,11 @@ class Connection(Generic[M]):
         ------
         ChannelBrokenError
         """
-        if self._answers is None or self._answers.is_closing:
-            self._answers = await self._peer("stdin", "DEALER")
+        async with (
+            self._connecting
+        ):  # several answers may be the first: what goes out on a second peer could be lost
+            if self._answers is None or self._answers.is_closing:
+                self._answers = await self._peer("stdin", "DEALER")
         session = self._manager.session
         self._answers.send(session.serialize(session.msg(msg_type, content=content)))
 
