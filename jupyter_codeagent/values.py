@@ -350,8 +350,8 @@ class CopyChange:
 
 
 DecidedBy = Literal["policy", "panel", "widget", "stdin", "nobody"]
-ToolCallStatus = Literal["ok", "failed", "denied", "refused", "cancelled"]
-"""It returned · it raised · a person or its policy said no · it cannot be made · the run was stopped."""
+ToolCallStatus = Literal["ok", "failed", "denied", "refused"]
+"""It returned · it raised · a person or its policy said no · it cannot be made."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -102,6 +102,13 @@ def brief(value: object) -> str:
     return text if len(text) <= MAX_VALUE_CHARS else f"{text[: MAX_VALUE_CHARS - 1]}…"
 
 
+def of_python(value: Any) -> Any:
+    """A single number or text of NumPy as the one of Python; all else as it is."""
+    item = getattr(value, "item", None)
+    is_scalar = type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0
+    return item() if is_scalar and callable(item) else value
+
+
 def _shown(value: object, max_chars: int) -> str:
     if _is_plain(value) or isinstance(value, list | tuple | set | dict):
         text = repr(value)
@@ -133,9 +140,7 @@ def _fitted(tool: str, name: str, value: Any, hint: Any) -> Any:
     """The value as the annotation wants it, where that is a plain type."""
     if hint not in (bool, int, float, str, datetime.date, datetime.datetime):
         return value
-    item = getattr(value, "item", None)
-    if type(value).__module__ == "numpy" and callable(item) and getattr(value, "ndim", 1) == 0:
-        value = item()
+    value = of_python(value)
     if hint is float and type(value) is int:
         return float(value)
     if hint in (datetime.date, datetime.datetime) and isinstance(value, str):

@@ -16,6 +16,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.errors import CodeAgentError, UsageError
+from jupyter_codeagent.tools.arguments import of_python
 from jupyter_codeagent.tools.schema import Shape, safe_name, shape_of
 from jupyter_codeagent.tools.tool import Tool, check_tool_name, tool_of
 from jupyter_codeagent.values import ToolPolicy
@@ -188,9 +189,7 @@ def policy_of(wanted: ToolPolicy, described: Described) -> ToolPolicy:
 
 def plain(value: Any) -> Any:
     """An argument as JSON takes it. Raises TypeError."""
-    item = getattr(value, "item", None)
-    if type(value).__module__ == "numpy" and callable(item) and getattr(value, "ndim", 1) == 0:
-        return item()
+    value = of_python(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list | tuple | set | frozenset):

@@ -15,8 +15,7 @@ export function Calls(props: { calls: readonly IToolCall[] }): JSX.Element | nul
       ok: `→ ${call.result}`,
       failed: trans.__('failed: %1', call.result),
       denied: trans.__('not allowed'),
-      refused: trans.__('not made: %1', call.result),
-      cancelled: trans.__('stopped')
+      refused: trans.__('not made: %1', call.result)
     })[call.status];
   const took = (call: IToolCall): string => {
     if (call.earlier) {
