@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import datetime
 import inspect
-import typing
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from jupyter_codeagent.tools.tool import Tool
@@ -42,15 +41,14 @@ def bind(tool: Tool, arguments: Mapping[str, Any]) -> inspect.BoundArguments:
         bound = tool.signature.bind(*bound.args, **bound.kwargs)
     except TypeError as problem:
         raise ArgumentError(f"{tool.name}{tool.stub.signature}: {problem}") from None
-    hints = _hints(tool.function)
     for name, value in bound.arguments.items():
         plain_kind = parameters[name].kind in (
             inspect.Parameter.POSITIONAL_ONLY,
             inspect.Parameter.POSITIONAL_OR_KEYWORD,
             inspect.Parameter.KEYWORD_ONLY,
         )
-        if plain_kind and name in hints:
-            bound.arguments[name] = _fitted(tool.name, name, value, hints[name])
+        if plain_kind and name in tool.hints:
+            bound.arguments[name] = _fitted(tool.name, name, value, tool.hints[name])
     return bound
 
 
@@ -127,13 +125,6 @@ def _is_literal(text: str) -> bool:
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return False
     return True
-
-
-def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
-    try:
-        return typing.get_type_hints(function)
-    except Exception:  # noqa: BLE001  (names of the user's that stand for nothing here: no type is checked)
-        return {}
 
 
 def _fitted(tool: str, name: str, value: Any, hint: Any) -> Any:

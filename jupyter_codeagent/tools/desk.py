@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 import uuid
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
@@ -20,6 +20,7 @@ from jupyter_codeagent.sandbox.protocol import CallingRunner
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.arguments import ArgumentError, bind, brief, call_text, parse_call
 from jupyter_codeagent.tools.faults import denied, explained
+from jupyter_codeagent.tools.records import folded, unfolded
 from jupyter_codeagent.tools.tool import Tool
 from jupyter_codeagent.transfer.unpack import unpack
 from jupyter_codeagent.values import (
@@ -209,7 +210,8 @@ class CallDesk:
         started = time.monotonic()
         try:
             if tool.coroutine is not None:
-                value = await tool.coroutine(*bound.args, **bound.kwargs)
+                arguments = _as_annotated(tool, bound)
+                value = await tool.coroutine(*arguments.args, **arguments.kwargs)
             else:
                 value = await self._on_main_thread(lambda: self._called(tool, bound))
         except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: the code is told)
@@ -221,7 +223,7 @@ class CallDesk:
             )
         duration_s = time.monotonic() - started
         try:
-            answer, text = await self._on_main_thread(lambda: (self._packed(tool.name, value), brief(value)))
+            answer, text = await self._on_main_thread(lambda: self._packed(tool.name, unfolded(value)))
         except VariableError as problem:
             answer, text = CallAnswer(ename="RuntimeError", evalue=str(problem)), str(problem)
         return _made(tool, bound, request, "ok", answer, result=text, decided_by=decided_by, duration_s=duration_s)
@@ -230,18 +232,19 @@ class CallDesk:
         """Main thread."""
         self._is_calling = True
         try:
-            return tool.function(*bound.args, **bound.kwargs)
+            arguments = _as_annotated(tool, bound)
+            return tool.function(*arguments.args, **arguments.kwargs)
         finally:
             self._is_calling = False
 
-    def _packed(self, name: str, value: Any) -> CallAnswer:
-        """Main thread."""
+    def _packed(self, name: str, value: Any) -> tuple[CallAnswer, str]:
+        """What goes to the code, and what is told of it. Main thread."""
         if is_plain(value) and len(json.dumps(value)) <= MAX_PLAIN_BYTES:
-            return CallAnswer(value=value)
+            return CallAnswer(value=value), brief(value)
         copy = self._spool.write(f"{name}()", value, self._limits.result_bytes - self._copied_bytes)
         self._copies.append(copy)
         self._copied_bytes += copy.size_bytes
-        return CallAnswer(copy=copy)
+        return CallAnswer(copy=copy), brief(value)
 
 
 @dataclass(frozen=True)
@@ -279,6 +282,12 @@ def _key(request: CallRequest) -> str:
     arguments = request.arguments
     head = json.dumps([request.name, arguments.kind, arguments.meta_json])
     return hashlib.sha256(head.encode() + b"\0" + arguments.data).hexdigest()
+
+
+def _as_annotated(tool: Tool, bound: inspect.BoundArguments) -> inspect.BoundArguments:
+    """Records where the function wants them; people saw dicts. Raises what the classes raise."""
+    arguments = {name: folded(value, tool.hints.get(name)) for name, value in bound.arguments.items()}
+    return inspect.BoundArguments(tool.signature, OrderedDict(arguments))
 
 
 def _made(

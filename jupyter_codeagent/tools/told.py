@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.models.tokens import estimate_tokens
 from jupyter_codeagent.tools.mcp import is_of_server
 from jupyter_codeagent.tools.registry import agent_tool
 from jupyter_codeagent.tools.sql import sql_tool
-from jupyter_codeagent.tools.tool import Tool, stub_line
+from jupyter_codeagent.tools.tool import Told, Tool, stub_line
 from jupyter_codeagent.values import Manifest, ToolCall, ToolStub
 
 MAX_LINES = 20
+MAX_DESCRIBED_TOKENS = 500
+"""Of the lines of all functions, with more of their docstrings than a sentence."""
 MAX_TOKENS = 800
 """Of the lines of all functions; what is over either is found by `tools.search` while the code runs."""
 HEADING = "Functions you can call; they run outside and return data:"
@@ -52,17 +54,26 @@ def without_tools(variables: Mapping[str, Any], tools: Mapping[str, Tool]) -> di
 
 
 def functions_text(stubs: Sequence[ToolStub]) -> str:
-    """For the model, a line each; those that are never called are not told of. Empty if there are none."""
+    """For the model, a line each; those that are never called are not told of. Empty if there are none.
+
+    With as much of each docstring as leaves all lines short: all of it, its first paragraph, its first sentence.
+    """
     allowed = [stub for stub in stubs if stub.policy != "deny"]
-    lines: list[str] = []
-    for stub in allowed:
-        line = stub_line(stub)
-        if len(lines) == MAX_LINES or estimate_tokens("\n".join((*lines, line))) > MAX_TOKENS:
+    if not allowed:
+        return ""
+    for told in get_args(Told):
+        lines = [stub_line(stub, told) for stub in allowed]
+        if estimate_tokens("\n".join(lines)) <= MAX_DESCRIBED_TOKENS:
             break
-        lines.append(line)
-    if len(lines) < len(allowed):
-        lines.append(f"# and {len(allowed) - len(lines)} more: print(tools.search('words')) lists those that match")
-    return "\n".join((HEADING, *lines)) if lines else ""
+    shown = next(count for count in range(min(len(lines), MAX_LINES), -1, -1) if _fits(lines[:count]))
+    if shown < len(lines):
+        more = f"# and {len(lines) - shown} more: print(tools.search('words')) lists those that match"
+        return "\n".join((HEADING, *lines[:shown], more))
+    return "\n".join((HEADING, *lines))
+
+
+def _fits(lines: Sequence[str]) -> bool:
+    return not lines or estimate_tokens("\n".join(lines)) <= MAX_TOKENS
 
 
 def calls_note(calls: Sequence[ToolCall]) -> str:

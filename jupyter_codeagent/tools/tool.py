@@ -6,21 +6,32 @@ import ast
 import builtins
 import inspect
 import keyword
+import re
 import textwrap
-from collections.abc import Awaitable, Callable
+import typing
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from types import MappingProxyType
+from typing import Any, Literal, get_args
 
 from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.tools.annotations import annotation_text
+from jupyter_codeagent.tools.records import keys_text
 from jupyter_codeagent.values import ToolPolicy, ToolStub
 
 MAX_DOC_CHARS = 1000
 """Of a docstring, for `help()` in the sandbox."""
-MAX_TOLD_CHARS = 400
-"""Of it, in the line for the model: room for the tables of a database."""
+MAX_KEYS_CHARS = 600
+"""Of the keys of records that a function returns."""
 MAX_DEFAULT_CHARS = 60
 RESERVED = frozenset({"tools", "display", "get_ipython", "In", "Out", "exit", "quit"})
 """Names that mean something in the sandbox."""
+
+
+Told = Literal["all", "paragraph", "sentence"]
+"""How much of a docstring stands in the line for the model."""
+MAX_TOLD_CHARS: Mapping[Told, int] = {"all": 800, "paragraph": 400, "sentence": 200}
+"""Room for the tables of a database, or for what each parameter means."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +41,8 @@ class Tool:
     function: Callable[..., Any]
     signature: inspect.Signature
     stub: ToolStub
+    hints: Mapping[str, Any]
+    """Annotations as objects, by parameter and ``return``; empty where they speak of what is not there."""
     coroutine: Callable[..., Awaitable[Any]] | None = None
     """The same for the background loop; None where it runs on the main thread."""
 
@@ -50,11 +63,15 @@ def tool_of(function: object, *, name: str = "", policy: ToolPolicy = "ask") -> 
         signature = inspect.signature(function)
     except (TypeError, ValueError) as problem:
         raise UsageError(f"The signature of {name} cannot be read ({problem}): wrap it in a function.") from problem
+    hints = _hints(function)
     doc = (inspect.getdoc(function) or "")[:MAX_DOC_CHARS]
+    if keys := keys_text(hints.get("return")):
+        doc = f"{doc}\n\nReturns {keys[:MAX_KEYS_CHARS]}".strip()
     return Tool(
         function=function,
         signature=signature,
-        stub=ToolStub(name=name, signature=signature_text(signature), doc=doc, policy=policy),
+        stub=ToolStub(name=name, signature=signature_text(signature, hints), doc=doc, policy=policy),
+        hints=hints,
         coroutine=function if inspect.iscoroutinefunction(function) else None,
     )
 
@@ -67,38 +84,38 @@ def check_tool_name(name: str) -> None:
         raise UsageError(f"{name!r} means something else in Python or a notebook: give the function another name.")
 
 
-def signature_text(signature: inspect.Signature) -> str:
+def signature_text(signature: inspect.Signature, hints: Mapping[str, Any] = MappingProxyType({})) -> str:
     """Python that can be compiled anywhere: types by their last name, ``...`` for defaults that are no literals."""
+
+    def annotation(name: str, written: Any) -> Any:
+        return (
+            _Written(annotation_text(hints.get(name, written)))
+            if written is not inspect.Parameter.empty
+            else written
+        )
+
     parameters = [
-        parameter.replace(annotation=_Text(_annotation(parameter.annotation)), default=_default(parameter.default))
-        if parameter.annotation is not inspect.Parameter.empty
-        else parameter.replace(default=_default(parameter.default))
-        for parameter in signature.parameters.values()
+        parameter.replace(annotation=annotation(name, parameter.annotation), default=_default(parameter.default))
+        for name, parameter in signature.parameters.items()
     ]
-    text = str(inspect.Signature(parameters))
-    if signature.return_annotation is not inspect.Signature.empty:
-        text += f" -> {_annotation(signature.return_annotation)}"
-    return text
+    returns = annotation("return", signature.return_annotation)
+    return str(inspect.Signature(parameters, return_annotation=returns))
 
 
-def stub_line(stub: ToolStub) -> str:
+def stub_line(stub: ToolStub, told: Told = "paragraph") -> str:
     """What the model is told: ``def weather(origin: str) -> DataFrame  # Hourly weather of an airport.``"""
-    first = " ".join(stub.doc.split("\n\n")[0].split())
-    comment = f"  # {textwrap.shorten(first, MAX_TOLD_CHARS, placeholder=' …')}" if first else ""
+    paragraph = " ".join(stub.doc.split("\n\n")[0].split())
+    text = {"all": " ".join(stub.doc.split()), "paragraph": paragraph, "sentence": _first_sentence(paragraph)}[told]
+    comment = f"  # {textwrap.shorten(text, MAX_TOLD_CHARS[told], placeholder=' …')}" if text else ""
     return f"def {stub.name}{stub.signature}{comment}"
 
 
-class _Text(str):
-    """An annotation that `inspect` writes as it is, without quotes."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=[.!?]) (?=[A-Z])", text, maxsplit=1)[0]
 
 
 class _Written:
-    """A default that `inspect` writes as this text."""
+    """An annotation or a default that `inspect` writes as this text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -118,19 +135,8 @@ def _default(default: object) -> Any:
     return _Written(text if is_literal else "...")
 
 
-def _annotation(annotation: object) -> str:
-    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
     try:
-        tree = ast.parse(text.strip(), mode="eval")
-    except SyntaxError:
-        return "object"
-    if isinstance(tree.body, ast.Constant) and isinstance(tree.body.value, str):
-        return _annotation(tree.body.value)
-    return ast.unparse(_LastNames().visit(tree))
-
-
-class _LastNames(ast.NodeTransformer):
-    """``pandas.core.frame.DataFrame`` -> ``DataFrame``; texts, as in ``Literal['a.b']``, stay."""
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        return ast.Name(id=node.attr, ctx=ast.Load())
+        return typing.get_type_hints(function)
+    except Exception:  # noqa: BLE001  (whatever stands in annotations: types are then neither told nor checked)
+        return {}

@@ -37,6 +37,31 @@ def test_functions_are_told_a_line_each_and_denied_ones_not_at_all() -> None:
     assert functions_text(with_tools(Manifest(), {}).tools) == ""
 
 
+def test_docstrings_are_told_whole_then_by_paragraph_then_by_sentence() -> None:
+    def find(x: int) -> int:
+        """Find it. Slowly, as far as that is possible with the means at hand.
+
+        Args:
+            x: where to begin, from 1 to 9; further on is all that lies behind it, in the same order
+        """
+        return x
+
+    def told(count: int) -> str:
+        stubs = with_tools(Manifest(), {f"f{n}": tool_of(find, name=f"f{n}") for n in range(count)}).tools
+        text = functions_text(stubs)
+        assert text.count("def ") == count
+        return text.splitlines()[1]
+
+    all_of_it, paragraph, sentence = told(1), told(12), told(18)
+    assert all_of_it.endswith(
+        "Args: x: where to begin, from 1 to 9; further on is all that lies behind it, in the same order"
+    )
+    assert (
+        paragraph == "def f0(x: int) -> int  # Find it. Slowly, as far as that is possible with the means at hand."
+    )
+    assert sentence == "def f0(x: int) -> int  # Find it."
+
+
 def test_of_many_functions_the_first_are_told_and_how_the_others_are_found() -> None:
     many = functions_text(with_tools(Manifest(), tools(*(f"tool{n}" for n in range(50)))).tools)
     assert many.count("def ") == MAX_LINES
