@@ -1,4 +1,7 @@
-"""``python -m evals own|kpi|dabench|report|peers``: docs/evals.md. Results: build/evals/LABEL.jsonl, .md, .png."""
+"""``python -m evals own|kpi|tools|dabench|report|peers``: docs/evals.md.
+
+Results: build/evals/LABEL.jsonl, .md, .png.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from evals import kpi
+from evals import kpi, tool_tasks
 from evals.dabench import dabench_tasks
 from evals.measure import measure
 from evals.own import own_tasks
@@ -67,7 +70,7 @@ def _measure(suite: str, tasks: Sequence[Task], system: System, results: ResultF
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m evals", description=__doc__)
-    parser.add_argument("what", choices=["own", "kpi", "dabench", "report", "peers"])
+    parser.add_argument("what", choices=["own", "kpi", "tools", "dabench", "report", "peers"])
     parser.add_argument("--systems", default="ours", help="any of ours," + ",".join(WORKERS))
     parser.add_argument("--folder", type=Path, help="of the public benchmark; dabench only")
     parser.add_argument("--candidates", type=int, default=1, help="of ours")
@@ -96,7 +99,8 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
 def _tasks(options: argparse.Namespace) -> Sequence[Task]:
     if options.what == "dabench":
         return dabench_tasks(options.folder)
-    return kpi.TASKS if options.what == "kpi" else own_tasks()
+    suites = {"kpi": kpi.TASKS, "tools": tool_tasks.TASKS}
+    return suites.get(options.what) or own_tasks()
 
 
 def chosen(tasks: Sequence[Task], only: str, every: int, first: int = 0) -> list[Task]:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Topic = Literal["cleaning", "join", "group", "time", "outliers", "test", "plot", "follow-up", "table", "kpi"]
+Topic = Literal[
+    "cleaning", "join", "group", "time", "outliers", "test", "plot", "follow-up", "table", "kpi", "tools"
+]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ from jupyter_codeagent.record import run_from_json
 from jupyter_codeagent.values import AgentRun, ExecutionResult, Step
 
 TURN_TIMEOUT_S = 900.0
+FORGET_TOOLS = "from jupyter_codeagent.tools.registry import REGISTRY as _R\nfor _n in _R.tools(): _R.remove(_n)"
 
 
 class Ours:
@@ -73,6 +74,7 @@ class Ours:
         self._setup = task.setup
         self._run("%agent reset")
         self._run("get_ipython().run_line_magic('reset', '-f')")
+        self._run(FORGET_TOOLS)
         self._run(task.setup)
         if error := self._worker.set_up(task.setup).error:
             raise RuntimeError(f"the variables of {task.id} could not be made: {error}")

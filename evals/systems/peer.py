@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 ENVIRONMENTS = ROOT / "build" / "peers"
 WORKERS = {
     "one-shot": "evals.peers.one_shot",
+    "tool-calling": "evals.peers.tool_calling",
     "smolagents": "evals.peers.smolagents_code",
     "pandasai": "evals.peers.pandasai_chat",
 }
@@ -36,7 +37,7 @@ INSTALLED = {
     "smolagents": ["smolagents==1.26.0", "openai>=2", "pandas>=3", "matplotlib", *DATA],
     "pandasai": ["pandasai==3.0.0", "openai>=1,<2", "matplotlib", *DATA],
 }
-"""In environments of their own: PandasAI wants pandas 2. The one-shot prompt needs none."""
+"""In environments of their own: PandasAI wants pandas 2. The one-shot prompt and classic tool calling need none."""
 
 
 class Peer:

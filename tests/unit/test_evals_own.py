@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from evals import kpi
+from evals import kpi, tool_tasks
 from evals.own import own_tasks
 from evals.programs import ProgramWorker
 from evals.task import Evidence, Task
 
-TASKS = (*own_tasks(), *kpi.TASKS)
+TASKS = (*own_tasks(), *kpi.TASKS, *tool_tasks.TASKS)
 
 
 @pytest.fixture(scope="module")
