@@ -447,6 +447,12 @@ class Proposal:
     """Of the attempt before in this run."""
     effects: Effects | None = None
     """None where there is no code to look at, or it has not been looked at as yet."""
+    calls: int = 1
+    """Calls of this function that the program makes in one go, as it says; a yes may be for all of them."""
+
+
+DecisionScope = Literal["once", "run", "notebook"]
+"""``run`` is for calls of functions, with their number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -458,7 +464,9 @@ class Decision:
     """What may run: the proposal's code, or what the person made of it."""
     decided_by: DecidedBy
     reason: str = ""
-    scope: Literal["once", "notebook"] = "once"
+    scope: DecisionScope = "once"
+    calls: int = 0
+    """With the scope ``run``: of so many calls of the function, this one included."""
     decided_at: float = 0.0
     """Seconds since the epoch."""
     edited: bool = False

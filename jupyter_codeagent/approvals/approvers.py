@@ -61,17 +61,22 @@ class StdinApprover:
         self._write = write
 
     async def ask(self, proposal: Proposal) -> Decision:
+        number = ", a number for so many calls of it in this run" if proposal.kind == "call" else ""
+
         def question() -> str:
             self._write(question_text(proposal))
-            return input("Approve? [y]es / [N]o, or the reason for a no: ")
+            return input(f"Approve? [y]es / [N]o{number}, or the reason for a no: ")
 
         try:
             answer = (await self._on_main_thread(question)).strip()
         except (StdinNotImplementedError, EOFError):
             # nbclient and papermill refuse stdin; a closed terminal gives EOF
             return await NobodyApprover().ask(proposal)
+        yes = Decision(action="approve", code=proposal.code, decided_by="stdin", decided_at=time.time())
         if answer.lower() in ("y", "yes"):
-            return Decision(action="approve", code=proposal.code, decided_by="stdin", decided_at=time.time())
+            return yes
+        if proposal.kind == "call" and answer.isdecimal() and int(answer) > 0:
+            return replace(yes, scope="run", calls=int(answer))
         reason = "" if answer.lower() in ("", "n", "no") else answer
         return reject(proposal, "stdin", reason)
 

@@ -31,7 +31,7 @@ from jupyter_codeagent.frontend.messages import (
     effects_view,
 )
 from jupyter_codeagent.main_shell import MainShell
-from jupyter_codeagent.values import Decision, Proposal
+from jupyter_codeagent.values import Decision, DecisionScope, Proposal
 
 HEARTBEAT_S = 5.0
 ACK_S = 2.0
@@ -163,6 +163,7 @@ class PanelLink:
                 previous_code=p.previous_code,
                 effects=None if p.effects is None else effects_view(p.effects),
                 step=p.step,
+                calls=p.calls,
             )
             for p in self._proposals.values()
         ]
@@ -381,15 +382,27 @@ class PanelLink:
             no = reject(proposal, "panel", str(data.get("reason", "")))
             future.set_result(no)
             return
+        scope, calls = _scope(data)
         future.set_result(
             Decision(
                 action="approve",
                 code=str(data.get("code", proposal.code)),
                 decided_by="panel",
-                scope="notebook" if data.get("scope") == "notebook" else "once",
+                scope=scope,
+                calls=calls,
                 decided_at=time.time(),
             )
         )
+
+
+def _scope(data: Mapping[str, Any]) -> tuple[DecisionScope, int]:
+    """What a yes is for; for this once, where that cannot be read."""
+    if data.get("scope") == "notebook":
+        return "notebook", 0
+    calls = data.get("calls")
+    if data.get("scope") == "run" and type(calls) is int and calls > 0:
+        return "run", calls
+    return "once", 0
 
 
 def _not_inserted(message: InsertMessage, problem: str) -> str:

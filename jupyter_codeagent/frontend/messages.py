@@ -104,6 +104,8 @@ class ProposalView(TypedDict):
     effects: EffectsView | None
     """None for what is no code."""
     step: int
+    calls: int
+    """Of a function, that the program makes in one go."""
 
 
 class SettingView(TypedDict):
@@ -333,7 +335,9 @@ class DecisionMessage(TypedDict):
     code: NotRequired[str]
     """The code as the person edited it."""
     reason: NotRequired[str]
-    scope: NotRequired[Literal["once", "notebook"]]
+    scope: NotRequired[Literal["once", "run", "notebook"]]
+    calls: NotRequired[int]
+    """With the scope ``run``: of so many calls."""
 
 
 class FindEffectsMessage(TypedDict):

@@ -47,19 +47,27 @@ class Channel:
     def map(self, name: str, all_arguments: Iterable[dict[str, Any]]) -> list[Any]:
         """In their order. An error is raised when those that had been asked with it have ended."""
         answers: list[Answer] = []
+        left = list(all_arguments)
         with self._lock:
-            for together in _groups(all_arguments):
-                answers += self._answers([self._ask(name, arguments) for arguments in together])
+            while left:
+                numbers = [
+                    self._ask(name, arguments, together=len(left) - at)
+                    for at, arguments in enumerate(left[:MAX_AT_ONCE])
+                ]
+                del left[:MAX_AT_ONCE]
+                answers += self._answers(numbers)
                 if any(answer["status"] != "ok" for answer in answers):
                     break
         return [self._result(answer) for answer in answers]
 
-    def _ask(self, name: str, arguments: dict[str, Any]) -> int:
+    def _ask(self, name: str, arguments: dict[str, Any], together: int = 1) -> int:
+        """`together` such calls are made in one go, this one included: a person may say yes to all."""
         kind, meta, data = pack(arguments, MAX_ARGUMENT_BYTES)
         if kind == "error":
             raise TypeError(f"{name}() cannot be called with these arguments: {meta}")
         number, kernel = next(self._numbers), self._kernel
         content = {"number": number, "name": name, "line": self._line(), "kind": kind, "meta": meta}
+        content["together"] = together
         kernel.session.send(
             kernel.iopub_socket, CALL_TYPE, content, parent=kernel.get_parent(), buffers=[memoryview(data)]
         )
@@ -186,9 +194,3 @@ def _exception(kind: Any, answer: Answer) -> Exception:
         except TypeError:
             pass  # UnicodeDecodeError and its like want what a message has not
     return RuntimeError(f"{answer['ename']}: {answer['evalue']}")
-
-
-def _groups(items: Iterable[Any]) -> Iterable[list[Any]]:
-    rest = iter(items)
-    while together := list(itertools.islice(rest, MAX_AT_ONCE)):
-        yield together

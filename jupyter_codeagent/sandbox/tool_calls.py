@@ -14,6 +14,8 @@ CALL_TYPE = "codeagent_call"
 ANSWER_TYPE = "codeagent_answer"
 MAX_META_BYTES = 8 << 20
 MAX_NAME_CHARS = 100
+MAX_TOGETHER = 10_000
+"""More is not believed."""
 ARGUMENT_KINDS = frozenset({"json", "parts"})
 
 
@@ -27,6 +29,8 @@ class CallRequest:
     line: int | None
     arguments: PackedValue
     """A dict by the names of the parameters."""
+    together: int = 1
+    """Calls of this function that are made in one go from here on, this one included."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +63,13 @@ def read_call(received: Received) -> CallRequest:
     ):
         raise MalformedMessageError("a call without a name")
     data = b"".join(bytes(buffer) for buffer in received.buffers)
+    together = content.get("together")
     return CallRequest(
         number=number,
         name=name,
         line=line if type(line) is int and line > 0 else None,
         arguments=PackedValue(kind=cast("Literal['json', 'parts']", kind), meta_json=meta, data=data),
+        together=together if type(together) is int and 0 < together <= MAX_TOGETHER else 1,
     )
 
 

@@ -102,6 +102,8 @@ class CallDesk:
         self._one_at_a_time = asyncio.Lock()
         self._made: dict[str, list[_Made]] = {}
         self._given: Counter[str] = Counter()
+        self._allowed: Counter[str] = Counter()
+        """Calls of a tool that are still within a yes to several."""
         self._copies: list[CopiedVariable] = []
         self._copied_bytes = 0
         self._count = self._count_of_run = 0
@@ -175,7 +177,9 @@ class CallDesk:
         if tool.stub.policy == "deny":
             reason = f"the user does not let code call {tool.name}"
             return _made(tool, bound, request, "denied", denied(reason), result=reason)
-        if tool.stub.policy == "ask" and tool.name not in self._granted:
+        if tool.stub.policy == "ask" and tool.name not in self._granted and self._allowed[tool.name]:
+            self._allowed[tool.name] -= 1
+        elif tool.stub.policy == "ask" and tool.name not in self._granted:
             decision = await self._decide(self._proposal(tool, bound, request))
             decided_by = decision.decided_by
             if decision.action == "reject":
@@ -185,6 +189,8 @@ class CallDesk:
                 return _made(tool, bound, request, "denied", denied(reason), result=reason, decided_by=decided_by)
             if decision.scope == "notebook":
                 self._granted.add(tool.name)
+            elif decision.scope == "run":
+                self._allowed[tool.name] = decision.calls - 1
             if decision.edited:
                 try:
                     bound = parse_call(tool, decision.code)
@@ -195,12 +201,14 @@ class CallDesk:
     def _proposal(self, tool: Tool, bound: inspect.BoundArguments, request: CallRequest) -> Proposal:
         at = f"line {request.line} of the program calls" if request.line is not None else "the program calls"
         code = call_text(tool.name, bound, max_chars=PROPOSED_CHARS, max_value_chars=PROPOSED_CHARS)
+        together = f" It makes {request.together} calls of it in one go." if request.together > 1 else ""
         return Proposal(
             id=uuid.uuid4().hex[:12],
             run_id=self._run_id,
             kind="call",
             code=code,
-            note=f"{at[:1].upper()}{at[1:]} your function {tool.name}{tool.stub.signature}.",
+            note=f"{at[:1].upper()}{at[1:]} your function {tool.name}{tool.stub.signature}.{together}",
+            calls=request.together,
         )
 
     async def _call(

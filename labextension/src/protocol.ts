@@ -137,6 +137,8 @@ export interface IProposal {
   /** Null for what is no code. */
   effects: IEffects | null;
   step: number;
+  /** Of a function, that the program makes in one go. */
+  calls: number;
 }
 
 export interface IUsage {
@@ -298,13 +300,18 @@ export interface IPongMessage {
   type: 'pong';
 }
 
+/** What a yes is for; `run` is for calls of functions. */
+export type Scope = 'once' | 'run' | 'notebook';
+
 export interface IDecisionMessage {
   type: 'decision';
   proposal_id: string;
   action: 'approve' | 'reject';
   code?: string;
   reason?: string;
-  scope?: 'once' | 'notebook';
+  scope?: Scope;
+  /** With the scope `run`: of so many calls. */
+  calls?: number;
 }
 
 /** What would this code do to the names of the user's kernel? */
@@ -519,7 +526,8 @@ const isProposal = shape({
   why: string,
   previous_code: string,
   effects: nullable(isEffects),
-  step: number
+  step: number,
+  calls: number
 });
 const isCell = shape({
   id: string,

@@ -40,7 +40,7 @@ export interface IDecision {
   code: string;
   decided_by: string;
   reason: string;
-  scope: 'once' | 'notebook';
+  scope: 'once' | 'run' | 'notebook';
   decided_at: number;
   /** What was approved is the person's own text. Not in records of older versions. */
   edited?: boolean;

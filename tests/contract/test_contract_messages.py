@@ -192,6 +192,7 @@ def golden_state() -> messages.StateMessage:
                 previous_code=PROPOSAL.previous_code,
                 effects=messages.effects_view(EFFECTS),
                 step=PROPOSAL.step,
+                calls=PROPOSAL.calls,
             )
         ],
         progress=golden_progress(),

@@ -178,10 +178,27 @@ it('to call a function is answered for that function alone, and its arguments ca
   const { host, decided } = await card({ kind: 'call', code: "send('ada')", effects: null });
   expect(host.querySelector('.jp-CodeAgent-editor')).not.toBeNull();
   expect(host.querySelector('.jp-CodeAgent-effects')).toBeNull();
-  await change(() => host.querySelectorAll<HTMLInputElement>('input[type=radio]')[1].click());
+  await change(() => host.querySelectorAll<HTMLInputElement>('input[type=radio]')[2].click());
   expect(host.textContent).toContain('all calls of this function in this notebook');
   await press(host, 'Approve');
   expect(decided[0]).toMatchObject({ scope: 'notebook', action: 'approve' });
+  expect(decided[0].calls).toBeUndefined();
+});
+
+it('to call a function is answered for as many calls as the program makes in one go, or as the person says', async () => {
+  const { host, decided } = await card({ kind: 'call', code: "read('ada')", effects: null, calls: 40 });
+  const number = host.querySelector<HTMLInputElement>('input[type=number]')!;
+  expect(number.value).toBe('40');
+  await change(() => host.querySelectorAll<HTMLInputElement>('input[type=radio]')[1].click());
+  await press(host, 'Approve');
+  expect(decided[0]).toMatchObject({ scope: 'run', calls: 40 });
+  await unmount();
+  const other = await card({ kind: 'call', code: "read('ada')", effects: null, calls: 1 });
+  await enter(other.host.querySelector<HTMLInputElement>('input[type=number]')!, '3');
+  expect(other.host.querySelectorAll<HTMLInputElement>('input[type=radio]')[1].checked).toBe(true);
+  await enter(other.host.querySelector<HTMLInputElement>('input[type=number]')!, '0');
+  await press(other.host, 'Approve');
+  expect(other.decided[0]).toMatchObject({ scope: 'run', calls: 3 });
 });
 
 it('says why it is asked and what the code would do, and of names nobody else is told more', async () => {

@@ -1,6 +1,6 @@
 import React, { useEffect, useId, useRef, useState } from 'react';
 
-import type { IDecisionMessage, IEffects, IProposal } from '../protocol';
+import type { IDecisionMessage, IEffects, IProposal, Scope } from '../protocol';
 import { Button, Problem } from './basics';
 import { Diff } from './diff';
 import type { IEditorHandle } from './editor';
@@ -14,6 +14,10 @@ export const ARMED_MS = 500;
 const RESEND_MS = 4000;
 /** After so long without an edit the kernel is asked again what the code would do. */
 const EDITED_MS = 400;
+/** Calls of one run, as the kernel allows them at the most. */
+const MAX_CALLS = 1000;
+/** Where the program does not say how many it makes. */
+const USUAL_CALLS = 10;
 
 type Action = IDecisionMessage['action'];
 type View = 'code' | 'previous' | 'edits';
@@ -31,7 +35,8 @@ export function Approval(props: {
   const { proposal } = props;
   const [code, setCode] = useState(proposal.code);
   const [reason, setReason] = useState('');
-  const [notebookScope, setNotebookScope] = useState(false);
+  const [scope, setScope] = useState<Scope>('once');
+  const [calls, setCalls] = useState(proposal.calls > 1 ? Math.min(proposal.calls, MAX_CALLS) : USUAL_CALLS);
   const armed = useArmed(props.place ?? 0);
   const sending = useSending(props.onDecide);
   const title = useId();
@@ -43,7 +48,8 @@ export function Approval(props: {
       proposal_id: proposal.id,
       action,
       ...(action === 'approve' ? { code } : reason.trim() ? { reason: reason.trim() } : {}),
-      scope: action === 'approve' && notebookScope ? 'notebook' : 'once'
+      scope: action === 'approve' ? scope : 'once',
+      ...(action === 'approve' && scope === 'run' ? { calls } : {})
     });
   const busy = sending.action !== null;
   return (
@@ -72,7 +78,13 @@ export function Approval(props: {
       {proposal.kind === 'mount' ? (
         <p className="jp-CodeAgent-quiet">{trans.__('A yes is for these files, until the kernel ends.')}</p>
       ) : (
-        <Scope kind={proposal.kind} notebook={notebookScope} onChange={setNotebookScope} />
+        <ScopeChoice
+          kind={proposal.kind}
+          scope={scope}
+          calls={calls}
+          onChange={setScope}
+          onCalls={setCalls}
+        />
       )}
       <label className="jp-CodeAgent-reason">
         {trans.__('Why not? Goes back to the model')}
@@ -173,31 +185,55 @@ function CodeToApprove(props: {
   );
 }
 
-function Scope(props: {
+function ScopeChoice(props: {
   kind: IProposal['kind'];
-  notebook: boolean;
-  onChange: (notebook: boolean) => void;
+  scope: Scope;
+  calls: number;
+  onChange: (scope: Scope) => void;
+  onCalls: (calls: number) => void;
 }): JSX.Element {
   const { trans } = useServices();
   const name = useId();
-  const choice = (notebook: boolean, label: string): JSX.Element => (
+  const isCall = props.kind === 'call';
+  const choice = (scope: Scope, label: string): JSX.Element => (
     <label>
       <input
         type="radio"
         name={name}
-        checked={props.notebook === notebook}
-        onChange={() => props.onChange(notebook)}
+        checked={props.scope === scope}
+        onChange={() => props.onChange(scope)}
       />
       {label}
     </label>
   );
+  const count = (text: string): void => {
+    const calls = Math.round(Number(text));
+    if (calls >= 1 && calls <= MAX_CALLS) {
+      props.onCalls(calls);
+      props.onChange('run');
+    }
+  };
   return (
     <fieldset className="jp-CodeAgent-scope">
       <legend>{trans.__('A yes is for')}</legend>
-      {choice(false, trans.__('this once'))}
+      {choice('once', trans.__('this once'))}
+      {isCall && (
+        <div className="jp-CodeAgent-line">
+          {choice('run', trans.__('so many calls of this function in this run:'))}
+          <input
+            type="number"
+            className="jp-CodeAgent-input"
+            aria-label={trans.__('Calls of this function')}
+            min={1}
+            max={MAX_CALLS}
+            value={props.calls}
+            onChange={e => count(e.target.value)}
+          />
+        </div>
+      )}
       {choice(
-        true,
-        props.kind === 'call'
+        'notebook',
+        isCall
           ? trans.__('all calls of this function in this notebook')
           : trans.__('all of this kind in this notebook')
       )}

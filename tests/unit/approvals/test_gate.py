@@ -141,6 +141,24 @@ def test_a_question_on_stdin_takes_yes_no_and_a_reason(
     assert "1 + 1" in shown[0]
 
 
+def test_on_stdin_a_number_is_a_yes_to_so_many_calls_of_a_function_and_to_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def answer(question: str) -> str:
+        asked.append(question)
+        return "40"
+
+    monkeypatch.setattr("builtins.input", answer)
+    approver = StdinApprover(here, lambda _: None)
+    decision = asyncio.run(approver.ask(proposal("call")))
+    assert (decision.action, decision.scope, decision.calls) == ("approve", "run", 40)
+    decision = asyncio.run(approver.ask(proposal("run")))
+    assert (decision.action, decision.reason) == ("reject", "40")
+    assert ["a number" in question for question in asked] == [True, False]
+
+
 @pytest.mark.parametrize("error", [StdinNotImplementedError, EOFError])
 def test_a_front_end_without_stdin_is_nobody(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
     def refuse(_: str) -> str:

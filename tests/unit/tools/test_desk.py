@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -46,8 +47,8 @@ class People:
         return self.answers.pop(0)
 
 
-def yes(code: str = "", *, scope: Any = "once") -> Decision:
-    return Decision(action="approve", code=code, decided_by="panel", scope=scope, edited=bool(code))
+def yes(code: str = "", *, scope: Any = "once", calls: int = 0) -> Decision:
+    return Decision(action="approve", code=code, decided_by="panel", scope=scope, calls=calls, edited=bool(code))
 
 
 NO = Decision(action="reject", code="", decided_by="panel", reason="too dear")
@@ -150,6 +151,22 @@ def test_a_yes_for_the_notebook_is_for_this_function_alone() -> None:
     answers(desk, request("send", x=1), request("send", number=2, x=2), request("pay", number=3, x=3))
     assert [proposal.code for proposal in people.asked] == ["send(1)", "pay(3)"]
     assert (granted, paid) == ({"send"}, [])
+
+
+def test_a_yes_for_several_calls_is_for_as_many_of_this_function_in_this_run() -> None:
+    read, got = recording("read", "ask")
+    pay, paid = recording("pay", "ask")
+    people = People(yes(scope="run", calls=3), NO, NO)
+    desk = desk_of(read, pay, people=people)
+    reads = [replace(request("read", number=n, x=n), together=40 - n) for n in range(4)]
+    answers(desk, *reads, request("pay", number=9, x=9))
+    assert (got, paid) == ([0, 1, 2], [])
+    assert [(proposal.code, proposal.calls) for proposal in people.asked] == [
+        ("read(0)", 40),
+        ("read(3)", 37),
+        ("pay(9)", 1),
+    ]
+    assert "It makes 40 calls of it in one go." in people.asked[0].note
 
 
 def test_what_was_called_in_this_run_is_not_called_again_when_the_program_runs_again() -> None:
