@@ -38,7 +38,7 @@ def departures(origin: str, month: int, day: int) -> pd.DataFrame:
     all_flights = _data.flights
     found = all_flights[(all_flights.origin == origin) & (all_flights.month == month) & (all_flights.day == day)]
     if found.empty:
-        raise ValueError(f"no flights from {origin!r} on day {day} of month {month}: EWR, JFK or LGA, 1 to 12, 1 to 31")
+        raise ValueError(f"no flights from {origin!r} on day {day} of month {month}: EWR, JFK or LGA, 1 to 12")
     columns = ["carrier", "flight", "tailnum", "dest", "dep_delay", "arr_delay", "distance"]
     return found[found.dep_time.notna()][columns].reset_index(drop=True)
 '''

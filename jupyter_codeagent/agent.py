@@ -200,7 +200,8 @@ async def begin_step(run: AgentRun, messages: tuple[Message, ...], tools: Tools)
     """What is about to be sent, as far as the model's context has room; the record has it from now on."""
     hint = await _hint(run, messages, tools)
     part = "" if run.steps else first_part(run.request.prompt)
-    begun = prefill(_copied(run), hint=hint, part=part) if tools.model.supports_prefill else ""
+    functions = _functions(run)
+    begun = prefill(_copied(run), functions=functions, hint=hint, part=part) if tools.model.supports_prefill else ""
     room = _room(run, tools)
     fitted = fit(messages, run.request.prompt, room, tools.max_tokens)
     if room is not None and not fitted.fits:
@@ -268,8 +269,13 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, tools: Tools) 
         defined=tools.defined(),
         in_parts=bool(first_part(run.request.prompt)),
         asked=wanted_names(run.request.prompt),
+        functions=_functions(run),
     )
     return replace(step, code=prepared.code, note=_joined(*whole.notes, *prepared.notes))
+
+
+def _functions(run: AgentRun) -> list[str]:
+    return [stub.name for stub in run.manifest.tools if stub.policy != "deny"]
 
 
 def _copied(run: AgentRun) -> list[str]:

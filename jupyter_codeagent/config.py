@@ -74,6 +74,12 @@ class CodeAgent(Configurable):
         config=True
     )
     max_return_mb = Int(256, min=1, help="One variable brought back from the sandbox, in MiB.").tag(config=True)
+    max_calls = Int(1000, min=1, help="Calls of your functions by the code of one run at the most.").tag(
+        config=True
+    )
+    max_calls_per_cell = Int(
+        100, min=1, help="Calls of your functions each time that code is run at the most."
+    ).tag(config=True)
     memory_mb = Int(2048, min=256, help="Memory of the sandbox beside the copies, in MiB.").tag(config=True)
     sandbox = Enum(
         ("auto", *EVERY_LEVEL),
@@ -231,6 +237,8 @@ class CodeAgent(Configurable):
             context_tokens=self._value("context_tokens"),
             max_transfer_bytes=self.max_transfer_mb * MIB,
             max_return_bytes=self.max_return_mb * MIB,
+            max_calls=self.max_calls,
+            max_calls_per_cell=self.max_calls_per_cell,
             approval_timeout_s=self.approval_timeout_s,
             answer=self._value("answer"),
         )
@@ -316,6 +324,8 @@ CAPS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "memory_mb": (_is_count, "a whole number from 1"),
     "max_transfer_mb": (_is_count, "a whole number from 1"),
     "max_return_mb": (_is_count, "a whole number from 1"),
+    "max_calls": (_is_count, "a whole number from 1"),
+    "max_calls_per_cell": (_is_count, "a whole number from 1"),
     "context_tokens": (_is_count, "a whole number from 1"),
     "levels": (_is_levels, f"a list of {', '.join(EVERY_LEVEL)}"),
     "subprocess": (_is_flag, "true or false"),
@@ -353,6 +363,8 @@ def apply_caps(settings: Settings, caps: Mapping[str, Any]) -> Settings:
         context_tokens=_least(settings.context_tokens, caps, "context_tokens"),
         max_transfer_bytes=_least(settings.max_transfer_bytes, caps, "max_transfer_mb", unit=MIB),
         max_return_bytes=_least(settings.max_return_bytes, caps, "max_return_mb", unit=MIB),
+        max_calls=_least(settings.max_calls, caps, "max_calls"),
+        max_calls_per_cell=_least(settings.max_calls_per_cell, caps, "max_calls_per_cell"),
         answer=settings.answer and caps.get("answer", True),
     )
 

@@ -35,6 +35,7 @@ from jupyter_codeagent.prompts.interpolate import fill, find_expressions
 from jupyter_codeagent.session import AgentSession
 from jupyter_codeagent.tools.mcp import target_of
 from jupyter_codeagent.tools.tool import stub_line, tool_of
+from jupyter_codeagent.tools.undoing import undone_text
 from jupyter_codeagent.values import AgentRun, ToolPolicy
 from jupyter_codeagent.variables.sharing import Shared, parse_targets
 from jupyter_codeagent.variables.visible import check_columns
@@ -290,8 +291,14 @@ class AgentMagics(Magics):
                 tools.add(tool_of(self._function(name), name=name, policy=cast("ToolPolicy", policy)))
             case ["remove", name]:
                 tools.remove(name)
+            case ["undo", *ids] if len(ids) <= 1:
+                print(undone_text(self.session.undo_calls(ids[0] if ids else "")))
+                return
             case _:
-                raise UsageError("%agent tool, %agent tool add NAME [auto|ask|deny], or %agent tool remove NAME.")
+                raise UsageError(
+                    "%agent tool, %agent tool add NAME [auto|ask|deny], %agent tool remove NAME, or "
+                    "%agent tool undo [RUN]."
+                )
         lines = [f"{tool.stub.policy:<5} {stub_line(tool.stub)}" for tool in self.session.all_tools().values()]
         print(
             "\n".join(lines) or "Code may call none of your functions; `@agent_tool` or `%agent tool add` lets it."

@@ -32,13 +32,15 @@ def run_from_json(record: dict[str, Any]) -> AgentRun:
 
 
 def run_view(run: AgentRun) -> dict[str, Any]:
-    """The record without the messages of each step and the functions offered: what a page needs while it watches.
+    """The record without the messages of each step, the functions offered and results of calls: what a page needs.
 
     What was left out of them stands in the run's notes when it has ended.
     """
     record = run_to_json(run)
     for step in record["steps"]:
         del step["messages"], step["left_out"]
+        for call in (step["result"] or {}).get("calls", ()):
+            del call["key"], call["value_json"]
     del record["manifest"]["tools"]
     return record
 

@@ -69,8 +69,16 @@ from jupyter_codeagent.sidecar import Sidecar
 from jupyter_codeagent.tools.desk import CallDesk, Limits, ToolRunner
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.servers import McpServers, merged
-from jupyter_codeagent.tools.told import calls_note, functions_text, with_tools, without_tools
+from jupyter_codeagent.tools.told import (
+    calls_note,
+    functions_text,
+    recorded_calls,
+    replay_notes,
+    with_tools,
+    without_tools,
+)
 from jupyter_codeagent.tools.tool import Tool
+from jupyter_codeagent.tools.undoing import DoneCall, Undone, undo_calls, with_undone
 from jupyter_codeagent.values import (
     KEPT_STATES,
     AgentRun,
@@ -80,12 +88,15 @@ from jupyter_codeagent.values import (
     Manifest,
     Proposal,
     SandboxStatus,
+    ToolCall,
     ToolPolicy,
     VariableSummary,
 )
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.withheld import masked, withheld_values
 
+KEPT_CALLS_RUNS = 20
+"""Runs whose calls can be taken back."""
 NOT_RUN = "Cells that were waiting behind it were not run."
 """Front ends give up what waits behind a cell that failed, and say nothing."""
 
@@ -113,6 +124,8 @@ class AgentSession:
         self.servers = McpServers(self.background.run)
         self._granted_tools: set[str] = set()
         self._desk: CallDesk | None = None
+        self._done_calls: dict[str, list[DoneCall]] = {}
+        """By run, oldest first: what `undo_calls` can take back."""
         self._task: BackgroundTask[AgentRun] | None = None
         self._running_id = ""
         self._recorder: RunRecorder | None = None
@@ -293,6 +306,7 @@ class AgentSession:
             desk, self._desk = self._desk, None
             if desk is not None:
                 desk.close()
+                self._keep_calls(prepared.run.id, desk)
         if desk is not None and desk.of_run:
             run = replace(run, notes=(*run.notes, calls_note(desk.of_run)))
         recorder.changed(run)
@@ -357,12 +371,13 @@ class AgentSession:
 
         runner: CodeRunner = seat
         if run.manifest.tools:
-            self._desk = self._desk_for(run, prepared, decide)
+            self._desk = self._desk_for(run, prepared, decide, recorded_calls(known))
             runner = ToolRunner(seat, self._desk)
         if known is not None:
             replayed = await replay(run, known, decide=decide, runner=runner, watcher=recorder)
             if replayed is not None:
-                return replace(replayed, replayed_from=known.id)
+                notes = replay_notes(self._desk) if self._desk is not None else ()
+                return replace(replayed, replayed_from=known.id, notes=(*replayed.notes, *notes))
         tools = Tools(
             model=await self.models.open(
                 prepared.endpoint, settings.model, on_loading=lambda: recorder.progress(run, "loading")
@@ -408,7 +423,11 @@ class AgentSession:
         return merged(self.tools.tools(), self.servers.servers)
 
     def _desk_for(
-        self, run: AgentRun, prepared: PreparedRun, decide: Callable[[Proposal], Awaitable[Decision]]
+        self,
+        run: AgentRun,
+        prepared: PreparedRun,
+        decide: Callable[[Proposal], Awaitable[Decision]],
+        recorded: Sequence[ToolCall],
     ) -> CallDesk:
         settings = prepared.settings
         return CallDesk(
@@ -418,8 +437,46 @@ class AgentSession:
             granted=self._granted_tools,
             on_main_thread=self.background.on_main_thread,
             spool=self.sidecar.spool,
-            limits=Limits(argument_bytes=settings.max_return_bytes, result_bytes=settings.max_transfer_bytes),
+            limits=Limits(
+                argument_bytes=settings.max_return_bytes,
+                result_bytes=settings.max_transfer_bytes,
+                calls=settings.max_calls,
+                calls_per_cell=settings.max_calls_per_cell,
+            ),
+            recorded=recorded,
         )
+
+    def undo_calls(self, run_id: str) -> Undone:
+        """Take back what the calls of a run did, of the last one that made any if no id is given. Main thread.
+
+        Raises
+        ------
+        UsageError
+            No run of this kernel with such an id has made calls that are still there to be taken back.
+        """
+        known = [run for run in self._done_calls if run.startswith(run_id)]
+        if not known:
+            raise UsageError(
+                f"No calls of {f'run {run_id}' if run_id else 'any run'} are left to be taken back in this kernel."
+            )
+        chosen = known[-1]
+        found = undo_calls(self._done_calls[chosen])
+        undone = {call.id for call in found.undone}
+        left = [one for one in self._done_calls[chosen] if one.call.id not in undone]
+        if found.problem:
+            self._done_calls[chosen] = left
+        else:
+            del self._done_calls[chosen]
+        run = self.book.find(chosen)
+        RunRecorder(run, self.book, self.link).changed(with_undone(run, found.undone))
+        return found
+
+    def _keep_calls(self, run_id: str, desk: CallDesk) -> None:
+        """For `undo_calls`. Their results are the user's objects, so only those of a few runs are kept."""
+        if any(one.tool.stub.policy != "auto" or one.tool.undo is not None for one in desk.done):
+            self._done_calls[run_id] = desk.done
+            for old in list(self._done_calls)[:-KEPT_CALLS_RUNS]:
+                del self._done_calls[old]
 
     @asynccontextmanager
     async def _extra_seat(self, settings: Settings) -> AsyncIterator[SandboxSeat]:

@@ -52,6 +52,8 @@ class Settings:
     max_transfer_bytes: int = 2 << 30
     """Copies of one run, all variables together."""
     max_return_bytes: int = 256 << 20
+    max_calls: int = 1000
+    max_calls_per_cell: int = 100
     approval_timeout_s: float = 3600.0
     """A proposal that nobody answers within this is denied."""
     answer: bool = True

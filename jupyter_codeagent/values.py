@@ -350,7 +350,7 @@ class CopyChange:
 
 
 DecidedBy = Literal["policy", "panel", "widget", "stdin", "nobody"]
-ToolCallStatus = Literal["ok", "failed", "denied", "refused"]
+ToolCallStatus = Literal["ok", "failed", "denied", "refused", "undone"]
 """It returned · it raised · a person or its policy said no · it cannot be made."""
 
 
@@ -371,6 +371,12 @@ class ToolCall:
     """The same call had been made in this run; what it had returned was given again."""
     duration_s: float = 0.0
     """Of the function alone."""
+    id: str = ""
+    """The same for a call whose result was given again. Empty in records of older versions."""
+    key: str = ""
+    """A digest of function and arguments as the code gave them: a replay finds the call by it."""
+    value_json: str = ""
+    """What it returned, for a replay; empty where that is long, no plain value, or looks like a secret."""
 
 
 ExecutionStatus = Literal["ok", "error", "timeout", "killed", "interrupted"]

@@ -132,7 +132,10 @@ def offer(asked: dict[str, Any]) -> Answer:
     """Bind stubs of the functions that the code may call; those of before are gone."""
     tools = importlib.import_module(".tools", __package__)
     channel = _state.setdefault("channel", tools.Channel(_state["kernel"], _make_room))
-    tools.offer(channel, asked["tools"], _state["kernel"].shell, _state.setdefault("offered", {}))
+    shell = _state["kernel"].shell
+    if "offered" not in _state:
+        _state["offered"] = tools.kept_offers(shell)
+    tools.offer(channel, asked["tools"], shell, _state["offered"])
     return "json", "{}", b""
 
 

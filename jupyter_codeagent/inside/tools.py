@@ -160,11 +160,28 @@ class Stub:
         try:
             return dict(self.__signature__.bind(*args, **kwargs).arguments)
         except TypeError as problem:
-            raise TypeError(f"{self._written}: {problem}") from None
+            given = _given(list(self.__signature__.parameters), args, kwargs)
+            raise TypeError(f"{self._written}: {problem}; this call gives {given}") from None
 
     def __repr__(self) -> str:
         first = (self.__doc__ or "").split("\n")[0]
         return f"def {self._written}" + (f"  # {first}" if first else "")
+
+
+def _given(parameters: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """``month=2013, day=7, too many: 4``: which argument is taken for which."""
+    named = {**dict(zip(parameters, args, strict=False)), **kwargs}
+    parts = [f"{name}={value!r:.40}" for name, value in named.items()]
+    if extra := args[len(parameters) :]:
+        parts.append(f"too many: {', '.join(f'{value!r:.40}' for value in extra)}")
+    return ", ".join(parts) or "nothing"
+
+
+def kept_offers(shell: Any) -> dict[str, Any]:
+    """An empty dict for `offer`: a name that code gives to something else is the stub's again in the next cell."""
+    offered: dict[str, Any] = {}
+    shell.events.register("pre_execute", lambda: shell.user_ns.update(offered))
+    return offered
 
 
 def offer(channel: Channel, described: list[dict[str, str]], shell: Any, offered: dict[str, Any]) -> None:

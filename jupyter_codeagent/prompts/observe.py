@@ -86,12 +86,14 @@ def error_text(error: ExecutionError, code: str) -> str:
 
 def calls_line(result: ExecutionResult) -> str:
     """What the program has called before it failed: it must not fear to call it again, nor think it is undone."""
+    failed = result.calls[-1].call if result.calls and result.calls[-1].status == "failed" else ""
+    failure = f"The call that failed: {failed}\n" if failed else ""
     done = dict.fromkeys(call.call for call in result.calls if call.status == "ok")
     if not done:
-        return ""
+        return failure
     shown = ", ".join(list(done)[:MAX_CALLS])
     more = f" and {len(done) - MAX_CALLS} more" if len(done) > MAX_CALLS else ""
-    return f"Calls done: {shown}{more}. They are not made twice; the same call returns the same result.\n"
+    return f"{failure}Calls done: {shown}{more}. They are not made twice; the same call returns the same result.\n"
 
 
 def in_lines_of(told: str, result: ExecutionResult, ran: str) -> ExecutionResult:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from jupyter_codeagent.prompts.asked_names import bind_asked
 from jupyter_codeagent.prompts.assignments import assign_back, bind_comparisons
 from jupyter_codeagent.prompts.binning import include_lowest_edge
+from jupyter_codeagent.prompts.calling import keep_functions
 from jupyter_codeagent.prompts.drift import METHODS_RENAMED, NUMPY_BUILTINS, NUMPY_RENAMED
 from jupyter_codeagent.prompts.imports import ALIASES
 from jupyter_codeagent.prompts.learning import keep_target_out
@@ -67,14 +68,16 @@ def prepare(
     defined: Collection[str] = (),
     in_parts: bool = False,
     asked: Sequence[str] = (),
+    functions: Collection[str] = (),
 ) -> Prepared:
     """All corrections. `copied` are the variables that lie in the sandbox as copies of the user's; `defined` the
     names that need no import: those of the live kernel, so that an accepted cell runs there too. `in_parts`: the
     question asked for several things, so what is computed last and never used is one of them. `asked` are the
-    variables that it wants (`asked_names.asked_names`)."""
+    variables that it wants (`asked_names.asked_names`). `functions` are those of the user's that it may call."""
     if parse(code) is None:
         return Prepared(code=code)
-    dropped = drop_reloads(code, copied)
+    calling, kept = keep_functions(code, functions)
+    dropped = drop_reloads(calling, copied)
     modern = replace_removed(dropped.code)
     meant = as_meant(modern.code)
     filled = fill_placeholders(meant.code, {*defined, *copied})
@@ -82,7 +85,7 @@ def prepare(
     whole = bind_asked(returned, asked)
     shown = quiet_plot(echo_last(show_unused(whole) if in_parts else whole, in_parts=in_parts))
     imported = add_imports(shown, {*defined, *copied})
-    notes = [*dropped.notes, *modern.notes, *meant.notes, *filled.notes]
+    notes = [*kept, *dropped.notes, *modern.notes, *meant.notes, *filled.notes]
     if whole != returned:
         notes.append(f"the result is {asked[0]}, as asked")
     elif shown.rstrip(";") != filled.code.rstrip(";"):

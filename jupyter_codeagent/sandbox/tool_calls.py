@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import keyword
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, cast
 
 from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError, Received
@@ -31,6 +34,12 @@ class CallRequest:
     """A dict by the names of the parameters."""
     together: int = 1
     """Calls of this function that are made in one go from here on, this one included."""
+
+    @cached_property
+    def key(self) -> str:
+        """Equal for calls that are the same, as the sandbox wrote them."""
+        head = json.dumps([self.name, self.arguments.kind, self.arguments.meta_json])
+        return hashlib.sha256(head.encode() + b"\0" + self.arguments.data).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,8 @@ from jupyter_codeagent.tools.tool import Tool
 
 MAX_CALL_CHARS = 500
 MAX_VALUE_CHARS = 120
+UNNAMED = frozenset({inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL})
+"""Parameters that cannot be given by name."""
 
 
 class ArgumentError(TypeError):
@@ -59,9 +61,17 @@ def call_text(
     max_chars: int = MAX_CALL_CHARS,
     max_value_chars: int = MAX_VALUE_CHARS,
 ) -> str:
-    """As Python: ``weather('JFK', day='2013-01-01')``; what is no literal in brief, as ``<DataFrame 24x5>``."""
-    parts = [_shown(value, max_value_chars) for value in bound.args]
-    parts += [f"{key}={_shown(value, max_value_chars)}" for key, value in bound.kwargs.items()]
+    """As Python: ``weather(origin='JFK', day='2013-01-01')``; else in brief: ``<DataFrame 24x5>``.
+
+    Several arguments are named: a person who decides, and a model that has mixed them up, see which is which.
+    """
+    positional, named = list(bound.args), dict(bound.kwargs)
+    kinds = {bound.signature.parameters[name].kind for name in bound.arguments}
+    if len(positional) + len(named) > 1 and not kinds & UNNAMED:
+        named = dict(zip(bound.arguments, positional, strict=False)) | named
+        positional = []
+    parts = [_shown(value, max_value_chars) for value in positional]
+    parts += [f"{key}={_shown(value, max_value_chars)}" for key, value in named.items()]
     text = f"{name}({', '.join(parts)})"
     return text if len(text) <= max_chars else f"{text[: max_chars - 2]}…)"
 

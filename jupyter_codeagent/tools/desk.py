@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import inspect
 import json
 import signal
@@ -11,7 +10,7 @@ import threading
 import time
 import uuid
 from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
@@ -22,6 +21,7 @@ from jupyter_codeagent.tools.arguments import ArgumentError, bind, brief, call_t
 from jupyter_codeagent.tools.faults import denied, explained
 from jupyter_codeagent.tools.records import folded, unfolded
 from jupyter_codeagent.tools.tool import Tool
+from jupyter_codeagent.tools.undoing import DoneCall
 from jupyter_codeagent.transfer.unpack import unpack
 from jupyter_codeagent.values import (
     CopiedVariable,
@@ -35,11 +35,12 @@ from jupyter_codeagent.values import (
 )
 from jupyter_codeagent.variables.withheld import masked
 
-MAX_CALLS_PER_EXECUTION = 100
-MAX_CALLS_PER_RUN = 1000
 MAX_PLAIN_BYTES = 64 << 10
 """Of a result that goes as JSON; what is larger, or no plain value, goes as a copy."""
 PROPOSED_CHARS = 20_000
+MAX_RECORDED_CHARS = 2000
+"""Of a result that is kept for a replay."""
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 Result = TypeVar("Result")
 
 
@@ -65,6 +66,9 @@ class Limits:
     """Of one call."""
     result_bytes: int
     """Of all results that are copied."""
+    calls: int = 1000
+    calls_per_cell: int = 100
+    """Of one execution."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +81,8 @@ class CallDesk:
     """One execution at a time: `begin`, then `answer` for each call, on the background loop.
 
     A call that was made or denied in this run is not made or asked again: programs are run again, corrected, and
-    what they have called has happened. Its result is given again, as many times as it was called.
+    what they have called has happened. Its result is given again, as many times as it was called. So it is with
+    calls of an earlier run that is replayed, if a person said yes to them: what only reads is called again.
     """
 
     def __init__(
@@ -90,8 +95,12 @@ class CallDesk:
         on_main_thread: MainThread,
         spool: Spool,
         limits: Limits,
+        recorded: Sequence[ToolCall] = (),
     ) -> None:
-        """`granted` are tools whose calls got a yes for the whole notebook; more are added to it."""
+        """`granted` are tools whose calls got a yes for the whole notebook; more are added to it.
+
+        `recorded` are the calls of the run that is replayed.
+        """
         self._tools = tools
         self._run_id = run_id
         self._decide = decide
@@ -112,6 +121,11 @@ class CallDesk:
         """Of the present execution, in the order in which they ended."""
         self.of_run: tuple[ToolCall, ...] = ()
         """Those that were made, or denied, in the whole run."""
+        self.done: list[DoneCall] = []
+        """Those that were made in the live kernel, in order, with what their `undo` needs."""
+        self._recorded = [call for call in recorded if call.status == "ok" and call.value_json and call.id]
+        self.replayed: tuple[ToolCall, ...] = ()
+        """Those that got their result from the record."""
 
     def begin(self) -> None:
         """An execution begins."""
@@ -134,19 +148,43 @@ class CallDesk:
     async def answer(self, request: CallRequest) -> CallAnswer:
         """What the sandbox gets. Raises only for faults of ours."""
         async with self._one_at_a_time:
-            key = _key(request)
-            self._given[key] += 1
-            earlier = self._made.get(key, [])
-            if len(earlier) >= self._given[key]:
-                known = earlier[self._given[key] - 1]
+            self._given[request.key] += 1
+            earlier = self._made.get(request.key, [])
+            if len(earlier) >= self._given[request.key]:
+                known = earlier[self._given[request.key] - 1]
                 self.calls += (replace(known.call, line=request.line, earlier=True),)
                 return known.answer
-            made = await self._new_call(request)
+            made = self._from_record(request) or await self._new_call(request)
             self.calls += (made.call,)
             if made.call.status in ("ok", "denied"):
-                self._made.setdefault(key, []).append(made)
+                self._made.setdefault(request.key, []).append(made)
                 self.of_run += (made.call,)
             return made.answer
+
+    def not_replayed(self) -> tuple[ToolCall, ...]:
+        """Recorded calls that the replay could have given a result and did not make: it went another way."""
+        return tuple(call for call in self._recorded if self._is_replayed(call.tool))
+
+    def made_anew(self) -> tuple[ToolCall, ...]:
+        """Calls of the kind that a replay gives results to, which were made or denied all the same."""
+        return tuple(call for call in self.of_run if not call.earlier and self._is_replayed(call.tool))
+
+    def _is_replayed(self, name: str) -> bool:
+        tool = self._tools.get(name)
+        return tool is not None and tool.stub.policy == "ask"
+
+    def _from_record(self, request: CallRequest) -> _Made | None:
+        if not self._is_replayed(request.name):
+            return None
+        known = next(
+            (call for call in self._recorded if (call.tool, call.key) == (request.name, request.key)), None
+        )
+        if known is None:
+            return None
+        self._recorded.remove(known)
+        call = replace(known, line=request.line, earlier=True)
+        self.replayed += (call,)
+        return _Made(answer=CallAnswer(value=json.loads(known.value_json)), call=call)
 
     async def _new_call(self, request: CallRequest) -> _Made:
         tool = self._tools.get(request.name)
@@ -154,11 +192,12 @@ class CallDesk:
         self._count_of_run += 1
         if tool is None:
             return _refused(request, "NameError", f"{request.name} is no function that the user lets code call")
-        if self._count > MAX_CALLS_PER_EXECUTION or self._count_of_run > MAX_CALLS_PER_RUN:
+        limits = self._limits
+        if self._count > limits.calls_per_cell or self._count_of_run > limits.calls:
             limit = (
-                f"{MAX_CALLS_PER_EXECUTION} calls of a cell"
-                if self._count > MAX_CALLS_PER_EXECUTION
-                else f"{MAX_CALLS_PER_RUN} calls of a run"
+                f"{limits.calls_per_cell} calls of a cell (CodeAgent.max_calls_per_cell)"
+                if self._count > limits.calls_per_cell
+                else f"{limits.calls} calls of a run (CodeAgent.max_calls)"
             )
             return _refused(request, "RuntimeError", f"{request.name} was not called: {limit} are the limit")
         try:
@@ -217,11 +256,11 @@ class CallDesk:
         """On the main thread; a coroutine on the background loop."""
         started = time.monotonic()
         try:
+            arguments = _as_annotated(tool, bound)
             if tool.coroutine is not None:
-                arguments = _as_annotated(tool, bound)
                 value = await tool.coroutine(*arguments.args, **arguments.kwargs)
             else:
-                value = await self._on_main_thread(lambda: self._called(tool, bound))
+                value = await self._on_main_thread(lambda: self._called(tool, arguments))
         except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: the code is told)
             answer = explained(problem)
             text = f"{answer.ename}: {answer.evalue}"
@@ -234,14 +273,16 @@ class CallDesk:
             answer, text = await self._on_main_thread(lambda: self._packed(tool.name, unfolded(value)))
         except VariableError as problem:
             answer, text = CallAnswer(ename="RuntimeError", evalue=str(problem)), str(problem)
-        return _made(tool, bound, request, "ok", answer, result=text, decided_by=decided_by, duration_s=duration_s)
+        made = _made(tool, bound, request, "ok", answer, result=text, decided_by=decided_by, duration_s=duration_s)
+        result = value if tool.undo is not None else None
+        self.done.append(DoneCall(call=made.call, tool=tool, arguments=_all_named(arguments), result=result))
+        return made
 
     def _called(self, tool: Tool, bound: inspect.BoundArguments) -> Any:
         """Main thread."""
         self._is_calling = True
         try:
-            arguments = _as_annotated(tool, bound)
-            return tool.function(*arguments.args, **arguments.kwargs)
+            return tool.function(*bound.args, **bound.kwargs)
         finally:
             self._is_calling = False
 
@@ -285,13 +326,6 @@ def is_plain(value: object) -> bool:
     return False
 
 
-def _key(request: CallRequest) -> str:
-    """Equal for calls that are the same, as the sandbox wrote them."""
-    arguments = request.arguments
-    head = json.dumps([request.name, arguments.kind, arguments.meta_json])
-    return hashlib.sha256(head.encode() + b"\0" + arguments.data).hexdigest()
-
-
 def _as_annotated(tool: Tool, bound: inspect.BoundArguments) -> inspect.BoundArguments:
     """Records where the function wants them; people saw dicts. Raises what the classes raise."""
     arguments = {name: folded(value, tool.hints.get(name)) for name, value in bound.arguments.items()}
@@ -317,8 +351,28 @@ def _made(
         result=masked(result, ()),
         decided_by=decided_by,
         duration_s=duration_s,
+        id=uuid.uuid4().hex[:12],
+        key=request.key,
+        value_json=_recorded(answer) if status == "ok" else "",
     )
     return _Made(answer=answer, call=call)
+
+
+def _recorded(answer: CallAnswer) -> str:
+    """A result for the record; empty where a replay has to call again."""
+    if answer.copy is not None or answer.ename:
+        return ""
+    text = json.dumps(answer.value)
+    return text if len(text) <= MAX_RECORDED_CHARS and masked(text, ()) == text else ""
+
+
+def _all_named(bound: inspect.BoundArguments) -> dict[str, Any]:
+    """What was given and what was left to its default, by name."""
+    whole = inspect.BoundArguments(bound.signature, OrderedDict(bound.arguments))
+    whole.apply_defaults()
+    kinds = {parameter.name: parameter.kind for parameter in bound.signature.parameters.values()}
+    named = {name: value for name, value in whole.arguments.items() if kinds[name] not in VARIADIC}
+    return named | {key: value for key, value in bound.kwargs.items() if key not in named}
 
 
 def _refused(request: CallRequest, ename: str, why: str) -> _Made:

@@ -40,8 +40,12 @@ REGISTRY = ToolRegistry()
 @overload
 def agent_tool(function: Function, /) -> Function: ...
 @overload
-def agent_tool(*, name: str = ..., policy: ToolPolicy = ...) -> Callable[[Function], Function]: ...
-def agent_tool(function: Any = None, /, *, name: str = "", policy: ToolPolicy = "ask") -> Any:
+def agent_tool(
+    *, name: str = ..., policy: ToolPolicy = ..., undo: Callable[..., Any] | None = ...
+) -> Callable[[Function], Function]: ...
+def agent_tool(
+    function: Any = None, /, *, name: str = "", policy: ToolPolicy = "ask", undo: Callable[..., Any] | None = None
+) -> Any:
     """Let code that `%%agent` runs in its sandbox call this function, which runs here, in your kernel.
 
     Parameters
@@ -50,7 +54,10 @@ def agent_tool(function: Any = None, /, *, name: str = "", policy: ToolPolicy = 
         Under which the code calls it; the function's own by default.
     policy
         ``auto``: each call is made at once; for functions that only read. ``ask``: each waits for your yes.
-        ``deny``: none is made; the model still knows of it.
+        ``deny``: none is made, and the model is not told of it.
+    undo
+        ``undo(result, **arguments)`` takes back what a call did, when you say `%agent tool undo`: it gets what the
+        call returned and all its arguments by name, defaults included.
 
     Raises
     ------
@@ -58,10 +65,6 @@ def agent_tool(function: Any = None, /, *, name: str = "", policy: ToolPolicy = 
         The name means something else in Python, or the signature cannot be read.
     """
     if function is None:
-        return lambda decorated: _add(decorated, name, policy)
-    return _add(function, name, policy)
-
-
-def _add(function: Function, name: str, policy: ToolPolicy) -> Function:
-    REGISTRY.add(tool_of(function, name=name, policy=policy))
+        return lambda decorated: agent_tool(decorated, name=name, policy=policy, undo=undo)  # type: ignore[call-overload]
+    REGISTRY.add(tool_of(function, name=name, policy=policy, undo=undo))
     return function

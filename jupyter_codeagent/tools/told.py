@@ -9,17 +9,19 @@ from typing import Any, get_args
 
 from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.models.tokens import estimate_tokens
+from jupyter_codeagent.tools.desk import CallDesk
 from jupyter_codeagent.tools.mcp import is_of_server
 from jupyter_codeagent.tools.registry import agent_tool
 from jupyter_codeagent.tools.sql import sql_tool
 from jupyter_codeagent.tools.tool import Told, Tool, stub_line
-from jupyter_codeagent.values import Manifest, ToolCall, ToolStub
+from jupyter_codeagent.values import AgentRun, Manifest, ToolCall, ToolStub
 
 MAX_LINES = 20
 MAX_DESCRIBED_TOKENS = 500
 """Of the lines of all functions, with more of their docstrings than a sentence."""
 MAX_TOKENS = 800
 """Of the lines of all functions; what is over either is found by `tools.search` while the code runs."""
+MAX_LISTED = 3
 HEADING = "Functions you can call; they run outside and return data:"
 
 
@@ -74,6 +76,30 @@ def functions_text(stubs: Sequence[ToolStub]) -> str:
 
 def _fits(lines: Sequence[str]) -> bool:
     return not lines or estimate_tokens("\n".join(lines)) <= MAX_TOKENS
+
+
+def recorded_calls(run: AgentRun | None) -> tuple[ToolCall, ...]:
+    """The calls of the program that gave the run its result, each once."""
+    step = run.steps[-1] if run is not None and run.steps else None
+    return step.result.calls if step is not None and step.result is not None else ()
+
+
+def replay_notes(desk: CallDesk) -> tuple[str, ...]:
+    """Which calls got their result from the record, and where the replay went another way than the record."""
+    notes = []
+    if desk.replayed:
+        notes.append(f"not called again, results as recorded: {_listed(desk.replayed)}")
+    anew = desk.made_anew()
+    if missed := desk.not_replayed():
+        notes.append(f"the replay did not make these recorded calls: {_listed(missed)}")
+    if anew and (missed or desk.replayed):
+        notes.append(f"the replay made other calls than the record: {_listed(anew)}")
+    return tuple(notes)
+
+
+def _listed(calls: Sequence[ToolCall]) -> str:
+    shown = ", ".join(call.call for call in calls[:MAX_LISTED])
+    return f"{shown} and {len(calls) - MAX_LISTED} more" if len(calls) > MAX_LISTED else shown
 
 
 def calls_note(calls: Sequence[ToolCall]) -> str:

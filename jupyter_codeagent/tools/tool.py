@@ -45,14 +45,19 @@ class Tool:
     """Annotations as objects, by parameter and ``return``; empty where they speak of what is not there."""
     coroutine: Callable[..., Awaitable[Any]] | None = None
     """The same for the background loop; None where it runs on the main thread."""
+    undo: Callable[..., Any] | None = None
+    """Takes what a call returned, then its arguments by name, and makes as if it had not been made."""
 
     @property
     def name(self) -> str:
         return self.stub.name
 
 
-def tool_of(function: object, *, name: str = "", policy: ToolPolicy = "ask") -> Tool:
-    """Raises UsageError for what cannot be a tool: no function, a name that means something else, no signature."""
+def tool_of(
+    function: object, *, name: str = "", policy: ToolPolicy = "ask", undo: Callable[..., Any] | None = None
+) -> Tool:
+    """Raises UsageError for what cannot be a tool: no function, a name that means something else, no signature, or
+    an `undo` that cannot be called with a result and the function's arguments."""
     if not callable(function):
         raise UsageError(f"{name or type(function).__name__} is no function, so that code cannot call it.")
     name = name or getattr(function, "__name__", "")
@@ -63,6 +68,8 @@ def tool_of(function: object, *, name: str = "", policy: ToolPolicy = "ask") -> 
         signature = inspect.signature(function)
     except (TypeError, ValueError) as problem:
         raise UsageError(f"The signature of {name} cannot be read ({problem}): wrap it in a function.") from problem
+    if undo is not None:
+        _check_undo(name, undo, signature)
     hints = _hints(function)
     doc = (inspect.getdoc(function) or "")[:MAX_DOC_CHARS]
     if keys := keys_text(hints.get("return")):
@@ -73,6 +80,7 @@ def tool_of(function: object, *, name: str = "", policy: ToolPolicy = "ask") -> 
         stub=ToolStub(name=name, signature=signature_text(signature, hints), doc=doc, policy=policy),
         hints=hints,
         coroutine=function if inspect.iscoroutinefunction(function) else None,
+        undo=undo,
     )
 
 
@@ -82,6 +90,19 @@ def check_tool_name(name: str) -> None:
         raise UsageError(f"{name!r} cannot be the name of a function that code calls: give it one with name=.")
     if hasattr(builtins, name) or name in RESERVED:
         raise UsageError(f"{name!r} means something else in Python or a notebook: give the function another name.")
+
+
+def _check_undo(name: str, undo: Callable[..., Any], of: inspect.Signature) -> None:
+    """Now, not when something has to be undone."""
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    named = [key for key, parameter in of.parameters.items() if parameter.kind not in variadic]
+    try:
+        inspect.signature(undo).bind(None, **dict.fromkeys(named))
+    except (TypeError, ValueError) as problem:
+        wanted = ", ".join(["result", *named])
+        raise UsageError(
+            f"undo= of {name} is called as undo({wanted}): what the call returned, and its arguments ({problem})."
+        ) from problem
 
 
 def signature_text(signature: inspect.Signature, hints: Mapping[str, Any] = MappingProxyType({})) -> str:
@@ -103,11 +124,23 @@ def signature_text(signature: inspect.Signature, hints: Mapping[str, Any] = Mapp
 
 
 def stub_line(stub: ToolStub, told: Told = "paragraph") -> str:
-    """What the model is told: ``def weather(origin: str) -> DataFrame  # Hourly weather of an airport.``"""
+    """What the model is told: ``def weather(origin: str) -> DataFrame  # Hourly weather of an airport.``
+
+    Several arguments are told as ones to be named, whether they have to be or not: small models mix up their order
+    (`departures("JFK", 2013, 7)` for an airport, a month and a day).
+    """
     paragraph = " ".join(stub.doc.split("\n\n")[0].split())
     text = {"all": " ".join(stub.doc.split()), "paragraph": paragraph, "sentence": _first_sentence(paragraph)}[told]
     comment = f"  # {textwrap.shorten(text, MAX_TOLD_CHARS[told], placeholder=' …')}" if text else ""
-    return f"def {stub.name}{stub.signature}{comment}"
+    return f"def {stub.name}{_told_signature(stub.signature)}{comment}"
+
+
+def _told_signature(signature: str) -> str:
+    [function] = ast.parse(f"def f{signature}: ...").body
+    assert isinstance(function, ast.FunctionDef)
+    found = function.args
+    is_plain = not (found.posonlyargs or found.vararg or found.kwonlyargs)
+    return signature.replace("(", "(*, ", 1) if is_plain and len(found.args) > 1 else signature
 
 
 def _first_sentence(text: str) -> str:

@@ -26,7 +26,7 @@ export interface IResult {
 export interface IToolCall {
   tool: string;
   call: string;
-  status: 'ok' | 'failed' | 'denied' | 'refused';
+  status: 'ok' | 'failed' | 'denied' | 'refused' | 'undone';
   line: number | null;
   result: string;
   decided_by: string;
@@ -132,7 +132,7 @@ const isResult = shape({
     arrayOf(
       shape({
         call: string,
-        status: oneOf('ok', 'failed', 'denied', 'refused'),
+        status: oneOf('ok', 'failed', 'denied', 'refused', 'undone'),
         result: string,
         decided_by: string,
         duration_s: number

@@ -16,25 +16,28 @@ from terminal import ipython
 
 TOOLS = '''
 from jupyter_codeagent import agent_tool
-calls = []
+_calls = []  # not told to the model, so that it changes no question
 
 @agent_tool(policy="auto")
 def rates(day: str, base: str = "EUR") -> pd.DataFrame:
     """Exchange rates of a day."""
-    calls.append(day)
+    _calls.append(day)
     return pd.DataFrame({"currency": ["NOK", "USD"], "rate": [8.0, 1.25]})
 
 @agent_tool
 def send(to: str, text: str) -> str:
     """Send a message."""
-    calls.append((to, text))
+    _calls.append((to, text))
     return "sent"
 '''
-LIVE = "print('LIVE', calls)"
+LIVE = "print('LIVE', _calls)"
 
 
 def record(kernel: Kernel, prompt: str, options: str = "") -> dict[str, Any]:
-    text = kernel.ask(prompt, f"--json --approve auto {options}").text
+    return as_record(kernel.ask(prompt, f"--json --approve auto {options}").text)
+
+
+def as_record(text: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(next(line for line in text.splitlines() if line.startswith("{")))
     return found
 
@@ -55,7 +58,7 @@ def test_code_in_the_sandbox_calls_a_function_of_the_live_kernel_and_gets_its_fr
     assert "called rates once" in run["notes"]
     assert "LIVE ['2013-01-02']" in kernel.run(LIVE).text
     [question] = [m["content"] for m in model_server.requests[0]["messages"] if m["role"] == "user"]
-    assert "def rates(day: str, base: str = 'EUR') -> DataFrame  # Exchange rates of a day." in question
+    assert "def rates(*, day: str, base: str = 'EUR') -> DataFrame  # Exchange rates of a day." in question
     assert "agent_tool" not in question
     assert question.count("rates(") == 1, "told by its line, and not as a variable too"
 
@@ -68,7 +71,7 @@ def test_where_nobody_can_be_asked_a_call_is_a_permission_error_that_the_program
     model_server.script(code(program))
     run = record(kernel, "Send hello to ada")
     assert "refused: the user does not allow this call of send" in json.dumps(run["outputs"])
-    assert calls_of(run) == [("send('ada', 'hello')", "denied")]
+    assert calls_of(run) == [("send(to='ada', text='hello')", "denied")]
     assert "LIVE []" in kernel.run(LIVE).text
 
 
@@ -83,7 +86,7 @@ def test_a_call_is_asked_for_with_its_arguments_and_made_only_after_a_yes(
     tools = TOOLS.replace("\n@", "\n\n@")
     shown = ipython(tmp_path, model_server, f"{load}{tools}\n\n{ask}{LIVE}\n", answer)
     assert "Call your function in YOUR kernel?" in shown
-    assert "send('ada', 'hello')" in shown
+    assert "send(to='ada', text='hello')" in shown
     assert ("LIVE [('ada', 'hello')]" in shown) == sent, shown
 
 
@@ -117,7 +120,7 @@ def test_tools_come_and_go_and_the_beginning_of_the_messages_stays_the_same(
     kernel.run(TOOLS)
     assert calls_of(ask("print(rates('x').rate.sum())")) == [("rates('x')", "ok")]
     listed = kernel.run("%agent tool").text
-    assert "auto  def rates(day: str, base: str = 'EUR') -> DataFrame  # Exchange rates of a day." in listed
+    assert "auto  def rates(*, day: str, base: str = 'EUR') -> DataFrame  # Exchange rates of a day." in listed
     kernel.run("%agent tool remove rates\n%agent tool remove send")
     assert ask("rates('x')")["steps"][0]["result"]["error"]["ename"] == "NameError"
     assert "Functions you can call" not in str(model_server.requests)
@@ -209,3 +212,75 @@ def test_a_variable_with_the_name_of_a_tool_is_one_line_before_anything_is_sent(
     ran = kernel.ask("Sum of rates?", "--vars rates")
     assert "'rates' is a variable for the sandbox and a function" in ran.error
     assert model_server.requests == []
+
+
+GRANT = "get_ipython().magics_manager.registry['AgentMagics'].session._granted_tools.add('send')"
+CELL = "%%agent --json --approve auto\nTell ada and bob"
+
+
+def test_a_sandbox_that_dies_is_followed_by_one_that_does_not_repeat_the_calls(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    kernel.run(TOOLS)
+    died = "rates('a')\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)"
+    model_server.script(code(died), code("print(rates('a').rate.sum(), rates('b').rate.max())"))
+    run = record(kernel, "Sum of the rates of a?")
+    assert [step["result"]["status"] for step in run["steps"]] == ["killed", "ok"]
+    assert "9.25 8.0" in json.dumps(run["outputs"])
+    assert "LIVE ['a', 'b']" in kernel.run(LIVE).text
+    assert "Calls done: rates('a'). They are not made twice" in model_server.requests[1]["messages"][-1]["content"]
+
+
+def test_a_replay_gives_calls_that_were_asked_for_their_recorded_result_and_reads_again(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    kernel.run(TOOLS)
+    kernel.run(GRANT)
+    model_server.script(code("print(send('ada', 'hi'), send('bob', 'hi'), rates('a').rate.sum())"))
+    first = as_record(kernel.run(CELL, cell_id="again").text)
+    assert "LIVE [('ada', 'hi'), ('bob', 'hi'), 'a']" in kernel.run(LIVE).text
+    again = as_record(kernel.run(CELL, cell_id="again").text)
+    assert again["replayed_from"] == first["id"]
+    assert again["outputs"] == first["outputs"]
+    assert "LIVE [('ada', 'hi'), ('bob', 'hi'), 'a', 'a']" in kernel.run(LIVE).text, "nothing was sent again"
+    assert [call["earlier"] for call in again["steps"][0]["result"]["calls"]] == [True, True, False]
+    recorded = "send(to='ada', text='hi'), send(to='bob', text='hi')"
+    assert f"not called again, results as recorded: {recorded}" in again["notes"]
+
+
+def test_a_replay_that_goes_another_way_than_the_record_says_so(kernel: Kernel, model_server: ModelServer) -> None:
+    kernel.run(TOOLS)
+    kernel.run(GRANT)
+    kernel.run("@agent_tool(policy='auto')\ndef names() -> list:\n    return _friends\n_friends = ['ada', 'bob']")
+    model_server.script(code("print([send(name, 'hi') for name in names()])"))
+    kernel.run(CELL, cell_id="again")
+    kernel.run("_friends.remove('bob')\n_friends.append('eve')")
+    again = as_record(kernel.run(CELL, cell_id="again").text)
+    assert "LIVE [('ada', 'hi'), ('bob', 'hi'), ('eve', 'hi')]" in kernel.run(LIVE).text
+    assert "the replay did not make these recorded calls: send(to='bob', text='hi')" in again["notes"]
+    assert "the replay made other calls than the record: send(to='eve', text='hi')" in again["notes"]
+
+
+def test_calls_are_taken_back_newest_first_where_there_is_an_undo(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    kernel.run(TOOLS)
+    kernel.run(GRANT)
+    kernel.run(
+        "def unbook(result, seat, name='me'):\n    _calls.append(('unbook', result, seat, name))\n"
+        "@agent_tool(policy='auto', undo=unbook)\n"
+        "def book(seat: int, name: str = 'me') -> int:\n    return 100 + seat"
+    )
+    assert "No calls of any run are left" in kernel.run("%agent tool undo").error
+    model_server.script(code("print(book(1), book(2, name='ada'), send('ada', 'x'), rates('d').shape)"))
+    run = record(kernel, "Book two seats")
+    told = kernel.run("%agent tool undo").text
+    assert told == (
+        "taken back: book(seat=2, name='ada')\ntaken back: book(1)\nhas no undo: send(to='ada', text='x')\n"
+    )
+    live = kernel.run(LIVE).text
+    assert "('unbook', 102, 2, 'ada'), ('unbook', 101, 1, 'me')" in live
+    store = "get_ipython().magics_manager.registry['AgentMagics'].session.book.history"
+    load = f"print([c.status for s in {store}.load({run['id']!r}).steps for c in s.result.calls])"
+    assert "['undone', 'undone', 'ok', 'ok']" in kernel.run(load).text
+    assert "No calls of any run are left" in kernel.run("%agent tool undo").error

@@ -126,7 +126,12 @@ def test_a_call_that_the_signature_does_not_allow_costs_no_call(calling: tuple[B
     result = run(calling, "frame(size=3)")
     assert result.error is not None
     assert result.error.ename == "TypeError"
-    assert result.error.evalue == ("frame(rows: int = 3) -> DataFrame: got an unexpected keyword argument 'size'")
+    assert result.error.evalue == (
+        "frame(rows: int = 3) -> DataFrame: got an unexpected keyword argument 'size'; this call gives size=3"
+    )
+    result = run(calling, "frame(1, 'x', [2])")
+    assert result.error is not None
+    assert result.error.evalue.endswith("too many positional arguments; this call gives rows=1, too many: 'x', [2]")
     assert calling[1].requests == []
     assert "cannot be called with these arguments" in str(run(calling, "echo(lambda: 1)").error)
     assert calling[1].requests == []

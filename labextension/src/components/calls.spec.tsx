@@ -29,14 +29,16 @@ it('of functions are shown with what came of each, where and who decided', async
       { ...made, call: "weather('LGA')", earlier: true },
       { ...made, status: 'denied', line: null, decided_by: 'panel', result: 'no' },
       { ...made, status: 'failed', result: 'ValueError: down' },
-      { ...made, status: 'refused', result: 'no such function' }
+      { ...made, status: 'refused', result: 'no such function' },
+      { ...made, status: 'undone' }
     )
   ).toEqual([
     "weather('JFK') → DataFrame 24x5 · line 3 · 0.3 s",
     "weather('LGA') → DataFrame 24x5 · line 3 · as before, not called again",
     "weather('JFK') not allowed · asked",
     "weather('JFK') failed: ValueError: down · line 3 · 0.3 s",
-    "weather('JFK') not made: no such function · line 3"
+    "weather('JFK') not made: no such function · line 3",
+    "weather('JFK') taken back · line 3"
   ]);
 });
 

@@ -14,6 +14,7 @@ export function Calls(props: { calls: readonly IToolCall[] }): JSX.Element | nul
     ({
       ok: `→ ${call.result}`,
       failed: trans.__('failed: %1', call.result),
+      undone: trans.__('taken back'),
       denied: trans.__('not allowed'),
       refused: trans.__('not made: %1', call.result)
     })[call.status];

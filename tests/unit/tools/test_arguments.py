@@ -115,7 +115,7 @@ def test_a_value_is_recorded_in_brief(value: object, text: str) -> None:
 
 def test_an_argument_that_is_no_literal_is_named_by_its_kind_and_a_long_call_is_cut() -> None:
     bound = MORE.signature.bind(pd.DataFrame({"a": [1]}), b="x" * 1000)
-    assert call_text("more", bound) == "more(<DataFrame 1x1>, b=<'" + "x" * 118 + "…>)"
+    assert call_text("more", bound) == "more(a=<DataFrame 1x1>, b=<'" + "x" * 118 + "…>)"
     assert len(call_text("more", MORE.signature.bind(1, **{f"k{n}": "y" * 100 for n in range(30)}))) == 500
 
 

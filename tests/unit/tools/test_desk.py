@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,10 +14,11 @@ import pytest
 from jupyter_codeagent.errors import VariableError
 from jupyter_codeagent.inside.send import pack
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
-from jupyter_codeagent.tools import desk as desk_module
 from jupyter_codeagent.tools.desk import CallDesk, Limits, is_plain
 from jupyter_codeagent.tools.tool import Tool, tool_of
-from jupyter_codeagent.values import CopiedVariable, Decision, PackedValue, Proposal, ToolPolicy
+from jupyter_codeagent.values import CopiedVariable, Decision, PackedValue, Proposal, ToolCall, ToolPolicy
+
+LIMITS = Limits(argument_bytes=1 << 20, result_bytes=1 << 20)
 
 
 class SpoolDouble:
@@ -59,7 +60,11 @@ async def directly(call: Callable[[], Any]) -> Any:
 
 
 def desk_of(
-    *tools: Tool, people: People | None = None, granted: set[str] | None = None, result_bytes: int = 1 << 20
+    *tools: Tool,
+    people: People | None = None,
+    granted: set[str] | None = None,
+    limits: Limits = LIMITS,
+    recorded: Sequence[ToolCall] = (),
 ) -> CallDesk:
     return CallDesk(
         {tool.name: tool for tool in tools},
@@ -68,7 +73,8 @@ def desk_of(
         granted=set() if granted is None else granted,
         on_main_thread=directly,
         spool=SpoolDouble(),
-        limits=Limits(argument_bytes=1 << 20, result_bytes=result_bytes),
+        limits=limits,
+        recorded=recorded,
     )
 
 
@@ -209,7 +215,7 @@ def test_a_plain_result_goes_as_it_is_and_all_else_as_a_copy_that_goes_with_the_
 
 def test_results_over_the_limit_of_a_run_are_refused_and_the_program_is_told() -> None:
     table, _ = recording("table", "auto", pd.DataFrame({"a": [1]}))
-    desk = desk_of(table, result_bytes=150)
+    desk = desk_of(table, limits=replace(LIMITS, result_bytes=150))
     first, second = answers(desk, request("table", x=1), request("table", number=2, x=2))
     assert first.copy is not None
     assert (second.ename, "too large" in second.evalue) == ("RuntimeError", True)
@@ -224,15 +230,13 @@ def test_async_functions_are_awaited() -> None:
     assert answers(desk, request("later", x=1))[0].value == 2
 
 
-def test_calls_of_a_cell_and_of_a_run_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desk_module, "MAX_CALLS_PER_EXECUTION", 2)
-    monkeypatch.setattr(desk_module, "MAX_CALLS_PER_RUN", 3)
+def test_calls_of_a_cell_and_of_a_run_are_limited() -> None:
     tool, made = recording("read", "auto")
-    desk = desk_of(tool)
+    desk = desk_of(tool, limits=replace(LIMITS, calls=3, calls_per_cell=2))
     results = answers(desk, *(request("read", number=n, x=n) for n in range(1, 4)))
-    assert "2 calls of a cell are the limit" in results[2].evalue
+    assert "2 calls of a cell (CodeAgent.max_calls_per_cell) are the limit" in results[2].evalue
     results = answers(desk, request("read", number=1, x=9))
-    assert "3 calls of a run are the limit" in results[0].evalue
+    assert "3 calls of a run (CodeAgent.max_calls) are the limit" in results[0].evalue
     assert made == [1, 2]
 
 
@@ -277,3 +281,30 @@ def test_what_is_plain_is_the_same_after_json(value: Any) -> None:
 @pytest.mark.parametrize("value", [(1,), {1: 2}, {"a": {3}}, b"x", pd.Timestamp("2013"), [pd.NA]], ids=repr)
 def test_what_json_would_change_is_not_plain(value: Any) -> None:
     assert not is_plain(value)
+
+
+def test_what_a_call_returned_is_in_the_record_unless_it_is_long_or_looks_like_a_secret() -> None:
+    returned = {"short": [1, "a"], "long": "x" * 3000, "secret": "password=hunter22secret", "frame": pd.DataFrame()}
+    read = tool_of(lambda what: returned[what], name="read", policy="auto")
+    desk = desk_of(read)
+    answers(desk, *(request("read", number=n, what=what) for n, what in enumerate(returned, 1)))
+    assert [call.value_json for call in desk.calls] == ['[1, "a"]', "", "", ""]
+    assert len({call.id for call in desk.calls}) == 4
+
+
+def test_a_replay_gives_recorded_results_once_each_and_only_for_calls_that_were_asked_for() -> None:
+    send, _ = recording("send", "ask", result="sent")
+    read, _ = recording("read", "auto", result="read")
+    first = desk_of(send, read, people=People(yes(), yes(), yes()))
+    answers(first, request("send", x=1), request("send", number=2, x=2), request("read", number=3, x=3))
+    send, sent = recording("send", "ask", result="sent anew")
+    read, got = recording("read", "auto", result="read anew")
+    people = People(yes(), yes())
+    again = desk_of(send, read, people=people, recorded=first.calls)
+    asked = [request("send", x=1), request("send", number=2, x=1), request("read", number=3, x=3)]
+    assert [one.value for one in answers(again, *asked)] == ["sent", "sent anew", "read anew"]
+    assert ([one.code for one in people.asked], sent, got) == (["send(1)"], [1], [3])
+    assert [call.call for call in again.replayed] == ["send(1)"]
+    assert [call.call for call in again.not_replayed()] == ["send(2)"]
+    assert [call.call for call in again.made_anew()] == ["send(1)"]
+    assert [one.value for one in answers(again, *asked)] == ["sent", "sent anew", "read anew"], "within the run too"

@@ -1,0 +1,73 @@
+"""What a run's calls did is taken back, newest first, by the functions that the user gave for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from jupyter_codeagent.tools.tool import Tool
+from jupyter_codeagent.values import AgentRun, ToolCall
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoneCall:
+    """A call that was made; with all that its `undo` needs, where it has one."""
+
+    call: ToolCall
+    tool: Tool
+    arguments: Mapping[str, Any]
+    result: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Undone:
+    """What came of taking back."""
+
+    undone: tuple[ToolCall, ...] = ()
+    left: tuple[ToolCall, ...] = ()
+    """Those that cannot be taken back; reads are not among them."""
+    problem: str = ""
+    """Why it ended early: which call, and what its `undo` raised."""
+
+
+def undo_calls(done: Sequence[DoneCall]) -> Undone:
+    """Main thread. Ends at the first `undo` that raises: what came before it may rest on it."""
+    undone: list[ToolCall] = []
+    for one in reversed(done):
+        if one.tool.undo is None:
+            continue
+        try:
+            one.tool.undo(one.result, **one.arguments)
+        except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: they are told)
+            why = f"{one.call.call} was not taken back: {type(problem).__name__}: {problem}"
+            return Undone(undone=tuple(undone), left=_without_undo(done), problem=why)
+        undone.append(one.call)
+    return Undone(undone=tuple(undone), left=_without_undo(done))
+
+
+def with_undone(run: AgentRun, calls: Sequence[ToolCall]) -> AgentRun:
+    """The record, in which these calls are marked."""
+    ids = {call.id for call in calls}
+
+    def marked(call: ToolCall) -> ToolCall:
+        return replace(call, status="undone") if call.id in ids else call
+
+    steps = tuple(
+        replace(step, result=replace(step.result, calls=tuple(map(marked, step.result.calls))))
+        if step.result is not None
+        else step
+        for step in run.steps
+    )
+    return replace(run, steps=steps)
+
+
+def undone_text(found: Undone) -> str:
+    """A line for each call."""
+    lines = [f"taken back: {call.call}" for call in found.undone]
+    lines += [f"has no undo: {call.call}" for call in found.left]
+    return "\n".join([*lines, *([found.problem] if found.problem else [])]) or "There was nothing to take back."
+
+
+def _without_undo(done: Sequence[DoneCall]) -> tuple[ToolCall, ...]:
+    return tuple(one.call for one in done if one.tool.undo is None and one.tool.stub.policy != "auto")

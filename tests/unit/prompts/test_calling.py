@@ -1,0 +1,77 @@
+"""Programs that call the user's functions."""
+
+from __future__ import annotations
+
+import pytest
+
+from jupyter_codeagent.prompts.calling import keep_functions
+from jupyter_codeagent.prompts.rewrite import prepare
+from jupyter_codeagent.prompts.system import prefill
+
+FUNCTIONS = ("departures", "airport_info")
+
+
+def test_functions_are_told_where_the_code_begins() -> None:
+    assert prefill(["df"], functions=FUNCTIONS) == (
+        "```python\n# df is already loaded\n# departures, airport_info are already defined\n"
+    )
+    assert prefill(functions=FUNCTIONS[:1]) == "```python\n# departures is already defined\n"
+    assert prefill(["df"]) == "```python\n# df is already loaded\n"
+
+
+def test_a_function_that_is_there_is_not_written_again() -> None:
+    code = """\
+import pandas as pd
+
+@cache
+def departures(origin, month, day):
+    # not implemented here
+    pass
+
+from tools import airport_info
+def own(x):
+    return x
+n = len(departures('JFK', 7, 4))
+"""
+    kept, notes = keep_functions(code, FUNCTIONS)
+    assert kept == ("import pandas as pd\n\n\ndef own(x):\n    return x\nn = len(departures('JFK', 7, 4))")
+    assert notes == ("line 4 dropped: departures is your function", "line 8 dropped: airport_info is your function")
+
+
+def test_a_variable_with_the_name_of_a_function_gets_another() -> None:
+    code = """\
+airport_info = airport_info('DEN')
+both = [airport_info['alt'], airport_info('SLC')['alt'], tools.map(airport_info, ['ABQ'])]
+print(airport_info)
+"""
+    kept, notes = keep_functions(code, FUNCTIONS)
+    assert (
+        kept
+        == """\
+airport_info_result = airport_info('DEN')
+both = [airport_info_result['alt'], airport_info('SLC')['alt'], tools.map(airport_info, ['ABQ'])]
+print(airport_info_result)
+"""
+    )
+    assert notes == ("airport_info is your function, so the variable is airport_info_result",)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "print(departures('JFK', 7, 4))",
+        "look = airport_info\nprint(look('DEN'))",
+        "def departures(origin): return 1",  # nothing would be left
+        "not python (",
+        "class Plane:\n    def departures(self): return 1\nPlane()",
+    ],
+)
+def test_what_hides_no_function_stays_as_it_is(code: str) -> None:
+    assert keep_functions(code, FUNCTIONS) == (code, ())
+    assert keep_functions(code, ()) == (code, ())
+
+
+def test_the_correction_is_told_in_the_notes_of_the_program() -> None:
+    prepared = prepare("def departures(o): pass\nprint(departures('JFK'))", functions=FUNCTIONS)
+    assert prepared.code == "print(departures('JFK'))"
+    assert prepared.notes == ("line 1 dropped: departures is your function",)

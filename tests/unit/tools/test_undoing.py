@@ -1,0 +1,47 @@
+"""Calls are taken back by the functions that the user gave for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.tools.tool import tool_of
+from jupyter_codeagent.tools.undoing import DoneCall, undo_calls, undone_text
+from jupyter_codeagent.values import ToolCall
+
+
+def done(name: str, undo: Any, *, policy: Any = "ask", **arguments: Any) -> DoneCall:
+    def function(x: int) -> int:
+        return x
+
+    call = ToolCall(tool=name, call=f"{name}({arguments['x']})", status="ok", id=f"{name}{arguments['x']}")
+    tool = tool_of(function, name=name, undo=undo, policy=policy)
+    return DoneCall(call=call, tool=tool, arguments=arguments, result=f"made {arguments['x']}")
+
+
+def test_the_newest_is_taken_back_first_with_its_result_and_arguments() -> None:
+    taken: list[Any] = []
+    calls = [done("book", lambda result, x: taken.append((result, x)), x=n) for n in (1, 2)]
+    calls += [done("send", None, x=3), done("read", None, policy="auto", x=4)]
+    found = undo_calls(calls)
+    assert taken == [("made 2", 2), ("made 1", 1)]
+    assert undone_text(found) == "taken back: book(2)\ntaken back: book(1)\nhas no undo: send(3)"
+    assert undone_text(undo_calls([])) == "There was nothing to take back."
+
+
+def test_what_cannot_be_taken_back_ends_it_and_is_told() -> None:
+    def fail(result: Any, x: int) -> None:
+        if x == 2:
+            raise ConnectionError("the server is gone")
+
+    found = undo_calls([done("book", fail, x=n) for n in (1, 2, 3)])
+    assert [call.call for call in found.undone] == ["book(3)"]
+    assert found.problem == "book(2) was not taken back: ConnectionError: the server is gone"
+
+
+@pytest.mark.parametrize("undo", [lambda: None, lambda result: None, lambda result, y: None, 3])
+def test_an_undo_that_cannot_be_called_so_is_refused_when_it_is_declared(undo: Any) -> None:
+    with pytest.raises(UsageError, match=r"undo\(result, x\)"):
+        done("book", undo, x=1)
