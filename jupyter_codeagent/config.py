@@ -77,6 +77,9 @@ class CodeAgent(Configurable):
     max_calls = Int(1000, min=1, help="Calls of your functions by the code of one run at the most.").tag(
         config=True
     )
+    max_subquestion_tokens = Int(
+        20_000, min=1, help="Tokens of all questions that the code of one run asks the model with ask_model."
+    ).tag(config=True)
     max_calls_per_cell = Int(
         100, min=1, help="Calls of your functions each time that code is run at the most."
     ).tag(config=True)
@@ -239,6 +242,7 @@ class CodeAgent(Configurable):
             max_return_bytes=self.max_return_mb * MIB,
             max_calls=self.max_calls,
             max_calls_per_cell=self.max_calls_per_cell,
+            max_subquestion_tokens=self.max_subquestion_tokens,
             approval_timeout_s=self.approval_timeout_s,
             answer=self._value("answer"),
         )
@@ -324,6 +328,7 @@ CAPS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "memory_mb": (_is_count, "a whole number from 1"),
     "max_transfer_mb": (_is_count, "a whole number from 1"),
     "max_return_mb": (_is_count, "a whole number from 1"),
+    "max_subquestion_tokens": (_is_count, "a whole number from 1"),
     "max_calls": (_is_count, "a whole number from 1"),
     "max_calls_per_cell": (_is_count, "a whole number from 1"),
     "context_tokens": (_is_count, "a whole number from 1"),
@@ -364,6 +369,7 @@ def apply_caps(settings: Settings, caps: Mapping[str, Any]) -> Settings:
         max_transfer_bytes=_least(settings.max_transfer_bytes, caps, "max_transfer_mb", unit=MIB),
         max_return_bytes=_least(settings.max_return_bytes, caps, "max_return_mb", unit=MIB),
         max_calls=_least(settings.max_calls, caps, "max_calls"),
+        max_subquestion_tokens=_least(settings.max_subquestion_tokens, caps, "max_subquestion_tokens"),
         max_calls_per_cell=_least(settings.max_calls_per_cell, caps, "max_calls_per_cell"),
         answer=settings.answer and caps.get("answer", True),
     )

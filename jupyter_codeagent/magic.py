@@ -33,6 +33,7 @@ from jupyter_codeagent.placement import show_outputs
 from jupyter_codeagent.preparation import cost_lines
 from jupyter_codeagent.prompts.interpolate import fill, find_expressions
 from jupyter_codeagent.session import AgentSession
+from jupyter_codeagent.subquestions import NAME as ASK_MODEL
 from jupyter_codeagent.tools.mcp import target_of
 from jupyter_codeagent.tools.tool import stub_line, tool_of
 from jupyter_codeagent.tools.undoing import undone_text
@@ -285,12 +286,14 @@ class AgentMagics(Magics):
         match words.split():
             case []:
                 pass
-            case ["add", name]:
-                tools.add(tool_of(self._function(name), name=name))
-            case ["add", name, policy]:
-                tools.add(tool_of(self._function(name), name=name, policy=cast("ToolPolicy", policy)))
+            case ["add", name, *policies] if len(policies) <= 1:
+                policy = cast("ToolPolicy", policies[0] if policies else "ask")
+                if name == ASK_MODEL and name not in self.shell.user_ns:
+                    self.session.add_subquestions(policy)
+                else:
+                    tools.add(tool_of(self._function(name), name=name, policy=policy))
             case ["remove", name]:
-                tools.remove(name)
+                self.session.remove_tool(name)
             case ["undo", *ids] if len(ids) <= 1:
                 print(undone_text(self.session.undo_calls(ids[0] if ids else "")))
                 return

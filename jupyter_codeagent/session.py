@@ -66,6 +66,8 @@ from jupyter_codeagent.session_settings import SessionSettings
 from jupyter_codeagent.settings import Settings
 from jupyter_codeagent.shown import ShownVariables
 from jupyter_codeagent.sidecar import Sidecar
+from jupyter_codeagent.subquestions import NAME as ASK_MODEL
+from jupyter_codeagent.subquestions import SubQuestions
 from jupyter_codeagent.tools.desk import CallDesk, Limits, ToolRunner
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.servers import McpServers, merged
@@ -122,6 +124,9 @@ class AgentSession:
         self.sidecar = Sidecar(max_bytes=settings.max_transfer_bytes)
         self.tools = REGISTRY
         self.servers = McpServers(self.background.run)
+        self.subquestions = SubQuestions(
+            settings=self.settings, models=self.models, withheld=self._withheld, run=self.background.run
+        )
         self._granted_tools: set[str] = set()
         self._desk: CallDesk | None = None
         self._done_calls: dict[str, list[DoneCall]] = {}
@@ -308,7 +313,8 @@ class AgentSession:
                 desk.close()
                 self._keep_calls(prepared.run.id, desk)
         if desk is not None and desk.of_run:
-            run = replace(run, notes=(*run.notes, calls_note(desk.of_run)))
+            notes = [note for note in (calls_note(desk.of_run), self.subquestions.note()) if note]
+            run = replace(run, notes=(*run.notes, *notes), usage=run.usage + self.subquestions.spent)
         recorder.changed(run)
         return recorder.latest.run
 
@@ -364,6 +370,7 @@ class AgentSession:
     ) -> AgentRun:
         """From the record where nothing changed, else from the model: one program, or the one most agree on."""
         settings = prepared.settings
+        self.subquestions.begin(settings)
         gate = self._front_ends.gate(place, timeout_s=settings.approval_timeout_s)
 
         def decide(proposal: Proposal) -> Awaitable[Decision]:
@@ -411,6 +418,19 @@ class AgentSession:
         mine = {id(function) for function in self.servers.functions(name).values()}
         named = {tool_name: tool.function for tool_name, tool in self.all_tools().items()}
         self.live.bind_free({name: function for name, function in named.items() if id(function) in mine})
+
+    def add_subquestions(self, policy: ToolPolicy) -> None:
+        """Let code ask the model; the function is the user's too, if its name stands for nothing. Main thread."""
+        tool = self.subquestions.tool(policy)
+        self.tools.add(tool)
+        self.live.bind_free({tool.name: tool.function})
+
+    def remove_tool(self, name: str) -> None:
+        """Raises UsageError."""
+        tool = self.tools.tools().get(name)
+        self.tools.remove(name)
+        if tool is not None and name == ASK_MODEL:
+            self.live.unbind([tool.function])
 
     def remove_server(self, name: str) -> None:
         """Raises UsageError."""

@@ -54,6 +54,7 @@ class Settings:
     max_return_bytes: int = 256 << 20
     max_calls: int = 1000
     max_calls_per_cell: int = 100
+    max_subquestion_tokens: int = 20_000
     approval_timeout_s: float = 3600.0
     """A proposal that nobody answers within this is denied."""
     answer: bool = True

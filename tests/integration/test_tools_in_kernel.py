@@ -284,3 +284,22 @@ def test_calls_are_taken_back_newest_first_where_there_is_an_undo(
     load = f"print([c.status for s in {store}.load({run['id']!r}).steps for c in s.result.calls])"
     assert "['undone', 'undone', 'ok', 'ok']" in kernel.run(load).text
     assert "No calls of any run are left" in kernel.run("%agent tool undo").error
+
+
+def test_code_asks_the_model_about_single_texts_within_a_budget_and_the_notebook_can_too(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    assert "auto  def ask_model(" in kernel.run("%agent tool add ask_model auto").text
+    program = "df['warm'] = ask_model('Is it warm there?', df.city, choices=['yes', 'no'])\nprint(df.warm.tolist())"
+    # Oslo and Rome are asked about at the same time, so both get the same answer here.
+    model_server.script(code(program), "yes", "yes")
+    run = record(kernel, "Which cities are warm?")
+    assert "['yes', 'yes', 'yes']" in json.dumps(run["outputs"])
+    assert "ask_model: 2 questions" in " ".join(run["notes"])
+    asked = sorted(request["messages"][-1]["content"] for request in model_server.requests[1:3])
+    assert [text.rpartition("Text: ")[2] for text in asked] == ["Oslo", "Rome"]
+    assert "def ask_model(*, prompt: str" in json.dumps(model_server.requests[0]["messages"])
+    model_server.script("no")
+    assert kernel.run("print(ask_model('Is it warm?', 'Nome'))").text == "no\n"
+    kernel.run("%agent tool remove ask_model")
+    assert "NameError" in kernel.run("ask_model").error

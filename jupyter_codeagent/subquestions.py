@@ -1,0 +1,157 @@
+"""`ask_model`: code asks the model about single texts or rows, to classify or extract what no program can.
+
+A function of the user's kernel like others that code may call, with a budget of its own. What the model reads is
+masked as results are, and nothing is told to it where the privacy is `schema`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from jupyter_codeagent.models.choice import ModelChoice
+from jupyter_codeagent.models.protocol import Model
+from jupyter_codeagent.settings import Settings
+from jupyter_codeagent.tools.tool import Tool, tool_of
+from jupyter_codeagent.values import CompletionRequest, Message, ToolPolicy, Usage
+from jupyter_codeagent.variables.withheld import masked
+
+NAME = "ask_model"
+SYSTEM = "Answer the question about the text with the answer alone, in a few words."
+MAX_TEXTS = 500
+"""Different ones, of one call."""
+MAX_TEXT_CHARS = 2000
+MAX_ANSWER_TOKENS = 40
+AT_ONCE = 4
+
+
+class SubQuestions:
+    """One of a session; `begin` with each run."""
+
+    def __init__(
+        self,
+        *,
+        settings: Callable[[], Settings],
+        models: ModelChoice,
+        withheld: Callable[[str], Awaitable[Sequence[str]]],
+        run: Callable[[Coroutine[Any, Any, Any]], Any],
+    ) -> None:
+        """`run` waits for a coroutine on the main thread; `withheld` are values that no model is told."""
+        self._settings = settings
+        self._models = models
+        self._withheld = withheld
+        self._run = run
+        self._in_force = settings()
+        self.spent = Usage()
+        """Of this run."""
+
+    def begin(self, settings: Settings) -> None:
+        """A run with these settings begins, with the whole budget."""
+        self._in_force = settings
+        self.spent = Usage()
+
+    def tool(self, policy: ToolPolicy) -> Tool:
+        def ask_model(prompt: str, data: Any = "", choices: list[str] | None = None) -> Any:
+            """Ask the language model about a text, or each text of a list or column or row of a frame: one short
+            answer each, in their order. With choices each answer is one of them, or None.
+            """
+            self.begin(self._settings())  # called by a cell of the user's, not by a run
+            return self._run(self.ask(prompt, data, choices))
+
+        async def of_run(prompt: str, data: Any = "", choices: list[str] | None = None) -> Any:
+            return await self.ask(prompt, data, choices)
+
+        return replace(tool_of(ask_model, name=NAME, policy=policy), coroutine=of_run)
+
+    async def ask(self, prompt: str, data: Any, choices: Sequence[str] | None) -> Any:
+        """
+        Raises
+        ------
+        PermissionError
+            The privacy is such that no value may be told.
+        ValueError
+            Too many texts, or the budget is spent.
+        ModelError
+        """
+        settings = self._in_force
+        if settings.privacy == "schema":
+            raise PermissionError(f"{NAME} tells values to the model, and the privacy is schema")
+        texts, is_one = texts_of(data)
+        different = list(dict.fromkeys(texts))
+        if len(different) > MAX_TEXTS:
+            raise ValueError(f"{NAME} takes {MAX_TEXTS} different texts at the most, not {len(different)}")
+        endpoint = await self._models.find(settings.model)
+        model = await self._models.open(endpoint, settings.model, on_loading=lambda: None)
+        places = asyncio.Semaphore(AT_ONCE)
+
+        async def answered(text: str) -> str | None:
+            async with places:
+                return await self._answer(model, prompt, text, choices, settings.max_subquestion_tokens)
+
+        answers = dict(zip(different, await asyncio.gather(*map(answered, different)), strict=True))
+        found = [answers[text] for text in texts]
+        return found[0] if is_one else found
+
+    async def _answer(
+        self, model: Model, prompt: str, text: str, choices: Sequence[str] | None, budget: int
+    ) -> str | None:
+        spent = self.spent.prompt_tokens + self.spent.completion_tokens
+        if spent >= budget:
+            raise ValueError(
+                f"{NAME} has used {spent} tokens of {budget} in this run (CodeAgent.max_subquestion_tokens)"
+            )
+        told = question_text(prompt, text, choices)
+        told = masked(told, await self._withheld(told))
+        request = CompletionRequest(
+            messages=(Message(role="system", content=SYSTEM), Message(role="user", content=told)),
+            stop=("\n",),
+            max_tokens=MAX_ANSWER_TOKENS,
+            grammar=grammar_of(choices) if choices else "",
+        )
+        completion = await model.complete(request, on_text=lambda _: None, is_complete=lambda _: False)
+        self.spent += completion.usage
+        answer = completion.text.strip().strip("\"'`.").strip()
+        return chosen(answer, choices) if choices else answer
+
+    def note(self) -> str:
+        """``ask_model: 12 questions, 1,400 tokens``; empty if there were none."""
+        tokens = self.spent.prompt_tokens + self.spent.completion_tokens
+        return f"{NAME}: {self.spent.calls} questions, {tokens:,} tokens" if self.spent.calls else ""
+
+
+def texts_of(data: Any) -> tuple[list[str], bool]:
+    """The texts, and whether it was a single one. A row of a frame is ``name: value, name: value``."""
+    if hasattr(data, "to_pandas"):
+        data = data.to_pandas()
+    if hasattr(data, "columns"):
+        rows = (zip(data.columns, row, strict=True) for row in data.itertuples(index=False, name=None))
+        return [_cut(", ".join(f"{name}: {value}" for name, value in row)) for row in rows], False
+    if isinstance(data, str | Mapping) or not isinstance(data, Iterable):
+        return [_cut(str(data))], True
+    return [_cut(str(text)) for text in data], False
+
+
+def question_text(prompt: str, text: str, choices: Sequence[str] | None) -> str:
+    """What is the same for all texts stands first, where the server has it in its cache."""
+    answers = f"\nAnswer with one of: {', '.join(choices)}" if choices else ""
+    return f"{prompt.strip()}{answers}\n\nText: {text}" if text else f"{prompt.strip()}{answers}"
+
+
+def grammar_of(choices: Sequence[str]) -> str:
+    """GBNF: one of them and nothing else."""
+    return f"root ::= {' | '.join(json.dumps(choice, ensure_ascii=False) for choice in choices)}"
+
+
+def chosen(answer: str, choices: Sequence[str]) -> str | None:
+    """The choice that the answer is, or the only one that it names."""
+    same = [choice for choice in choices if choice.strip().lower() == answer.lower()]
+    named = [choice for choice in choices if choice.strip().lower() in answer.lower()]
+    found = same or named
+    return found[0] if len(found) == 1 else None
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_TEXT_CHARS else f"{text[:MAX_TEXT_CHARS]} …"
