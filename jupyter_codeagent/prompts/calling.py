@@ -4,10 +4,14 @@ it, or give its name to what it returned."""
 from __future__ import annotations
 
 import ast
+import difflib
 from collections.abc import Collection, Iterator
 from typing import TypeGuard
 
 from jupyter_codeagent.prompts.source import Edit, apply_edits, parse, span
+
+SURELY_ALIKE = 0.75
+"""Of `difflib`: ``orign`` for ``origin``."""
 
 
 def keep_functions(code: str, functions: Collection[str]) -> tuple[str, tuple[str, ...]]:
@@ -30,6 +34,55 @@ def keep_functions(code: str, functions: Collection[str]) -> tuple[str, tuple[st
     return apply_edits(code, edits), tuple(
         f"{name} is your function, so the variable is {name}_result" for name in sorted(hidden)
     )
+
+
+def rename_argument(code: str, tree: ast.Module, message: str) -> tuple[list[Edit], str]:
+    """Edits of a call whose error says that there is no such argument, where only one can be meant: the only one
+    missing, of the value's type, or the only one that is written nearly so. With a note; none if nothing is certain.
+    """
+    written, mark, rest = message.partition(": got an unexpected keyword argument '")
+    declared = parse(f"def {written}: ...") if mark else None
+    if declared is None or not isinstance(declared.body[0], ast.FunctionDef):
+        return [], ""
+    wrong, function = rest.split("'")[0], declared.body[0]
+    edits: list[Edit] = []
+    right = ""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function.name:
+            for given in node.keywords:
+                if given.arg == wrong and (meant := _meant(node, given, function.args)):
+                    start, _ = span(code, given.value)
+                    begin = code.rindex(wrong, 0, start)
+                    edits.append(Edit(start=begin, end=begin + len(wrong), text=meant))
+                    right = meant
+    return edits, f"the argument {wrong} of {function.name} is {right}"
+
+
+def _meant(call: ast.Call, wrong: ast.keyword, declared: ast.arguments) -> str:
+    kinds = {one.arg: one.annotation for one in (*declared.posonlyargs, *declared.args, *declared.kwonlyargs)}
+    names = [one.arg for one in (*declared.posonlyargs, *declared.args)]
+    optional = {*names[len(names) - len(declared.defaults) :]} if declared.defaults else set()
+    names += [one.arg for one in declared.kwonlyargs]
+    optional |= {
+        one.arg
+        for one, default in zip(declared.kwonlyargs, declared.kw_defaults, strict=True)
+        if default is not None
+    }
+    given = {*names[: len(call.args)], *(one.arg for one in call.keywords)}
+    unknown = [one.arg for one in call.keywords if one.arg not in names]
+    free = [name for name in names if name not in given]
+    missing = [name for name in free if name not in optional]
+    if len(unknown) != 1 or None in given:
+        return ""
+    if len(missing) == 1 and _is_of(wrong.value, kinds[missing[0]]):
+        return missing[0]
+    alike = difflib.get_close_matches(wrong.arg or "", free, n=2, cutoff=SURELY_ALIKE)
+    return alike[0] if len(alike) == 1 else ""
+
+
+def _is_of(value: ast.expr, kind: ast.expr | None) -> bool:
+    """A literal of the type that is annotated."""
+    return isinstance(value, ast.Constant) and isinstance(kind, ast.Name) and type(value.value).__name__ == kind.id
 
 
 def _declared(node: ast.stmt, functions: Collection[str]) -> str:

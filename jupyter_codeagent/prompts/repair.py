@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
+from jupyter_codeagent.prompts.calling import rename_argument
 from jupyter_codeagent.prompts.columns_meant import group_the_table, quote_column, use_what_is_loaded
 from jupyter_codeagent.prompts.conversions import convert_dates, convert_numbers
 from jupyter_codeagent.prompts.drift import FREQUENCIES
@@ -93,6 +94,14 @@ def _relabel(code: str, node: ast.AST, right: dict[str, str]) -> Iterator[Edit]:
         case ast.Attribute(attr=label) if label in right and right[label].isidentifier():
             _, end = span(code, node)
             yield Edit(start=end - len(label), end=end, text=right[label])
+
+
+def _argument(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """Of a function of the user's, whose signature the error tells."""
+    edits, note = rename_argument(code, tree, error.evalue)
+    return edited(code, edits, note)
 
 
 def _frequency(
@@ -225,6 +234,7 @@ def _several_columns(
 
 
 FIXES = (
+    _argument,
     _import, quote_column, use_what_is_loaded, say_in_polars, group_the_table, _columns, _variable, _frequency,
     convert_dates, convert_numbers, _numeric_only, _histogram, _colours, _formatted, _squared, _several_columns,
 )  # fmt: skip

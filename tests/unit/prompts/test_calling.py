@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from jupyter_codeagent.prompts.calling import keep_functions
+from jupyter_codeagent.prompts.repair import repair
 from jupyter_codeagent.prompts.rewrite import prepare
 from jupyter_codeagent.prompts.system import prefill
+from jupyter_codeagent.values import ExecutionError
 
 FUNCTIONS = ("departures", "airport_info")
 
@@ -75,3 +77,41 @@ def test_the_correction_is_told_in_the_notes_of_the_program() -> None:
     prepared = prepare("def departures(o): pass\nprint(departures('JFK'))", functions=FUNCTIONS)
     assert prepared.code == "print(departures('JFK'))"
     assert prepared.notes == ("line 1 dropped: departures is your function",)
+
+
+SIGNATURE = "departures(origin: str, month: int, day: int = 1) -> DataFrame"
+
+
+@pytest.mark.parametrize(
+    ("call", "wrong", "mended"),
+    [
+        ("departures(airport='JFK', month=7, day=4)", "airport", "departures(origin='JFK', month=7, day=4)"),
+        ("departures('JFK', months=7)", "months", "departures('JFK', month=7)"),
+        ("departures('JFK', 7, days=4)", "days", "departures('JFK', 7, day=4)"),
+        ("x = [departures(orign='JFK', day=4, month=m) for m in y]", "orign",
+         "x = [departures(origin='JFK', day=4, month=m) for m in y]"),
+    ],
+)  # fmt: skip
+def test_a_wrong_argument_costs_no_turn_of_the_model_where_only_one_can_be_meant(
+    call: str, wrong: str, mended: str
+) -> None:
+    evalue = f"{SIGNATURE}: got an unexpected keyword argument '{wrong}'; this call gives more"
+    found = repair(call, ExecutionError(ename="TypeError", evalue=evalue, line=1), ())
+    assert found is not None
+    assert found.code == mended
+    assert found.notes[0].startswith(f"the argument {wrong} of departures is ")
+
+
+@pytest.mark.parametrize(
+    ("call", "wrong"),
+    [
+        ("departures(origin='JFK', month=7, year=2013)", "year"),  # nothing is missing, nothing is alike
+        ("departures(airport='JFK', mon=7)", "airport"),  # two are missing
+        ("departures(**more, airport='JFK')", "airport"),
+        ("departures(month=7, limit=10)", "limit"),  # no text, so no origin
+        ("other(airport='JFK', month=7)", "airport"),
+    ],
+)
+def test_where_it_is_not_certain_nothing_is_changed(call: str, wrong: str) -> None:
+    evalue = f"{SIGNATURE}: got an unexpected keyword argument '{wrong}'"
+    assert repair(call, ExecutionError(ename="TypeError", evalue=evalue, line=1), ()) is None
