@@ -38,7 +38,7 @@ def keep_functions(code: str, functions: Collection[str]) -> tuple[str, tuple[st
 
 def rename_argument(code: str, tree: ast.Module, message: str) -> tuple[list[Edit], str]:
     """Edits of a call whose error says that there is no such argument, where only one can be meant: the only one
-    missing, of the value's type, or the only one that is written nearly so. With a note; none if nothing is certain.
+    missing, of the value's type, or the only one written nearly so. With a note; none if nothing is certain.
     """
     written, mark, rest = message.partition(": got an unexpected keyword argument '")
     declared = parse(f"def {written}: ...") if mark else None

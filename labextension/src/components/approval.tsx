@@ -219,7 +219,7 @@ function ScopeChoice(props: {
       {choice('once', trans.__('this once'))}
       {isCall && (
         <div className="jp-CodeAgent-line">
-          {choice('run', trans.__('so many calls of this function in this run:'))}
+          {choice('run', trans.__('so many of its calls in this run:'))}
           <input
             type="number"
             className="jp-CodeAgent-input"
