@@ -40,7 +40,7 @@ _INVENTED = re.compile(
 )
 _CODE_LINE = re.compile(r"[A-Za-z_][\w.]*(?:\[.*\])?(?:\(|\s*[-+*/|&]?=\s*\S)")
 """How a statement begins that does not parse because its end is missing or on another line."""
-_PREFILLED = re.compile(r"\A(?:# [\w, ]+ (?:is|are) already loaded\n)?(?:# corrected: .*\n)?")
+_PREFILLED = re.compile(r"\A(?:# [\w, ]+ (?:is|are) already (?:loaded|defined)\n){0,2}(?:# corrected: .*\n)?")
 
 
 @dataclass(frozen=True, kw_only=True)

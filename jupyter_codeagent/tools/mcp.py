@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.errors import CodeAgentError, UsageError
 from jupyter_codeagent.tools.arguments import of_python
-from jupyter_codeagent.tools.schema import Shape, safe_name, shape_of
+from jupyter_codeagent.tools.schema import Shape, returned_keys, safe_name, shape_of
 from jupyter_codeagent.tools.tool import Tool, check_tool_name, tool_of
 from jupyter_codeagent.values import ToolPolicy
 
@@ -144,7 +144,10 @@ class McpServer:
             return self._run(call(*args, **kwargs))
 
         function.__name__ = function.__qualname__ = name
-        function.__doc__ = "\n\n".join(part for part in (described.description, shape.notes) if part)
+        returned, definitions = _returned(described.output_schema), (described.output_schema or {}).get("$defs")
+        keys = returned_keys(returned or {}, definitions if isinstance(definitions, Mapping) else {})
+        notes = (described.description, shape.notes, f"Returns {keys}" if keys else "")
+        function.__doc__ = "\n\n".join(part for part in notes if part)
         function.__signature__ = shape.signature  # type: ignore[attr-defined]
         function.__dict__[OF_SERVER] = self.name
         tool = tool_of(function, name=name, policy=policy_of(self._policy, described))

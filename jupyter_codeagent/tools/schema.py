@@ -12,6 +12,9 @@ from typing import Any
 MAX_CHOICES = 12
 MAX_CHOICES_CHARS = 200
 MAX_DEPTH = 4
+MAX_DEPTH_OF_KEYS = 2
+MAX_NESTED = 8
+MAX_KEYS = 40
 PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None", "object": "dict"}
 
 
@@ -97,6 +100,34 @@ def annotation_of(schema: Mapping[str, Any], depth: int = 0) -> str:
         is_simple = isinstance(items, Mapping) and depth < MAX_DEPTH
         return f"list[{annotation_of(items, depth + 1)}]" if is_simple else "list"  # type: ignore[arg-type]
     return PLAIN.get(str(kind), "dict" if "$ref" in schema or "properties" in schema else "Any")
+
+
+def returned_keys(
+    schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int = 0, nested: int = 0
+) -> str:
+    """``[{hour, place: {name, code}}]``, as `records.keys_text` tells them; empty where it speaks of no object."""
+    if nested > MAX_NESTED:  # definitions of a server may refer to themselves
+        return ""
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        named = definitions.get(reference.rpartition("/")[2])
+        schema = named if isinstance(named, Mapping) else {}
+    properties, items = schema.get("properties"), schema.get("items")
+    if isinstance(properties, Mapping) and properties:
+        if depth == MAX_DEPTH_OF_KEYS:
+            return "{…}"
+        parts = []
+        for name, of in list(properties.items())[:MAX_KEYS]:
+            below = returned_keys(of, definitions, depth + 1, nested + 1) if isinstance(of, Mapping) else ""
+            parts.append(f"{name}: {below}" if below else str(name))
+        return f"{{{', '.join(parts)}}}"
+    if isinstance(items, Mapping):
+        inner = returned_keys(items, definitions, depth, nested + 1)
+        return f"[{inner}]" if inner else ""
+    either = schema.get("anyOf") or schema.get("oneOf")
+    kinds = either if isinstance(either, list) else []
+    found = (returned_keys(kind, definitions, depth, nested + 1) for kind in kinds if isinstance(kind, Mapping))
+    return next((text for text in found if text), "")
 
 
 def _texts(value: object) -> list[str]:

@@ -169,6 +169,8 @@ def _default(default: object) -> Any:
 
 
 def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
+    if hasattr(function, "__signature__"):  # made of a schema: its own annotations say nothing
+        return {}
     try:
         return typing.get_type_hints(function)
     except Exception:  # noqa: BLE001  (whatever stands in annotations: types are then neither told nor checked)

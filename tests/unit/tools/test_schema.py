@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.tools.schema import annotation_of, safe_name, shape_of
+from jupyter_codeagent.tools.schema import annotation_of, returned_keys, safe_name, shape_of
 from jupyter_codeagent.tools.tool import signature_text, tool_of
 
 FORECAST = {
@@ -101,3 +101,25 @@ def test_whatever_a_server_calls_a_schema_the_stub_is_python(properties: dict[st
     compile(f"from __future__ import annotations\ndef f{signature}: ...", "stub", "exec")
     assert len(shape.properties) == len(properties)
     assert isinstance(shape.signature, inspect.Signature)
+
+
+@pytest.mark.parametrize(
+    ("schema", "keys"),
+    [
+        ({"type": "array", "items": {"$ref": "#/$defs/Hour"}}, "[{hour, place: {name, at: {…}}}]"),
+        ({"anyOf": [{"type": "null"}, {"properties": {"a": {}}}]}, "{a}"),
+        ({"$ref": "#/$defs/Missing"}, ""),
+        ({"$ref": "#/$defs/Endless"}, "{next: {next: {…}}}"),
+        ({"type": "array", "items": {"type": "integer"}}, ""),
+        ({"properties": {}}, ""),
+        ({"$ref": "#/$defs/Itself"}, ""),
+    ],
+)
+def test_the_keys_of_what_a_tool_returns_are_told(schema: dict[str, Any], keys: str) -> None:
+    place = {"type": "object", "properties": {"name": {}, "at": {"properties": {"lat": {}, "lon": {}}}}}
+    definitions = {
+        "Hour": {"properties": {"hour": {"type": "integer"}, "place": place}},
+        "Itself": {"items": {"$ref": "#/$defs/Itself"}, "anyOf": [{"$ref": "#/$defs/Itself"}] * 2},
+        "Endless": {"properties": {"next": {"$ref": "#/$defs/Endless"}}},
+    }
+    assert returned_keys(schema, definitions) == keys
