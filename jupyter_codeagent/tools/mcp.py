@@ -12,12 +12,13 @@ import shlex
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.errors import CodeAgentError, UsageError
 from jupyter_codeagent.tools.arguments import of_python
-from jupyter_codeagent.tools.schema import Shape, returned_keys, safe_name, shape_of
+from jupyter_codeagent.tools.schema import FRAME, Shape, columns_of, returned_keys, safe_name, shape_of
 from jupyter_codeagent.tools.tool import Tool, check_tool_name, tool_of
 from jupyter_codeagent.values import ToolPolicy
 
@@ -130,7 +131,11 @@ class McpServer:
             self.tools = {}
 
     def _tool(self, described: Described, taken: frozenset[str]) -> Tool:
-        shape = shape_of(described.input_schema, _returned(described.output_schema))
+        returned = _returned(described.output_schema)
+        definitions = (described.output_schema or {}).get("$defs")
+        known = definitions if isinstance(definitions, Mapping) else {}
+        columns = columns_of(returned or {}, known) if find_spec("pandas") is not None else ()
+        shape = shape_of(described.input_schema, FRAME if columns else returned)
         name = safe_name(described.name, taken)
         try:
             check_tool_name(name)
@@ -138,15 +143,15 @@ class McpServer:
             name = safe_name(f"{self.name}_{described.name}", taken)
 
         async def call(*args: Any, **kwargs: Any) -> Any:
-            return await self._call(described, shape, shape.signature.bind(*args, **kwargs).arguments)
+            value = await self._call(described, shape, shape.signature.bind(*args, **kwargs).arguments)
+            return as_frame(value, columns) if columns else value
 
         def function(*args: Any, **kwargs: Any) -> Any:
             return self._run(call(*args, **kwargs))
 
-        function.__name__ = function.__qualname__ = name
-        returned, definitions = _returned(described.output_schema), (described.output_schema or {}).get("$defs")
-        keys = returned_keys(returned or {}, definitions if isinstance(definitions, Mapping) else {})
+        keys = returned_keys(returned or {}, known)
         notes = (described.description, shape.notes, f"Returns {keys}" if keys else "")
+        function.__name__ = function.__qualname__ = name
         function.__doc__ = "\n\n".join(part for part in notes if part)
         function.__signature__ = shape.signature  # type: ignore[attr-defined]
         function.__dict__[OF_SERVER] = self.name
@@ -220,6 +225,15 @@ def value_of(result: CallToolResult) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def as_frame(rows: Any, columns: Sequence[str]) -> Any:
+    """Rows as a frame, which is what the stub says; as they came if the server does not keep to its schema."""
+    import pandas as pd
+
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        return rows
+    return pd.DataFrame(rows) if rows else pd.DataFrame(columns=list(columns))
 
 
 def target_of(words: str) -> tuple[str, ...]:

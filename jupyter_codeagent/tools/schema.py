@@ -18,6 +18,10 @@ MAX_KEYS = 40
 PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None", "object": "dict"}
 
 
+FRAME: Mapping[str, Any] = {"title": "DataFrame"}
+"""In place of a schema of rows, which come as a frame."""
+
+
 class _NotGiven:
     """Default of what need not be given: the other side knows its own."""
 
@@ -83,6 +87,8 @@ def safe_name(name: str, taken: Mapping[str, str] | frozenset[str] = frozenset()
 
 def annotation_of(schema: Mapping[str, Any], depth: int = 0) -> str:
     """As Python text: ``str``, ``list[int]``, ``Literal['a', 'b']``, ``str | None``; else ``Any``."""
+    if schema is FRAME:
+        return "DataFrame"
     choices = schema.get("enum")
     if isinstance(choices, list) and 0 < len(choices) <= MAX_CHOICES:
         text = f"Literal[{', '.join(map(repr, choices))}]"
@@ -128,6 +134,26 @@ def returned_keys(
     kinds = either if isinstance(either, list) else []
     found = (returned_keys(kind, definitions, depth, nested + 1) for kind in kinds if isinstance(kind, Mapping))
     return next((text for text in found if text), "")
+
+
+def columns_of(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[str, ...]:
+    """Of a list of objects with plain values alone, which is rows of a frame; empty for anything else."""
+    row = schema.get("items") if schema.get("type") == "array" else None
+    if isinstance(row, Mapping) and isinstance(row.get("$ref"), str):
+        row = definitions.get(row["$ref"].rpartition("/")[2])
+    properties = row.get("properties") if isinstance(row, Mapping) else None
+    if not isinstance(properties, Mapping):
+        return ()
+    is_flat = all(isinstance(of, Mapping) and _is_plain(of) for of in properties.values())
+    return tuple(map(str, properties)) if is_flat else ()
+
+
+def _is_plain(schema: Mapping[str, Any]) -> bool:
+    either = schema.get("anyOf")
+    if isinstance(either, list):
+        return bool(either) and all(isinstance(kind, Mapping) and _is_plain(kind) for kind in either)
+    kinds = schema.get("type")
+    return all(kind in PLAIN and kind != "object" for kind in (kinds if isinstance(kinds, list) else [kinds]))
 
 
 def _texts(value: object) -> list[str]:

@@ -45,7 +45,7 @@ def test_the_tools_of_an_mcp_server_become_functions_and_its_hints_never_loosen_
     shown = added(kernel)
     assert "weather: 6 functions" in shown
     assert (
-        "auto  def get_hours(origin: str, month: int = 1) -> list[dict]  # Hourly weather of an airport." in shown
+        "auto  def get_hours(*, origin: str, month: int = 1) -> DataFrame  # Hourly weather of an airport." in shown
     )
     assert "ask   def forget(station: str)" in shown, "it calls itself read-only, and destructive too"
     assert "ask   def fail(why: str)" in shown, "it does not say that it only reads"
@@ -59,12 +59,13 @@ def test_the_tools_of_an_mcp_server_become_functions_and_its_hints_never_loosen_
 
 def test_code_calls_an_mcp_tool_and_gets_its_structured_result(kernel: Kernel, model_server: ModelServer) -> None:
     added(kernel)
-    program = "hours = pd.DataFrame(get_hours('JFK', month=2))\nprint(hours.temp.sum(), len(get_hours('LGA')))"
+    program = "hours = get_hours('JFK', month=2)\nprint(hours.temp.sum(), len(get_hours('LGA')))"
     run = ask(kernel, model_server, program)
     assert "3.6" in json.dumps(run["outputs"])
-    assert calls_of(run) == [("get_hours('JFK', 2)", "ok"), ("get_hours('LGA')", "ok")]
-    assert "[{'hour': 0, 'temp': 0.1}" in kernel.run("print(get_hours('JFK'))").text, "accepted cells find it"
-    assert "def get_hours(origin: str, month: int = 1)" in str(model_server.requests[0]["messages"])
+    assert calls_of(run) == [("get_hours(origin='JFK', month=2)", "ok"), ("get_hours('LGA')", "ok")]
+    assert "0     0   0.1" in kernel.run("print(get_hours('JFK'))").text, "accepted cells find it"
+    assert "Index(['hour', 'temp']" in kernel.run("print(get_hours('LGA').columns)").text, "no rows, but columns"
+    assert "def get_hours(*, origin: str, month: int = 1)" in str(model_server.requests[0]["messages"])
 
 
 def test_a_server_is_asked_anew_at_each_question_and_its_functions_are_never_told_as_variables(
@@ -156,6 +157,4 @@ def test_a_server_over_http_is_called_like_one_on_this_machine(
     kernel: Kernel, model_server: ModelServer, http_server: str
 ) -> None:
     assert "weather: 6 functions" in kernel.run(f"%agent mcp add weather auto {http_server}").text
-    assert "3.3" in json.dumps(
-        ask(kernel, model_server, "print(sum(h['temp'] for h in get_hours('JFK')))")["outputs"]
-    )
+    assert "3.3" in json.dumps(ask(kernel, model_server, "print(get_hours('JFK').temp.sum())")["outputs"])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.tools.schema import annotation_of, returned_keys, safe_name, shape_of
+from jupyter_codeagent.tools.schema import FRAME, annotation_of, columns_of, returned_keys, safe_name, shape_of
 from jupyter_codeagent.tools.tool import signature_text, tool_of
 
 FORECAST = {
@@ -123,3 +123,25 @@ def test_the_keys_of_what_a_tool_returns_are_told(schema: dict[str, Any], keys: 
         "Endless": {"properties": {"next": {"$ref": "#/$defs/Endless"}}},
     }
     assert returned_keys(schema, definitions) == keys
+
+
+@pytest.mark.parametrize(
+    ("schema", "columns"),
+    [
+        ({"type": "array", "items": {"$ref": "#/$defs/Hour"}}, ("hour",)),
+        (
+            {"type": "array", "items": {"properties": {"at": {"anyOf": [{"type": "string"}, {"type": "null"}]}}}},
+            ("at",),
+        ),
+        ({"type": "array", "items": {"properties": {"at": {"type": ["integer", "null"]}}}}, ("at",)),
+        ({"type": "array", "items": {"properties": {"places": {"type": "array"}}}}, ()),
+        ({"type": "array", "items": {"properties": {"place": {"type": "object"}}}}, ()),
+        ({"type": "array", "items": {"properties": {"any": {}}}}, ()),
+        ({"type": "array", "items": {"type": "string"}}, ()),
+        ({"properties": {"hour": {"type": "integer"}}}, ()),
+        ({}, ()),
+    ],
+)
+def test_a_list_of_flat_objects_is_a_table(schema: dict[str, Any], columns: tuple[str, ...]) -> None:
+    assert columns_of(schema, {"Hour": {"properties": {"hour": {"type": "integer"}}}}) == columns
+    assert annotation_of(FRAME) == "DataFrame"
