@@ -56,6 +56,7 @@ from jupyter_codeagent.preparation import (
 from jupyter_codeagent.prompts.changes import told_differences, told_made, with_effects
 from jupyter_codeagent.prompts.conversation import Turn
 from jupyter_codeagent.prompts.room import fit
+from jupyter_codeagent.record import run_view
 from jupyter_codeagent.recorder import RunRecorder
 from jupyter_codeagent.replay import is_same_question, replay
 from jupyter_codeagent.results import ResultDecisions
@@ -488,13 +489,15 @@ class AgentSession:
             self._done_calls[chosen] = left
         else:
             del self._done_calls[chosen]
-        run = self.book.find(chosen)
-        RunRecorder(run, self.book, self.link).changed(with_undone(run, found.undone))
+        run = with_undone(self.book.find(chosen), found.undone)
+        self.book.write(run)
+        if self.link is not None:
+            self.link.send({"type": "run", "run": run_view(run)})
         return found
 
     def _keep_calls(self, run_id: str, desk: CallDesk) -> None:
         """For `undo_calls`. Their results are the user's objects, so only those of a few runs are kept."""
-        if any(one.tool.stub.policy != "auto" or one.tool.undo is not None for one in desk.done):
+        if desk.done:
             self._done_calls[run_id] = desk.done
             for old in list(self._done_calls)[:-KEPT_CALLS_RUNS]:
                 del self._done_calls[old]

@@ -91,7 +91,12 @@ class SubQuestions:
             async with places:
                 return await self._answer(model, prompt, text, choices, settings.max_subquestion_tokens)
 
-        answers = dict(zip(different, await asyncio.gather(*map(answered, different)), strict=True))
+        asking = [asyncio.ensure_future(answered(text)) for text in different]
+        try:
+            answers = dict(zip(different, await asyncio.gather(*asking), strict=True))
+        finally:
+            for one in asking:
+                one.cancel()  # what is left where one has failed, or the run was stopped
         found = [answers[text] for text in texts]
         return found[0] if is_one else found
 

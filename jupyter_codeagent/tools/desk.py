@@ -122,7 +122,7 @@ class CallDesk:
         self.of_run: tuple[ToolCall, ...] = ()
         """Those that were made, or denied, in the whole run."""
         self.done: list[DoneCall] = []
-        """Those that were made in the live kernel, in order, with what their `undo` needs."""
+        """Those that did more than read, in order, with what their `undo` needs where they have one."""
         self._recorded = [call for call in recorded if call.status == "ok" and call.value_json and call.id]
         self.replayed: tuple[ToolCall, ...] = ()
         """Those that got their result from the record."""
@@ -256,10 +256,11 @@ class CallDesk:
         """On the main thread; a coroutine on the background loop."""
         started = time.monotonic()
         try:
-            arguments = _as_annotated(tool, bound)
             if tool.coroutine is not None:
+                arguments = _as_annotated(tool, bound)
                 value = await tool.coroutine(*arguments.args, **arguments.kwargs)
             else:
+                arguments = await self._on_main_thread(lambda: _as_annotated(tool, bound))
                 value = await self._on_main_thread(lambda: self._called(tool, arguments))
         except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: the code is told)
             answer = explained(problem)
@@ -274,8 +275,10 @@ class CallDesk:
         except VariableError as problem:
             answer, text = CallAnswer(ename="RuntimeError", evalue=str(problem)), str(problem)
         made = _made(tool, bound, request, "ok", answer, result=text, decided_by=decided_by, duration_s=duration_s)
-        result = value if tool.undo is not None else None
-        self.done.append(DoneCall(call=made.call, tool=tool, arguments=_all_named(arguments), result=result))
+        if tool.undo is not None:
+            self.done.append(DoneCall(call=made.call, tool=tool, arguments=_all_named(arguments), result=value))
+        elif tool.stub.policy != "auto":
+            self.done.append(DoneCall(call=made.call, tool=tool, arguments={}, result=None))
         return made
 
     def _called(self, tool: Tool, bound: inspect.BoundArguments) -> Any:

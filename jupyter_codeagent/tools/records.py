@@ -7,12 +7,14 @@ import dataclasses
 import enum
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 MAX_DEPTH = 2
 """Of fields that are told; deeper ones are ``…``."""
 MAX_KEYS = 40
+PLAIN = frozenset({type(None), bool, int, float, str})
 Hints = Mapping[str, Any]
 
 
@@ -64,10 +66,12 @@ def unfolded(value: Any) -> Any:
 
     Only lists, tuples and dicts are looked into; where nothing changes it is the same object.
     """
+    if type(value) in PLAIN:
+        return value
     if isinstance(value, enum.Enum):
         return value.value
-    if (fields := fields_of(type(value))) is not None:
-        return {name: unfolded(getattr(value, name)) for name in fields}
+    if (names := _field_names(type(value))) is not None:
+        return {name: unfolded(getattr(value, name)) for name in names}
     if type(value) in (list, tuple):
         parts = [unfolded(part) for part in value]
         return value if all(map(_is, parts, value)) else type(value)(parts)
@@ -75,6 +79,13 @@ def unfolded(value: Any) -> Any:
         changed = {key: unfolded(part) for key, part in value.items()}
         return value if all(map(_is, changed.values(), value.values())) else changed
     return value
+
+
+@lru_cache(maxsize=256)
+def _field_names(kind: Hashable) -> tuple[str, ...] | None:
+    """Found once for each class: lists of records are long."""
+    fields = fields_of(kind)
+    return None if fields is None else tuple(fields)
 
 
 def folded(value: Any, hint: object) -> Any:

@@ -70,4 +70,4 @@ def undone_text(found: Undone) -> str:
 
 
 def _without_undo(done: Sequence[DoneCall]) -> tuple[ToolCall, ...]:
-    return tuple(one.call for one in done if one.tool.undo is None and one.tool.stub.policy != "auto")
+    return tuple(one.call for one in done if one.tool.undo is None)

@@ -281,6 +281,7 @@ def test_calls_are_taken_back_newest_first_where_there_is_an_undo(
     live = kernel.run(LIVE).text
     assert "('unbook', 102, 2, 'ada'), ('unbook', 101, 1, 'me')" in live
     store = "get_ipython().magics_manager.registry['AgentMagics'].session.book.history"
+    assert "ok" in kernel.run(f"print({store}.load({run['id']!r}).ended_at == {run['ended_at']!r} and 'ok')").text
     load = f"print([c.status for s in {store}.load({run['id']!r}).steps for c in s.result.calls])"
     assert "['undone', 'undone', 'ok', 'ok']" in kernel.run(load).text
     assert "No calls of any run are left" in kernel.run("%agent tool undo").error

@@ -122,3 +122,15 @@ def test_under_privacy_schema_nothing_is_told_and_personal_values_never_are() ->
     ask(questions, "Who?", "Ada wrote from ada@example.org", None)
     assert "Ada" not in str(model.asked)
     assert "ada@example.org" not in str(model.asked)
+
+
+def test_where_one_question_fails_no_further_one_is_asked() -> None:
+    def answer(text: str) -> str:
+        if text == "0":
+            raise ConnectionError("the server is gone")
+        return text
+
+    questions, model = asking(answer)
+    with pytest.raises(ConnectionError):
+        ask(questions, "Shout", range(50), None)
+    assert len(model.asked) < 10

@@ -292,6 +292,21 @@ def test_what_a_call_returned_is_in_the_record_unless_it_is_long_or_looks_like_a
     assert len({call.id for call in desk.calls}) == 4
 
 
+def test_what_only_reads_is_not_kept_for_an_undo_and_of_the_rest_only_what_it_needs() -> None:
+    def book(seat: int, name: str = "me") -> int:
+        return 100 + seat
+
+    send, _ = recording("send", "ask")
+    read, _ = recording("read", "auto")
+    undoable = tool_of(book, policy="auto", undo=lambda result, seat, name: None)
+    desk = desk_of(send, read, undoable, people=People(yes()))
+    answers(desk, request("send", x=1), request("read", number=2, x=2), request("book", number=3, seat=3))
+    assert [(one.call.call, one.arguments, one.result) for one in desk.done] == [
+        ("send(1)", {}, None),
+        ("book(3)", {"seat": 3, "name": "me"}, 103),
+    ]
+
+
 def test_a_replay_gives_recorded_results_once_each_and_only_for_calls_that_were_asked_for() -> None:
     send, _ = recording("send", "ask", result="sent")
     read, _ = recording("read", "auto", result="read")

@@ -24,7 +24,7 @@ def done(name: str, undo: Any, *, policy: Any = "ask", **arguments: Any) -> Done
 def test_the_newest_is_taken_back_first_with_its_result_and_arguments() -> None:
     taken: list[Any] = []
     calls = [done("book", lambda result, x: taken.append((result, x)), x=n) for n in (1, 2)]
-    calls += [done("send", None, x=3), done("read", None, policy="auto", x=4)]
+    calls += [done("send", None, x=3)]
     found = undo_calls(calls)
     assert taken == [("made 2", 2), ("made 1", 1)]
     assert undone_text(found) == "taken back: book(2)\ntaken back: book(1)\nhas no undo: send(3)"
