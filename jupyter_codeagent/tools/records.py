@@ -70,7 +70,7 @@ def unfolded(value: Any) -> Any:
         return value
     if isinstance(value, enum.Enum):
         return value.value
-    if (names := _field_names(type(value))) is not None:
+    if (names := _field_names(typing.cast("Hashable", type(value)))) is not None:
         return {name: unfolded(getattr(value, name)) for name in names}
     if type(value) in (list, tuple):
         parts = [unfolded(part) for part in value]

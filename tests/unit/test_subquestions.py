@@ -32,6 +32,7 @@ class ModelDouble:
 
     async def complete(self, request: CompletionRequest, *, on_text: object, is_complete: object) -> Completion:
         self.asked.append(request)
+        await asyncio.sleep(0.001)
         text = request.messages[-1].content.rpartition("Text: ")[2]
         usage = Usage(prompt_tokens=40, completion_tokens=10, calls=1)
         return Completion(text=self._answer(text), finish_reason="stop", usage=usage, model="m", duration_s=0.1)
