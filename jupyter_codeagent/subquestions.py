@@ -44,7 +44,8 @@ class SubQuestions:
         self._models = models
         self._withheld = withheld
         self._run = run
-        self._in_force = settings()
+        self._in_force: Settings | None = None
+        """Of the run; not read before one begins, since a policy that cannot be read is told there."""
         self.spent = Usage()
         """Of this run."""
 
@@ -76,7 +77,7 @@ class SubQuestions:
             Too many texts, or the budget is spent.
         ModelError
         """
-        settings = self._in_force
+        settings = self._in_force or self._settings()
         if settings.privacy == "schema":
             raise PermissionError(f"{NAME} tells values to the model, and the privacy is schema")
         texts, is_one = texts_of(data)
