@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import builtins
 import keyword
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import MarkMessage, PulledMessage
 from jupyter_codeagent.frontends import FrontEnds
 from jupyter_codeagent.live import LiveKernel, outline
+from jupyter_codeagent.names import means_something_else
 from jupyter_codeagent.place import Place
 from jupyter_codeagent.runbook import RunBook
 from jupyter_codeagent.settings import Settings
@@ -23,9 +23,6 @@ from jupyter_codeagent.sidecar import Sidecar
 from jupyter_codeagent.transfer.unpack import unpack
 from jupyter_codeagent.values import AgentRun, CellState, Decision, Proposal, ProposalKind
 from jupyter_codeagent.variables.sharing import Shared
-
-RESERVED = frozenset({"In", "Out", "exit", "quit", "get_ipython", "display"})
-"""IPython's own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +168,7 @@ def check_name(name: str) -> None:
     """Raises UsageError for what must not be bound in anybody's kernel."""
     if not name.isidentifier() or keyword.iskeyword(name):
         raise UsageError(f"{name!r} is not the name of a variable.")
-    if name.startswith("_") or name in RESERVED or hasattr(builtins, name):
+    if means_something_else(name):
         raise UsageError(
             f"{name!r} means something else in a notebook and is not overwritten; have the agent give the result "
             f"another name."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,6 +34,11 @@ class NotebookPage:
         """Load a page with this notebook."""
         self.page.goto(self.lab.page_url(self.name))
         self.page.wait_for_function(READY, timeout=60_000)
+
+    def picture(self, name: str) -> None:
+        """To look at, where CODEAGENT_SCREENSHOTS names a folder."""
+        if folder := os.environ.get("CODEAGENT_SCREENSHOTS"):
+            self.page.screenshot(path=f"{folder}/{name}.png")
 
     def reload(self) -> None:
         """As the browser's button, while a cell may be running."""

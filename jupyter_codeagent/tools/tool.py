@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import inspect
 import keyword
 import re
@@ -15,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.names import means_something_else
 from jupyter_codeagent.tools.annotations import annotation_text
 from jupyter_codeagent.tools.records import keys_text
 from jupyter_codeagent.values import ToolPolicy, ToolStub
@@ -24,10 +24,6 @@ MAX_DOC_CHARS = 1000
 MAX_KEYS_CHARS = 600
 """Of the keys of records that a function returns."""
 MAX_DEFAULT_CHARS = 60
-RESERVED = frozenset({"tools", "display", "get_ipython", "In", "Out", "exit", "quit"})
-"""Names that mean something in the sandbox."""
-
-
 Told = Literal["all", "paragraph", "sentence"]
 """How much of a docstring stands in the line for the model."""
 MAX_TOLD_CHARS: Mapping[Told, int] = {"all": 800, "paragraph": 400, "sentence": 200}
@@ -88,7 +84,7 @@ def check_tool_name(name: str) -> None:
     """Raises UsageError."""
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
         raise UsageError(f"{name!r} cannot be the name of a function that code calls: give it one with name=.")
-    if hasattr(builtins, name) or name in RESERVED:
+    if means_something_else(name) or name == "tools":  # `tools.map` of the sandbox
         raise UsageError(f"{name!r} means something else in Python or a notebook: give the function another name.")
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import pytest
 from model_server import ModelServer, code
-from notebook_page import NotebookPage, OpenNotebook
+from notebook_page import OpenNotebook
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
@@ -16,11 +15,6 @@ LOAD = (
     "%load_ext jupyter_codeagent\nimport pandas as pd\ntotals = [1, 2]\n"
     "df = pd.DataFrame({'city': ['Oslo', 'Rome', 'Oslo'], 'n': [1, 2, 4]})"
 )
-
-
-def picture(notebook: NotebookPage, name: str) -> None:
-    if folder := os.environ.get("CODEAGENT_SCREENSHOTS"):
-        notebook.page.screenshot(path=f"{folder}/{name}.png")
 
 
 def test_a_no_with_a_reason_brings_another_attempt_whose_changes_are_shown_and_that_is_edited_and_approved(
@@ -38,7 +32,7 @@ def test_a_no_with_a_reason_brings_another_attempt_whose_changes_are_shown_and_t
     expect(card).to_contain_text("Would overwrite")
     expect(card).to_contain_text("list of 2")
     expect(card).to_contain_text("DataFrame 3x2")
-    picture(notebook, "approval_first")
+    notebook.picture("approval_first")
 
     notebook.command("jupyter-codeagent:review")
     expect(card.get_by_role("heading")).to_be_focused()
@@ -55,7 +49,7 @@ def test_a_no_with_a_reason_brings_another_attempt_whose_changes_are_shown_and_t
     difference = card.get_by_label("Changes since the last attempt")
     expect(difference).to_contain_text("- totals = df['n'].mean()")
     expect(difference).to_contain_text("+ totals = df['n'].median()")
-    picture(notebook, "approval_second")
+    notebook.picture("approval_second")
     card.get_by_role("button", name="Code", exact=True).click()
     editor = card.locator(".cm-content")
     editor.click()
@@ -64,7 +58,7 @@ def test_a_no_with_a_reason_brings_another_attempt_whose_changes_are_shown_and_t
     notebook.page.keyboard.type("print(totals * 100)")
     expect(card).to_contain_text("what runs is your text")
     expect(editor).to_contain_text("print(totals * 100)")
-    picture(notebook, "approval_edited")
+    notebook.picture("approval_edited")
     card.get_by_role("button", name="Approve").click()
     notebook.wait_for_states(["", "", "pending", "pending", ""])
     expect(notebook.cells.nth(2)).to_contain_text("200")
@@ -87,7 +81,7 @@ def test_before_apply_the_dialog_lists_the_live_names_it_would_create_or_overwri
     expect(dialog).to_contain_text(re.compile("Would overwrite.*totals.*list of 2"))
     expect(dialog).to_contain_text(re.compile("Would change in place.*df.*DataFrame 3x2"))
     expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
-    picture(notebook, "apply_dialog")
+    notebook.picture("apply_dialog")
     notebook.page.keyboard.press("Enter")
     expect(dialog).to_have_count(0)
     assert notebook.states()[2] == "pending"

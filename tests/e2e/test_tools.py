@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from model_server import ModelServer, code
-from notebook_page import NotebookPage, OpenNotebook
+from notebook_page import OpenNotebook
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
@@ -33,11 +31,6 @@ for city in df.city:
     print(send(city, f'rate {total}'))"""
 
 
-def picture(notebook: NotebookPage, name: str) -> None:
-    if folder := os.environ.get("CODEAGENT_SCREENSHOTS"):
-        notebook.page.screenshot(path=f"{folder}/{name}.png")
-
-
 def test_each_call_is_asked_for_with_its_arguments_while_the_program_waits_and_can_be_changed_or_refused(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -51,7 +44,7 @@ def test_each_call_is_asked_for_with_its_arguments_while_the_program_waits_and_c
     expect(card).to_be_visible(timeout=60_000)
     expect(card).to_contain_text("Line 3 of the program calls your function send(to: str, text: str) -> str.")
     expect(card.locator(".cm-content")).to_contain_text("send(to='Oslo', text='rate 9.25')")
-    picture(notebook, "tool_call")
+    notebook.picture("tool_call")
     card.locator(".cm-content").click()
     notebook.page.keyboard.press("Control+A")
     notebook.page.keyboard.type("send('Bergen', 'rate 9')")
@@ -66,7 +59,7 @@ def test_each_call_is_asked_for_with_its_arguments_while_the_program_waits_and_c
     expect(panel).to_contain_text("send(to='Bergen', text='rate 9') → 'sent' · line 3")
     expect(panel).to_contain_text("send(to='Rome', text='rate 9.25') not allowed")
     expect(panel).to_contain_text("PermissionError: the user does not allow this call of send: not to Rome")
-    picture(notebook, "tool_calls_made")
+    notebook.picture("tool_calls_made")
     notebook.run_cell(4)
     notebook.wait_until_ran(4)
     expect(notebook.cells.nth(4)).to_contain_text("[('Bergen', 'rate 9')]")
@@ -104,7 +97,7 @@ def test_a_yes_can_be_for_all_calls_that_the_program_makes_in_one_go_and_for_no_
     expect(card).to_contain_text("It makes 3 calls of it in one go.", timeout=60_000)
     expect(card.get_by_role("spinbutton", name="Calls of this function")).to_have_value("3")
     card.get_by_label("so many of its calls in this run").check()
-    picture(notebook, "tool_calls_in_one_go")
+    notebook.picture("tool_calls_in_one_go")
     card.get_by_role("button", name="Approve").click()
     expect(card.locator(".cm-content")).to_contain_text("send(to='d', text='hi')", timeout=30_000)
     card.get_by_role("button", name="Reject").click()
