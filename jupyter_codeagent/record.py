@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from jupyter_codeagent import values
-from jupyter_codeagent.values import AgentRun
+from jupyter_codeagent.values import AgentRun, ToolCall
 
 Value = TypeVar("Value")
 
@@ -40,9 +40,19 @@ def run_view(run: AgentRun) -> dict[str, Any]:
     for step in record["steps"]:
         del step["messages"], step["left_out"]
         for call in (step["result"] or {}).get("calls", ()):
-            del call["key"], call["value_json"]
+            _for_page(call)
     del record["manifest"]["tools"]
     return record
+
+
+def call_view(call: ToolCall) -> dict[str, Any]:
+    """A call as the panel shows it, in the run's record and while the run goes on."""
+    return _for_page(dataclasses.asdict(call))
+
+
+def _for_page(call: dict[str, Any]) -> dict[str, Any]:
+    del call["key"], call["value_json"]
+    return call
 
 
 def _build(kind: type[Value], record: dict[str, Any]) -> Value:

@@ -9,11 +9,13 @@ from dataclasses import asdict, dataclass, replace
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import ProgressMessage, UsageView
 from jupyter_codeagent.frontend.progress import Part, TextStream
-from jupyter_codeagent.record import run_view
+from jupyter_codeagent.record import call_view, run_view
 from jupyter_codeagent.runbook import RunBook
-from jupyter_codeagent.values import AgentRun, Phase
+from jupyter_codeagent.values import AgentRun, Phase, ToolCall
 
 PROGRESS_INTERVAL_S = 0.25
+SHOWN_CALLS = 20
+"""While they are made; the record has all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +38,7 @@ class RunRecorder:
         self._sent_phase: Phase | None = None
         self._stream = TextStream()
         self._later: asyncio.TimerHandle | None = None
+        self._calls: tuple[ToolCall, ...] = ()
         self.latest = Progress(run=run, phase="context", text="")
 
     def changed(self, run: AgentRun) -> None:
@@ -56,6 +59,11 @@ class RunRecorder:
             self._send(self._link)
         elif self._later is None:  # what came last is told also when the model pauses after it
             self._later = asyncio.get_running_loop().call_later(wait_s, self._send, self._link)
+
+    def called(self, calls: tuple[ToolCall, ...]) -> None:
+        """The calls of the present execution so far."""
+        self._calls = calls
+        self.progress(self.latest.run, self.latest.phase, self.latest.text)
 
     def _send(self, link: PanelLink) -> None:
         if self._later is not None:
@@ -83,4 +91,6 @@ class RunRecorder:
             text=part.text,
             elapsed_s=time.monotonic() - self._began,
             usage=UsageView(**asdict(run.usage)),  # type: ignore[typeddict-item]
+            calls=[call_view(call) for call in self._calls[-SHOWN_CALLS:]],
+            call_count=len(self._calls),
         )

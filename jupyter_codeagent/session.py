@@ -381,6 +381,7 @@ class AgentSession:
         runner: CodeRunner = seat
         if run.manifest.tools:
             self._desk = self._desk_for(run, prepared, decide, recorded_calls(known))
+            self._desk.told = recorder.called
             runner = ToolRunner(seat, self._desk)
         if known is not None:
             replayed = await replay(run, known, decide=decide, runner=runner, watcher=recorder)

@@ -201,6 +201,9 @@ class ProgressMessage(TypedDict):
     """What is new of the reply of this step, or of the code that runs or waits."""
     elapsed_s: float
     usage: UsageView
+    calls: list[dict[str, Any]]
+    """The last of this execution, as `record.call_view` shows them; of how many, `call_count` tells."""
+    call_count: int
 
 
 class ProposalMessage(TypedDict):

@@ -108,6 +108,8 @@ class CallDesk:
         self._on_main_thread = on_main_thread
         self._spool = spool
         self._limits = limits
+        self.told: Callable[[tuple[ToolCall, ...]], None] = lambda _: None
+        """Hears of the calls of the present execution, after each."""
         self._one_at_a_time = asyncio.Lock()
         self._made: dict[str, list[_Made]] = {}
         self._given: Counter[str] = Counter()
@@ -129,7 +131,7 @@ class CallDesk:
 
     def begin(self) -> None:
         """An execution begins."""
-        self.calls = ()
+        self._note()
         self._given.clear()
         self._count = 0
 
@@ -152,14 +154,19 @@ class CallDesk:
             earlier = self._made.get(request.key, [])
             if len(earlier) >= self._given[request.key]:
                 known = earlier[self._given[request.key] - 1]
-                self.calls += (replace(known.call, line=request.line, earlier=True),)
+                self._note(replace(known.call, line=request.line, earlier=True))
                 return known.answer
             made = self._from_record(request) or await self._new_call(request)
-            self.calls += (made.call,)
+            self._note(made.call)
             if made.call.status in ("ok", "denied"):
                 self._made.setdefault(request.key, []).append(made)
                 self.of_run += (made.call,)
             return made.answer
+
+    def _note(self, call: ToolCall | None = None) -> None:
+        """One more, or that there are none yet."""
+        self.calls = (*self.calls, call) if call is not None else ()
+        self.told(self.calls)
 
     def not_replayed(self) -> tuple[ToolCall, ...]:
         """Recorded calls that the replay could have given a result and did not make: it went another way."""

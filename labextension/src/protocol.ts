@@ -4,7 +4,7 @@
  */
 import type { ICell, IOutput } from '@jupyterlab/nbformat';
 
-import { isRun, type IRun } from './record';
+import { isRun, isToolCall, type IRun, type IToolCall } from './record';
 import { arrayOf, boolean, either, mapOf, nullable, number, oneOf, shape, string, type Check } from './shape';
 
 export const TARGET = 'jupyter-codeagent';
@@ -181,6 +181,9 @@ export interface IProgressMessage {
   text: string;
   elapsed_s: number;
   usage: IUsage;
+  /** The last of this execution; `call_count` tells of how many. */
+  calls: IToolCall[];
+  call_count: number;
 }
 
 export interface IProposalMessage {
@@ -544,7 +547,9 @@ const isProgress = shape({
   offset: number,
   text: string,
   elapsed_s: number,
-  usage: isUsage
+  usage: isUsage,
+  calls: arrayOf(isToolCall),
+  call_count: number
 });
 
 const TO_PAGE: { [Type in ToPage['type']]: Check } = {

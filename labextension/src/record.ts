@@ -124,21 +124,18 @@ export interface IRun {
   cell_state: CellState;
 }
 
+export const isToolCall = shape({
+  call: string,
+  status: oneOf('ok', 'failed', 'denied', 'refused', 'undone'),
+  result: string,
+  decided_by: string,
+  duration_s: number
+});
 const isResult = shape({
   status: string,
   outputs: arrayOf(shape({ output_type: string })),
   duration_s: number,
-  calls: optional(
-    arrayOf(
-      shape({
-        call: string,
-        status: oneOf('ok', 'failed', 'denied', 'refused', 'undone'),
-        result: string,
-        decided_by: string,
-        duration_s: number
-      })
-    )
-  )
+  calls: optional(arrayOf(isToolCall))
 });
 const isStep = shape({
   index: number,

@@ -28,7 +28,7 @@ from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import PROTOCOL, TARGET
 from jupyter_codeagent.frontend.state import LookAtVariables, columns_message, context_view, state_message
 from jupyter_codeagent.placement import PanelPlacement
-from jupyter_codeagent.record import run_view
+from jupyter_codeagent.record import call_view, run_view
 from jupyter_codeagent.values import (
     CellState,
     Decision,
@@ -37,6 +37,7 @@ from jupyter_codeagent.values import (
     Phase,
     Proposal,
     SandboxStatus,
+    ToolCall,
     VariableSummary,
 )
 from jupyter_codeagent.variables.render import Context, ToldVariable
@@ -245,6 +246,8 @@ def golden_progress() -> messages.ProgressMessage:
         text="```python\nflights.gro",
         elapsed_s=1.25,
         usage={"prompt_tokens": 100, "completion_tokens": 7, "cached_tokens": 90, "calls": 1},
+        calls=[call_view(ToolCall(tool="weather", call="weather('JFK')", status="ok", line=2))],
+        call_count=31,
     )
 
 

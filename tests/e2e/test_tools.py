@@ -100,6 +100,9 @@ def test_a_yes_can_be_for_all_calls_that_the_program_makes_in_one_go_and_for_no_
     notebook.picture("tool_calls_in_one_go")
     card.get_by_role("button", name="Approve").click()
     expect(card.locator(".cm-content")).to_contain_text("send(to='d', text='hi')", timeout=30_000)
+    expect(panel).to_contain_text("Called in your kernel (3)")  # while the program waits for the fourth
+    expect(panel).to_contain_text("send(to='c', text='hi') → 'sent' · line 1")
+    notebook.picture("tool_calls_so_far")
     card.get_by_role("button", name="Reject").click()
     notebook.wait_for_states(["", "", "pending", "pending", ""])
     notebook.run_cell(4)

@@ -5,7 +5,11 @@ import type { IToolCall } from '../record';
 import { useServices } from './services';
 
 /** The user's functions that the code has called, with what came of each call. */
-export function Calls(props: { calls: readonly IToolCall[] }): JSX.Element | null {
+export function Calls(props: {
+  calls: readonly IToolCall[];
+  /** Of how many these are the last; all of them by default. */
+  count?: number;
+}): JSX.Element | null {
   const { trans } = useServices();
   if (props.calls.length === 0) {
     return null;
@@ -26,7 +30,9 @@ export function Calls(props: { calls: readonly IToolCall[] }): JSX.Element | nul
   };
   return (
     <div className="jp-CodeAgent-calls">
-      <p className="jp-CodeAgent-quiet">{trans.__('Called in your kernel (%1)', props.calls.length)}</p>
+      <p className="jp-CodeAgent-quiet">
+        {trans.__('Called in your kernel (%1)', props.count ?? props.calls.length)}
+      </p>
       <ol>
         {props.calls.map((call, i) => (
           <li key={i} data-status={call.status}>

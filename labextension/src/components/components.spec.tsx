@@ -84,7 +84,7 @@ describe('a run', () => {
         stream: 1,
         text: 'flights.gro'
       },
-      ...{ elapsed_s: 1, usage: run().usage, receivedAt: Date.now() }
+      ...{ elapsed_s: 1, usage: run().usage, calls: [], call_count: 0, receivedAt: Date.now() }
     };
     let stops = 0;
     const running = run({ status: 'running', ended_at: null, steps: [] });

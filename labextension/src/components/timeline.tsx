@@ -10,6 +10,7 @@ import type { EntryState, IEntry } from '../timeline';
 import { timeline } from '../timeline';
 import { cellStateWord, entryStateWord, phaseWord } from '../words';
 import { Fold } from './basics';
+import { Calls } from './calls';
 import { Sent } from './sent';
 import { useServices } from './services';
 import { StepBody, StepSummary } from './steps';
@@ -108,6 +109,7 @@ function Step(props: {
           extra={<Pace progress={progress} />}
         />
         <Stream progress={progress} />
+        <Calls calls={progress.calls} count={progress.call_count} />
       </>
     );
   }

@@ -179,7 +179,10 @@ def test_what_was_called_in_this_run_is_not_called_again_when_the_program_runs_a
     tool, made = recording("send", "ask")
     people = People(yes(), yes(), NO)
     desk = desk_of(tool, people=people)
+    heard: list[int] = []
+    desk.told = lambda calls: heard.append(len(calls))
     answers(desk, request("send", x=1), request("send", number=2, x=1))
+    assert heard == [0, 1, 2], "the page is told while the program goes on"
     again = answers(desk, request("send", x=1), request("send", number=2, x=1), request("send", number=3, x=1))
     assert made == [1, 1]
     assert [answer.value for answer in again[:2]] == [1, 1]
