@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
@@ -40,6 +41,14 @@ class BackgroundTask(Generic[Result]):
         except TimeoutError:
             return False
         return True
+
+    @property
+    def is_done(self) -> bool:
+        return self._finished.done()
+
+    def when_done(self, call: Callable[[], None]) -> None:
+        """`call` it on the loop's thread; at once if it has ended."""
+        self._finished.add_done_callback(lambda _: call())
 
     def result(self) -> Result:
         """What it returned or raised; blocks until then. `asyncio.CancelledError` if it was cancelled."""
@@ -75,6 +84,8 @@ class Background:
         self._schedule: Callable[[Callable[[], None]], object] | None = None
         self._hear: Callable[[], None] = lambda: None
         self._calls: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
+        self._woken = threading.Event()
+        """There is a call, or a task has ended: whoever waits need not wait for the next tick."""
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -89,16 +100,22 @@ class Background:
         return BackgroundTask(self.loop, coroutine)
 
     def wait(self, task: BackgroundTask[Result], tick: Callable[[], None] = lambda: None) -> Result:
-        """Wait on the main thread; call `tick` there about ten times a second.
+        """Wait on the main thread; call `tick` there about ten times a second, and what is asked for at once.
 
         Whatever is raised here meanwhile, a KeyboardInterrupt above all, cancels the task, waits until it has wound
         up (at most `STOP_GRACE_S`), and goes on: a run that nobody waits for must not go on.
         """
+        task.when_done(self._woken.set)
+        tick_at = time.monotonic() + TICK_S
         try:
-            while not task.wait(TICK_S):
-                self._hear()
+            while not task.is_done:
+                self._woken.wait(TICK_S)
+                self._woken.clear()
                 self._serve_calls()
-                tick()
+                if time.monotonic() >= tick_at:
+                    self._hear()
+                    tick()
+                    tick_at = time.monotonic() + TICK_S
             self._serve_calls()
             tick()
         except BaseException:
@@ -123,6 +140,7 @@ class Background:
         """Run `call` on the main thread: while it is in `wait` (stdin can be read there only) or when free."""
         future: Future[Result] = Future()
         self._calls.put((call, future))
+        self._woken.set()
         if self._schedule is not None:
             self._schedule(self._serve_calls)
         return await asyncio.wrap_future(future)

@@ -88,6 +88,26 @@ def test_a_call_for_the_main_thread_is_served_while_it_waits(background: Backgro
     assert background.run(ask()) == threading.current_thread().name
 
 
+def test_calls_for_the_main_thread_do_not_wait_for_the_next_tick(background: Background) -> None:
+    ticks: list[int] = []
+
+    async def ask() -> int:
+        return sum([await background.on_main_thread(lambda: 1) for _ in range(200)])
+
+    assert background.wait(background.submit(ask()), lambda: ticks.append(1)) == 200
+    assert len(ticks) < 100
+
+
+def test_a_wait_inside_of_a_call_for_the_main_thread_ends_and_so_does_the_outer_one(background: Background) -> None:
+    async def inner() -> str:
+        return await background.on_main_thread(lambda: "inner")
+
+    async def outer() -> str:
+        return await background.on_main_thread(lambda: background.run(inner()))
+
+    assert background.run(outer()) == "inner"
+
+
 def test_an_error_of_a_main_thread_call_belongs_to_whoever_asked(background: Background) -> None:
     def fail() -> None:
         raise OSError("no terminal")
