@@ -19,7 +19,7 @@ from jupyter_codeagent.sandbox.protocol import CallingRunner
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.arguments import ArgumentError, bind, brief, call_text, parse_call
 from jupyter_codeagent.tools.faults import denied, explained
-from jupyter_codeagent.tools.records import folded, unfolded
+from jupyter_codeagent.tools.records import PLAIN, folded, unfolded
 from jupyter_codeagent.tools.tool import Tool
 from jupyter_codeagent.tools.undoing import DoneCall
 from jupyter_codeagent.transfer.unpack import unpack
@@ -37,6 +37,8 @@ from jupyter_codeagent.variables.withheld import masked
 
 MAX_PLAIN_BYTES = 64 << 10
 """Of a result that goes as JSON; what is larger, or no plain value, goes as a copy."""
+UNPACKED_AT_ONCE_BYTES = 10_000
+"""Of arguments; larger ones, which would hold up the loop, get a thread."""
 PROPOSED_CHARS = 20_000
 MAX_RECORDED_CHARS = 2000
 """Of a result that is kept for a replay."""
@@ -208,7 +210,11 @@ class CallDesk:
             )
             return _refused(request, "RuntimeError", f"{request.name} was not called: {limit} are the limit")
         try:
-            arguments, _ = await asyncio.to_thread(unpack, request.arguments, max_bytes=self._limits.argument_bytes)
+            packed, max_bytes = request.arguments, self._limits.argument_bytes
+            if len(packed.meta_json) + len(packed.data) <= UNPACKED_AT_ONCE_BYTES:
+                arguments, _ = unpack(packed, max_bytes=max_bytes)
+            else:
+                arguments, _ = await asyncio.to_thread(unpack, packed, max_bytes=max_bytes)
             if not isinstance(arguments, dict) or not all(isinstance(name, str) for name in arguments):
                 raise RejectedDataError("The arguments are not given by name.")
             bound = bind(tool, arguments)
@@ -267,8 +273,7 @@ class CallDesk:
                 arguments = _as_annotated(tool, bound)
                 value = await tool.coroutine(*arguments.args, **arguments.kwargs)
             else:
-                arguments = await self._on_main_thread(lambda: _as_annotated(tool, bound))
-                value = await self._on_main_thread(lambda: self._called(tool, arguments))
+                arguments, value = await self._on_main_thread(lambda: self._called(tool, bound))
         except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: the code is told)
             answer = explained(problem)
             text = f"{answer.ename}: {answer.evalue}"
@@ -278,7 +283,10 @@ class CallDesk:
             )
         duration_s = time.monotonic() - started
         try:
-            answer, text = await self._on_main_thread(lambda: self._packed(tool.name, unfolded(value)))
+            if type(value) in PLAIN:  # cannot change: the main thread need not stop once more
+                answer, text = self._packed(tool.name, value)
+            else:
+                answer, text = await self._on_main_thread(lambda: self._packed(tool.name, unfolded(value)))
         except VariableError as problem:
             answer, text = CallAnswer(ename="RuntimeError", evalue=str(problem)), str(problem)
         made = _made(tool, bound, request, "ok", answer, result=text, decided_by=decided_by, duration_s=duration_s)
@@ -288,11 +296,12 @@ class CallDesk:
             self.done.append(DoneCall(call=made.call, tool=tool, arguments={}, result=None))
         return made
 
-    def _called(self, tool: Tool, bound: inspect.BoundArguments) -> Any:
-        """Main thread."""
+    def _called(self, tool: Tool, bound: inspect.BoundArguments) -> tuple[inspect.BoundArguments, Any]:
+        """The arguments as the function got them, and what it returned. Main thread."""
         self._is_calling = True
         try:
-            return tool.function(*bound.args, **bound.kwargs)
+            arguments = _as_annotated(tool, bound)
+            return arguments, tool.function(*arguments.args, **arguments.kwargs)
         finally:
             self._is_calling = False
 
