@@ -68,7 +68,7 @@ from jupyter_codeagent.settings import Settings
 from jupyter_codeagent.shown import ShownVariables
 from jupyter_codeagent.sidecar import Sidecar
 from jupyter_codeagent.subquestions import NAME as ASK_MODEL
-from jupyter_codeagent.subquestions import SubQuestions
+from jupyter_codeagent.subquestions import SubQuestions, offered
 from jupyter_codeagent.tools.desk import CallDesk, Limits, ToolRunner
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.servers import McpServers, merged
@@ -225,8 +225,8 @@ class AgentSession:
         live = self.hiding.visible()
         self.hiding.check(options, live.withheld)
         unheard = self.background.run(self.servers.refresh()) if self.servers.servers else ()
-        tools = self.all_tools()
-        variables = without_tools(live.values, tools)
+        tools = offered(self.all_tools(), prompt)
+        variables = without_tools(live.values, self.all_tools())
 
         def described(values: Mapping[str, Any]) -> tuple[VariableSummary, ...]:
             return describe(values, privacy=settings.privacy, mentioned=prompt)

@@ -55,14 +55,15 @@ class SubQuestions:
         self.spent = Usage()
 
     def tool(self, policy: ToolPolicy) -> Tool:
-        def ask_model(prompt: str, data: Any = "", choices: list[str] | None = None) -> Any:
+        # `data` has no default: asked about nothing, a small model makes up what it was to find in the data.
+        def ask_model(prompt: str, data: Any, choices: list[str] | None = None) -> Any:
             """Ask the language model about a text, or each text of a list or column or row of a frame: one short
             answer each, in their order. With choices each answer is one of them, or None.
             """
             self.begin(self._settings())  # called by a cell of the user's, not by a run
             return self._run(self.ask(prompt, data, choices))
 
-        async def of_run(prompt: str, data: Any = "", choices: list[str] | None = None) -> Any:
+        async def of_run(prompt: str, data: Any, choices: list[str] | None = None) -> Any:
             return await self.ask(prompt, data, choices)
 
         return replace(tool_of(ask_model, name=NAME, policy=policy), coroutine=of_run)
@@ -125,7 +126,14 @@ class SubQuestions:
     def note(self) -> str:
         """``ask_model: 12 questions, 1,400 tokens``; empty if there were none."""
         tokens = self.spent.prompt_tokens + self.spent.completion_tokens
-        return f"{NAME}: {self.spent.calls} questions, {tokens:,} tokens" if self.spent.calls else ""
+        questions = "1 question" if self.spent.calls == 1 else f"{self.spent.calls} questions"
+        return f"{NAME}: {questions}, {tokens:,} tokens" if self.spent.calls else ""
+
+
+def offered(tools: Mapping[str, Tool], prompt: str) -> dict[str, Tool]:
+    """Without `ask_model` where the prompt does not name it: small models ask it what has nothing to do with the
+    task, and take the answer for a result."""
+    return {name: tool for name, tool in tools.items() if name != NAME or NAME in prompt}
 
 
 def texts_of(data: Any) -> tuple[list[str], bool]:

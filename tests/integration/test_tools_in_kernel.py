@@ -294,12 +294,16 @@ def test_code_asks_the_model_about_single_texts_within_a_budget_and_the_notebook
     program = "df['warm'] = ask_model('Is it warm there?', df.city, choices=['yes', 'no'])\nprint(df.warm.tolist())"
     # Oslo and Rome are asked about at the same time, so both get the same answer here.
     model_server.script(code(program), "yes", "yes")
-    run = record(kernel, "Which cities are warm?")
+    run = record(kernel, "Which cities are warm? Use ask_model.")
     assert "['yes', 'yes', 'yes']" in json.dumps(run["outputs"])
     assert "ask_model: 2 questions" in " ".join(run["notes"])
     asked = sorted(request["messages"][-1]["content"] for request in model_server.requests[1:3])
     assert [text.rpartition("Text: ")[2] for text in asked] == ["Oslo", "Rome"]
     assert "def ask_model(*, prompt: str" in json.dumps(model_server.requests[0]["messages"])
+    model_server.script(code("print(df.n.sum())"))
+    record(kernel, "Sum of n?", "--new")
+    assert "ask_model" not in json.dumps(model_server.requests[0]["messages"]), "only where it is asked for"
+    assert "missing 1 required positional argument: 'data'" in kernel.run("ask_model('How many?')").error
     model_server.script("no")
     assert kernel.run("print(ask_model('Is it warm?', 'Nome'))").text == "no\n"
     kernel.run("%agent tool remove ask_model")

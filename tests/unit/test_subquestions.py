@@ -65,8 +65,10 @@ def test_one_text_gives_one_answer_and_several_give_one_each_in_their_order() ->
     assert ask(questions, "Shout", ["a", "b", "a"], None) == ["A", "B", "A"]
     assert len(model.asked) == 3, "the same text is asked about once"
     assert questions.note() == "ask_model: 3 questions, 150 tokens"
-    user = model.asked[1].messages[-1]
-    assert user.content == "Shout\n\nText: a"
+    questions.begin(CodeAgent().settings())
+    ask(questions, "Shout", "a", None)
+    assert questions.note() == "ask_model: 1 question, 50 tokens"
+    assert model.asked[1].messages[-1].content == "Shout\n\nText: a"
 
 
 @pytest.mark.parametrize(
