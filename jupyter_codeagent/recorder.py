@@ -81,6 +81,7 @@ class RunRecorder:
 
     def _message(self, part: Part) -> ProgressMessage:
         run, phase = self.latest.run, self.latest.phase
+        calls = self._calls if phase == "sandbox" else ()  # of the step before, while the model writes the next one
         return ProgressMessage(
             type="progress",
             run_id=run.id,
@@ -91,6 +92,6 @@ class RunRecorder:
             text=part.text,
             elapsed_s=time.monotonic() - self._began,
             usage=UsageView(**asdict(run.usage)),  # type: ignore[typeddict-item]
-            calls=[call_view(call) for call in self._calls[-SHOWN_CALLS:]],
-            call_count=len(self._calls),
+            calls=[call_view(call) for call in calls[-SHOWN_CALLS:]],
+            call_count=len(calls),
         )

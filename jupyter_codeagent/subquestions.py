@@ -58,7 +58,7 @@ class SubQuestions:
         # `data` has no default: asked about nothing, a small model makes up what it was to find in the data.
         def ask_model(prompt: str, data: Any, choices: list[str] | None = None) -> Any:
             """Ask the language model about a text, or each text of a list or column or row of a frame: one short
-            answer each, in their order. With choices each answer is one of them, or None.
+            answer each, in their order; None for a blank one. With choices each answer is one of them, or None.
             """
             self.begin(self._settings())  # called by a cell of the user's, not by a run
             return self._run(self.ask(prompt, data, choices))
@@ -82,7 +82,7 @@ class SubQuestions:
         if settings.privacy == "schema":
             raise PermissionError(f"{NAME} tells values to the model, and the privacy is schema")
         texts, is_one = texts_of(data)
-        different = list(dict.fromkeys(texts))
+        different = [text for text in dict.fromkeys(texts) if text.strip()]
         if len(different) > MAX_TEXTS:
             raise ValueError(f"{NAME} takes {MAX_TEXTS} different texts at the most, not {len(different)}")
         endpoint = await self._models.find(settings.model)
@@ -99,7 +99,7 @@ class SubQuestions:
         finally:
             for one in asking:
                 one.cancel()  # what is left where one has failed, or the run was stopped
-        found = [answers[text] for text in texts]
+        found = [answers.get(text) for text in texts]  # None of what is blank: the model would make something up
         return found[0] if is_one else found
 
     async def _answer(
@@ -151,7 +151,7 @@ def texts_of(data: Any) -> tuple[list[str], bool]:
 def question_text(prompt: str, text: str, choices: Sequence[str] | None) -> str:
     """What is the same for all texts stands first, where the server has it in its cache."""
     answers = f"\nAnswer with one of: {', '.join(choices)}" if choices else ""
-    return f"{prompt.strip()}{answers}\n\nText: {text}" if text else f"{prompt.strip()}{answers}"
+    return f"{prompt.strip()}{answers}\n\nText: {text}"
 
 
 def grammar_of(choices: Sequence[str]) -> str:

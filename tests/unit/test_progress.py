@@ -11,7 +11,7 @@ import pytest
 
 from jupyter_codeagent.frontend.progress import Part, TextStream
 from jupyter_codeagent.recorder import RunRecorder
-from jupyter_codeagent.values import AgentRequest, AgentRun
+from jupyter_codeagent.values import AgentRequest, AgentRun, ToolCall
 
 RUN = AgentRun(id="r", request=AgentRequest(prompt="", model="m", server="s"), status="running", started_at=0.0)
 
@@ -92,3 +92,17 @@ def sent(link: Mock) -> list[dict[str, Any]]:
     """The progress among what was sent."""
     messages = [cast("dict[str, Any]", call.args[0]) for call in link.send.call_args_list]
     return [message for message in messages if message["type"] == "progress"]
+
+
+def test_calls_are_shown_while_their_program_runs_and_not_while_the_model_writes_the_next_one() -> None:
+    recorder = RunRecorder(RUN, Mock(), None)
+    recorder.progress(RUN, "sandbox")
+    recorder.called(tuple(ToolCall(tool="f", call=f"f({n})", status="ok") for n in range(30)))
+    shown = recorder.whole_progress()
+    assert ([call["call"] for call in shown["calls"]][-1], len(shown["calls"]), shown["call_count"]) == (
+        "f(29)",
+        20,
+        30,
+    )
+    recorder.progress(RUN, "model")
+    assert (recorder.whole_progress()["calls"], recorder.whole_progress()["call_count"]) == ([], 0)

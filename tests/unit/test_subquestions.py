@@ -137,3 +137,10 @@ def test_where_one_question_fails_no_further_one_is_asked() -> None:
     with pytest.raises(ConnectionError):
         ask(questions, "Shout", range(50), None)
     assert len(model.asked) < 10
+
+
+def test_about_a_blank_text_nothing_is_asked() -> None:
+    questions, model = asking()
+    assert ask(questions, "How many are there?", " ", None) is None
+    assert ask(questions, "Shout", ["a", "", "b"], None) == ["A", None, "B"]
+    assert len(model.asked) == 2
