@@ -14,7 +14,7 @@ import io
 import json
 import statistics
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -90,13 +90,17 @@ def _vega_tables() -> Iterator[tuple[str, Any]]:
 
 
 def count_tokens(text: str, server: RunningServer) -> int:
-    """By llama.cpp's ``/tokenize``, which stands beside ``/v1``."""
+    return len(posted("/tokenize", {"content": text}, server)["tokens"])
+
+
+def posted(path: str, body: Mapping[str, Any], server: RunningServer) -> dict[str, Any]:
+    """To what llama.cpp's server offers beside ``/v1``."""
     connection = http.client.HTTPConnection(urlsplit(server.base_url).netloc, timeout=60)
     headers = {"Authorization": f"Bearer {server.api_key}", "Content-Type": "application/json"}
-    connection.request("POST", "/tokenize", json.dumps({"content": text}), headers)
-    answer = json.loads(connection.getresponse().read())
+    connection.request("POST", path, json.dumps(body), headers)
+    answer: dict[str, Any] = json.loads(connection.getresponse().read())
     connection.close()
-    return len(answer["tokens"])
+    return answer
 
 
 def ours(privacy: Privacy) -> Callable[[Any], str]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import json
 import statistics
-import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.tokens import count_tokens, posted
 from evals.tau2 import DOMAINS, GoldenTask, environment_module, program_of, tools_of
 from jupyter_codeagent.models.embedded import RunningServer, start_embedded
 from jupyter_codeagent.prompts.conversation import fenced
@@ -38,22 +38,15 @@ class Counter:
     """Asks the server how many tokens something is."""
 
     def __init__(self, server: RunningServer) -> None:
-        self._base = server.base_url.removesuffix("/v1")
-        self._headers = {"Authorization": f"Bearer {server.api_key}", "Content-Type": "application/json"}
+        self._server = server
 
     def text(self, text: str) -> int:
-        return len(self._posted("/tokenize", {"content": text})["tokens"])
+        return count_tokens(text, self._server)
 
     def prompt(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = ()) -> int:
         """Up to where the model begins to write."""
         body = {"messages": messages} | ({"tools": tools} if tools else {})
-        return self.text(str(self._posted("/apply-template", body)["prompt"]))
-
-    def _posted(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        request = urllib.request.Request(self._base + path, json.dumps(body).encode(), self._headers)
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            found: dict[str, Any] = json.load(answer)
-        return found
+        return self.text(str(posted("/apply-template", body, self._server)["prompt"]))
 
 
 def token_table(tasks: Sequence[GoldenTask]) -> str:

@@ -187,12 +187,11 @@ def kept_offers(shell: Any) -> dict[str, Any]:
 def offer(channel: Channel, described: list[dict[str, str]], shell: Any, offered: dict[str, Any]) -> None:
     """Bind a stub for each of `described` (name, signature, doc) in the shell's namespace.
 
-    `offered` is what was bound before, and is brought up to date. Of that what is no longer described goes, unless
-    the code has given its name to something else; stubs are not among the variables that code has made.
+    `offered` is of `kept_offers`; what is no longer described goes. Stubs are not among the
+    variables that code has made.
     """
-    for name, stub in offered.items():
-        if shell.user_ns.get(name) is stub:
-            del shell.user_ns[name]
+    for name in offered:
+        shell.user_ns.pop(name, None)
         shell.user_ns_hidden.pop(name, None)
     offered.clear()
     for one in described:

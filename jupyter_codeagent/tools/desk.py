@@ -20,7 +20,7 @@ from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.arguments import ArgumentError, bind, brief, call_text, parse_call
 from jupyter_codeagent.tools.faults import denied, explained
 from jupyter_codeagent.tools.records import PLAIN, folded, unfolded
-from jupyter_codeagent.tools.tool import Tool
+from jupyter_codeagent.tools.tool import VARIADIC, Tool
 from jupyter_codeagent.tools.undoing import DoneCall
 from jupyter_codeagent.transfer.unpack import unpack
 from jupyter_codeagent.values import (
@@ -42,7 +42,6 @@ UNPACKED_AT_ONCE_BYTES = 10_000
 PROPOSED_CHARS = 20_000
 MAX_RECORDED_CHARS = 2000
 """Of a result that is kept for a replay."""
-VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 Result = TypeVar("Result")
 
 

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from jupyter_codeagent.tools.records import MAX_DEPTH as MAX_DEPTH_OF_KEYS
+from jupyter_codeagent.tools.records import MAX_KEYS
+
 MAX_CHOICES = 12
 MAX_CHOICES_CHARS = 200
 MAX_DEPTH = 4
-MAX_DEPTH_OF_KEYS = 2
 MAX_NESTED = 8
-MAX_KEYS = 40
 PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None", "object": "dict"}
 
 

@@ -24,6 +24,7 @@ MAX_DOC_CHARS = 1000
 MAX_KEYS_CHARS = 600
 """Of the keys of records that a function returns."""
 MAX_DEFAULT_CHARS = 60
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 Told = Literal["all", "paragraph", "sentence"]
 """How much of a docstring stands in the line for the model."""
 MAX_TOLD_CHARS: Mapping[Told, int] = {"all": 800, "paragraph": 400, "sentence": 200}
@@ -90,8 +91,7 @@ def check_tool_name(name: str) -> None:
 
 def _check_undo(name: str, undo: Callable[..., Any], of: inspect.Signature) -> None:
     """Now, not when something has to be undone."""
-    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    named = [key for key, parameter in of.parameters.items() if parameter.kind not in variadic]
+    named = [key for key, parameter in of.parameters.items() if parameter.kind not in VARIADIC]
     try:
         inspect.signature(undo).bind(None, **dict.fromkeys(named))
     except (TypeError, ValueError) as problem:

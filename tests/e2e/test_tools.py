@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from model_server import ModelServer, code
-from notebook_page import OpenNotebook
-from playwright.sync_api import expect
+from notebook_page import NotebookPage, OpenNotebook
+from playwright.sync_api import Locator, expect
 
 pytestmark = pytest.mark.browser
 
@@ -31,16 +31,21 @@ for city in df.city:
     print(send(city, f'rate {total}'))"""
 
 
-def test_each_call_is_asked_for_with_its_arguments_while_the_program_waits_and_can_be_changed_or_refused(
-    open_notebook: OpenNotebook, shared_model: ModelServer
-) -> None:
-    shared_model.script(code(PROGRAM), code("print('gave up', *df.city)"), "no figures")
-    notebook = open_notebook([LOAD, "%%agent\nSend the sum of the rates to each city", "print(sent)"])
+def asked(open_notebook: OpenNotebook, prompt: str) -> tuple[NotebookPage, Locator, Locator]:
+    """A notebook with the functions in which this is running; its panel, and the card of a call."""
+    notebook = open_notebook([LOAD, f"%%agent\n{prompt}", "print(sent)"])
     panel = notebook.open_panel()
     notebook.run_cell(0)
     notebook.wait_until_ran(0)
     notebook.run_cell(1)
-    card = panel.get_by_role("group", name="Call your function in YOUR kernel?")
+    return notebook, panel, panel.get_by_role("group", name="Call your function in YOUR kernel?")
+
+
+def test_each_call_is_asked_for_with_its_arguments_while_the_program_waits_and_can_be_changed_or_refused(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    shared_model.script(code(PROGRAM), code("print('gave up', *df.city)"), "no figures")
+    notebook, panel, card = asked(open_notebook, "Send the sum of the rates to each city")
     expect(card).to_be_visible(timeout=60_000)
     expect(card).to_contain_text("Line 3 of the program calls your function send(to: str, text: str) -> str.")
     expect(card.locator(".cm-content")).to_contain_text("send(to='Oslo', text='rate 9.25')")
@@ -69,12 +74,7 @@ def test_a_yes_for_all_calls_of_a_function_is_asked_once(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
     shared_model.script(code(PROGRAM), "no figures", code(PROGRAM.replace("rate {", "again {")), "no figures")
-    notebook = open_notebook([LOAD, "%%agent\nSend the sum to each city", "print(sent)"])
-    panel = notebook.open_panel()
-    notebook.run_cell(0)
-    notebook.wait_until_ran(0)
-    notebook.run_cell(1)
-    card = panel.get_by_role("group", name="Call your function in YOUR kernel?")
+    notebook, _, card = asked(open_notebook, "Send the sum to each city")
     card.get_by_label("all calls of this function in this notebook").check(timeout=60_000)
     card.get_by_role("button", name="Approve").click()
     notebook.wait_for_states(["", "", "pending", "pending", ""])
@@ -88,12 +88,7 @@ def test_a_yes_can_be_for_all_calls_that_the_program_makes_in_one_go_and_for_no_
 ) -> None:
     program = "print(tools.map(send, [{'to': c, 'text': 'hi'} for c in ['a', 'b', 'c']]))\nprint(send('d', 'hi'))"
     shared_model.script(code(program), code("print('gave up', *df.city)"), "no figures")
-    notebook = open_notebook([LOAD, "%%agent\nSend hi to each", "print(sent)"])
-    panel = notebook.open_panel()
-    notebook.run_cell(0)
-    notebook.wait_until_ran(0)
-    notebook.run_cell(1)
-    card = panel.get_by_role("group", name="Call your function in YOUR kernel?")
+    notebook, panel, card = asked(open_notebook, "Send hi to each")
     expect(card).to_contain_text("It makes 3 calls of it in one go.", timeout=60_000)
     expect(card.get_by_role("spinbutton", name="Calls of this function")).to_have_value("3")
     card.get_by_label("so many of its calls in this run").check()
