@@ -13,7 +13,7 @@ from IPython.display import display, update_display
 
 from jupyter_codeagent.outputs import clean_text
 from jupyter_codeagent.prompts.changes import receipt_lines
-from jupyter_codeagent.record import run_to_json
+from jupyter_codeagent.record import run_with_messages
 from jupyter_codeagent.values import AgentRun, CopiedVariable, Phase, SandboxStatus, Step
 
 MIB = 1 << 20
@@ -109,13 +109,13 @@ class TerminalDisplay:
 
 
 class JsonDisplay:
-    """For `--json`: the run's record at its end, and nothing else."""
+    """For `--json`: the run's record at its end, without what it keeps for a replay, and nothing else."""
 
     def progress(self, run: AgentRun, phase: Phase, text: str) -> None:
         pass
 
     def finish(self, run: AgentRun) -> None:
-        print(json.dumps(run_to_json(run)))
+        print(json.dumps(run_with_messages(run)))
 
 
 def progress_text(run: AgentRun, phase: Phase, text: str, elapsed_s: int, lines: int = LINES_ALONE) -> str:

@@ -36,12 +36,19 @@ def run_view(run: AgentRun) -> dict[str, Any]:
 
     What was left out of them stands in the run's notes when it has ended.
     """
-    record = run_to_json(run)
+    record = run_with_messages(run)
     for step in record["steps"]:
         del step["messages"], step["left_out"]
+    del record["manifest"]["tools"]
+    return record
+
+
+def run_with_messages(run: AgentRun) -> dict[str, Any]:
+    """The record for a page that shows what was sent: without the results of calls, which are for replays."""
+    record = run_to_json(run)
+    for step in record["steps"]:
         for call in (step["result"] or {}).get("calls", ()):
             _for_page(call)
-    del record["manifest"]["tools"]
     return record
 
 
@@ -51,7 +58,7 @@ def call_view(call: ToolCall) -> dict[str, Any]:
 
 
 def _for_page(call: dict[str, Any]) -> dict[str, Any]:
-    del call["key"], call["value_json"]
+    del call["key"], call["value"]
     return call
 
 

@@ -355,6 +355,16 @@ ToolCallStatus = Literal["ok", "failed", "denied", "refused", "undone"]
 
 
 @dataclass(frozen=True, kw_only=True)
+class RecordedValue:
+    """A `PackedValue` as text."""
+
+    kind: Literal["arrow", "npy", "json", "png", "parts"]
+    meta_json: str
+    data: str
+    """zlib, then base64."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ToolCall:
     """One call of a tool by code of the sandbox, and what became of it."""
 
@@ -375,8 +385,8 @@ class ToolCall:
     """The same for a call whose result was given again. Empty in records of older versions."""
     key: str = ""
     """A digest of function and arguments as the code gave them: a replay finds the call by it."""
-    value_json: str = ""
-    """What it returned, for a replay; empty where that is long, no plain value, or looks like a secret."""
+    value: RecordedValue | None = None
+    """What it returned, for a replay; None where that is large, no data, or looks private."""
 
 
 ExecutionStatus = Literal["ok", "error", "timeout", "killed", "interrupted"]

@@ -26,7 +26,7 @@ from jupyter_codeagent.cells import cells_from_run, export_notebook, export_scri
 from jupyter_codeagent.config import read_caps
 from jupyter_codeagent.errors import CodeAgentError, UnknownRunError, UsageError
 from jupyter_codeagent.history import OUTCOMES, HistoryStore, RunFilter
-from jupyter_codeagent.record import run_to_json
+from jupyter_codeagent.record import run_with_messages
 from jupyter_codeagent.server.libraries import PlotlyHandler
 from jupyter_codeagent.server.places import NotebookPaths
 from jupyter_codeagent.values import CellState, RunStatus
@@ -192,7 +192,7 @@ class RunHandler(HistoryHandler):
     async def get(self, run_id: str) -> None:
         run = await asyncio.to_thread(self.history.load, run_id)
         decisions = await asyncio.to_thread(self.history.decisions, run.id)
-        record = run_to_json(run)
+        record = run_with_messages(run)
         record["request"]["notebook"] = self.paths.shown(run.request.notebook)
         self.answer(record | {"decisions": [asdict(decision) for decision in decisions]})
 

@@ -19,6 +19,7 @@ from jupyter_codeagent.sandbox.protocol import CallingRunner
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.arguments import ArgumentError, bind, brief, call_text, parse_call
 from jupyter_codeagent.tools.faults import denied, explained
+from jupyter_codeagent.tools.recorded import MAX_BYTES, MAX_TEXT_CHARS, recorded, restored
 from jupyter_codeagent.tools.records import PLAIN, folded, unfolded
 from jupyter_codeagent.tools.tool import VARIADIC, Tool
 from jupyter_codeagent.tools.undoing import DoneCall
@@ -30,6 +31,7 @@ from jupyter_codeagent.values import (
     ExecutionResult,
     Output,
     Proposal,
+    RecordedValue,
     ToolCall,
     ToolCallStatus,
 )
@@ -40,8 +42,6 @@ MAX_PLAIN_BYTES = 64 << 10
 UNPACKED_AT_ONCE_BYTES = 10_000
 """Of arguments; larger ones, which would hold up the loop, get a thread."""
 PROPOSED_CHARS = 20_000
-MAX_RECORDED_CHARS = 2000
-"""Of a result that is kept for a replay."""
 Result = TypeVar("Result")
 
 
@@ -126,7 +126,8 @@ class CallDesk:
         """Those that were made, or denied, in the whole run."""
         self.done: list[DoneCall] = []
         """Those that did more than read, in order, with what their `undo` needs where they have one."""
-        self._recorded = [call for call in recorded if call.status == "ok" and call.value_json and call.id]
+        self._recorded = [call for call in recorded if call.status == "ok" and call.value is not None and call.id]
+        self._record_left_chars = MAX_TEXT_CHARS
         self.replayed: tuple[ToolCall, ...] = ()
         """Those that got their result from the record."""
 
@@ -157,7 +158,7 @@ class CallDesk:
                 known = earlier[self._given[request.key] - 1]
                 self._note(replace(known.call, line=request.line, earlier=True))
                 return known.answer
-            made = self._from_record(request) or await self._new_call(request)
+            made = await self._from_record(request) or await self._new_call(request)
             self._note(made.call)
             if made.call.status in ("ok", "denied"):
                 self._made.setdefault(request.key, []).append(made)
@@ -181,18 +182,25 @@ class CallDesk:
         tool = self._tools.get(name)
         return tool is not None and tool.stub.policy == "ask"
 
-    def _from_record(self, request: CallRequest) -> _Made | None:
+    async def _from_record(self, request: CallRequest) -> _Made | None:
         if not self._is_replayed(request.name):
             return None
-        known = next(
-            (call for call in self._recorded if (call.tool, call.key) == (request.name, request.key)), None
-        )
-        if known is None:
+        for known in self._recorded:
+            if (known.tool, known.key) == (request.name, request.key) and known.value is not None:
+                kept = known.value
+                break
+        else:
             return None
+        try:
+            answer, _ = await self._on_main_thread(lambda: self._packed(known.tool, restored(kept)))
+        except (RejectedDataError, VariableError, ImportError):
+            return (
+                None  # damaged, too large for what is left, or of a library that is gone: it is asked for and made
+            )
         self._recorded.remove(known)
         call = replace(known, line=request.line, earlier=True)
         self.replayed += (call,)
-        return _Made(answer=CallAnswer(value=json.loads(known.value_json)), call=call)
+        return _Made(answer=answer, call=call)
 
     async def _new_call(self, request: CallRequest) -> _Made:
         tool = self._tools.get(request.name)
@@ -283,12 +291,13 @@ class CallDesk:
         duration_s = time.monotonic() - started
         try:
             if type(value) in PLAIN:  # cannot change: the main thread need not stop once more
-                answer, text = self._packed(tool.name, value)
+                answer, text, kept = self._given_back(tool, value)
             else:
-                answer, text = await self._on_main_thread(lambda: self._packed(tool.name, unfolded(value)))
+                answer, text, kept = await self._on_main_thread(lambda: self._given_back(tool, unfolded(value)))
         except VariableError as problem:
-            answer, text = CallAnswer(ename="RuntimeError", evalue=str(problem)), str(problem)
+            answer, text, kept = CallAnswer(ename="RuntimeError", evalue=str(problem)), str(problem), None
         made = _made(tool, bound, request, "ok", answer, result=text, decided_by=decided_by, duration_s=duration_s)
+        made = replace(made, call=replace(made.call, value=kept))
         if tool.undo is not None:
             self.done.append(DoneCall(call=made.call, tool=tool, arguments=_all_named(arguments), result=value))
         elif tool.stub.policy != "auto":
@@ -303,6 +312,16 @@ class CallDesk:
             return arguments, tool.function(*arguments.args, **arguments.kwargs)
         finally:
             self._is_calling = False
+
+    def _given_back(self, tool: Tool, value: Any) -> tuple[CallAnswer, str, RecordedValue | None]:
+        """What goes to the code, what is told of it, and what the record keeps. Main thread."""
+        answer, text = self._packed(tool.name, value)
+        is_small = answer.copy is None or answer.copy.size_bytes <= MAX_BYTES
+        # A replay makes the other calls again, which only read.
+        kept = recorded(value, self._record_left_chars) if tool.stub.policy == "ask" and is_small else None
+        if kept is not None:
+            self._record_left_chars -= len(kept.meta_json) + len(kept.data)
+        return answer, text, kept
 
     def _packed(self, name: str, value: Any) -> tuple[CallAnswer, str]:
         """What goes to the code, and what is told of it. Main thread."""
@@ -371,17 +390,8 @@ def _made(
         duration_s=duration_s,
         id=uuid.uuid4().hex[:12],
         key=request.key,
-        value_json=_recorded(answer) if status == "ok" else "",
     )
     return _Made(answer=answer, call=call)
-
-
-def _recorded(answer: CallAnswer) -> str:
-    """A result for the record; empty where a replay has to call again."""
-    if answer.copy is not None or answer.ename:
-        return ""
-    text = json.dumps(answer.value)
-    return text if len(text) <= MAX_RECORDED_CHARS and masked(text, ()) == text else ""
 
 
 def _all_named(bound: inspect.BoundArguments) -> dict[str, Any]:

@@ -248,6 +248,26 @@ def test_a_replay_gives_calls_that_were_asked_for_their_recorded_result_and_read
     assert f"not called again, results as recorded: {recorded}" in again["notes"]
 
 
+def test_a_replay_gives_the_recorded_frame_of_a_query_that_was_asked_for(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    kernel.run(TOOLS)
+    kernel.run(GRANT.replace("send", "query"))
+    kernel.run(
+        "import sqlite3\nfrom jupyter_codeagent import sql_tool\n"
+        "_database = sqlite3.connect(':memory:')\n_database.execute('CREATE TABLE sales AS SELECT 7411 AS amount')\n"
+        "query = sql_tool(_database)"
+    )
+    model_server.script(code("print(query('SELECT amount FROM sales').amount.sum())"))
+    first = as_record(kernel.run(CELL, cell_id="again").text)
+    assert "7411" in json.dumps(first["outputs"])
+    kernel.run("_database.execute('UPDATE sales SET amount = 1')")
+    again = as_record(kernel.run(CELL, cell_id="again").text)
+    assert again["replayed_from"] == first["id"]
+    assert again["outputs"] == first["outputs"]
+    assert "not called again, results as recorded: query('SELECT amount FROM sales')" in again["notes"]
+
+
 def test_a_replay_that_goes_another_way_than_the_record_says_so(kernel: Kernel, model_server: ModelServer) -> None:
     kernel.run(TOOLS)
     kernel.run(GRANT)

@@ -1,17 +1,32 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from run_examples import example_run
 
-from jupyter_codeagent.record import run_from_json, run_to_json, run_view
+from jupyter_codeagent.record import call_view, run_from_json, run_to_json, run_view, run_with_messages
+from jupyter_codeagent.values import ExecutionResult, RecordedValue, ToolCall
 
 
 def test_a_run_comes_back_equal_from_its_json_text() -> None:
     run = example_run()
 
     assert run_from_json(json.loads(json.dumps(run_to_json(run)))) == run
+
+
+def test_what_calls_returned_is_in_the_record_and_not_in_what_a_page_gets() -> None:
+    value = RecordedValue(kind="json", meta_json='{"list": [7411]}', data="")
+    call = ToolCall(tool="send", call="send('ada')", status="ok", key="k1", value=value)
+    first, *others = example_run().steps
+    first = replace(first, result=ExecutionResult(status="ok", calls=(call,)))
+    run = replace(example_run(), steps=(first, *others))
+
+    assert run_from_json(json.loads(json.dumps(run_to_json(run)))) == run
+    for page in (run_view(run), run_with_messages(run), call_view(call)):
+        assert "send('ada')" in json.dumps(page)
+        assert "7411" not in json.dumps(page)
 
 
 def test_keys_of_a_newer_version_are_ignored() -> None:
@@ -48,5 +63,5 @@ def test_the_view_of_a_page_has_all_but_messages_what_was_left_out_of_them_funct
     calls = [call for step in whole["steps"] for call in (step["result"] or {}).get("calls", ())]
     assert calls
     for call in calls:
-        del call["key"], call["value_json"]
+        del call["key"], call["value"]
     assert view == whole

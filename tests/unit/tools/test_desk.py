@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,6 +16,7 @@ from jupyter_codeagent.errors import VariableError
 from jupyter_codeagent.inside.send import pack
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.desk import CallDesk, Limits, is_plain
+from jupyter_codeagent.tools.recorded import restored
 from jupyter_codeagent.tools.tool import Tool, tool_of
 from jupyter_codeagent.values import CopiedVariable, Decision, PackedValue, Proposal, ToolCall, ToolPolicy
 
@@ -286,13 +288,25 @@ def test_what_json_would_change_is_not_plain(value: Any) -> None:
     assert not is_plain(value)
 
 
-def test_what_a_call_returned_is_in_the_record_unless_it_is_long_or_looks_like_a_secret() -> None:
-    returned = {"short": [1, "a"], "long": "x" * 3000, "secret": "password=hunter22secret", "frame": pd.DataFrame()}
-    read = tool_of(lambda what: returned[what], name="read", policy="auto")
-    desk = desk_of(read)
-    answers(desk, *(request("read", number=n, what=what) for n, what in enumerate(returned, 1)))
-    assert [call.value_json for call in desk.calls] == ['[1, "a"]', "", "", ""]
-    assert len({call.id for call in desk.calls}) == 4
+def test_what_a_call_that_was_asked_for_returned_is_in_the_record_what_only_reads_is_called_again() -> None:
+    frame = pd.DataFrame({"carrier": ["AA", "UA"], "delay": [1.5, 2.0]})
+    send, _ = recording("send", "ask", frame)
+    read, _ = recording("read", "auto", frame)
+    desk = desk_of(send, read, people=People(yes()))
+    answers(desk, request("send", x=1), request("read", number=2, x=1))
+    by_send, by_read = desk.calls
+    assert by_send.value is not None
+    pd.testing.assert_frame_equal(restored(by_send.value), frame)
+    assert by_read.value is None
+    assert by_send.id != by_read.id
+
+
+def test_results_of_a_run_that_are_kept_for_a_replay_are_limited_together() -> None:
+    noise = np.random.default_rng(0).random(30_000)  # 240 KB that do not get shorter
+    read, _ = recording("read", "ask", noise)
+    desk = desk_of(read, people=People(yes(scope="notebook")))
+    answers(desk, *(request("read", number=number, x=number) for number in range(1, 6)))
+    assert [call.value is not None for call in desk.calls] == [True, True, True, False, False]
 
 
 def test_what_only_reads_is_not_kept_for_an_undo_and_of_the_rest_only_what_it_needs() -> None:
@@ -308,6 +322,32 @@ def test_what_only_reads_is_not_kept_for_an_undo_and_of_the_rest_only_what_it_ne
         ("send(1)", {}, None),
         ("book(3)", {"seat": 3, "name": "me"}, 103),
     ]
+
+
+def test_a_replay_gives_a_recorded_frame_as_a_copy_and_calls_nothing() -> None:
+    frame = pd.DataFrame({"day": pd.date_range("2013-01-01", periods=3), "rain": [True, False, True]})
+    query, _ = recording("query", "ask", frame)
+    first = desk_of(query, people=People(yes()))
+    answers(first, request("query", x="SELECT day, rain FROM days"))
+    query, made = recording("query", "ask", frame.head(1))
+    again = desk_of(query, recorded=first.calls)
+    [answer] = answers(again, request("query", x="SELECT day, rain FROM days"))
+    assert answer.copy is not None
+    assert isinstance(again._spool, SpoolDouble)
+    pd.testing.assert_frame_equal(again._spool.written[0], frame)
+    assert (made, [call.tool for call in again.replayed]) == ([], ["query"])
+
+
+def test_a_recorded_result_that_cannot_be_read_is_asked_for_and_called_again() -> None:
+    query, made = recording("query", "ask", "anew")
+    first = desk_of(query, people=People(yes()))
+    answers(first, request("query", x=1))
+    known = first.calls[0]
+    assert known.value is not None
+    damaged = replace(known, value=replace(known.value, data="%"))
+    people = People(yes())
+    [answer] = answers(desk_of(query, people=people, recorded=[damaged]), request("query", x=1))
+    assert (answer.value, made, len(people.asked)) == ("anew", [1, 1], 1)
 
 
 def test_a_replay_gives_recorded_results_once_each_and_only_for_calls_that_were_asked_for() -> None:
