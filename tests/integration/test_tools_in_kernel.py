@@ -255,7 +255,7 @@ def test_a_replay_gives_the_recorded_frame_of_a_query_that_was_asked_for(
     kernel.run(GRANT.replace("send", "query"))
     kernel.run(
         "import sqlite3\nfrom jupyter_codeagent import sql_tool\n"
-        "_database = sqlite3.connect(':memory:')\n_database.execute('CREATE TABLE sales AS SELECT 7411 AS amount')\n"
+        "_database = sqlite3.connect(':memory:')\n_database.execute('CREATE TABLE sales AS SELECT 7411 amount')\n"
         "query = sql_tool(_database)"
     )
     model_server.script(code("print(query('SELECT amount FROM sales').amount.sum())"))
