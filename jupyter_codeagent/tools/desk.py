@@ -18,6 +18,7 @@ from jupyter_codeagent.errors import RejectedDataError, VariableError
 from jupyter_codeagent.sandbox.protocol import CallingRunner
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.arguments import ArgumentError, bind, brief, call_text, parse_call
+from jupyter_codeagent.tools.ending import ended_by_signals, ended_in_time
 from jupyter_codeagent.tools.faults import denied, explained
 from jupyter_codeagent.tools.recorded import MAX_BYTES, MAX_TEXT_CHARS, recorded, restored
 from jupyter_codeagent.tools.records import PLAIN, folded, unfolded
@@ -278,7 +279,8 @@ class CallDesk:
         try:
             if tool.coroutine is not None:
                 arguments = _as_annotated(tool, bound)
-                value = await tool.coroutine(*arguments.args, **arguments.kwargs)
+                called = tool.coroutine(*arguments.args, **arguments.kwargs)
+                value = await ended_in_time(tool.name, tool.timeout_s, called)
             else:
                 arguments, value = await self._on_main_thread(lambda: self._called(tool, bound))
         except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: the code is told)
@@ -308,8 +310,10 @@ class CallDesk:
         """The arguments as the function got them, and what it returned. Main thread."""
         self._is_calling = True
         try:
-            arguments = _as_annotated(tool, bound)
-            return arguments, tool.function(*arguments.args, **arguments.kwargs)
+            with ended_by_signals(tool.name, tool.timeout_s):
+                arguments = _as_annotated(tool, bound)
+                value = tool.function(*arguments.args, **arguments.kwargs)
+            return arguments, value
         finally:
             self._is_calling = False
 

@@ -31,6 +31,7 @@ Run = Callable[[Coroutine[Any, Any, Any]], Any]
 START_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 5.0
 LIST_TIMEOUT_S = 5.0
+CALL_TIMEOUT_S = 300.0
 MAX_PAGES = 20
 MAX_TOOLS = 200
 OF_SERVER = "__codeagent_mcp_server__"
@@ -156,7 +157,7 @@ class McpServer:
         function.__signature__ = shape.signature  # type: ignore[attr-defined]
         function.__dict__[OF_SERVER] = self.name
         tool = tool_of(function, name=name, policy=policy_of(self._policy, described))
-        return replace(tool, coroutine=call)
+        return replace(tool, coroutine=call, timeout_s=CALL_TIMEOUT_S)
 
     async def _call(self, described: Described, shape: Shape, arguments: Mapping[str, Any]) -> Any:
         client = self._client

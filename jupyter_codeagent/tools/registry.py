@@ -41,10 +41,20 @@ REGISTRY = ToolRegistry()
 def agent_tool(function: Function, /) -> Function: ...
 @overload
 def agent_tool(
-    *, name: str = ..., policy: ToolPolicy = ..., undo: Callable[..., Any] | None = ...
+    *,
+    name: str = ...,
+    policy: ToolPolicy = ...,
+    undo: Callable[..., Any] | None = ...,
+    timeout_s: float | None = ...,
 ) -> Callable[[Function], Function]: ...
 def agent_tool(
-    function: Any = None, /, *, name: str = "", policy: ToolPolicy = "ask", undo: Callable[..., Any] | None = None
+    function: Any = None,
+    /,
+    *,
+    name: str = "",
+    policy: ToolPolicy = "ask",
+    undo: Callable[..., Any] | None = None,
+    timeout_s: float | None = None,
 ) -> Any:
     """Let code that `%%agent` runs in its sandbox call this function, which runs here, in your kernel.
 
@@ -58,6 +68,9 @@ def agent_tool(
     undo
         ``undo(result, **arguments)`` takes back what a call did, when you say `%agent tool undo`: it gets what the
         call returned and all its arguments by name, defaults included.
+    timeout_s
+        Seconds after which a call is ended with a `TimeoutError` in the program; by default it may take as long as
+        it takes, until you stop the cell. Code in C that looks for no signals ends when it is done.
 
     Raises
     ------
@@ -65,6 +78,8 @@ def agent_tool(
         The name means something else in Python, or the signature cannot be read.
     """
     if function is None:
-        return lambda decorated: agent_tool(decorated, name=name, policy=policy, undo=undo)  # type: ignore[call-overload]
-    REGISTRY.add(tool_of(function, name=name, policy=policy, undo=undo))
+        return lambda decorated: agent_tool(  # type: ignore[call-overload]
+            decorated, name=name, policy=policy, undo=undo, timeout_s=timeout_s
+        )
+    REGISTRY.add(tool_of(function, name=name, policy=policy, undo=undo, timeout_s=timeout_s))
     return function

@@ -44,6 +44,8 @@ class Tool:
     """The same for the background loop; None where it runs on the main thread."""
     undo: Callable[..., Any] | None = None
     """Takes what a call returned, then its arguments by name, and makes as if it had not been made."""
+    timeout_s: float | None = None
+    """Of one call; None for as long as it takes."""
 
     @property
     def name(self) -> str:
@@ -51,16 +53,23 @@ class Tool:
 
 
 def tool_of(
-    function: object, *, name: str = "", policy: ToolPolicy = "ask", undo: Callable[..., Any] | None = None
+    function: object,
+    *,
+    name: str = "",
+    policy: ToolPolicy = "ask",
+    undo: Callable[..., Any] | None = None,
+    timeout_s: float | None = None,
 ) -> Tool:
-    """Raises UsageError for what cannot be a tool: no function, a name that means something else, no signature, or
-    an `undo` that cannot be called with a result and the function's arguments."""
+    """Raises UsageError for what cannot be a tool: no function, a name that means something else, no signature, no
+    time, or an `undo` that cannot be called with a result and the function's arguments."""
     if not callable(function):
         raise UsageError(f"{name or type(function).__name__} is no function, so that code cannot call it.")
     name = name or getattr(function, "__name__", "")
     check_tool_name(name)
     if policy not in get_args(ToolPolicy):
         raise UsageError(f"policy={policy!r} of {name}: it is one of {', '.join(get_args(ToolPolicy))}.")
+    if timeout_s is not None and not timeout_s > 0:
+        raise UsageError(f"timeout_s={timeout_s!r} of {name}: give seconds above 0, or None for no limit.")
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError) as problem:
@@ -78,6 +87,7 @@ def tool_of(
         hints=hints,
         coroutine=function if inspect.iscoroutinefunction(function) else None,
         undo=undo,
+        timeout_s=timeout_s,
     )
 
 

@@ -1,0 +1,76 @@
+"""What ends a function of the user's on the main thread: Ctrl+C, and its time limit."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+class _PassedError(BaseException):
+    """Not an Exception: functions that try again after any error would not end."""
+
+
+@contextmanager
+def ended_by_signals(name: str, timeout_s: float | None) -> Iterator[None]:
+    """End the block: on Ctrl+C by KeyboardInterrupt, by TimeoutError where it takes longer than `timeout_s`.
+
+    Also where a library makes an error of its own of either, as sqlite3 and DuckDB do: a Stop would count as a
+    query that failed. Code in C ends when it looks for signals; some does only when it is done.
+    """
+    if threading.current_thread() is not threading.main_thread():  # signals go elsewhere
+        yield
+        return
+    with _raising_signals(timeout_s) as raised:
+        try:
+            yield
+        except BaseException as problem:
+            if _PassedError in raised:
+                raise TimeoutError(_too_long(name, timeout_s)) from problem
+            if not raised:
+                raise
+    if KeyboardInterrupt in raised:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _raising_signals(timeout_s: float | None) -> Iterator[list[type[BaseException]]]:
+    """What was raised so far by Ctrl+C and by the end of the time."""
+    raised: list[type[BaseException]] = []
+    is_running = True
+
+    def ring(number: int, _frame: FrameType | None) -> None:
+        if is_running:
+            raised.append(KeyboardInterrupt if number == signal.SIGINT else _PassedError)
+            raise raised[-1]
+
+    before = {number: signal.signal(number, ring) for number in (signal.SIGINT, signal.SIGALRM)}
+    signal.setitimer(signal.ITIMER_REAL, timeout_s or 0)
+    try:
+        yield raised
+    finally:
+        is_running = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+
+
+async def ended_in_time(name: str, timeout_s: float | None, awaited: Awaitable[Result]) -> Result:
+    """The same for what runs on the loop, where a Stop cancels. TimeoutError where it takes longer."""
+    try:
+        async with asyncio.timeout(timeout_s) as limit:
+            return await awaited
+    except TimeoutError as problem:
+        if limit.expired():
+            raise TimeoutError(_too_long(name, timeout_s)) from problem
+        raise
+
+
+def _too_long(name: str, timeout_s: float | None) -> str:
+    return f"{name} took longer than {timeout_s:g} s, its limit"
