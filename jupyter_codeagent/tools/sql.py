@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_ROWS = 1_000_000
+MAX_BYTES = 512 << 20
+"""Of the values of all rows."""
+MAX_VALUE_BYTES = 64 << 20
+"""Of one value that SQLite makes up or reads."""
+ROWS_AT_ONCE = 500
 MAX_SCHEMA_CHARS = 1500
 """Of the tables and columns that the model is told."""
 READ_ONLY_TRANSACTION: Mapping[str, str] = {
@@ -28,18 +33,31 @@ READ_ONLY_TRANSACTION: Mapping[str, str] = {
     "mysql": "SET TRANSACTION READ ONLY",
     "mariadb": "SET TRANSACTION READ ONLY",
 }
+POSTGRESQL_READS_FILES = (
+    "SELECT rolsuper OR pg_has_role(current_user, 'pg_read_server_files', 'member') "
+    "OR pg_has_role(current_user, 'pg_execute_server_program', 'member') FROM pg_roles WHERE rolname = current_user"
+)
+SIGNALS_EVERY = 100_000
+"""Steps of SQLite, some milliseconds, after which Python looks whether the query is to end."""
 SHARED_POOLS = frozenset({"SingletonThreadPool", "StaticPool"})
-DUCKDB_FUNCTIONS = frozenset(
+DUCKDB_TABLE_FUNCTIONS = frozenset(
     {"range", "generate_series", "unnest", "duckdb_tables", "duckdb_columns", "duckdb_views"}
 )
-DUCKDB_SCHEMAS = frozenset({"information_schema", "pg_catalog"})
+DUCKDB_REFUSED_FUNCTIONS = frozenset({"write_log", "current_setting", "getvariable", "setseed", "sleep_ms"})
+"""They change no table, which a read-only transaction refuses, but read or write what is none."""
+DUCKDB_REFUSED_VIEWS = frozenset({"duckdb_logs", "pg_settings", "pg_prepared_statements"})
 Rows = tuple[Sequence[str], Sequence[tuple[Any, ...]]]
 Run = Callable[[str], Rows]
 Query = Callable[[str], "pd.DataFrame"]
 
 
 def sql_tool(
-    connection: object, *, name: str = "query", policy: ToolPolicy = "ask", allow_writes: bool = False
+    connection: object,
+    *,
+    name: str = "query",
+    policy: ToolPolicy = "ask",
+    allow_writes: bool = False,
+    timeout_s: float | None = 60.0,
 ) -> Query:
     """Let code that `%%agent` runs query this database as ``query(sql) -> DataFrame``; returns that function.
 
@@ -55,6 +73,8 @@ def sql_tool(
         See `agent_tool`. By default each query waits for your yes.
     allow_writes
         Also statements that change the database; never with the policy ``auto``.
+    timeout_s
+        Seconds after which a query is ended with a `TimeoutError` in the program; None for no limit.
 
     Raises
     ------
@@ -63,7 +83,7 @@ def sql_tool(
     """
     if allow_writes and policy == "auto":
         raise UsageError("sql_tool: with allow_writes=True each query is asked for; policy='auto' is for reading.")
-    run, tables = _driver(connection, allow_writes=allow_writes)
+    run, tables = _driver(connection, policy, allow_writes=allow_writes)
 
     def query(sql: str) -> pd.DataFrame:
         import pandas as pd
@@ -76,11 +96,11 @@ def sql_tool(
     query.__name__ = name
     what = "Rows of one SQL statement" if allow_writes else "Rows of one SELECT"
     query.__doc__ = f"{what}. Tables: {tables}"
-    REGISTRY.add(tool_of(query, name=name, policy=policy))
+    REGISTRY.add(tool_of(query, name=name, policy=policy, timeout_s=timeout_s))
     return query
 
 
-def _driver(connection: Any, *, allow_writes: bool) -> tuple[Run, str]:
+def _driver(connection: Any, policy: ToolPolicy, *, allow_writes: bool) -> tuple[Run, str]:
     """How a statement runs, and the tables in words."""
     kinds = {f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(connection).__mro__}
     if "sqlite3.Connection" in kinds:
@@ -89,6 +109,8 @@ def _driver(connection: Any, *, allow_writes: bool) -> tuple[Run, str]:
         run, tables = _run_duckdb, _duckdb_tables
     elif "sqlalchemy.Engine" in kinds:
         _check_engine(connection, allow_writes=allow_writes)
+        if policy == "auto":
+            _check_rights(connection)
         run, tables = _run_engine, _engine_tables
     else:
         raise UsageError(
@@ -109,15 +131,23 @@ def _tables_text(tables: Iterator[tuple[str, Sequence[str]]]) -> str:
 
 def _run_sqlite(connection: Any, sql: str, allow_writes: bool) -> Rows:
     """`query_only` is put back to what it was. Statements that set it are refused, they are not needed to read."""
-    if allow_writes:
-        return _fetched(connection.execute(sql))
-    _only_reads(sql)
-    [before] = connection.execute("PRAGMA query_only").fetchone()
-    connection.execute("PRAGMA query_only = 1")
+    import sqlite3
+
+    connection.set_progress_handler(lambda: 0, SIGNALS_EVERY)
+    longest_bytes = connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     try:
-        return _fetched(connection.execute(sql))
+        if allow_writes:
+            return _fetched(connection.execute(sql))
+        _only_reads(sql)
+        [before] = connection.execute("PRAGMA query_only").fetchone()
+        connection.execute("PRAGMA query_only = 1")
+        try:
+            return _fetched(connection.execute(sql))
+        finally:
+            connection.execute(f"PRAGMA query_only = {int(before)}")
     finally:
-        connection.execute(f"PRAGMA query_only = {int(before)}")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest_bytes)
+        connection.set_progress_handler(None, 0)
 
 
 def _sqlite_tables(connection: Any) -> Iterator[tuple[str, Sequence[str]]]:
@@ -144,32 +174,59 @@ def _run_duckdb(connection: Any, sql: str, allow_writes: bool) -> Rows:
         )  # of this cursor: `FROM df` is no variable of yours
         if not allow_writes:
             _check_duckdb(cursor, sql)
+            cursor.execute("BEGIN TRANSACTION READ ONLY")
         return _fetched(cursor.execute(sql))
 
 
 def _check_duckdb(cursor: Any, sql: str) -> None:
     """By its own parse: one SELECT, over tables and views that it has. Raises PermissionError.
 
-    A name that is no table would be looked for as a file. Names of a WITH are words: what has no dot is no file.
+    A name that is no table would be looked for as a file, the whole of ``catalog.schema.name`` as its path. Names
+    of a WITH are words: what has no dot is no file.
     """
     parsed = json.loads(cursor.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()[0])
     if parsed.get("error") or len(parsed.get("statements", [])) != 1:
         raise PermissionError(f"only one SELECT is allowed here: {parsed.get('error_message', '')}"[:200])
     nodes = list(_nodes(parsed))
-    known = {name.lower() for name, _ in _duckdb_tables(cursor)}
+    named: set[str] = set()
     for node in nodes:
         ctes = node.get("cte_map")
-        named = [str(entry.get("key")) for entry in ctes.get("map", [])] if isinstance(ctes, dict) else []
-        known |= {name.lower() for name in named if name.isidentifier()}
+        if isinstance(ctes, dict):
+            named |= {str(entry.get("key")).lower() for entry in ctes.get("map", [])}
+    known = _duckdb_relations(cursor) | {("", "", name) for name in named if name.isidentifier()}
     for node in nodes:
         if node.get("type") == "BASE_TABLE":
-            is_known = str(node.get("table_name")).lower() in known or node.get("schema_name") in DUCKDB_SCHEMAS
-            if not is_known:
-                raise PermissionError(f"there is no table {str(node.get('table_name'))[:60]!r}")
+            name = tuple(str(node.get(f"{part}_name", "")).lower() for part in ("catalog", "schema", "table"))
+            if name not in known or len((node.get("qualified_name") or {}).get("path", ())) > len(name):
+                raise PermissionError(f"there is no table {'.'.join(filter(None, name))[:60]!r}")
         elif node.get("type") == "TABLE_FUNCTION":
-            function = str(node.get("function", {}).get("function_name")).lower()
-            if function not in DUCKDB_FUNCTIONS:
-                raise PermissionError(f"{function[:60]}() is not allowed here: query the tables")
+            source = str(node.get("function", {}).get("function_name")).lower()
+            if source not in DUCKDB_TABLE_FUNCTIONS:
+                raise PermissionError(f"{source[:60]}() is not allowed here: query the tables")
+        elif (function := str(node.get("function_name")).lower()) in DUCKDB_REFUSED_FUNCTIONS:
+            raise PermissionError(f"{function}() is not allowed here: query the tables")
+
+
+def _duckdb_relations(cursor: Any) -> set[tuple[str, ...]]:
+    """Each table and view under all its names: (catalog, schema, name), and with less where that finds it."""
+    found = cursor.execute(
+        "SELECT database_name, schema_name, table_name FROM duckdb_tables() "
+        "UNION ALL SELECT database_name, schema_name, view_name FROM duckdb_views()"
+    ).fetchall()
+    searched = {"temp", "system", cursor.execute("SELECT current_database()").fetchone()[0].lower()}
+    schemas = {schema.lower() for schema in cursor.execute("SELECT current_schemas(true)").fetchone()[0]}
+    relations: set[tuple[str, ...]] = set()
+    for catalog, schema, name in ([part.lower() for part in row] for row in found):
+        if catalog == "system" and name in DUCKDB_REFUSED_VIEWS:
+            continue
+        relations.add((catalog, schema, name))
+        if schema == "main":
+            relations.add(("", catalog, name))
+        if catalog in searched:
+            relations.add(("", schema, name))
+            if schema in schemas:
+                relations.add(("", "", name))
+    return relations
 
 
 def _duckdb_tables(connection: Any) -> Iterator[tuple[str, Sequence[str]]]:
@@ -207,6 +264,25 @@ def _check_engine(engine: Any, *, allow_writes: bool) -> None:
         )
 
 
+def _check_rights(engine: Any) -> None:
+    """For queries that nobody is asked for: a read-only transaction lets such a user read files of the server."""
+    if engine.dialect.name == "sqlite":
+        return
+    with engine.connect() as opened:
+        if engine.dialect.name == "postgresql":
+            reads_files = opened.exec_driver_sql(POSTGRESQL_READS_FILES).scalar_one()
+        else:
+            grants = [str(grant).upper() for (grant,) in opened.exec_driver_sql("SHOW GRANTS")]
+            reads_files = any(
+                " ON *.*" in grant and ("ALL PRIVILEGES" in grant or "FILE" in grant) for grant in grants
+            )
+    if reads_files:
+        raise UsageError(
+            f"sql_tool: policy='auto' is for a user of the database who may only read tables, and "
+            f"{engine.url.username} may read files of the server. Connect as another one, or leave policy='ask'."
+        )
+
+
 def _run_engine(connection: Any, sql: str, allow_writes: bool) -> Rows:
     """In a transaction of its own, which is rolled back unless writes are allowed."""
     with connection.connect() as opened:
@@ -217,8 +293,11 @@ def _run_engine(connection: Any, sql: str, allow_writes: bool) -> Rows:
         _only_reads(sql)
         if connection.dialect.name == "sqlite":
             return _run_sqlite(opened.connection.driver_connection, sql, allow_writes)
+        if ";" in sql.rstrip().rstrip(";"):
+            raise PermissionError("one statement is allowed here, without a semicolon in it")
         opened.exec_driver_sql(READ_ONLY_TRANSACTION[connection.dialect.name])
-        rows = _fetched(opened.exec_driver_sql(sql).cursor)
+        # Rows come as they are fetched: a driver would else hold all of them before there is a limit.
+        rows = _fetched(opened.execution_options(stream_results=True).exec_driver_sql(sql).cursor)
         opened.rollback()
         return rows
 
@@ -232,7 +311,24 @@ def _engine_tables(connection: Any) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _fetched(cursor: Any) -> Rows:
-    """One row more than is allowed tells that there are more; nothing for a statement without rows."""
+    """One row more than is allowed tells that there are more; nothing for a statement without rows.
+
+    Raises
+    ------
+    ValueError
+        The values together are too large to be held here.
+    """
     if cursor is None or cursor.description is None:
         return (), ()
-    return [column[0] for column in cursor.description], cursor.fetchmany(MAX_ROWS + 1)
+    rows: list[tuple[Any, ...]] = []
+    size_bytes = 0
+    while len(rows) <= MAX_ROWS and (portion := cursor.fetchmany(ROWS_AT_ONCE)):
+        rows += portion
+        size_bytes += sum(_size_bytes(value) for row in portion for value in row)
+        if size_bytes > MAX_BYTES:
+            raise ValueError(f"more than {MAX_BYTES >> 20} MiB: aggregate, filter or choose columns in the query")
+    return [column[0] for column in cursor.description], rows
+
+
+def _size_bytes(value: object) -> int:
+    return len(value) if isinstance(value, str | bytes) else 8

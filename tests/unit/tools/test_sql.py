@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import sqlalchemy
 from sqlalchemy.pool import StaticPool
 
 from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.tools.ending import ended_by_signals
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.sql import sql_tool
 from jupyter_codeagent.tools.tool import stub_line
@@ -145,6 +147,18 @@ def test_a_write_behind_with_is_stopped_by_the_database(tmp_path: Path) -> None:
         "CALL pragma_version()",
         "SELECT * FROM query('DELETE FROM trips')",
         "SELECT * FROM query_table('private_frame')",
+        'WITH csv AS (SELECT 1) SELECT * FROM "x".csv',
+        "WITH csv AS (SELECT 1) SELECT * FROM x.csv",
+        'SELECT * FROM "x".pg_catalog.".csv"',
+        'SELECT * FROM "[x]".information_schema.".csv"',
+        'WITH csv AS (SELECT 1) SELECT * FROM "http://127.0.0.1:9/leak?x".csv',
+        'SELECT * FROM information_schema."x.csv"',
+        "SELECT nextval('numbers')",
+        "SELECT write_log('secret')",
+        "SELECT current_setting('secret_directory')",
+        "SELECT * FROM duckdb_logs",
+        "SELECT * FROM pg_catalog.pg_settings",
+        "SELECT * FROM system.main.duckdb_logs",
     ],
 )
 def test_duckdb_reads_its_own_tables_alone_no_files_and_no_variables(
@@ -153,11 +167,29 @@ def test_duckdb_reads_its_own_tables_alone_no_files_and_no_variables(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.csv").write_text("secret\n1\n")
     private_frame = pd.DataFrame({"secret": [1]})
-    query = query_of(duck(tmp_path))
+    connection = duck(tmp_path)
+    connection.execute("CREATE SEQUENCE numbers")
+    query = query_of(connection)
     with pytest.raises((PermissionError, duckdb.Error)) as raised:
         query(sql)
     assert "secret" not in str(raised.value)
     assert len(private_frame) == 1
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["trips", "main.trips", "memory.trips", "memory.main.trips", "other.cats", "other.main.cats", "sales.dogs"],
+)
+def test_duckdbs_tables_are_found_under_all_their_names(tmp_path: Path, table: str) -> None:
+    connection = duck(tmp_path)
+    connection.execute("ATTACH ':memory:' AS other")
+    connection.execute("CREATE TABLE other.main.cats AS SELECT 1 AS n")
+    connection.execute("CREATE SCHEMA sales")
+    connection.execute("CREATE TABLE sales.dogs AS SELECT 1 AS n")
+    query = query_of(connection)
+    assert len(query(f"SELECT * FROM {table}")) > 0
+    with pytest.raises(PermissionError, match="there is no table"):
+        query("SELECT * FROM cats")
 
 
 def test_duckdbs_tables_are_found_in_any_case_and_its_own_lists_too(tmp_path: Path) -> None:
@@ -200,6 +232,40 @@ def test_what_cannot_be_held_to_reading_is_refused(tmp_path: Path) -> None:
         sql_tool(other)
     with pytest.raises(UsageError, match="Path is neither"):
         sql_tool(tmp_path)
+
+
+@KINDS
+def test_values_that_are_too_large_together_are_refused_with_what_to_do(
+    connect: Callable[[Path], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jupyter_codeagent.tools.sql.MAX_BYTES", 1000)
+    query = query_of(connect(tmp_path))
+    assert len(query(f"SELECT '{'x' * 300}' AS text FROM trips")) == 3
+    with pytest.raises(ValueError, match="aggregate, filter or choose columns"):
+        query(f"SELECT '{'x' * 400}' AS text FROM trips")
+
+
+def test_sqlite_makes_no_value_that_fills_the_memory_and_the_users_limit_is_as_before(tmp_path: Path) -> None:
+    connection = sqlite_file(tmp_path)
+    before = connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
+    query = query_of(connection)
+    with pytest.raises(sqlite3.DataError, match="too big"):
+        query("SELECT length(zeroblob(900000000))")
+    assert connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH) == before
+
+
+def test_an_endless_query_ends_by_its_limit(tmp_path: Path) -> None:
+    for connect in (sqlite_file, engine):
+        (folder := tmp_path / connect.__name__).mkdir()
+        query_of(connect(folder), timeout_s=0.5)
+        tool = REGISTRY.tools()["query"]
+        started = time.monotonic()
+        with pytest.raises(TimeoutError, match=r"query took longer than 0\.5 s"):
+            with ended_by_signals(tool.name, tool.timeout_s):
+                tool.function(
+                    "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+                )
+        assert time.monotonic() - started < 20
 
 
 def test_too_many_rows_are_refused_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
