@@ -4,15 +4,36 @@ from __future__ import annotations
 
 import ast
 import datetime
+import decimal
+import fractions
 import inspect
+import math
+import uuid
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from jupyter_codeagent.tools.tool import Tool
+from jupyter_codeagent.tools.tool import VARIADIC, Tool
+from jupyter_codeagent.tools.written import brief, of_python, written
 
 MAX_CALL_CHARS = 500
-MAX_VALUE_CHARS = 120
+MAX_NAME_CHARS = 100
+MAX_FURTHER = 100
+"""Arguments of `*args`, and of `**kwargs`."""
+CONSTANTS = {"inf": math.inf, "nan": math.nan}
+CONSTRUCTORS: Mapping[str, Callable[..., Any]] = {
+    "datetime.date": datetime.date,
+    "datetime.datetime": datetime.datetime,
+    "datetime.time": datetime.time,
+    "datetime.timedelta": datetime.timedelta,
+    "Decimal": decimal.Decimal,
+    "Fraction": fractions.Fraction,
+    "UUID": uuid.UUID,
+    "frozenset": frozenset,
+    "set": set,
+}
+"""What a person may leave in a call, because it is how such values are shown."""
 UNNAMED = frozenset({inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL})
 """Parameters that cannot be given by name."""
 
@@ -35,7 +56,8 @@ def bind(tool: Tool, arguments: Mapping[str, Any]) -> inspect.BoundArguments:
     parameters = tool.signature.parameters
     unknown = [name for name in arguments if name not in parameters]
     if unknown:
-        raise ArgumentError(f"{tool.name}{tool.stub.signature}: got an unexpected argument {unknown[0]!r}")
+        raise ArgumentError(f"{tool.name}{tool.stub.signature}: got an unexpected argument {unknown[0][:60]!r}")
+    _check_further(tool, arguments)
     bound = inspect.BoundArguments(
         tool.signature, OrderedDict((name, arguments[name]) for name in parameters if name in arguments)
     )
@@ -54,26 +76,32 @@ def bind(tool: Tool, arguments: Mapping[str, Any]) -> inspect.BoundArguments:
     return bound
 
 
-def call_text(
-    name: str,
-    bound: inspect.BoundArguments,
-    *,
-    max_chars: int = MAX_CALL_CHARS,
-    max_value_chars: int = MAX_VALUE_CHARS,
-) -> str:
-    """As Python: ``weather(origin='JFK', day='2013-01-01')``; else in brief: ``<DataFrame 24x5>``.
+@dataclass(frozen=True, kw_only=True)
+class CallText:
+    """A call as Python, as people read it."""
 
-    Several arguments are named: a person who decides, and a model that has mixed them up, see which is which.
+    text: str
+    in_brief: tuple[str, ...] = ()
+    """Arguments that are not all there: ``('table', 'message')``."""
+
+
+def call_text(name: str, bound: inspect.BoundArguments, *, max_chars: int = MAX_CALL_CHARS) -> CallText:
+    """``weather(origin='JFK', day='2013-01-01')``, what has no text in brief: ``<DataFrame 24x5>``.
+
+    Several arguments are named: a person who decides, and a model that has mixed them up, see which is which. Each
+    has its share of the room, so that none hides those after it.
     """
     positional, named = list(bound.args), dict(bound.kwargs)
     kinds = {bound.signature.parameters[name].kind for name in bound.arguments}
     if len(positional) + len(named) > 1 and not kinds & UNNAMED:
         named = dict(zip(bound.arguments, positional, strict=False)) | named
         positional = []
-    parts = [_shown(value, max_value_chars) for value in positional]
-    parts += [f"{key}={_shown(value, max_value_chars)}" for key, value in named.items()]
-    text = f"{name}({', '.join(parts)})"
-    return text if len(text) <= max_chars else f"{text[: max_chars - 2]}…)"
+    count = len(positional) + len(named)
+    share = max_chars // max(count, 1)
+    shown = [(f"argument {at}", "", written(value, share)) for at, value in enumerate(positional, 1)]
+    shown += [(key, f"{key}=", written(value, share)) for key, value in named.items()]
+    text = f"{name}({', '.join(label + one.text for _, label, one in shown)})"
+    return CallText(text=text, in_brief=tuple(key for key, _, one in shown if not one.is_whole))
 
 
 def parse_call(tool: Tool, text: str) -> inspect.BoundArguments:
@@ -87,9 +115,11 @@ def parse_call(tool: Tool, text: str) -> inspect.BoundArguments:
         call = ast.parse(text.strip(), mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != tool.name:
             raise ArgumentError(f"{text[:80]!r} is no call of {tool.name}")
-        args = [ast.literal_eval(argument) for argument in call.args]
-        kwargs = {keyword.arg or "": ast.literal_eval(keyword.value) for keyword in call.keywords}
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
+        args = [_value(argument) for argument in call.args]
+        kwargs = {keyword.arg or "": _value(keyword.value) for keyword in call.keywords}
+    except ArgumentError:
+        raise
+    except (SyntaxError, ValueError, TypeError, ArithmeticError, RecursionError, MemoryError) as problem:
         raise ArgumentError(f"{text[:80]!r} is no call with plain values ({problem})") from None
     try:
         bound = tool.signature.bind(*args, **kwargs)
@@ -98,43 +128,40 @@ def parse_call(tool: Tool, text: str) -> inspect.BoundArguments:
     return bind(tool, bound.arguments)
 
 
-def brief(value: object) -> str:
-    """``DataFrame 24x5``, ``list of 3``, ``'JFK'``: what a value is, for the record."""
-    shape = getattr(value, "shape", None)
-    if isinstance(shape, tuple) and shape:
-        return f"{type(value).__name__} {'x'.join(map(str, shape))}"
-    if isinstance(value, list | tuple | set | frozenset | dict):
-        text = repr(value) if len(value) <= 10 else ""
-        return text if 0 < len(text) <= MAX_VALUE_CHARS else f"{type(value).__name__} of {len(value)}"
-    text = repr(value) if _is_plain(value) else type(value).__name__
-    return text if len(text) <= MAX_VALUE_CHARS else f"{text[: MAX_VALUE_CHARS - 1]}…"
+def _check_further(tool: Tool, arguments: Mapping[str, Any]) -> None:
+    """Those of `*args` and `**kwargs`: not without end, and names are words, since a question has them as they are.
+
+    Raises ArgumentError.
+    """
+    for parameter in tool.signature.parameters.values():
+        given = arguments.get(parameter.name)
+        if parameter.kind not in VARIADIC or given is None:
+            continue
+        is_named = parameter.kind is inspect.Parameter.VAR_KEYWORD
+        if not isinstance(given, Mapping if is_named else Sequence) or len(given) > MAX_FURTHER:
+            raise ArgumentError(f"{tool.name}: {parameter} are at most {MAX_FURTHER} arguments")
+        wrong = [name for name in given if is_named and not _is_name(name)]
+        if wrong:
+            raise ArgumentError(f"{tool.name}: {brief(wrong[0])} is no name of an argument")
 
 
-def of_python(value: Any) -> Any:
-    """A single number or text of NumPy as the one of Python; all else as it is."""
-    item = getattr(value, "item", None)
-    is_scalar = type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0
-    return item() if is_scalar and callable(item) else value
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and len(name) <= MAX_NAME_CHARS and name.isidentifier()
 
 
-def _shown(value: object, max_chars: int) -> str:
-    if _is_plain(value) or isinstance(value, list | tuple | set | dict):
-        text = repr(value)
-        if len(text) <= max_chars and _is_literal(text):
-            return text
-    return f"<{brief(value)}>"
-
-
-def _is_plain(value: object) -> bool:
-    return value is None or isinstance(value, bool | int | float | str | datetime.date | datetime.timedelta)
-
-
-def _is_literal(text: str) -> bool:
-    try:
-        ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return False
-    return True
+def _value(node: ast.expr) -> Any:
+    """Of a literal, or of what `written` writes; ValueError and the like for all else."""
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        kind = {ast.List: list, ast.Tuple: tuple, ast.Set: set}[type(node)]
+        return kind([_value(item) for item in node.elts])
+    if isinstance(node, ast.Dict):
+        return {_value(key): _value(value) for key, value in zip(node.keys, node.values, strict=True) if key}
+    if isinstance(node, ast.Name) and node.id in CONSTANTS:
+        return CONSTANTS[node.id]
+    if isinstance(node, ast.Call) and (made := CONSTRUCTORS.get(ast.unparse(node.func))) is not None:
+        named = {keyword.arg or "": _value(keyword.value) for keyword in node.keywords}
+        return made(*map(_value, node.args), **named)
+    return ast.literal_eval(node)
 
 
 def _fitted(tool: str, name: str, value: Any, hint: Any) -> Any:

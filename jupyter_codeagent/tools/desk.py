@@ -17,13 +17,14 @@ from typing import Any, Protocol, TypeVar
 from jupyter_codeagent.errors import RejectedDataError, VariableError
 from jupyter_codeagent.sandbox.protocol import CallingRunner
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
-from jupyter_codeagent.tools.arguments import ArgumentError, bind, brief, call_text, parse_call
+from jupyter_codeagent.tools.arguments import ArgumentError, bind, call_text, parse_call
 from jupyter_codeagent.tools.ending import ended_by_signals, ended_in_time
 from jupyter_codeagent.tools.faults import denied, explained
 from jupyter_codeagent.tools.recorded import MAX_BYTES, MAX_TEXT_CHARS, recorded, restored
 from jupyter_codeagent.tools.records import PLAIN, folded, unfolded
 from jupyter_codeagent.tools.tool import VARIADIC, Tool
 from jupyter_codeagent.tools.undoing import DoneCall
+from jupyter_codeagent.tools.written import brief
 from jupyter_codeagent.transfer.unpack import unpack
 from jupyter_codeagent.values import (
     CopiedVariable,
@@ -260,14 +261,15 @@ class CallDesk:
 
     def _proposal(self, tool: Tool, bound: inspect.BoundArguments, request: CallRequest) -> Proposal:
         at = f"line {request.line} of the program calls" if request.line is not None else "the program calls"
-        code = call_text(tool.name, bound, max_chars=PROPOSED_CHARS, max_value_chars=PROPOSED_CHARS)
+        code = call_text(tool.name, bound, max_chars=PROPOSED_CHARS)
         together = f" It makes {request.together} calls of it in one go." if request.together > 1 else ""
+        in_brief = f" Not shown whole: {', '.join(code.in_brief)}." if code.in_brief else ""
         return Proposal(
             id=uuid.uuid4().hex[:12],
             run_id=self._run_id,
             kind="call",
-            code=code,
-            note=f"{at[:1].upper()}{at[1:]} your function {tool.name}{tool.stub.signature}.{together}",
+            code=code.text,
+            note=f"{at[:1].upper()}{at[1:]} your function {tool.name}{tool.stub.signature}.{together}{in_brief}",
             calls=request.together,
         )
 
@@ -386,7 +388,7 @@ def _made(
 ) -> _Made:
     call = ToolCall(
         tool=tool.name,
-        call=masked(call_text(tool.name, bound), ()),
+        call=masked(call_text(tool.name, bound).text, ()),
         status=status,
         line=request.line,
         result=masked(result, ()),

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+import time
 from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TypeVar
 
 Result = TypeVar("Result")
+RING_AGAIN_S = 5.0
+"""What a signal raises is lost where Python is just in a finalizer."""
 
 
 class _PassedError(BaseException):
@@ -50,15 +53,20 @@ def _raising_signals(timeout_s: float | None) -> Iterator[list[type[BaseExceptio
             raised.append(KeyboardInterrupt if number == signal.SIGINT else _PassedError)
             raise raised[-1]
 
-    before = {number: signal.signal(number, ring) for number in (signal.SIGINT, signal.SIGALRM)}
-    signal.setitimer(signal.ITIMER_REAL, timeout_s or 0)
+    numbers = [signal.SIGINT] if timeout_s is None else [signal.SIGINT, signal.SIGALRM]
+    before = {number: signal.signal(number, ring) for number in numbers}
+    started = time.monotonic()
+    timer = (0.0, 0.0) if timeout_s is None else signal.setitimer(signal.ITIMER_REAL, timeout_s, RING_AGAIN_S)
     try:
         yield raised
     finally:
         is_running = False
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        if timeout_s is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler or signal.SIG_DFL)
+        if timer[0]:  # somebody else's, which goes on
+            signal.setitimer(signal.ITIMER_REAL, max(timer[0] - (time.monotonic() - started), 0.001), timer[1])
 
 
 async def ended_in_time(name: str, timeout_s: float | None, awaited: Awaitable[Result]) -> Result:

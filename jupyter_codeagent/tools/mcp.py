@@ -17,9 +17,9 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.errors import CodeAgentError, UsageError
-from jupyter_codeagent.tools.arguments import of_python
 from jupyter_codeagent.tools.schema import FRAME, Shape, columns_of, returned_keys, safe_name, shape_of
 from jupyter_codeagent.tools.tool import Tool, check_tool_name, tool_of
+from jupyter_codeagent.tools.written import of_python
 from jupyter_codeagent.values import ToolPolicy
 
 if TYPE_CHECKING:
@@ -206,7 +206,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(one) for one in value]
     if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
+        named = {str(key): plain(one) for key, one in value.items()}
+        if len(named) < len(value):
+            raise TypeError("two keys of a dict are the same text: an MCP server would get one of them")
+        return named
     written = getattr(value, "isoformat", None)
     if callable(written):
         return written()

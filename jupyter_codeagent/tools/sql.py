@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -168,14 +169,22 @@ def _only_reads(sql: str) -> None:
 
 
 def _run_duckdb(connection: Any, sql: str, allow_writes: bool) -> Rows:
-    with closing(connection.cursor()) as cursor:
-        cursor.execute(
-            "SET python_enable_replacements = false"
-        )  # of this cursor: `FROM df` is no variable of yours
-        if not allow_writes:
-            _check_duckdb(cursor, sql)
-            cursor.execute("BEGIN TRANSACTION READ ONLY")
-        return _fetched(cursor.execute(sql))
+    """On a thread of its own: DuckDB looks for signals so seldom that a Stop could take a minute."""
+    with closing(connection.cursor()) as cursor, ThreadPoolExecutor(1, "codeagent-duckdb") as thread:
+        running = thread.submit(_query_duckdb, cursor, sql, allow_writes)
+        try:
+            return running.result()
+        except BaseException:
+            cursor.interrupt()
+            raise
+
+
+def _query_duckdb(cursor: Any, sql: str, allow_writes: bool) -> Rows:
+    cursor.execute("SET python_enable_replacements = false")  # of this cursor: `FROM df` is no variable of yours
+    if not allow_writes:
+        _check_duckdb(cursor, sql)
+        cursor.execute("BEGIN TRANSACTION READ ONLY")
+    return _fetched(cursor.execute(sql))
 
 
 def _check_duckdb(cursor: Any, sql: str) -> None:

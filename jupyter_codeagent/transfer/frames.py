@@ -40,7 +40,7 @@ def read_side_car(meta: Any) -> SideCar:
     return SideCar(
         form=_text(meta.get("form")),
         rows=_whole(meta.get("rows")),
-        labels=tuple(_hashable(decode(label, 0)) for label in _items(meta.get("labels"))),
+        labels=tuple(_hashable(decode(label, 0, [])) for label in _items(meta.get("labels"))),
         tags=tuple(_text(tag) for tag in _items(meta.get("tags", []))),
         column_names=_names(meta.get("column_names", [None])),
         many_column_levels=meta.get("many_column_levels") is True,
@@ -260,7 +260,7 @@ def _items(value: Any) -> list[Any]:
 
 def _names(value: Any) -> tuple[Any, ...]:
     """One for each level, of which there is one at least."""
-    names = tuple(decode(name, 0) for name in _items(value))
+    names = tuple(decode(name, 0, []) for name in _items(value))
     if not names:
         raise ValueError("no level has a name")
     return names

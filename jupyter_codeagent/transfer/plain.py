@@ -18,6 +18,8 @@ from jupyter_codeagent.outputs.interactive import is_deeper
 from jupyter_codeagent.transfer.sparse import build_masked, build_objects, build_sparse
 
 MAX_DEPTH = 60
+TAKEN = object()
+"""In place of a part that has found its place."""
 MAX_SAME_HASH = 50
 """Keys made to collide take time that grows with their square; those that meet by chance are a handful."""
 MAX_HEX = 100_000
@@ -58,12 +60,12 @@ def decode_plain(text: str) -> Any:
 def decode_value(encoded: Any, parts: Sequence[Any]) -> Any:
     """The value, with `parts` in the places that refer to them. Raises RejectedDataError."""
     try:
-        return decode(encoded, 0, parts)
+        return decode(encoded, 0, list(parts))
     except INVALID as problem:
         raise RejectedDataError(f"A value from the sandbox is not what it says: {problem}"[:300]) from problem
 
 
-def decode(encoded: Any, depth: int, parts: Sequence[Any] = ()) -> Any:
+def decode(encoded: Any, depth: int, parts: list[Any]) -> Any:
     """One value; raises one of `INVALID` for what `inside.plain` would not have written."""
     if depth > MAX_DEPTH:
         raise ValueError(f"nested deeper than {MAX_DEPTH}")
@@ -106,10 +108,14 @@ def _distinct(keys: list[Any]) -> list[Any]:
     return keys
 
 
-def _part(content: Any, parts: Sequence[Any]) -> Any:
+def _part(content: Any, parts: list[Any]) -> Any:
+    """Each part has one place: referred to again and again, a small message would stand for an endless value."""
     if type(content) is not int or not 0 <= content < len(parts):
         raise ValueError(f"there is no part {str(content)[:20]}")
-    return parts[content]
+    if parts[content] is TAKEN:
+        raise ValueError(f"part {content} is referred to twice")
+    value, parts[content] = parts[content], TAKEN
+    return value
 
 
 def _list(content: Any, length: int | None = None) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import inspect
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.tools.arguments import ArgumentError, bind, brief, call_text, parse_call
+from jupyter_codeagent.tools.arguments import ArgumentError, bind, call_text, parse_call
 from jupyter_codeagent.tools.tool import Tool, tool_of
 
 
@@ -65,14 +66,21 @@ def more(a: Any, **rest: Any) -> None: ...
 
 MORE = tool_of(more)
 PLAIN = st.none() | st.booleans() | st.integers() | st.text(max_size=20) | st.floats(allow_nan=False)
+TIMES = st.dates() | st.datetimes() | st.times() | st.timedeltas()
+EXACT = PLAIN | TIMES | st.decimals(allow_nan=False) | st.fractions() | st.uuids() | st.binary(max_size=9)
+VALUES = st.recursive(
+    EXACT,
+    lambda inner: st.lists(inner, max_size=3) | st.tuples(inner, inner) | st.dictionaries(EXACT, inner, max_size=2),
+    max_leaves=6,
+)
 
 
-@given(st.dictionaries(st.sampled_from(["b", "c", "d"]), PLAIN | st.lists(PLAIN, max_size=3), max_size=3), PLAIN)
+@given(st.dictionaries(st.sampled_from(["b", "c", "d"]), VALUES, max_size=3), VALUES)
 def test_a_call_written_as_python_is_the_same_call_when_it_is_read_again(rest: dict[str, Any], a: Any) -> None:
     bound = MORE.signature.bind(a, **rest)
-    text = call_text("more", bound, max_chars=10_000, max_value_chars=10_000)
-    if "<" not in text:  # infinity has no literal
-        assert parse_call(MORE, text).arguments == bound.arguments
+    shown = call_text("more", bound, max_chars=100_000)
+    assert shown.in_brief == ()
+    assert parse_call(MORE, shown.text).arguments == bound.arguments
 
 
 @pytest.mark.parametrize(
@@ -96,27 +104,39 @@ def test_a_changed_call_with_anything_but_plain_values_is_refused_and_nothing_of
         parse_call(FORECAST, text)
 
 
+def test_a_call_shows_each_value_or_says_which_it_does_not_show_whole() -> None:
+    recipients = [*(f"{name}@x.org" for name in "abcdefghijk"), datetime.date(2013, 1, 1)]
+    bound = MORE.signature.bind(np.int64(7), b=recipients, c=pd.DataFrame({"a": [1]}), d=Decimal("1.50"))
+    shown = call_text("more", bound, max_chars=2000)
+    assert shown.text.startswith("more(a=7, b=['a@x.org', 'b@x.org', ")
+    assert "'k@x.org', datetime.date(2013, 1, 1)], c=<DataFrame 1x1>, d=Decimal('1.50'))" in shown.text
+    assert shown.in_brief == ("c",)
+
+
+def test_a_long_value_hides_neither_its_end_nor_the_arguments_after_it() -> None:
+    bound = MORE.signature.bind("x" * 19_990 + ",evil@example.org", b="pay 1000")
+    shown = call_text("more", bound, max_chars=20_000)
+    assert "text of 20,007: 'xxx" in shown.text
+    assert shown.text.endswith(",evil@example.org'>, b='pay 1000')")
+    assert shown.in_brief == ("a",)
+    assert len(call_text("more", MORE.signature.bind(1, **{f"k{n}": "y" * 1000 for n in range(9)})).text) < 1000
+
+
 @pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (pd.DataFrame({"a": [1, 2]}), "DataFrame 2x1"),
-        (np.zeros(3), "ndarray 3"),
-        ([1, 2], "[1, 2]"),
-        (list(range(50)), "list of 50"),
-        ({"a": 1}, "{'a': 1}"),
-        ("x" * 500, "'" + "x" * 118 + "…"),
-        (None, "None"),
-        (object(), "object"),
-    ],
+    "name", ["text='fine')\n# ", "\u202eevil", "", "a b", 7, 10**5000, "x" * 200], ids=lambda name: str(type(name))
 )
-def test_a_value_is_recorded_in_brief(value: object, text: str) -> None:
-    assert brief(value) == text
+def test_further_arguments_have_names_that_stand_in_a_question_as_they_are(name: Any) -> None:
+    with pytest.raises(ArgumentError, match="is no name of an argument"):
+        bind(MORE, {"a": 1, "rest": {name: 2}})
 
 
-def test_an_argument_that_is_no_literal_is_named_by_its_kind_and_a_long_call_is_cut() -> None:
-    bound = MORE.signature.bind(pd.DataFrame({"a": [1]}), b="x" * 1000)
-    assert call_text("more", bound) == "more(a=<DataFrame 1x1>, b=<'" + "x" * 118 + "…>)"
-    assert len(call_text("more", MORE.signature.bind(1, **{f"k{n}": "y" * 100 for n in range(30)}))) == 500
+def test_further_arguments_are_not_without_end() -> None:
+    with pytest.raises(ArgumentError, match="at most 100"):
+        bind(FORECAST, {"place": "JFK", "tags": ["x"] * 101})
+    with pytest.raises(ArgumentError, match="at most 100"):
+        bind(MORE, {"a": 1, "rest": {f"k{n}": 1 for n in range(101)}})
+    with pytest.raises(ArgumentError):
+        bind(MORE, {"a": 1, "rest": "abc"})
 
 
 def test_annotations_that_stand_for_nothing_check_nothing() -> None:

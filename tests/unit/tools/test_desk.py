@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -265,6 +267,21 @@ def test_a_forged_call_is_refused_and_nothing_is_called(name: str, packed: Packe
     assert (answer.ename, made) == (ename, [])
     assert desk.calls[0].status == "refused"
     assert desk.of_run == ()
+
+
+def test_a_question_says_which_arguments_it_does_not_show_whole() -> None:
+    tool = tool_of(lambda to, table, amount: None, name="pay")
+    people = People(NO, NO)
+    desk = desk_of(tool, people=people)
+    answers(
+        desk,
+        request("pay", to="ada", table=pd.DataFrame({"a": [1]}), amount=np.int64(10)),
+        request("pay", number=2, to="ada", table=[datetime.date(2013, 1, 1)], amount=Decimal("9.5")),
+    )
+    assert people.asked[0].code == "pay(to='ada', table=<DataFrame 1x1>, amount=10)"
+    assert people.asked[0].note.endswith("Not shown whole: table.")
+    assert people.asked[1].code == "pay(to='ada', table=[datetime.date(2013, 1, 1)], amount=Decimal('9.5'))"
+    assert "Not shown" not in people.asked[1].note
 
 
 def test_what_looks_secret_in_arguments_and_results_is_not_in_the_record() -> None:

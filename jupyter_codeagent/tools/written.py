@@ -1,0 +1,180 @@
+"""Values as text for people: Python where that says all of them, in brief where it would not; never long.
+
+Values may come from code in the sandbox, which can make small ones with an endless text: nothing is written first
+and cut then.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import fractions
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+MAX_VALUE_CHARS = 120
+MAX_DEPTH = 20
+MAX_BITS = 3000
+"""Of a whole number with all its digits."""
+END_CHARS = 200
+"""Of a text that is cut: its end is shown, where a long one hides it."""
+EXACT = (
+    datetime.date,
+    datetime.datetime,
+    datetime.time,
+    datetime.timedelta,
+    decimal.Decimal,
+    fractions.Fraction,
+    uuid.UUID,
+    complex,
+)
+"""Their `repr` is short and is Python."""
+PANDAS_SCALARS = frozenset({"Timestamp", "Timedelta", "Period", "NaTType", "NAType", "Interval"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """A value as text."""
+
+    text: str
+    is_whole: bool
+    """Whether it says all of the value."""
+
+
+def written(value: object, max_chars: int = MAX_VALUE_CHARS) -> Written:
+    """``'JFK'``, ``[1, Decimal('2.5')]``; in brief ``<DataFrame 24x5>``, ``<text of 30,000: 'Dear' … 'ada'>``."""
+    writer = _Writer(max_chars)
+    try:
+        writer.write(value, 0)
+    except _InBriefError:
+        return Written(text=f"<{_kind(value, max_chars)}>", is_whole=False)
+    return Written(text="".join(writer.parts), is_whole=True)
+
+
+def brief(value: object) -> str:
+    """``DataFrame 24x5``, ``list of 3``, ``'JFK'``: what a value is, for the record."""
+    found = written(value)
+    return found.text if found.is_whole else found.text[1:-1]
+
+
+def of_python(value: Any) -> Any:
+    """A single number or text of NumPy as the one of Python; all else as it is."""
+    item = getattr(value, "item", None)
+    is_scalar = type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0
+    return item() if is_scalar and callable(item) else value
+
+
+class _InBriefError(Exception):
+    """There is no text for the whole value within its limits."""
+
+
+class _Writer:
+    def __init__(self, max_chars: int) -> None:
+        self.parts: list[str] = []
+        self._left = max_chars
+
+    def write(self, value: object, depth: int) -> None:
+        kind = type(value)
+        if kind.__module__ == "numpy":
+            value = of_python(value)
+            kind = type(value)
+        if depth > MAX_DEPTH:
+            raise _InBriefError
+        if kind in CONTAINERS:
+            CONTAINERS[kind](self, value, depth)
+        else:
+            self.add(_scalar(value, self._left))
+
+    def add(self, text: str) -> None:
+        self._left -= len(text)
+        if self._left < 0:
+            raise _InBriefError
+        self.parts.append(text)
+
+    def items(self, values: Iterable[object], depth: int) -> None:
+        for at, item in enumerate(values):
+            if at:
+                self.add(", ")
+            self.write(item, depth + 1)
+
+
+def _list(writer: _Writer, value: Any, depth: int) -> None:
+    writer.add("[")
+    writer.items(value, depth)
+    writer.add("]")
+
+
+def _tuple(writer: _Writer, value: Any, depth: int) -> None:
+    writer.add("(")
+    writer.items(value, depth)
+    writer.add(",)" if len(value) == 1 else ")")
+
+
+def _set(writer: _Writer, value: Any, depth: int) -> None:
+    if not value:
+        writer.add("set()")
+        return
+    writer.add("{")
+    writer.items(value, depth)
+    writer.add("}")
+
+
+def _frozenset(writer: _Writer, value: Any, depth: int) -> None:
+    writer.add("frozenset(")
+    _list(writer, value, depth)
+    writer.add(")")
+
+
+def _dict(writer: _Writer, value: Any, depth: int) -> None:
+    writer.add("{")
+    for at, (key, item) in enumerate(value.items()):
+        if at:
+            writer.add(", ")
+        writer.write(key, depth + 1)
+        writer.add(": ")
+        writer.write(item, depth + 1)
+    writer.add("}")
+
+
+CONTAINERS: dict[type, Callable[[_Writer, Any, int], None]] = {
+    list: _list,
+    tuple: _tuple,
+    set: _set,
+    frozenset: _frozenset,
+    dict: _dict,
+}
+
+
+def _scalar(value: object, max_chars: int) -> str:
+    kind = type(value)
+    if value is None or kind in (bool, float):
+        return repr(value)
+    if isinstance(value, int) and kind is int and value.bit_length() <= MAX_BITS:
+        return repr(value)
+    if isinstance(value, str | bytes) and kind in (str, bytes) and len(value) <= max_chars:
+        return repr(value)
+    if kind in EXACT or (kind.__module__.partition(".")[0] == "pandas" and kind.__name__ in PANDAS_SCALARS):
+        return repr(value)
+    raise _InBriefError
+
+
+def _kind(value: object, max_chars: int) -> str:
+    """What it is and how much of it there is."""
+    name = type(value).__name__
+    if type(value) is str:
+        shown = max(max_chars - 2 * END_CHARS, max_chars // 2)
+        end = repr(value[-min(END_CHARS, max_chars // 4) :])
+        return f"text of {len(value):,}: {repr(value[:shown])[: shown + 2]} … {end}"
+    if type(value) is int:
+        return f"int of {value.bit_length():,} bits"
+    try:
+        shape = getattr(value, "shape", None)
+        if isinstance(shape, tuple) and shape:
+            return f"{name} {'x'.join(map(str, shape))}"
+        if isinstance(value, list | tuple | set | frozenset | dict | bytes):
+            return f"{name} of {len(value):,}"
+    except Exception:  # noqa: BLE001  (code of the value's own class: its name has to do)
+        return name
+    return name
