@@ -46,7 +46,7 @@ lab: $(VENV)/.demo weights
 		$(if $(filter 0,$(shell id -u)),--allow-root)
 
 test: $(VENV)/.test weights
-	.ci/install-system-packages chromium fonts-dejavu-core bubblewrap
+	.ci/install-system-packages chromium fonts-dejavu-core bubblewrap $(if $(CI),mariadb-server postgresql)
 	trap 'jupyter codeagent models stop >/dev/null' EXIT; \
 	MAKE=$(MAKE) .ci/test
 

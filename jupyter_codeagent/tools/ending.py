@@ -34,7 +34,7 @@ def ended_by_signals(name: str, timeout_s: float | None) -> Iterator[None]:
         try:
             yield
         except BaseException as problem:
-            if _PassedError in raised:
+            if _PassedError in raised and KeyboardInterrupt not in raised:
                 raise TimeoutError(_too_long(name, timeout_s)) from problem
             if not raised:
                 raise

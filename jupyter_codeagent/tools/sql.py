@@ -8,9 +8,11 @@ For other databases it cannot be held, so the user has to allow writes, and is a
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.errors import UsageError
@@ -38,6 +40,8 @@ POSTGRESQL_READS_FILES = (
     "SELECT rolsuper OR pg_has_role(current_user, 'pg_read_server_files', 'member') "
     "OR pg_has_role(current_user, 'pg_execute_server_program', 'member') FROM pg_roles WHERE rolname = current_user"
 )
+STREAMED = ("SELECT", "WITH", "VALUES", "TABLE")
+"""First words of what a server-side cursor can be of."""
 SIGNALS_EVERY = 100_000
 """Steps of SQLite, some milliseconds, after which Python looks whether the query is to end."""
 SHARED_POOLS = frozenset({"SingletonThreadPool", "StaticPool"})
@@ -84,7 +88,7 @@ def sql_tool(
     """
     if allow_writes and policy == "auto":
         raise UsageError("sql_tool: with allow_writes=True each query is asked for; policy='auto' is for reading.")
-    run, tables = _driver(connection, policy, allow_writes=allow_writes)
+    run, tables = _driver(connection, policy, allow_writes=allow_writes, timeout_s=timeout_s)
 
     def query(sql: str) -> pd.DataFrame:
         import pandas as pd
@@ -101,7 +105,7 @@ def sql_tool(
     return query
 
 
-def _driver(connection: Any, policy: ToolPolicy, *, allow_writes: bool) -> tuple[Run, str]:
+def _driver(connection: Any, policy: ToolPolicy, *, allow_writes: bool, timeout_s: float | None) -> tuple[Run, str]:
     """How a statement runs, and the tables in words."""
     kinds = {f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(connection).__mro__}
     if "sqlite3.Connection" in kinds:
@@ -112,7 +116,7 @@ def _driver(connection: Any, policy: ToolPolicy, *, allow_writes: bool) -> tuple
         _check_engine(connection, allow_writes=allow_writes)
         if policy == "auto":
             _check_rights(connection)
-        run, tables = _run_engine, _engine_tables
+        run, tables = partial(_run_engine, timeout_s=timeout_s), _engine_tables
     else:
         raise UsageError(
             f"sql_tool: a {type(connection).__name__} is neither a SQLAlchemy engine nor a DuckDB or sqlite3 "
@@ -160,9 +164,13 @@ def _sqlite_tables(connection: Any) -> Iterator[tuple[str, Sequence[str]]]:
 
 def _only_reads(sql: str) -> None:
     """Whether the first word is one of those that read: for settings, which no read-only mode refuses."""
-    first = sql.lstrip(" \t\r\n(").partition(" ")[0].split("\n")[0].rstrip(";(*").upper()
-    if first not in ("SELECT", "WITH", "VALUES", "EXPLAIN", "SHOW", "DESCRIBE", "TABLE"):
+    first = _first_word(sql)
+    if first not in (*STREAMED, "EXPLAIN", "SHOW", "DESCRIBE"):
         raise PermissionError(f"only queries are allowed here, not {first[:20] or 'an empty statement'}")
+
+
+def _first_word(sql: str) -> str:
+    return sql.lstrip(" \t\r\n(").partition(" ")[0].split("\n")[0].rstrip(";(*").upper()
 
 
 # --- DuckDB -------------------------------------------------------------------------------------------
@@ -292,11 +300,13 @@ def _check_rights(engine: Any) -> None:
         )
 
 
-def _run_engine(connection: Any, sql: str, allow_writes: bool) -> Rows:
+def _run_engine(connection: Any, sql: str, allow_writes: bool, timeout_s: float | None) -> Rows:
     """In a transaction of its own, which is rolled back unless writes are allowed."""
     with connection.connect() as opened:
+        if connection.dialect.name == "postgresql" and timeout_s is not None:  # psycopg2 hears no signal meanwhile
+            opened.exec_driver_sql(f"SET LOCAL statement_timeout = {math.ceil(timeout_s * 1000)}")
         if allow_writes:
-            rows = _fetched(opened.exec_driver_sql(sql).cursor)
+            rows = _of_result(opened.exec_driver_sql(sql))
             opened.commit()
             return rows
         _only_reads(sql)
@@ -306,9 +316,15 @@ def _run_engine(connection: Any, sql: str, allow_writes: bool) -> Rows:
             raise PermissionError("one statement is allowed here, without a semicolon in it")
         opened.exec_driver_sql(READ_ONLY_TRANSACTION[connection.dialect.name])
         # Rows come as they are fetched: a driver would else hold all of them before there is a limit.
-        rows = _fetched(opened.execution_options(stream_results=True).exec_driver_sql(sql).cursor)
+        streamed = opened.execution_options(stream_results=_first_word(sql) in STREAMED)
+        rows = _of_result(streamed.exec_driver_sql(sql))
         opened.rollback()
         return rows
+
+
+def _of_result(result: Any) -> Rows:
+    with closing(result):
+        return (tuple(result.keys()), _portions(result)) if result.returns_rows else ((), ())
 
 
 def _engine_tables(connection: Any) -> Iterator[tuple[str, Sequence[str]]]:
@@ -320,15 +336,20 @@ def _engine_tables(connection: Any) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _fetched(cursor: Any) -> Rows:
-    """One row more than is allowed tells that there are more; nothing for a statement without rows.
+    """Nothing for a statement without rows."""
+    if cursor.description is None:
+        return (), ()
+    return [column[0] for column in cursor.description], _portions(cursor)
+
+
+def _portions(cursor: Any) -> list[tuple[Any, ...]]:
+    """One row more than is allowed tells that there are more.
 
     Raises
     ------
     ValueError
         The values together are too large to be held here.
     """
-    if cursor is None or cursor.description is None:
-        return (), ()
     rows: list[tuple[Any, ...]] = []
     size_bytes = 0
     while len(rows) <= MAX_ROWS and (portion := cursor.fetchmany(ROWS_AT_ONCE)):
@@ -336,7 +357,7 @@ def _fetched(cursor: Any) -> Rows:
         size_bytes += sum(_size_bytes(value) for row in portion for value in row)
         if size_bytes > MAX_BYTES:
             raise ValueError(f"more than {MAX_BYTES >> 20} MiB: aggregate, filter or choose columns in the query")
-    return [column[0] for column in cursor.description], rows
+    return rows
 
 
 def _size_bytes(value: object) -> int:

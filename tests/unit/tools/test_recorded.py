@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from transfer_equality import assert_same
 
 from jupyter_codeagent.errors import RejectedDataError
 from jupyter_codeagent.tools.recorded import MAX_BYTES, recorded, restored
-from tests.transfer_equality import assert_same
 
 EXACT = {
     "none": None,

@@ -1,0 +1,141 @@
+"""Real database servers for tests: own directories, a socket instead of a port, ended with what they started."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy
+
+START_S = 60
+POSTGRESQL = "/usr/lib/postgresql/*/bin"
+OWNER = "codeagent_owner"
+READER = "codeagent_reader"
+STATEMENTS = (
+    "CREATE TABLE trips (city VARCHAR(20), n INTEGER)",
+    "INSERT INTO trips VALUES ('Oslo', 1), ('Rome', 2), ('Oslo', 4)",
+)
+URLS = {
+    "postgresql+psycopg": "postgresql+psycopg://{user}@/postgres?host={folder}",
+    "postgresql+psycopg2": "postgresql+psycopg2://{user}@/postgres?host={folder}",
+    "mariadb+pymysql": "mariadb+pymysql://{user}@localhost/test?unix_socket={folder}/socket",
+}
+"""By driver."""
+
+
+def missing_servers() -> str:
+    """Debian packages; empty where all are there."""
+    wanted = {
+        "postgresql": list(Path("/").glob(POSTGRESQL[1:])),
+        "mariadb-server": shutil.which("mariadb-install-db"),
+    }
+    return ", ".join(package for package, found in wanted.items() if not found)
+
+
+@contextmanager
+def postgresql() -> Iterator[Path]:
+    """The folder of its socket. Superuser `OWNER`, and `READER` who may only read tables."""
+    programs = sorted(Path("/").glob(POSTGRESQL[1:]))[-1]
+    with _folder("postgres") as (folder, user):
+        data = folder / "data"
+        _call([str(programs / "initdb"), "-D", str(data), "-A", "trust", "-U", OWNER], user, folder)
+        command = [str(programs / "postgres"), "-D", str(data), "-k", str(folder), "-c", "listen_addresses="]
+        with _running(command, user, folder, "postgresql+psycopg", OWNER) as opened:
+            for statement in (*STATEMENTS, f"CREATE ROLE {READER} LOGIN", f"GRANT SELECT ON trips TO {READER}"):
+                opened.exec_driver_sql(statement)
+            opened.exec_driver_sql(f"CREATE SEQUENCE numbers; GRANT ALL ON numbers TO {READER}")
+            opened.commit()
+            opened.close()
+            yield folder
+
+
+@contextmanager
+def mariadb() -> Iterator[Path]:
+    """The folder of its socket. `root` with all rights, and `READER` who may do all with the tables of `test`."""
+    with _folder("mysql") as (folder, user):
+        data = folder / "data"
+        install = [
+            "mariadb-install-db",
+            "--no-defaults",
+            f"--datadir={data}",
+            "--auth-root-authentication-method=normal",
+        ]
+        _call(install, user, folder)
+        command = [
+            "mariadbd",
+            "--no-defaults",
+            f"--datadir={data}",
+            f"--socket={folder}/socket",
+            "--skip-networking",
+        ]
+        with _running(command, user, folder, "mariadb+pymysql", "root") as opened:
+            rights = (f"CREATE USER {READER}@localhost", f"GRANT ALL ON test.* TO {READER}@localhost")
+            for statement in (*STATEMENTS, *rights):
+                opened.exec_driver_sql(statement)
+            opened.commit()
+            opened.close()
+            yield folder
+
+
+def engine_of(driver: str, folder: Path, user: str) -> sqlalchemy.Engine:
+    return sqlalchemy.create_engine(URLS[driver].format(user=user, folder=folder))
+
+
+@contextmanager
+def _folder(owner: str) -> Iterator[tuple[Path, str | None]]:
+    """A directory of its own, and who runs the server: not root, as which these servers do not start."""
+    folder = Path(tempfile.mkdtemp(prefix="codeagent-db-"))
+    user = owner if os.getuid() == 0 else None
+    try:
+        if user is not None:
+            found = pwd.getpwnam(user)
+            os.chown(folder, found.pw_uid, found.pw_gid)
+        yield folder, user
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _call(command: Sequence[str], user: str | None, folder: Path) -> None:
+    done = subprocess.run(
+        command, user=user, cwd=folder, env=_environment(), capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
+
+
+@contextmanager
+def _running(command: Sequence[str], user: str | None, folder: Path, driver: str, who: str) -> Iterator[Any]:
+    log = (folder / "log").open("wb")
+    with subprocess.Popen(command, user=user, cwd=folder, env=_environment(), stdout=log, stderr=log) as server:
+        try:
+            yield _connected(server, engine_of(driver, folder, who), folder)
+        finally:
+            server.terminate()
+            try:
+                server.wait(20)  # a smart shutdown waits for connections that pools still hold
+            except subprocess.TimeoutExpired:
+                server.kill()
+            log.close()
+
+
+def _connected(server: subprocess.Popen[bytes], engine: sqlalchemy.Engine, folder: Path) -> sqlalchemy.Connection:
+    deadline = time.monotonic() + START_S
+    while True:
+        try:
+            return engine.connect()
+        except sqlalchemy.exc.OperationalError:
+            text = (folder / "log").read_text()[-2000:]
+            assert server.poll() is None, text
+            assert time.monotonic() < deadline, text
+            time.sleep(0.2)
+
+
+def _environment() -> dict[str, str]:
+    return {"PATH": os.environ["PATH"] + ":/usr/sbin", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
