@@ -70,6 +70,7 @@ from jupyter_codeagent.sidecar import Sidecar
 from jupyter_codeagent.subquestions import NAME as ASK_MODEL
 from jupyter_codeagent.subquestions import SubQuestions, offered
 from jupyter_codeagent.tools.desk import CallDesk, Limits, ToolRunner
+from jupyter_codeagent.tools.grants import Grants
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.servers import McpServers, merged
 from jupyter_codeagent.tools.told import (
@@ -128,7 +129,7 @@ class AgentSession:
         self.subquestions = SubQuestions(
             settings=self.settings, models=self.models, withheld=self._withheld, run=self.background.run
         )
-        self._granted_tools: set[str] = set()
+        self.grants = Grants()
         self._desk: CallDesk | None = None
         self._done_calls: dict[str, list[DoneCall]] = {}
         """By run, oldest first: what `undo_calls` can take back."""
@@ -432,6 +433,7 @@ class AgentSession:
         """Raises UsageError."""
         tool = self.tools.tools().get(name)
         self.tools.remove(name)
+        self.grants.remove(name)
         if tool is not None and name == ASK_MODEL:
             self.live.unbind([tool.function])
 
@@ -457,7 +459,7 @@ class AgentSession:
             prepared.tools,
             run_id=run.id,
             decide=decide,
-            granted=self._granted_tools,
+            grants=self.grants,
             on_main_thread=self.background.on_main_thread,
             spool=self.sidecar.spool,
             limits=Limits(
@@ -666,8 +668,9 @@ class AgentSession:
         return task is not None
 
     def reset(self) -> None:
-        """Forget the conversation and the sandbox's variables."""
+        """Forget the conversation, the sandbox's variables and the yeses to calls."""
         self.book.forget_conversation()
+        self.grants.clear()
         self._reset_sandbox()
 
     def _reset_sandbox(self) -> None:

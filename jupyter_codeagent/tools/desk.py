@@ -20,6 +20,7 @@ from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.arguments import ArgumentError, bind, call_text, parse_call
 from jupyter_codeagent.tools.ending import ended_by_signals, ended_in_time
 from jupyter_codeagent.tools.faults import denied, explained
+from jupyter_codeagent.tools.grants import Grants
 from jupyter_codeagent.tools.recorded import MAX_BYTES, MAX_TEXT_CHARS, recorded, restored
 from jupyter_codeagent.tools.records import PLAIN, folded, unfolded
 from jupyter_codeagent.tools.tool import VARIADIC, Tool
@@ -94,20 +95,20 @@ class CallDesk:
         *,
         run_id: str,
         decide: Callable[[Proposal], Awaitable[Decision]],
-        granted: set[str],
+        grants: Grants,
         on_main_thread: MainThread,
         spool: Spool,
         limits: Limits,
         recorded: Sequence[ToolCall] = (),
     ) -> None:
-        """`granted` are tools whose calls got a yes for the whole notebook; more are added to it.
+        """`grants` are yeses for all calls in the notebook; more are added to it.
 
         `recorded` are the calls of the run that is replayed.
         """
         self._tools = tools
         self._run_id = run_id
         self._decide = decide
-        self._granted = granted
+        self._grants = grants
         self._on_main_thread = on_main_thread
         self._spool = spool
         self._limits = limits
@@ -238,9 +239,10 @@ class CallDesk:
         if tool.stub.policy == "deny":
             reason = f"the user does not let code call {tool.name}"
             return _made(tool, bound, request, "denied", denied(reason), result=reason)
-        if tool.stub.policy == "ask" and tool.name not in self._granted and self._allowed[tool.name]:
+        is_asked = tool.stub.policy == "ask" and not self._grants.has(tool)
+        if is_asked and self._allowed[tool.name]:
             self._allowed[tool.name] -= 1
-        elif tool.stub.policy == "ask" and tool.name not in self._granted:
+        elif is_asked:
             decision = await self._decide(self._proposal(tool, bound, request))
             decided_by = decision.decided_by
             if decision.action == "reject":
@@ -249,7 +251,7 @@ class CallDesk:
                 )
                 return _made(tool, bound, request, "denied", denied(reason), result=reason, decided_by=decided_by)
             if decision.scope == "notebook":
-                self._granted.add(tool.name)
+                self._grants.add(tool)
             elif decision.scope == "run":
                 self._allowed[tool.name] = decision.calls - 1
             if decision.edited:

@@ -109,7 +109,8 @@ class McpServer:
         for described in listed[:MAX_TOOLS]:
             before, tool = self._known.get(described.name, (None, None))
             if tool is None or before != described or tool.name in tools:
-                tool = self._tool(described, taken=frozenset(tools))
+                changed = self._tool(described, taken=frozenset(tools))
+                tool = _not_looser(changed, tool)
             self._known[described.name] = (described, tool)
             tools[tool.name] = tool
         self.tools = tools
@@ -198,6 +199,13 @@ def policy_of(wanted: ToolPolicy, described: Described) -> ToolPolicy:
     return "ask" if wanted == "auto" and not is_read_only else wanted
 
 
+def _not_looser(tool: Tool, before: Tool | None) -> Tool:
+    """What has once been asked for is asked for until the user adds the server again."""
+    if before is None or before.stub.policy == "auto":
+        return tool
+    return replace(tool, stub=replace(tool.stub, policy=before.stub.policy))
+
+
 def plain(value: Any) -> Any:
     """An argument as JSON takes it. Raises TypeError."""
     value = of_python(value)
@@ -254,16 +262,30 @@ def target_of(words: str) -> tuple[str, ...]:
 
 
 def _check(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    """Raises TypeError with the first thing that is wrong: a call that cannot succeed is not sent."""
-    import jsonschema
+    """Raises TypeError with the first thing that is wrong: a call that cannot succeed is not sent.
 
+    The schema is a foreign program's: what it refers to elsewhere is not fetched, and patterns, which can take for
+    ever, are left to the server.
+    """
+    import jsonschema
+    from jsonschema_specifications import REGISTRY
+    from referencing.exceptions import Unresolvable
+
+    if "patternProperties" in json.dumps(schema):
+        return
+    extend: Any = jsonschema.validators.extend
+    kind = extend(jsonschema.validators.validator_for(schema), {"pattern": _leave_to_the_server})
     try:
-        jsonschema.validate(dict(arguments), dict(schema))
+        jsonschema.validate(dict(arguments), dict(schema), kind, registry=REGISTRY)
     except jsonschema.ValidationError as problem:
         at = "".join(f"[{part!r}]" for part in problem.absolute_path)
-        raise TypeError(f"arguments{at}: {problem.message}"[:300]) from None
-    except jsonschema.SchemaError:
+        raise TypeError(f"arguments{at}: {problem.message[:300]}") from None
+    except (jsonschema.SchemaError, Unresolvable):
         return  # the server's own mistake: it checks what it gets
+
+
+def _leave_to_the_server(*_: object) -> None:
+    """In place of a check of `jsonschema`."""
 
 
 def _returned(schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

@@ -36,9 +36,10 @@ class McpServers:
             raise UsageError(f"{name!r} cannot be the name of a server: take one like a variable's.")
         server = McpServer(name, target, policy, self._run)
         await server.start()
-        if (before := self._servers.pop(name, None)) is not None:
+        before = self._servers.get(name)
+        self._servers[name] = server  # in the same place: which server's function has a name does not change
+        if before is not None:
             await before.stop()
-        self._servers[name] = server
         return server
 
     async def remove(self, name: str) -> None:
@@ -71,9 +72,12 @@ class McpServers:
 
 
 def merged(own: Mapping[str, Tool], servers: Mapping[str, McpServer]) -> dict[str, Tool]:
-    """By name, in the order of names. A server's tool whose name is taken goes by ``server_name``."""
+    """By name, in the order of names. A server's tool whose name is taken goes by ``server_name``.
+
+    Servers that came first keep the names, so that no later one takes over what a name has stood for.
+    """
     found = dict(own)
-    for server_name, server in sorted(servers.items()):
+    for server_name, server in servers.items():
         for name, tool in server.tools.items():
             free = name if name not in found else f"{server_name}_{name}"
             if free not in found:

@@ -214,7 +214,10 @@ def test_a_variable_with_the_name_of_a_tool_is_one_line_before_anything_is_sent(
     assert model_server.requests == []
 
 
-GRANT = "get_ipython().magics_manager.registry['AgentMagics'].session._granted_tools.add('send')"
+GRANT = (
+    "_session = get_ipython().magics_manager.registry['AgentMagics'].session\n"
+    "_session.grants.add(_session.all_tools()['send'])"
+)
 CELL = "%%agent --json --approve auto\nTell ada and bob"
 
 
@@ -252,12 +255,12 @@ def test_a_replay_gives_the_recorded_frame_of_a_query_that_was_asked_for(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
     kernel.run(TOOLS)
-    kernel.run(GRANT.replace("send", "query"))
     kernel.run(
         "import sqlite3\nfrom jupyter_codeagent import sql_tool\n"
         "_database = sqlite3.connect(':memory:')\n_database.execute('CREATE TABLE sales AS SELECT 7411 amount')\n"
         "query = sql_tool(_database)"
     )
+    kernel.run(GRANT.replace("send", "query"))
     model_server.script(code("print(query('SELECT amount FROM sales').amount.sum())"))
     first = as_record(kernel.run(CELL, cell_id="again").text)
     assert "7411" in json.dumps(first["outputs"])

@@ -18,6 +18,7 @@ from jupyter_codeagent.errors import VariableError
 from jupyter_codeagent.inside.send import pack
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.desk import CallDesk, Limits, is_plain
+from jupyter_codeagent.tools.grants import Grants
 from jupyter_codeagent.tools.recorded import restored
 from jupyter_codeagent.tools.tool import Tool, tool_of
 from jupyter_codeagent.values import CopiedVariable, Decision, PackedValue, Proposal, ToolCall, ToolPolicy
@@ -66,7 +67,7 @@ async def directly(call: Callable[[], Any]) -> Any:
 def desk_of(
     *tools: Tool,
     people: People | None = None,
-    granted: set[str] | None = None,
+    grants: Grants | None = None,
     limits: Limits = LIMITS,
     recorded: Sequence[ToolCall] = (),
 ) -> CallDesk:
@@ -74,7 +75,7 @@ def desk_of(
         {tool.name: tool for tool in tools},
         run_id="r1",
         decide=(people or People()).decide,
-        granted=set() if granted is None else granted,
+        grants=grants or Grants(),
         on_main_thread=directly,
         spool=SpoolDouble(),
         limits=limits,
@@ -155,12 +156,22 @@ def test_a_person_may_change_the_arguments() -> None:
 def test_a_yes_for_the_notebook_is_for_this_function_alone() -> None:
     send, _ = recording("send", "ask")
     pay, paid = recording("pay", "ask")
-    granted: set[str] = set()
+    grants = Grants()
     people = People(yes(scope="notebook"), NO)
-    desk = desk_of(send, pay, people=people, granted=granted)
+    desk = desk_of(send, pay, people=people, grants=grants)
     answers(desk, request("send", x=1), request("send", number=2, x=2), request("pay", number=3, x=3))
     assert [proposal.code for proposal in people.asked] == ["send(1)", "pay(3)"]
-    assert (granted, paid) == ({"send"}, [])
+    assert (grants.has(send), grants.has(pay), paid) == (True, False, [])
+
+
+def test_a_yes_for_the_notebook_is_not_for_another_function_under_the_same_name() -> None:
+    first, _ = recording("send", "ask")
+    other, made = recording("send", "ask")
+    grants = Grants()
+    answers(desk_of(first, people=People(yes(scope="notebook")), grants=grants), request("send", x=1))
+    people = People(NO)
+    answers(desk_of(other, people=people, grants=grants), request("send", x=1))
+    assert (len(people.asked), made) == (1, [])
 
 
 def test_a_yes_for_several_calls_is_for_as_many_of_this_function_in_this_run() -> None:
