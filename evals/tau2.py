@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,8 +26,9 @@ from typing import Any, TypeVar
 from tqdm import tqdm
 
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.tools.desk import CallDesk, Limits, ToolRunner
+from jupyter_codeagent.tools.desk import CallDesk, Host, Limits, ToolRunner
 from jupyter_codeagent.tools.faults import explained
+from jupyter_codeagent.tools.grants import Grants
 from jupyter_codeagent.tools.records import unfolded
 from jupyter_codeagent.tools.tool import Tool, tool_of
 from jupyter_codeagent.transfer.spool import Spool
@@ -161,9 +162,8 @@ async def through_the_sandbox(task: GoldenTask, kernel: SandboxKernel, directory
         tools,
         run_id=task.id,
         decide=_yes,
-        granted=set(),
-        on_main_thread=_here,
-        spool=Spool(directory, max_bytes=64 * MIB),
+        grants=Grants(),
+        host=Host(on_main_thread=_here, on_users_loop=_awaited, spool=Spool(directory, max_bytes=64 * MIB)),
         limits=Limits(argument_bytes=MIB, result_bytes=64 * MIB),
     )
     await kernel.offer([tool.stub for tool in tools.values()])
@@ -228,6 +228,10 @@ async def _yes(proposal: Proposal) -> Decision:
 
 async def _here(call: Callable[[], Result]) -> Result:
     return call()
+
+
+async def _awaited(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    return await coroutine
 
 
 def main() -> None:

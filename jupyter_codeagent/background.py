@@ -124,6 +124,10 @@ class Background:
             raise
         return task.result()
 
+    async def run_beside(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """The same from another loop, which goes on meanwhile whatever the coroutine does to this one."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self.loop))
+
     def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         """Submit and wait."""
         return self.wait(self.submit(coroutine))

@@ -11,7 +11,7 @@ from jupyter_codeagent.frontend.messages import ProgressMessage, UsageView
 from jupyter_codeagent.frontend.progress import Part, TextStream
 from jupyter_codeagent.record import call_view, run_view
 from jupyter_codeagent.runbook import RunBook
-from jupyter_codeagent.values import AgentRun, Phase, ToolCall
+from jupyter_codeagent.values import AgentRun, ExecutionResult, Phase, ToolCall
 
 PROGRESS_INTERVAL_S = 0.25
 SHOWN_CALLS = 20
@@ -64,6 +64,13 @@ class RunRecorder:
         """The calls of the present execution so far."""
         self._calls = calls
         self.progress(self.latest.run, self.latest.phase, self.latest.text)
+
+    def begins(self, calls: tuple[ToolCall, ...]) -> None:
+        """The last of them is about to be made: the history knows of it, should the kernel end meanwhile."""
+        run = self.latest.run
+        if run.steps:
+            begun = replace(run.steps[-1], result=ExecutionResult(status="interrupted", calls=calls))
+            self._book.write(replace(run, steps=(*run.steps[:-1], begun)))
 
     def _send(self, link: PanelLink) -> None:
         if self._later is not None:

@@ -109,6 +109,12 @@ class RunBook:
             return known[0]
         return self.history.load(run_id)
 
+    def of_same_cell(self, run_id: str) -> list[AgentRun]:
+        """This run and those of its cell in this kernel, whole: later ones may have been replayed from it."""
+        cell_id = self.find(run_id).request.cell_id
+        known = [key for key, run in self._runs.items() if cell_id is not None and run.request.cell_id == cell_id]
+        return [self.find(key) for key in dict.fromkeys((run_id, *known))]
+
     def known_ids(self) -> list[str]:
         """All runs on record, those of this kernel first."""
         return list(dict.fromkeys((*reversed(self._runs), *self.history.ids())))

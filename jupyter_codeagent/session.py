@@ -69,7 +69,7 @@ from jupyter_codeagent.shown import ShownVariables
 from jupyter_codeagent.sidecar import Sidecar
 from jupyter_codeagent.subquestions import NAME as ASK_MODEL
 from jupyter_codeagent.subquestions import SubQuestions, offered
-from jupyter_codeagent.tools.desk import CallDesk, Limits, ToolRunner
+from jupyter_codeagent.tools.desk import CallDesk, Host, Limits, ToolRunner
 from jupyter_codeagent.tools.grants import Grants
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.servers import McpServers, merged
@@ -130,6 +130,8 @@ class AgentSession:
             settings=self.settings, models=self.models, withheld=self._withheld, run=self.background.run
         )
         self.grants = Grants()
+        self._users_loop = Background()
+        """For coroutines among the functions that code calls; started with the first."""
         self._desk: CallDesk | None = None
         self._done_calls: dict[str, list[DoneCall]] = {}
         """By run, oldest first: what `undo_calls` can take back."""
@@ -315,7 +317,10 @@ class AgentSession:
                 desk.close()
                 self._keep_calls(prepared.run.id, desk)
         if desk is not None and desk.of_run:
-            notes = [note for note in (calls_note(desk.of_run), self.subquestions.note()) if note]
+            recorded = (
+                () if run.replayed_from else replay_notes(desk)[:1]
+            )  # of a replay that the model went on from
+            notes = [note for note in (*recorded, calls_note(desk.of_run), self.subquestions.note()) if note]
             run = replace(run, notes=(*run.notes, *notes), usage=run.usage + self.subquestions.spent)
         recorder.changed(run)
         return recorder.latest.run
@@ -382,7 +387,7 @@ class AgentSession:
         runner: CodeRunner = seat
         if run.manifest.tools:
             self._desk = self._desk_for(run, prepared, decide, recorded_calls(known))
-            self._desk.told = recorder.called
+            self._desk.told, self._desk.begins = recorder.called, recorder.begins
             runner = ToolRunner(seat, self._desk)
         if known is not None:
             replayed = await replay(run, known, decide=decide, runner=runner, watcher=recorder)
@@ -460,8 +465,11 @@ class AgentSession:
             run_id=run.id,
             decide=decide,
             grants=self.grants,
-            on_main_thread=self.background.on_main_thread,
-            spool=self.sidecar.spool,
+            host=Host(
+                on_main_thread=self.background.on_main_thread,
+                on_users_loop=self._users_loop.run_beside,
+                spool=self.sidecar.spool,
+            ),
             limits=Limits(
                 argument_bytes=settings.max_return_bytes,
                 result_bytes=settings.max_transfer_bytes,
@@ -485,18 +493,18 @@ class AgentSession:
                 f"No calls of {f'run {run_id}' if run_id else 'any run'} are left to be taken back in this kernel."
             )
         chosen = known[-1]
-        found = undo_calls(self._done_calls[chosen])
-        undone = {call.id for call in found.undone}
-        left = [one for one in self._done_calls[chosen] if one.call.id not in undone]
-        if found.problem:
-            self._done_calls[chosen] = left
-        else:
-            del self._done_calls[chosen]
-        run = with_undone(self.book.find(chosen), found.undone)
-        self.book.write(run)
-        if self.link is not None:
-            self.link.send({"type": "run", "run": run_view(run)})
-        return found
+        undone: list[ToolCall] = []
+        try:
+            return undo_calls(self._done_calls[chosen], undone)
+        finally:
+            if not any(one.tool.undo is not None for one in self._done_calls[chosen]):
+                del self._done_calls[chosen]
+            for run in self.book.of_same_cell(chosen):
+                marked = with_undone(run, undone)
+                if marked != run:
+                    self.book.write(marked)
+                    if self.link is not None:
+                        self.link.send({"type": "run", "run": run_view(marked)})
 
     def _keep_calls(self, run_id: str, desk: CallDesk) -> None:
         """For `undo_calls`. Their results are the user's objects, so only those of a few runs are kept."""
@@ -693,6 +701,7 @@ class AgentSession:
         self.background.run(self.servers.close())
         self.background.run(self.sidecar.close())
         self.book.history.close()
+        self._users_loop.close()
         self.background.close()
 
 

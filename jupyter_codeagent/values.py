@@ -350,8 +350,9 @@ class CopyChange:
 
 
 DecidedBy = Literal["policy", "panel", "widget", "stdin", "nobody"]
-ToolCallStatus = Literal["ok", "failed", "denied", "refused", "undone"]
-"""It returned · it raised · a person or its policy said no · it cannot be made."""
+ToolCallStatus = Literal["ok", "failed", "denied", "refused", "stopped", "undone"]
+"""It returned · it raised · a person or its policy said no · it cannot be made · it began and never returned · what
+it did was taken back."""
 
 
 @dataclass(frozen=True, kw_only=True)

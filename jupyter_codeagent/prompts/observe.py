@@ -88,6 +88,8 @@ def calls_line(result: ExecutionResult) -> str:
     """What the program has called before it failed: it must not fear to call it again, nor think it is undone."""
     failed = result.calls[-1].call if result.calls and result.calls[-1].status == "failed" else ""
     failure = f"The call that failed: {failed}\n" if failed else ""
+    begun = dict.fromkeys(call.call for call in result.calls if call.status == "stopped")
+    failure += f"Ended before it had returned, perhaps done: {', '.join(begun)}\n" if begun else ""
     done = dict.fromkeys(call.call for call in result.calls if call.status == "ok")
     if not done:
         return failure

@@ -17,6 +17,7 @@ CALL_TYPE = "codeagent_call"
 ANSWER_TYPE = "codeagent_answer"
 MAX_META_BYTES = 8 << 20
 MAX_NAME_CHARS = 100
+MAX_LINE = 1_000_000
 MAX_TOGETHER = 10_000
 """More is not believed."""
 ARGUMENT_KINDS = frozenset({"json", "parts"})
@@ -76,7 +77,7 @@ def read_call(received: Received) -> CallRequest:
     return CallRequest(
         number=number,
         name=name,
-        line=line if type(line) is int and line > 0 else None,
+        line=line if type(line) is int and 0 < line < MAX_LINE else None,
         arguments=PackedValue(kind=cast("Literal['json', 'parts']", kind), meta_json=meta, data=data),
         together=together if type(together) is int and 0 < together <= MAX_TOGETHER else 1,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import inspect
 import json
 import signal
@@ -10,7 +11,7 @@ import threading
 import time
 import uuid
 from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
@@ -36,7 +37,6 @@ from jupyter_codeagent.values import (
     Proposal,
     RecordedValue,
     ToolCall,
-    ToolCallStatus,
 )
 from jupyter_codeagent.variables.withheld import masked
 
@@ -54,12 +54,27 @@ class MainThread(Protocol):
     async def __call__(self, call: Callable[[], Result]) -> Result: ...
 
 
+class UsersLoop(Protocol):
+    """Where coroutines of the user's run: on a loop that may stand still without anything of ours doing so."""
+
+    async def __call__(self, coroutine: Coroutine[Any, Any, Result]) -> Result: ...
+
+
 class Spool(Protocol):
     """Where copies of results are laid down for the sandbox."""
 
     def write(self, name: str, value: Any, max_bytes: int) -> CopiedVariable: ...
 
     def discard(self, copy: CopiedVariable) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """What of the user's kernel is needed for calls."""
+
+    on_main_thread: MainThread
+    on_users_loop: UsersLoop
+    spool: Spool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,8 +111,7 @@ class CallDesk:
         run_id: str,
         decide: Callable[[Proposal], Awaitable[Decision]],
         grants: Grants,
-        on_main_thread: MainThread,
-        spool: Spool,
+        host: Host,
         limits: Limits,
         recorded: Sequence[ToolCall] = (),
     ) -> None:
@@ -109,16 +123,23 @@ class CallDesk:
         self._run_id = run_id
         self._decide = decide
         self._grants = grants
-        self._on_main_thread = on_main_thread
-        self._spool = spool
+        self._on_main_thread, self._on_users_loop = host.on_main_thread, host.on_users_loop
+        self._spool = host.spool
         self._limits = limits
         self.told: Callable[[tuple[ToolCall, ...]], None] = lambda _: None
         """Hears of the calls of the present execution, after each."""
+        self.begins: Callable[[tuple[ToolCall, ...]], None] = lambda _: None
+        """Hears of them, and of one more that does more than read before it can happen: it is on disk then."""
         self._one_at_a_time = asyncio.Lock()
         self._made: dict[str, list[_Made]] = {}
         self._given: Counter[str] = Counter()
         self._allowed: Counter[str] = Counter()
         """Calls of a tool that are still within a yes to several."""
+        self._allowed_by: dict[str, DecidedBy] = {}
+        self._has_begun = False
+        """The function of the present call."""
+        self._cut_short: set[str] = set()
+        """Keys of calls that began and never returned."""
         self._copies: list[CopiedVariable] = []
         self._copied_bytes = 0
         self._count = self._count_of_run = 0
@@ -148,8 +169,8 @@ class CallDesk:
 
     def close(self) -> None:
         """The run is over: copies of results are removed."""
-        for copy in self._copies:
-            self._spool.discard(copy)
+        for copied in self._copies:
+            self._spool.discard(copied)
         self._copies.clear()
 
     async def answer(self, request: CallRequest) -> CallAnswer:
@@ -232,16 +253,20 @@ class CallDesk:
             return _refused(request, "TypeError", str(problem))
         except RejectedDataError as problem:
             return _refused(request, "ValueError", str(problem))
+        except Exception as problem:  # noqa: BLE001  (they come from the sandbox: whatever is wrong is told to it)
+            return _refused(request, "ValueError", f"the arguments cannot be read: {type(problem).__name__}")
         return await self._decided(tool, bound, request)
 
     async def _decided(self, tool: Tool, bound: inspect.BoundArguments, request: CallRequest) -> _Made:
         decided_by: DecidedBy = "policy"
         if tool.stub.policy == "deny":
             reason = f"the user does not let code call {tool.name}"
-            return _made(tool, bound, request, "denied", denied(reason), result=reason)
-        is_asked = tool.stub.policy == "ask" and not self._grants.has(tool)
-        if is_asked and self._allowed[tool.name]:
+            return _denied(request, _shown(tool, bound), reason, decided_by)
+        is_unsure = request.key in self._cut_short
+        is_asked = tool.stub.policy == "ask" and (is_unsure or not self._grants.has(tool))
+        if is_asked and self._allowed[tool.name] and not is_unsure:
             self._allowed[tool.name] -= 1
+            decided_by = self._allowed_by[tool.name]
         elif is_asked:
             decision = await self._decide(self._proposal(tool, bound, request))
             decided_by = decision.decided_by
@@ -249,16 +274,17 @@ class CallDesk:
                 reason = f"the user does not allow this call of {tool.name}" + (
                     f": {decision.reason}" if decision.reason else ""
                 )
-                return _made(tool, bound, request, "denied", denied(reason), result=reason, decided_by=decided_by)
-            if decision.scope == "notebook":
-                self._grants.add(tool)
-            elif decision.scope == "run":
-                self._allowed[tool.name] = decision.calls - 1
+                return _denied(request, _shown(tool, bound), reason, decided_by)
             if decision.edited:
                 try:
                     bound = parse_call(tool, decision.code)
                 except ArgumentError as problem:
                     return _refused(request, "TypeError", f"the user changed the call, but {problem}")
+            if decision.scope == "notebook":
+                self._grants.add(tool)
+            elif decision.scope == "run":
+                self._allowed[tool.name] = decision.calls - 1
+                self._allowed_by[tool.name] = decided_by
         return await self._call(tool, bound, request, decided_by)
 
     def _proposal(self, tool: Tool, bound: inspect.BoundArguments, request: CallRequest) -> Proposal:
@@ -266,6 +292,8 @@ class CallDesk:
         code = call_text(tool.name, bound, max_chars=PROPOSED_CHARS)
         together = f" It makes {request.together} calls of it in one go." if request.together > 1 else ""
         in_brief = f" Not shown whole: {', '.join(code.in_brief)}." if code.in_brief else ""
+        if request.key in self._cut_short:
+            in_brief += " This call began once before in this run and was ended: it may have happened already."
         return Proposal(
             id=uuid.uuid4().hex[:12],
             run_id=self._run_id,
@@ -278,48 +306,77 @@ class CallDesk:
     async def _call(
         self, tool: Tool, bound: inspect.BoundArguments, request: CallRequest, decided_by: DecidedBy
     ) -> _Made:
-        """On the main thread; a coroutine on the background loop."""
+        """On the main thread; a coroutine on a loop. Whatever comes of it, what has begun is recorded."""
+        call = ToolCall(
+            tool=tool.name,
+            call=_shown(tool, bound),  # now: the function may change what it is given
+            status="stopped",
+            line=request.line,
+            result="it was ended before it had returned, and may have happened",
+            decided_by=decided_by,
+            id=uuid.uuid4().hex[:12],
+            key=request.key,
+        )
+        if tool.stub.policy != "auto":
+            self.begins((*self.calls, call))
+        self._has_begun = False
         started = time.monotonic()
         try:
-            if tool.coroutine is not None:
-                arguments = _as_annotated(tool, bound)
-                called = tool.coroutine(*arguments.args, **arguments.kwargs)
-                value = await ended_in_time(tool.name, tool.timeout_s, called)
-            else:
-                arguments, value = await self._on_main_thread(lambda: self._called(tool, bound))
+            arguments, value = await self._returned(tool, bound)
+            duration_s = time.monotonic() - started
+            answer, text, kept = await self._for_code(tool, value)
         except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: the code is told)
             answer = explained(problem)
-            text = f"{answer.ename}: {answer.evalue}"
-            duration_s = time.monotonic() - started
-            return _made(
-                tool, bound, request, "failed", answer, result=text, decided_by=decided_by, duration_s=duration_s
-            )
-        duration_s = time.monotonic() - started
-        try:
-            if type(value) in PLAIN:  # cannot change: the main thread need not stop once more
-                answer, text, kept = self._given_back(tool, value)
-            else:
-                answer, text, kept = await self._on_main_thread(lambda: self._given_back(tool, unfolded(value)))
-        except VariableError as problem:
-            answer, text, kept = CallAnswer(ename="RuntimeError", evalue=str(problem)), str(problem), None
-        made = _made(tool, bound, request, "ok", answer, result=text, decided_by=decided_by, duration_s=duration_s)
-        made = replace(made, call=replace(made.call, value=kept))
+            failed = replace(call, status="failed", duration_s=time.monotonic() - started)
+            return _Made(answer=answer, call=replace(failed, result=masked(f"{answer.ename}: {answer.evalue}", ())))
+        except asyncio.CancelledError:
+            if self._has_begun:
+                self._cut_short.add(request.key)
+                self._note(call)
+                self.of_run += (call,)
+                self.done.append(DoneCall(call=call, tool=replace(tool, undo=None), arguments={}, result=None))
+            raise
+        self._cut_short.discard(request.key)
+        made = replace(call, status="ok", result=masked(text, ()), duration_s=duration_s, value=kept)
         if tool.undo is not None:
-            self.done.append(DoneCall(call=made.call, tool=tool, arguments=_all_named(arguments), result=value))
+            self.done.append(DoneCall(call=made, tool=tool, arguments=arguments, result=value))
         elif tool.stub.policy != "auto":
-            self.done.append(DoneCall(call=made.call, tool=tool, arguments={}, result=None))
-        return made
+            self.done.append(DoneCall(call=made, tool=tool, arguments={}, result=None))
+        return _Made(answer=answer, call=made)
 
-    def _called(self, tool: Tool, bound: inspect.BoundArguments) -> tuple[inspect.BoundArguments, Any]:
-        """The arguments as the function got them, and what it returned. Main thread."""
-        self._is_calling = True
+    async def _returned(self, tool: Tool, bound: inspect.BoundArguments) -> tuple[Mapping[str, Any], Any]:
+        """What `undo` needs of the arguments, and what the function returned; what it raises."""
+        if tool.coroutine is None:
+            return await self._on_main_thread(lambda: self._called(tool, bound))
+        self._has_begun = True
+        called = _awaited(tool, tool.coroutine, bound)
+        # A user's own coroutine may hold up its loop; those of ours, which talk to servers, do not.
+        running = self._on_users_loop(called) if tool.coroutine is tool.function else called
+        return await ended_in_time(tool.name, tool.timeout_s, running)
+
+    def _called(self, tool: Tool, bound: inspect.BoundArguments) -> tuple[Mapping[str, Any], Any]:
+        """Main thread."""
+        self._is_calling = self._has_begun = True
         try:
             with ended_by_signals(tool.name, tool.timeout_s):
+                for_undo = _for_undo(tool, bound)
                 arguments = _as_annotated(tool, bound)
                 value = tool.function(*arguments.args, **arguments.kwargs)
-            return arguments, value
+            return for_undo, value
         finally:
             self._is_calling = False
+
+    async def _for_code(self, tool: Tool, value: Any) -> tuple[CallAnswer, str, RecordedValue | None]:
+        """See `_given_back`; an error in its place where the code cannot have the value: the call was made."""
+        try:
+            if type(value) in PLAIN:  # cannot change: the main thread need not stop once more
+                return self._given_back(tool, value)
+            return await self._on_main_thread(lambda: self._given_back(tool, unfolded(value)))
+        except VariableError as problem:
+            why = str(problem)
+        except Exception as problem:  # noqa: BLE001  (code of the value's own class)
+            why = f"{tool.name} was called, but code cannot have its result: {explained(problem).evalue}"
+        return CallAnswer(ename="RuntimeError", evalue=why), why, None
 
     def _given_back(self, tool: Tool, value: Any) -> tuple[CallAnswer, str, RecordedValue | None]:
         """What goes to the code, what is told of it, and what the record keeps. Main thread."""
@@ -335,10 +392,10 @@ class CallDesk:
         """What goes to the code, and what is told of it. Main thread."""
         if is_plain(value) and len(json.dumps(value)) <= MAX_PLAIN_BYTES:
             return CallAnswer(value=value), brief(value)
-        copy = self._spool.write(f"{name}()", value, self._limits.result_bytes - self._copied_bytes)
-        self._copies.append(copy)
-        self._copied_bytes += copy.size_bytes
-        return CallAnswer(copy=copy), brief(value)
+        copied = self._spool.write(f"{name}()", value, self._limits.result_bytes - self._copied_bytes)
+        self._copies.append(copied)
+        self._copied_bytes += copied.size_bytes
+        return CallAnswer(copy=copied), brief(value)
 
 
 @dataclass(frozen=True)
@@ -377,29 +434,38 @@ def _as_annotated(tool: Tool, bound: inspect.BoundArguments) -> inspect.BoundArg
     return inspect.BoundArguments(tool.signature, OrderedDict(arguments))
 
 
-def _made(
-    tool: Tool,
-    bound: inspect.BoundArguments,
-    request: CallRequest,
-    status: ToolCallStatus,
-    answer: CallAnswer,
-    *,
-    result: str,
-    decided_by: DecidedBy = "policy",
-    duration_s: float = 0.0,
-) -> _Made:
+async def _awaited(
+    tool: Tool, coroutine: Callable[..., Awaitable[Any]], bound: inspect.BoundArguments
+) -> tuple[Mapping[str, Any], Any]:
+    for_undo = _for_undo(tool, bound)
+    arguments = _as_annotated(tool, bound)
+    return for_undo, await coroutine(*arguments.args, **arguments.kwargs)
+
+
+def _for_undo(tool: Tool, bound: inspect.BoundArguments) -> Mapping[str, Any]:
+    """Arguments as they were before the call, by name; none where no `undo` needs them."""
+    if tool.undo is None:
+        return {}
+    copied = inspect.BoundArguments(tool.signature, OrderedDict(copy.deepcopy(bound.arguments)))
+    return _all_named(_as_annotated(tool, copied))
+
+
+def _shown(tool: Tool, bound: inspect.BoundArguments) -> str:
+    return masked(call_text(tool.name, bound).text, ())
+
+
+def _denied(request: CallRequest, text: str, reason: str, decided_by: DecidedBy) -> _Made:
     call = ToolCall(
-        tool=tool.name,
-        call=masked(call_text(tool.name, bound).text, ()),
-        status=status,
+        tool=request.name,
+        call=text,
+        status="denied",
         line=request.line,
-        result=masked(result, ()),
+        result=masked(reason, ()),
         decided_by=decided_by,
-        duration_s=duration_s,
         id=uuid.uuid4().hex[:12],
         key=request.key,
     )
-    return _Made(answer=answer, call=call)
+    return _Made(answer=denied(reason), call=call)
 
 
 def _all_named(bound: inspect.BoundArguments) -> dict[str, Any]:

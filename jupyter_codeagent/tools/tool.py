@@ -102,6 +102,8 @@ def check_tool_name(name: str) -> None:
 def _check_undo(name: str, undo: Callable[..., Any], of: inspect.Signature) -> None:
     """Now, not when something has to be undone."""
     named = [key for key, parameter in of.parameters.items() if parameter.kind not in VARIADIC]
+    if inspect.iscoroutinefunction(undo):
+        raise UsageError(f"undo= of {name} is async: give a function that has taken the call back when it returns.")
     try:
         inspect.signature(undo).bind(None, **dict.fromkeys(named))
     except (TypeError, ValueError) as problem:

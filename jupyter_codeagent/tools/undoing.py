@@ -31,10 +31,13 @@ class Undone:
     """Why it ended early: which call, and what its `undo` raised."""
 
 
-def undo_calls(done: Sequence[DoneCall]) -> Undone:
-    """Main thread. Ends at the first `undo` that raises: what came before it may rest on it."""
-    undone: list[ToolCall] = []
-    for one in reversed(done):
+def undo_calls(done: list[DoneCall], undone: list[ToolCall]) -> Undone:
+    """Main thread. Ends at the first `undo` that raises: what came before it may rest on it.
+
+    Each call is taken off `done` and put on `undone` as it is taken back: none is taken back twice, whatever ends
+    this early.
+    """
+    for one in reversed(done.copy()):
         if one.tool.undo is None:
             continue
         try:
@@ -42,6 +45,7 @@ def undo_calls(done: Sequence[DoneCall]) -> Undone:
         except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: they are told)
             why = f"{one.call.call} was not taken back: {type(problem).__name__}: {problem}"
             return Undone(undone=tuple(undone), left=_without_undo(done), problem=why)
+        done.remove(one)
         undone.append(one.call)
     return Undone(undone=tuple(undone), left=_without_undo(done))
 

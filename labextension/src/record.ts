@@ -26,7 +26,7 @@ export interface IResult {
 export interface IToolCall {
   tool: string;
   call: string;
-  status: 'ok' | 'failed' | 'denied' | 'refused' | 'undone';
+  status: 'ok' | 'failed' | 'denied' | 'refused' | 'stopped' | 'undone';
   line: number | null;
   result: string;
   decided_by: string;
@@ -126,7 +126,7 @@ export interface IRun {
 
 export const isToolCall = shape({
   call: string,
-  status: oneOf('ok', 'failed', 'denied', 'refused', 'undone'),
+  status: oneOf('ok', 'failed', 'denied', 'refused', 'stopped', 'undone'),
   result: string,
   decided_by: string,
   duration_s: number

@@ -6,6 +6,7 @@ import json
 import signal
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ import pytest
 from kernel_client import Kernel
 from model_server import ModelServer, code
 from terminal import ipython
+
+from jupyter_codeagent.history import HistoryStore
+from jupyter_codeagent.record import run_to_json
 
 TOOLS = '''
 from jupyter_codeagent import agent_tool
@@ -249,6 +253,76 @@ def test_a_replay_gives_calls_that_were_asked_for_their_recorded_result_and_read
     assert [call["earlier"] for call in again["steps"][0]["result"]["calls"]] == [True, True, False]
     recorded = "send(to='ada', text='hi'), send(to='bob', text='hi')"
     assert f"not called again, results as recorded: {recorded}" in again["notes"]
+
+
+BOOKING = """
+from jupyter_codeagent import agent_tool
+_booked = []
+
+def unbook(result, seat):
+    _booked.remove(seat)
+
+@agent_tool(undo=unbook)
+def book(seat: int) -> str:
+    _booked.append(seat)
+    return "booked"
+"""
+
+
+def test_what_was_undone_is_not_given_from_the_record_by_a_replay_of_a_replay(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    kernel.run(BOOKING)
+    kernel.run(GRANT.replace("send", "book"))
+    model_server.script(code("print(book(7))"))
+    first = as_record(kernel.run(CELL, cell_id="again").text)
+    second = as_record(kernel.run(CELL, cell_id="again").text)
+    assert second["replayed_from"] == first["id"]
+    assert "taken back: book(7)" in kernel.run("%agent tool undo").text
+    assert kernel.run("print(_booked)").text == "[]\n"
+    as_record(kernel.run(CELL, cell_id="again").text)
+    assert kernel.run("print(_booked)").text == "[7]\n", "made again, and not said to be booked"
+
+
+def test_a_call_that_began_is_in_the_history_when_the_kernel_is_killed_meanwhile(
+    kernel: Kernel, model_server: ModelServer, tmp_path: Path
+) -> None:
+    kernel.run(TOOLS)
+    kernel.run(
+        "import os, signal\n@agent_tool\ndef mail(to: str) -> None:\n    os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    kernel.run(f"{GRANT}\n{GRANT.replace('send', 'mail')}")
+    model_server.script(code("print(send('ada', 'hi'))\nmail('bob')"))
+    kernel.client.execute("%%agent --approve auto\nTell ada and bob")
+    deadline = time.monotonic() + 60
+    while kernel.manager.is_alive() and time.monotonic() < deadline:
+        time.sleep(0.2)
+    with closing(HistoryStore(tmp_path / "data" / "codeagent" / "history.sqlite")) as history:
+        run = run_to_json(history.load(next(iter(history.ids()))))
+    assert run["status"] == "interrupted"
+    assert calls_of(run) == [("send(to='ada', text='hi')", "ok"), ("mail('bob')", "stopped")]
+
+
+def test_an_async_function_that_blocks_holds_up_nothing_of_ours(kernel: Kernel, model_server: ModelServer) -> None:
+    kernel.run(TOOLS)
+    kernel.run(
+        "import time\n@agent_tool(policy='auto')\n"
+        "async def slow(s: int) -> str:\n    time.sleep(s)\n    return 'done'"
+    )
+    kernel.run(
+        "_session = get_ipython().magics_manager.registry['AgentMagics'].session\n"
+        "import asyncio, threading\n_late = []\n"
+        "def _watch():\n"
+        "    for _ in range(30):\n"
+        "        began = time.monotonic()\n"
+        "        asyncio.run_coroutine_threadsafe(asyncio.sleep(0), _session.background.loop).result(60)\n"
+        "        _late.append(time.monotonic() - began)\n"
+        "        time.sleep(0.1)\n"
+        "threading.Thread(target=_watch).start()"
+    )
+    model_server.script(code("print(slow(2))"))
+    assert "done" in kernel.ask("Slow?", "--approve auto").text
+    assert float(kernel.run("print(max(_late))").text) < 1.5
 
 
 def test_a_replay_gives_the_recorded_frame_of_a_query_that_was_asked_for(

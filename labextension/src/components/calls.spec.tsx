@@ -30,7 +30,8 @@ it('of functions are shown with what came of each, where and who decided', async
       { ...made, status: 'denied', line: null, decided_by: 'panel', result: 'no' },
       { ...made, status: 'failed', result: 'ValueError: down' },
       { ...made, status: 'refused', result: 'no such function' },
-      { ...made, status: 'undone' }
+      { ...made, status: 'undone' },
+      { ...made, status: 'stopped' }
     )
   ).toEqual([
     "weather('JFK') → DataFrame 24x5 · line 3 · 0.3 s",
@@ -38,7 +39,8 @@ it('of functions are shown with what came of each, where and who decided', async
     "weather('JFK') not allowed · asked",
     "weather('JFK') failed: ValueError: down · line 3 · 0.3 s",
     "weather('JFK') not made: no such function · line 3",
-    "weather('JFK') taken back · line 3"
+    "weather('JFK') taken back · line 3",
+    "weather('JFK') ended before it had returned; it may have happened · line 3"
   ]);
 });
 

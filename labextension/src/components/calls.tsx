@@ -20,7 +20,8 @@ export function Calls(props: {
       failed: trans.__('failed: %1', call.result),
       undone: trans.__('taken back'),
       denied: trans.__('not allowed'),
-      refused: trans.__('not made: %1', call.result)
+      refused: trans.__('not made: %1', call.result),
+      stopped: trans.__('ended before it had returned; it may have happened')
     })[call.status];
   const took = (call: IToolCall): string => {
     if (call.earlier) {

@@ -17,7 +17,7 @@ import pytest
 from jupyter_codeagent.errors import VariableError
 from jupyter_codeagent.inside.send import pack
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
-from jupyter_codeagent.tools.desk import CallDesk, Limits, is_plain
+from jupyter_codeagent.tools.desk import CallDesk, Host, Limits, is_plain
 from jupyter_codeagent.tools.grants import Grants
 from jupyter_codeagent.tools.recorded import restored
 from jupyter_codeagent.tools.tool import Tool, tool_of
@@ -64,6 +64,10 @@ async def directly(call: Callable[[], Any]) -> Any:
     return call()
 
 
+async def awaited(coroutine: Any) -> Any:
+    return await coroutine
+
+
 def desk_of(
     *tools: Tool,
     people: People | None = None,
@@ -76,8 +80,7 @@ def desk_of(
         run_id="r1",
         decide=(people or People()).decide,
         grants=grants or Grants(),
-        on_main_thread=directly,
-        spool=SpoolDouble(),
+        host=Host(on_main_thread=directly, on_users_loop=awaited, spool=SpoolDouble()),
         limits=limits,
         recorded=recorded,
     )
@@ -394,3 +397,112 @@ def test_a_replay_gives_recorded_results_once_each_and_only_for_calls_that_were_
     assert [call.call for call in again.not_replayed()] == ["send(2)"]
     assert [call.call for call in again.made_anew()] == ["send(1)"]
     assert [one.value for one in answers(again, *asked)] == ["sent", "sent anew", "read anew"], "within the run too"
+
+
+def test_what_has_begun_is_recorded_when_it_is_cut_short_and_is_asked_for_again() -> None:
+    """Its sandbox has died or the cell has ended meanwhile: what came of it nobody knows."""
+
+    async def cut_short(desk: CallDesk, begun: asyncio.Event) -> None:
+        desk.begin()
+        answering = asyncio.create_task(desk.answer(request("send", x=1)))
+        await begun.wait()
+        answering.cancel()
+        await asyncio.gather(answering, return_exceptions=True)
+
+    async def both() -> tuple[CallDesk, People, list[tuple[ToolCall, ...]]]:
+        begun, times = asyncio.Event(), []
+
+        async def send(x: int) -> str:
+            times.append(x)
+            begun.set()
+            await asyncio.sleep(60 if len(times) == 1 else 0)
+            return "sent"
+
+        people = People(yes(scope="notebook"), yes())
+        desk = desk_of(tool_of(send), people=people)
+        on_disk: list[tuple[ToolCall, ...]] = []
+        desk.begins = on_disk.append
+        await cut_short(desk, begun)
+        assert [(call.call, call.status) for call in desk.calls] == [("send(1)", "stopped")]
+        assert desk.of_run == desk.calls
+        assert [one.call for one in desk.done] == list(desk.calls)
+        desk.begin()
+        answer = await desk.answer(request("send", x=1))
+        assert answer.value == "sent"
+        return desk, people, on_disk
+
+    desk, people, on_disk = asyncio.run(both())
+    assert len(people.asked) == 2, "the yes for all calls does not cover one that may have happened"
+    assert "it may have happened already" in people.asked[1].note
+    assert [call.status for call in desk.of_run] == ["stopped", "ok"]
+    assert [[call.status for call in calls] for calls in on_disk] == [["stopped"], ["stopped"]]
+
+
+def test_what_only_reads_is_not_written_down_before_it_is_called() -> None:
+    read, _ = recording("read", "auto")
+    desk = desk_of(read)
+    desk.begins = lambda _: pytest.fail("each of a thousand reads would be a write")
+    answers(desk, request("read", x=1))
+
+
+class Odd(list[int]):
+    def __iter__(self) -> Any:
+        raise OSError("gone")
+
+
+@pytest.mark.parametrize(
+    "value", [10**5000, pd.DataFrame({"d": pd.Series(["x"]).astype(object)}), Odd([1])], ids=["int", "frame", "odd"]
+)
+def test_a_call_is_recorded_whatever_it_returned(value: Any) -> None:
+    tool, made = recording("send", "ask", value)
+    desk = desk_of(tool, people=People(yes()))
+    answers(desk, request("send", x=1))
+    assert (made, [call.status for call in desk.of_run], len(desk.done)) == ([1], ["ok"], 1)
+
+
+def test_a_result_that_code_cannot_have_is_an_error_of_a_call_that_was_made() -> None:
+    class Broken:
+        def __reduce__(self) -> Any:
+            raise OSError("gone")
+
+    tool, _ = recording("send", "ask", Broken())
+    desk = desk_of(tool, people=People(yes()))
+
+    def write(name: str, value: Any, max_bytes: int) -> CopiedVariable:
+        raise OSError("gone")
+
+    desk._spool.write = write  # type: ignore[method-assign]
+    [answer] = answers(desk, request("send", x=1))
+    assert (answer.ename, answer.evalue) == (
+        "RuntimeError",
+        "send was called, but code cannot have its result: gone",
+    )
+    assert [call.status for call in desk.of_run] == ["ok"]
+
+
+def test_arguments_are_recorded_and_undone_as_they_were_before_the_call() -> None:
+    def book(seats: list[int]) -> int:
+        return len([seats.pop() for _ in range(len(seats))])
+
+    tool = tool_of(book, undo=lambda result, seats: None)
+    desk = desk_of(tool, people=People(yes()))
+    answers(desk, request("book", seats=[1, 2, 3]))
+    assert desk.calls[0].call == "book([1, 2, 3])"
+    assert desk.done[0].arguments == {"seats": [1, 2, 3]}
+
+
+def test_a_changed_call_that_is_none_gives_no_yes_for_more() -> None:
+    send, made = recording("send", "ask")
+    grants = Grants()
+    people = People(yes("send(open('x'))", scope="notebook"), NO)
+    desk = desk_of(send, people=people, grants=grants)
+    answers(desk, request("send", x=1), request("send", number=2, x=2))
+    assert (grants.has(send), len(people.asked), made) == (False, 2, [])
+
+
+def test_arguments_that_cannot_be_read_in_any_way_are_refused() -> None:
+    tool, made = recording("read", "auto")
+    nested = '{"dict": [["x", ' + '{"list": [' * 3000 + "]}" * 3000 + "]]}"
+    packed = PackedValue(kind="json", meta_json=nested, data=b"")
+    [answer] = answers(desk_of(tool), CallRequest(number=1, name="read", line=None, arguments=packed))
+    assert (answer.ename, made) == ("ValueError", [])

@@ -44,7 +44,7 @@ def test_a_server_that_changes_its_hints_never_loosens_a_policy_and_is_another_f
         server, client = McpServer("weather", ["nothing"], "auto", lambda _: None), Client()
         server._client = client  # type: ignore[assignment]
         server._task = asyncio.create_task(asyncio.sleep(60))
-        found = []
+        found: list[tuple[str, int]] = []
         for is_read_only in (False, False, True, True):
             client.is_read_only = is_read_only
             await server.refresh()
