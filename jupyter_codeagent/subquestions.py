@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import Any
 
 from jupyter_codeagent.models.choice import ModelChoice
 from jupyter_codeagent.models.protocol import Model
+from jupyter_codeagent.models.tokens import estimate_tokens
 from jupyter_codeagent.settings import Settings
 from jupyter_codeagent.tools.tool import Tool, tool_of
 from jupyter_codeagent.values import CompletionRequest, Message, ToolPolicy, Usage
@@ -24,6 +26,11 @@ SYSTEM = "Answer the question about the text with the answer alone, in a few wor
 MAX_TEXTS = 500
 """Different ones, of one call."""
 MAX_TEXT_CHARS = 2000
+MAX_ITEMS = 100_000
+"""Of one call, the same texts again included."""
+MAX_PROMPT_CHARS = 2000
+MAX_CHOICES = 50
+MAX_CHOICE_CHARS = 100
 MAX_ANSWER_TOKENS = 40
 AT_ONCE = 4
 
@@ -48,6 +55,12 @@ class SubQuestions:
         """Of the run; not read before one begins, since a policy that cannot be read is told there."""
         self.spent = Usage()
         """Of this run."""
+        self._under_way = 0
+        """Tokens of questions that are being answered, as estimated."""
+
+    @property
+    def _tokens(self) -> int:
+        return self.spent.prompt_tokens + self.spent.completion_tokens + self._under_way
 
     def begin(self, settings: Settings) -> None:
         """A run with these settings begins, with the whole budget."""
@@ -81,6 +94,7 @@ class SubQuestions:
         settings = self._in_force or self._settings()
         if settings.privacy == "schema":
             raise PermissionError(f"{NAME} tells values to the model, and the privacy is schema")
+        check_question(prompt, choices)
         texts, is_one = texts_of(data)
         different = [text for text in dict.fromkeys(texts) if text.strip()]
         if len(different) > MAX_TEXTS:
@@ -105,21 +119,29 @@ class SubQuestions:
     async def _answer(
         self, model: Model, prompt: str, text: str, choices: Sequence[str] | None, budget: int
     ) -> str | None:
-        spent = self.spent.prompt_tokens + self.spent.completion_tokens
-        if spent >= budget:
-            raise ValueError(
-                f"{NAME} has used {spent} tokens of {budget} in this run (CodeAgent.max_subquestion_tokens)"
-            )
         told = question_text(prompt, text, choices)
         told = masked(told, await self._withheld(told))
+        expected = estimate_tokens(SYSTEM + told) + MAX_ANSWER_TOKENS
+        if self._tokens + expected > budget:
+            raise ValueError(
+                f"{NAME} has used {self._tokens} tokens of {budget} in this run, and the next question takes about "
+                f"{expected} (CodeAgent.max_subquestion_tokens)"
+            )
+        self._under_way += expected
         request = CompletionRequest(
             messages=(Message(role="system", content=SYSTEM), Message(role="user", content=told)),
             stop=("\n",),
             max_tokens=MAX_ANSWER_TOKENS,
             grammar=grammar_of(choices) if choices else "",
         )
-        completion = await model.complete(request, on_text=lambda _: None, is_complete=lambda _: False)
-        self.spent += completion.usage
+        try:
+            completion = await model.complete(request, on_text=lambda _: None, is_complete=lambda _: False)
+        finally:
+            self._under_way -= expected
+        usage = completion.usage
+        if not usage.prompt_tokens:  # a server that counts nothing
+            usage = replace(usage, prompt_tokens=expected - MAX_ANSWER_TOKENS, completion_tokens=MAX_ANSWER_TOKENS)
+        self.spent += usage
         answer = completion.text.strip().strip("\"'`.").strip()
         return chosen(answer, choices) if choices else answer
 
@@ -136,8 +158,27 @@ def offered(tools: Mapping[str, Tool], prompt: str) -> dict[str, Tool]:
     return {name: tool for name, tool in tools.items() if name != NAME or NAME in prompt}
 
 
+def check_question(prompt: str, choices: Sequence[str] | None) -> None:
+    """Raises ValueError for what is longer than a question."""
+    if len(prompt) > MAX_PROMPT_CHARS:
+        raise ValueError(f"{NAME} takes a question of {MAX_PROMPT_CHARS:,} characters, not {len(prompt):,}")
+    if choices is None:
+        return
+    is_plain = isinstance(choices, list | tuple) and all(isinstance(choice, str) for choice in choices)
+    if not is_plain or len(choices) > MAX_CHOICES or max(map(len, choices), default=0) > MAX_CHOICE_CHARS:
+        raise ValueError(f"{NAME} takes {MAX_CHOICES} choices at the most, texts of {MAX_CHOICE_CHARS} characters")
+
+
 def texts_of(data: Any) -> tuple[list[str], bool]:
-    """The texts, and whether it was a single one. A row of a frame is ``name: value, name: value``."""
+    """The texts, and whether it was a single one. A row of a frame is ``name: value, name: value``.
+
+    Raises
+    ------
+    ValueError
+        It is longer than anybody can mean: a range has any length at no cost.
+    """
+    if isinstance(data, Sized) and not isinstance(data, str) and len_of(data) > MAX_ITEMS:
+        raise ValueError(f"{NAME} takes {MAX_ITEMS:,} texts at the most, not {len_of(data):,}")
     if hasattr(data, "to_pandas"):
         data = data.to_pandas()
     if hasattr(data, "columns"):
@@ -146,6 +187,14 @@ def texts_of(data: Any) -> tuple[list[str], bool]:
     if isinstance(data, str | Mapping) or not isinstance(data, Iterable):
         return [_cut(str(data))], True
     return [_cut(str(text)) for text in data], False
+
+
+def len_of(data: Sized) -> int:
+    """Also of a range that is too long for `len`."""
+    try:
+        return len(data)
+    except OverflowError:
+        return sys.maxsize
 
 
 def question_text(prompt: str, text: str, choices: Sequence[str] | None) -> str:

@@ -1,13 +1,16 @@
-"""What code in the sandbox is told of a call that failed: a built-in exception, its message, no path of ours."""
+"""What code in the sandbox is told of a call that failed: a built-in exception, its message, no path, no secret."""
 
 from __future__ import annotations
 
 import re
 
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer
+from jupyter_codeagent.variables.withheld import masked
 
 MAX_CHARS = 500
-_PATH = re.compile(r"(?<![\w:/.])(?:~|[A-Za-z]:)?(?:[/\\][^\s/\\'\"<>|:]+){2,}")
+SEARCHED_CHARS = 4000
+_PATH = re.compile(r"(?<![\w/.])(?:~|[A-Za-z]:)?(?:[/\\][^\s/\\'\"<>|:]+){2,}")
+_LOCAL_URL = re.compile(r"\b((?:file|sqlite|duckdb)[\w+]*):/{2,3}(?=/)")
 
 
 def explained(problem: Exception) -> CallAnswer:
@@ -16,7 +19,7 @@ def explained(problem: Exception) -> CallAnswer:
     ename = kinds[0].__name__
     message = str(problem.args[0]) if isinstance(problem, KeyError) and problem.args else str(problem)
     own = "" if type(problem) is kinds[0] else f"{type(problem).__name__}: "
-    return CallAnswer(ename=ename, evalue=without_paths(f"{own}{message}")[:MAX_CHARS])
+    return CallAnswer(ename=ename, evalue=masked(without_paths(f"{own}{message[:SEARCHED_CHARS]}"), ())[:MAX_CHARS])
 
 
 def denied(reason: str) -> CallAnswer:
@@ -25,5 +28,6 @@ def denied(reason: str) -> CallAnswer:
 
 
 def without_paths(text: str) -> str:
-    """``/home/ada/data/x.csv`` -> ``…/x.csv``."""
+    """``/home/ada/data/x.csv`` -> ``…/x.csv``; addresses of other machines stay."""
+    text = _LOCAL_URL.sub(r"\1:", text)
     return _PATH.sub(lambda match: "…/" + re.split(r"[/\\]", match.group())[-1], text)

@@ -18,6 +18,8 @@ from jupyter_codeagent.names import means_something_else
 from jupyter_codeagent.tools.annotations import annotation_text
 from jupyter_codeagent.tools.records import keys_text
 from jupyter_codeagent.values import ToolPolicy, ToolStub
+from jupyter_codeagent.variables.secret import carries_secret, secret_name
+from jupyter_codeagent.variables.withheld import masked
 
 MAX_DOC_CHARS = 1000
 """Of a docstring, for `help()` in the sandbox."""
@@ -124,7 +126,9 @@ def signature_text(signature: inspect.Signature, hints: Mapping[str, Any] = Mapp
         )
 
     parameters = [
-        parameter.replace(annotation=annotation(name, parameter.annotation), default=_default(parameter.default))
+        parameter.replace(
+            annotation=annotation(name, parameter.annotation), default=_default(name, parameter.default)
+        )
         for name, parameter in signature.parameters.items()
     ]
     returns = annotation("return", signature.return_annotation)
@@ -165,10 +169,13 @@ class _Written:
         return self._text
 
 
-def _default(default: object) -> Any:
+def _default(name: str, default: object) -> Any:
+    """What looks like a secret is no part of what the model and the sandbox are told: ``key=os.environ["KEY"]``."""
     if default is inspect.Parameter.empty:
         return default
     text = repr(default)
+    if secret_name(name, default) or carries_secret(name, default) or masked(text, ()) != text:
+        return _Written("...")
     try:
         is_literal = len(text) <= MAX_DEFAULT_CHARS and ast.literal_eval(text) == default
     except (ValueError, SyntaxError, TypeError):

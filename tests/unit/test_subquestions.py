@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, cast
@@ -105,10 +106,10 @@ def test_choices_are_held_by_a_grammar_and_where_the_server_takes_none_by_what_i
 
 
 def test_the_budget_of_a_run_is_held() -> None:
-    questions, _ = asking(max_subquestion_tokens=120)
+    questions, _ = asking(max_subquestion_tokens=200)
     assert ask(questions, "Shout", ["a", "b"], None) == ["A", "B"]
     assert ask(questions, "Shout", "c", None) == "C"
-    with pytest.raises(ValueError, match="150 tokens of 120"):
+    with pytest.raises(ValueError, match="150 tokens of 200"):
         ask(questions, "Shout", "d", None)
     questions.begin(CodeAgent().settings())
     assert ask(questions, "Shout", "d", None) == "D"
@@ -144,3 +145,41 @@ def test_about_a_blank_text_nothing_is_asked() -> None:
     assert ask(questions, "How many are there?", " ", None) is None
     assert ask(questions, "Shout", ["a", "", "b"], None) == ["A", None, "B"]
     assert len(model.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("prompt", "data", "choices", "why"),
+    [
+        ("x" * 2001, "a", None, "a question of 2,000 characters, not 2,001"),
+        ("Which?", "a", ["b"] * 51, "50 choices at the most"),
+        ("Which?", "a", ["b" * 101], "50 choices at the most"),
+        ("Which?", "a", "abc", "50 choices at the most"),
+        ("Which?", range(2**40), None, "100,000 texts at the most, not 1,099,511,627,776"),
+        ("Which?", range(2**80), None, "100,000 texts at the most"),
+        ("Which?", ["a"] * 100_001, None, "100,000 texts at the most"),
+    ],
+)
+def test_what_is_longer_than_a_question_is_refused_at_no_cost(
+    prompt: str, data: Any, choices: Any, why: str
+) -> None:
+    questions, model = asking()
+    started = time.monotonic()
+    with pytest.raises(ValueError, match=why):
+        ask(questions, prompt, data, choices)
+    assert model.asked == []
+    assert time.monotonic() - started < 1
+
+
+def test_questions_that_are_asked_at_once_keep_to_the_budget_and_a_server_that_counts_nothing_does_too() -> None:
+    class Uncounted(ModelDouble):
+        async def complete(self, request: CompletionRequest, *, on_text: object, is_complete: object) -> Completion:
+            completion = await super().complete(request, on_text=on_text, is_complete=is_complete)
+            return replace(completion, usage=Usage(calls=1))
+
+    questions, _ = asking(max_subquestion_tokens=500)
+    model = Uncounted(str.upper)
+    questions._models = cast("ModelChoice", model)
+    with pytest.raises(ValueError, match=r"of 500 in this run"):
+        ask(questions, "Which?", [f"text {number}" for number in range(100)], None)
+    assert 5 < len(model.asked) < 9
+    assert questions.spent.prompt_tokens + questions.spent.completion_tokens <= 500

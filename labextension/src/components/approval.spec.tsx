@@ -9,10 +9,12 @@ import { Approval, ARMED_MS } from './approval';
 import { DecisionLine } from './decision';
 
 let model: CodeEditor.IModel;
+let isWrapped: unknown;
 const editors = {
   factoryService: {
     newInlineEditor: (options: CodeEditor.IOptions) => {
       model = options.model;
+      isWrapped = options.config?.lineWrap;
       return { dispose: () => undefined };
     }
   }
@@ -183,6 +185,13 @@ it('to call a function is answered for that function alone, and its arguments ca
   await press(host, 'Approve');
   expect(decided[0]).toMatchObject({ scope: 'notebook', action: 'approve' });
   expect(decided[0].calls).toBeUndefined();
+});
+
+it('to call a function is shown with its long lines wrapped: an argument could have its end out of sight', async () => {
+  await card({ kind: 'call', code: "send('ada')", effects: null });
+  expect(isWrapped).toBe(true);
+  await card({ kind: 'run' });
+  expect(isWrapped).toBe(false);
 });
 
 it('to call a function is answered for as many calls as the program makes in one go, or as the person says', async () => {

@@ -158,6 +158,7 @@ function CodeToApprove(props: {
         <Editor
           value={proposal.code}
           label={trans.__('Proposed code, may be edited')}
+          wrap={proposal.kind === 'call'}
           handle={handle}
           onChange={props.onChange}
         />

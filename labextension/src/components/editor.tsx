@@ -12,11 +12,13 @@ export interface IEditorHandle {
 export function Editor(props: {
   value: string;
   label: string;
+  /** Long lines are wrapped, so that nothing of them is out of sight. */
+  wrap: boolean;
   handle: React.MutableRefObject<IEditorHandle>;
   onChange: (code: string) => void;
 }): JSX.Element {
   const { editors } = useServices();
-  const { value, label, handle } = props;
+  const { value, label, wrap, handle } = props;
   const host = useRef<HTMLDivElement>(null);
   const changed = useRef(props.onChange);
   changed.current = props.onChange;
@@ -29,7 +31,7 @@ export function Editor(props: {
     const editor = editors.factoryService.newInlineEditor({
       host: host.current!,
       model,
-      config: { lineNumbers: false, lineWrap: false }
+      config: { lineNumbers: false, lineWrap: wrap }
     });
     host.current!.querySelector('[role=textbox]')?.setAttribute('aria-label', label);
     // Tab goes on to the next control, as everywhere in the panel: an editor that keeps it is a trap for the keyboard.
@@ -47,6 +49,6 @@ export function Editor(props: {
       editor.dispose();
       model.dispose();
     };
-  }, [editors, value, label, handle]);
+  }, [editors, value, label, wrap, handle]);
   return <div ref={host} className="jp-CodeAgent-editor" />;
 }

@@ -19,6 +19,11 @@ class QuotaError(ConnectionError):
         (QuotaError("429"), "ConnectionError", "QuotaError: 429"),
         (FileNotFoundError(2, "No such file", "/home/ada/secret/x.csv"), "FileNotFoundError", "…/x.csv"),
         (RuntimeError("x" * 2000), "RuntimeError", "x" * 500),
+        (
+            ConnectionError("postgresql://ada:geheim@db/x is down"),
+            "ConnectionError",
+            "postgresql://***@db/x is down",
+        ),
     ],
 )
 def test_a_failure_is_the_nearest_built_in_exception_without_paths_of_the_user(
@@ -39,6 +44,9 @@ def test_a_failure_is_the_nearest_built_in_exception_without_paths_of_the_user(
         ("~/notes/a.txt is gone", "…/a.txt is gone"),
         ("3/4 of the rows", "3/4 of the rows"),
         ("see https://example.org/a/b", "see https://example.org/a/b"),
+        ("no file:///home/ada/x.csv", "no file:…/x.csv"),
+        ("(sqlite:////home/ada/x.db)", "(sqlite:…/x.db)"),
+        ("path:/home/ada/x.csv, gone", "path:…/x.csv, gone"),
     ],
 )
 def test_paths_of_this_machine_are_named_by_their_last_part(text: str, told: str) -> None:

@@ -119,3 +119,20 @@ def test_tools_come_in_the_order_of_names_and_a_cell_that_is_run_again_replaces_
     assert list(registry.tools()) == ["a", "b"]
     with pytest.raises(UsageError, match="'c' is no tool; there are b, a"):
         registry.remove("c")
+
+
+def test_a_default_that_looks_like_a_secret_is_told_to_nobody() -> None:
+    token = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
+
+    def weather(
+        city: str = "Oslo",
+        api_key: str = "abc",
+        first: str = token,
+        url: str = "postgresql://ada:geheim@db/x",
+        headers: dict = {"Authorization": "x"},  # type: ignore[type-arg]  # noqa: B006
+        n: int = 3,
+    ) -> str:
+        return city
+
+    hidden = "api_key: str = ..., first: str = ..., url: str = ..., headers: dict = ..."
+    assert tool_of(weather).stub.signature == f"(city: str = 'Oslo', {hidden}, n: int = 3) -> str"
