@@ -106,7 +106,7 @@ def choose(
         names, skipped = _by_prompt(variables, summaries, prompt, wanted, max_bytes, recent)
     names = tuple(dict.fromkeys((*names, *always)))
     required = options.variables is not None
-    chosen = _Parts(variables, wanted, required=required, max_bytes=max_bytes, ask=ask)
+    chosen = _Parts(variables, wanted, required=required, max_bytes=max_bytes, ask=ask, is_dry=options.dry_run)
     for name in names:
         chosen.take(name)
     if where is not None:
@@ -133,7 +133,9 @@ class _Parts:
         required: bool,
         max_bytes: int,
         ask: AskForFiles,
+        is_dry: bool,
     ) -> None:
+        self._is_dry = is_dry
         self._variables = variables
         self._wanted = wanted
         self._required = required
@@ -167,6 +169,9 @@ class _Parts:
             self.plans[name] = plan
         elif is_database(value) or (engine_of(value) is not None and not self._required):
             raise VariableError(how_to_copy(name, value))
+        elif (engine := engine_of(value)) is not None and self._is_dry:
+            reason = f"a dry run fetches nothing; a run would have {engine.name} fetch what you ask for"
+            self.skipped.append(SkippedVariable(name=name, reason=reason))
         elif engine_of(value) is not None:
             part = fetch(name, value, wanted)
             self._keep(name, part.value, part.note)

@@ -46,7 +46,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--debug", action="store_true", help="show the whole traceback of an error")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    run = commands.add_parser("run", help="execute a notebook with its %%agent cells")
+    run = commands.add_parser("run", help="execute a notebook with its %%%%agent cells")
     run.add_argument("notebook", type=Path)
     run.add_argument("-o", "--output", type=Path, required=True, help="where the executed notebook goes")
     run.set_defaults(command=run_command)

@@ -1,7 +1,7 @@
 """Configuration at the edge: traitlets, environment and the administrator's caps become frozen settings.
 
-Order, later wins: defaults, the user's settings in JupyterLab, the environment, Jupyter/IPython configuration
-files, `%config CodeAgent.…` and the panel in the session, magic options, and last the administrator's caps
+Order, later wins: defaults, the user's settings in JupyterLab, the environment, IPython's configuration files,
+`%config CodeAgent.…` and the panel in the session, magic options, and last the administrator's caps
 (`codeagent_policy.json` in a system-level Jupyter config directory), which can only make things stricter. A
 notebook file sets nothing of it.
 """

@@ -55,7 +55,8 @@ SUBCOMMANDS: dict[str, str] = {
     "accept RUN": "mark the run's cells as accepted",
     "discard RUN": "remove the run's pending cells",
     "apply RUN": "run the run's code in YOUR kernel, after a yes",
-    "tool [add|remove NAME]": "the functions that code may call; `add NAME [auto|ask|deny]` lets it call one",
+    "tool [add|remove NAME]": "the functions that code may call; `add NAME [auto|ask|deny]` lets it call one, "
+    "`undo [RUN]` takes back what the calls of a run did",
     "mcp [add NAME [auto] COMMAND…|URL]": "the MCP servers whose tools code may call; `remove NAME` ends one",
     "pull NAME": "copy a variable of the sandbox into your kernel, as data",
     "undo": "remove the cells of the last run",
@@ -360,7 +361,7 @@ class AgentMagics(Magics):
 
 def help_text() -> str:
     """Options and subcommands on one screen."""
-    options = build_parser().format_help().split("\n", 2)[-1]
+    options = build_parser().format_help().partition("\n\n")[2]  # without the usage, which is the next line here
     width = max(map(len, SUBCOMMANDS)) + 2
     commands = [f"  %agent {name:<{width}}{text}" for name, text in SUBCOMMANDS.items()]
     return "\n".join(

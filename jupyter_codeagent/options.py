@@ -130,7 +130,7 @@ def _seconds(text: str) -> float:
 
 
 def build_parser() -> OptionParser:
-    """The options of product.md, section 1; also the source of the help text."""
+    """The options of `%%agent`; also the source of the help text."""
     parser = OptionParser(prog="%%agent", add_help=False, allow_abbrev=False)
     add = parser.add_argument
     add(

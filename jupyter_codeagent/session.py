@@ -250,8 +250,9 @@ class AgentSession:
             else:
                 notes = (*notes, "your functions were not offered: each of several programs would have called them")
         run = replace(new_run(request, manifest, told.context.text), notes=notes)
-        turns = self._masked(self.book.turns_before(run, self._defined()))
-        run = self._with_differences(run, turns)
+        is_anew = options.new and options.dry_run  # a run with `--new` has been reset before it comes here
+        turns = () if is_anew else self._masked(self.book.turns_before(run, self._defined()))
+        run = self._with_differences(run, turns, None if is_anew else self.sidecar.present)
         more = run.context.removeprefix(told.context.text)
         run = replace(run, described_sha256=question_digest(summaries, settings, prompt, more))
         room = room_of(endpoint, settings)
@@ -272,9 +273,8 @@ class AgentSession:
         seat = self.sidecar.present
         return frozenset(entry.name for entry in seat.variables) if seat is not None else frozenset()
 
-    def _with_differences(self, run: AgentRun, turns: tuple[Turn, ...]) -> AgentRun:
+    def _with_differences(self, run: AgentRun, turns: tuple[Turn, ...], seat: SandboxSeat | None) -> AgentRun:
         """Its context also tells what the sandbox has that the live kernel has not, or has otherwise."""
-        seat = self.sidecar.present
         changes = seat.changes_of(run.manifest) if seat is not None else ()
         seen = "\n".join((run.context, *(turn.code for turn in turns)))
         made = told_made((line for turn in turns for line in turn.made), run.context)

@@ -12,7 +12,7 @@ from jupyter_codeagent.values import ApprovalPolicy, Privacy, SandboxPolicy
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSettings:
-    """Where the model is. Empty strings mean: look further down the order of product.md, section 6."""
+    """Where the model is. Empty strings mean: look further down the order of docs/settings.md."""
 
     model: str = ""
     base_url: str = ""

@@ -38,7 +38,7 @@ HINTS: dict[SandboxLevel, str] = {
     "container": "",
     "command": "",
     "gateway": "",
-    "none": "Nothing is isolated. Remove `none` from the sandbox levels to get a sandbox back.",
+    "none": "Nothing is isolated. %config CodeAgent.sandbox = 'auto' brings a sandbox back.",
 }
 NAMESPACE_NAMES = {
     "user": "users",

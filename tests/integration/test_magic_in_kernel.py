@@ -39,8 +39,11 @@ def test_code_and_result_appear_in_the_cell_where_there_is_no_panel(
 
 
 def test_an_empty_body_prints_the_help(kernel: Kernel) -> None:
-    assert "--max-steps" in kernel.run("%%agent\n ").text
-    assert "%agent doctor" in kernel.run("%agent help").text
+    text = kernel.run("%%agent\n ").text
+    assert "--max-steps" in text
+    assert "%agent doctor" in text
+    assert "[--max-steps" not in text, "the usage of argparse, which begins otherwise at each width"
+    assert kernel.run("%agent help").text == text
 
 
 def test_a_prompt_is_never_put_through_format(kernel: Kernel, model_server: ModelServer) -> None:
@@ -114,6 +117,27 @@ def test_dry_run_sends_and_runs_nothing(kernel: Kernel, model_server: ModelServe
     assert "city str {Oslo, Rome}" in ran.text
     assert "df: DataFrame" in ran.text
     assert model_server.requests == []
+
+
+def test_dry_run_with_new_shows_what_would_be_sent_after_forgetting_and_forgets_nothing(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    model_server.script(code("made = df.n.sum()\nprint(made)"), "x")
+    assert kernel.ask("Remember the sum as made").error == ""
+    fresh = kernel.ask("And now?", "--new --dry-run").text
+    assert "Remember the sum" not in fresh
+    assert "made" not in fresh
+    assert "Remember the sum" in kernel.ask("And now?", "--dry-run").text
+
+
+def test_dry_run_has_no_engine_fetch_anything(kernel: Kernel, model_server: ModelServer) -> None:
+    kernel.run(
+        "import dask.dataframe as dd\n_fetched = []\n"
+        "trips = dd.from_pandas(df, npartitions=1).map_partitions(lambda part: _fetched.append(1) or part, meta=df)"
+    )
+    ran = kernel.ask("How many?", "--dry-run --vars trips --sample 2")
+    assert "trips: not copied, a dry run fetches nothing; a run would have Dask fetch" in ran.text
+    assert kernel.run("print(_fetched)").text == "[]\n"
 
 
 def test_json_prints_the_record_and_nothing_else(kernel: Kernel, model_server: ModelServer) -> None:
