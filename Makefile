@@ -1,12 +1,13 @@
 # make demo   the quickstart notebook, executed for real: sandbox, embedded model, no server, no key
 # make lab    JupyterLab on the example notebooks
 # make test   everything the tests need, then all tests, and beside them lint, types and import contract
-# make check  lint, types and import contract alone
+# make check  lint, types and import contract, and the panel's lint and tests, alone
 # make bench  the benchmarks: JSON and a table
 # make endurance    kill -9 a hundred times each, 500 runs in one session (an hour); `make test` has a few rounds of it
 # make pictures     the pictures in docs/panel.md, taken by the browser test that walks through it
 # make recording    the moving picture in the README
-# A second call reuses what is there. Nothing stays running; nothing is left outside this checkout and the caches.
+# A second call reuses what is there. Nothing stays running; beside Debian packages (make test) nothing is left outside
+# this checkout and the caches.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c

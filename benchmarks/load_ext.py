@@ -18,7 +18,7 @@ print({MARK!r} + json.dumps({{"load_ext_s": seconds, "dataframe_libraries": fram
 
 
 def run() -> dict[str, Any]:
-    """Limit of the contract: 0.3 s."""
+    """Limit: 0.3 s."""
     rounds = []
     for _ in range(3):
         with running_kernel() as client:

@@ -77,7 +77,7 @@ class Recorder(BaseHTTPRequestHandler):
 
 
 def run() -> dict[str, Any]:
-    """Limit of the contract: 100 ms beyond the copying itself."""
+    """Limit: 100 ms beyond the copying itself."""
     Recorder.arrived = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), Recorder)
     threading.Thread(target=server.serve_forever, daemon=True).start()

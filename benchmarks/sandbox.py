@@ -66,5 +66,5 @@ async def _run() -> dict[str, Any]:
 
 
 def run() -> dict[str, Any]:
-    """Limits of the contract: 1.3 × a plain kernel, 30 ms."""
+    """Limits: 1.3 × a plain kernel, 30 ms."""
     return asyncio.run(_run())

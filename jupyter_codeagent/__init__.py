@@ -61,7 +61,8 @@ def load_ipython_extension(shell: object) -> None:
 
 
 def unload_ipython_extension(shell: object) -> None:
-    """`%unload_ext jupyter_codeagent`: stop everything that was started."""
+    """`%unload_ext jupyter_codeagent`: stop all that this kernel started; the embedded model, which kernels share,
+    ends by itself when nobody has asked it for 15 minutes."""
     from jupyter_codeagent.extension import unload
 
     unload(shell)

@@ -154,7 +154,7 @@ def build_parser() -> OptionParser:
         type=_positive,
         default=1,
         metavar="K",
-        help="sample K programs, run all, keep the one whose result most agree with (1); "
+        help="sample K programs, run them, keep the one whose result most agree with (1); "
         "costs K times the completion tokens and one prompt",
     )
     add("--new", action="store_true", help="forget the conversation and the sandbox's variables first")

@@ -12,7 +12,7 @@ def test_an_empty_line_gives_the_defaults() -> None:
     assert parse_options("") == RunOptions()
 
 
-def test_every_option_of_the_contract_is_understood() -> None:
+def test_every_option_is_understood() -> None:
     options = parse_options(
         "--vars df,sales --model m --base-url http://127.0.0.1:1/v1 --privacy schema --approve ask --max-steps 2 "
         "--timeout 1.5 --candidates 3 --new --return a,b --dry-run --json --rerun --debug"
