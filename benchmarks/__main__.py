@@ -28,6 +28,8 @@ OUTPUT = Path("build/benchmarks.json")
 
 
 def main(names: list[str]) -> None:
+    if unknown := [name for name in names if name not in ALL]:
+        sys.exit(f"There is no benchmark {unknown[0]!r}; there are {', '.join(ALL)}.")
     results: dict[str, Any] = {
         "machine": machine(),
         "commit": commit(),
