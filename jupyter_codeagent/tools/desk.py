@@ -218,9 +218,8 @@ class CallDesk:
         try:
             answer, _ = await self._on_main_thread(lambda: self._packed(known.tool, restored(kept)))
         except (RejectedDataError, VariableError, ImportError):
-            return (
-                None  # damaged, too large for what is left, or of a library that is gone: it is asked for and made
-            )
+            # Damaged, too large for what is left, or of a library that is gone: it is asked for and made.
+            return None
         self._recorded.remove(known)
         call = replace(known, line=request.line, earlier=True)
         self.replayed += (call,)
@@ -363,6 +362,8 @@ class CallDesk:
                 arguments = _as_annotated(tool, bound)
                 value = tool.function(*arguments.args, **arguments.kwargs)
             return for_undo, value
+        except (SystemExit, asyncio.CancelledError) as problem:  # `sys.exit()` is to end the function, not the run
+            raise RuntimeError(f"{tool.name} was ended by {type(problem).__name__}") from problem
         finally:
             self._is_calling = False
 

@@ -78,6 +78,11 @@ async def ended_in_time(name: str, timeout_s: float | None, awaited: Awaitable[R
         if limit.expired():
             raise TimeoutError(_too_long(name, timeout_s)) from problem
         raise
+    except asyncio.CancelledError as problem:
+        task = asyncio.current_task()
+        if task is not None and not task.cancelling():  # by the function itself: nobody has stopped the run
+            raise RuntimeError(f"{name} was cancelled") from problem
+        raise
 
 
 def _too_long(name: str, timeout_s: float | None) -> str:

@@ -491,6 +491,16 @@ def test_arguments_are_recorded_and_undone_as_they_were_before_the_call() -> Non
     assert desk.done[0].arguments == {"seats": [1, 2, 3]}
 
 
+@pytest.mark.parametrize("ending", [SystemExit, asyncio.CancelledError])
+def test_a_function_that_ends_itself_has_failed_and_ends_nothing_else(ending: type[BaseException]) -> None:
+    def leave() -> None:
+        raise ending
+
+    desk = desk_of(tool_of(leave, policy="auto"))
+    [answer] = answers(desk, request("leave"))
+    assert (answer.ename, answer.evalue) == ("RuntimeError", f"leave was ended by {ending.__name__}")
+
+
 def test_a_changed_call_that_is_none_gives_no_yes_for_more() -> None:
     send, made = recording("send", "ask")
     grants = Grants()

@@ -120,6 +120,22 @@ def test_beside_the_main_thread_nothing_is_changed() -> None:
     assert found == [before]
 
 
+def test_a_coroutine_that_cancels_itself_has_failed_and_one_that_is_stopped_is_cancelled() -> None:
+    async def cancels_itself() -> None:
+        raise asyncio.CancelledError
+
+    async def stopped() -> None:
+        task = asyncio.create_task(ended_in_time("weather", None, asyncio.sleep(60)))
+        await asyncio.sleep(0)
+        task.cancel()
+        await task
+
+    with pytest.raises(RuntimeError, match="weather was cancelled"):
+        asyncio.run(ended_in_time("weather", 5, cancels_itself()))
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(stopped())
+
+
 def test_on_the_loop_a_limit_is_told_and_a_time_out_of_the_function_stays_its_own() -> None:
     async def fail() -> None:
         raise TimeoutError("the server is slow")
