@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 START_S = 60
+END_S = 30
 COLLABORATION = Path(__file__).parents[1] / "build" / "collaboration"
 """Where `make test` installs `e2e/collaboration.txt`: beside the other packages it would be on everywhere."""
 
@@ -127,12 +129,19 @@ def _process(
     command: Sequence[str], environment: dict[str, str], directory: Path, log_path: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
     with log_path.open("w", encoding="utf-8") as log:
-        server = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, cwd=directory)
+        told = {**environment, "PYTHONFAULTHANDLER": "1"}
+        server = subprocess.Popen(command, env=told, stdout=log, stderr=subprocess.STDOUT, cwd=directory)
         try:
             yield server
         finally:
             server.terminate()
-            server.wait(30)
+            try:
+                server.wait(END_S)
+            except subprocess.TimeoutExpired:
+                server.send_signal(signal.SIGABRT)  # where it is stuck goes to its log: PYTHONFAULTHANDLER
+                server.wait(END_S)
+                text = log_path.read_text(encoding="utf-8", errors="replace")[-6000:]
+                raise AssertionError(f"The server was still there {END_S} s after SIGTERM:\n{text}") from None
 
 
 def with_collaboration(environment: dict[str, str]) -> dict[str, str]:
