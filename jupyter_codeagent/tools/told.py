@@ -103,8 +103,8 @@ def _listed(calls: Sequence[ToolCall]) -> str:
 
 
 def calls_note(calls: Sequence[ToolCall]) -> str:
-    """``called weather 3 times, send_mail once (denied)``; empty if there were none."""
-    counts = Counter((call.tool, call.status) for call in calls)
+    """``called weather 3 times, send_mail once (denied)``; empty if none was made, but for results from a record."""
+    counts = Counter((call.tool, call.status) for call in calls if not call.earlier)
     parts = [
         f"{tool} {'once' if count == 1 else f'{count} times'}{'' if status == 'ok' else f' ({status})'}"
         for (tool, status), count in counts.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -91,3 +92,4 @@ def test_the_user_is_told_how_often_each_was_called() -> None:
 
     assert calls_note([call("a"), call("a"), call("b", "denied")]) == "called a 2 times, b once (denied)"
     assert calls_note([]) == ""
+    assert calls_note([replace(call("a"), earlier=True), call("b")]) == "called b once", "of a replay"
