@@ -103,7 +103,7 @@ def _listed(calls: Sequence[ToolCall]) -> str:
 
 
 def calls_note(calls: Sequence[ToolCall]) -> str:
-    """``called weather 3 times, send_mail once (denied)``; empty if none was made, but for results from a record."""
+    """``called weather 3 times, send_mail once (denied)``; results from a record are no calls."""
     counts = Counter((call.tool, call.status) for call in calls if not call.earlier)
     parts = [
         f"{tool} {'once' if count == 1 else f'{count} times'}{'' if status == 'ok' else f' ({status})'}"
