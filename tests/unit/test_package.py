@@ -13,6 +13,8 @@ import jupyter_codeagent
 
 HEAVY = {"pandas", "numpy", "polars", "pyarrow", "matplotlib", "openai", "nbformat", "tornado", "jupyter_server"}
 
+NAME = "jupyter_codeagent"
+
 
 def modules_after(statement: str) -> set[str]:
     script = f"import sys; {statement}; print(*sys.modules)"
@@ -30,6 +32,17 @@ def test_importing_the_package_imports_none_of_its_modules() -> None:
 @pytest.mark.parametrize("module", ["cells", "history", "record"])
 def test_what_the_magic_needs_to_remember_imports_no_heavy_library(module: str) -> None:
     assert modules_after(f"import jupyter_codeagent.{module}") & HEAVY == set()
+
+
+def test_loading_the_extension_imports_no_library_that_the_user_does_not_use() -> None:
+    shell = "from IPython.testing.globalipapp import start_ipython; shell = start_ipython()"
+    loaded = {
+        name.partition(".")[0] for name in modules_after(f"{shell}; shell.run_line_magic('load_ext', {NAME!r})")
+    }
+
+    unasked = {"pandas", "polars", "pyarrow", "openai", "duckdb", "sqlalchemy", "mcp"}
+    assert NAME in loaded
+    assert loaded & unasked == set()
 
 
 def test_the_package_knows_its_version_and_no_other_name() -> None:
