@@ -197,7 +197,7 @@ class AgentSession:
             One line for the user; the record is in the history, nothing is half inserted.
         """
         if options.new:
-            self.reset()
+            self._start_anew()
         if self.sidecar.present is not None:
             # A question asked again starts from the copies as they were; what it does to them, it does once more.
             self.sidecar.present.load_again(self.book.changed_by_cell(place.cell_id))
@@ -677,8 +677,11 @@ class AgentSession:
 
     def reset(self) -> None:
         """Forget the conversation, the sandbox's variables and the yeses to calls."""
-        self.book.forget_conversation()
         self.grants.clear()
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        self.book.forget_conversation()
         self._reset_sandbox()
 
     def _reset_sandbox(self) -> None:

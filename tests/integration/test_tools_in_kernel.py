@@ -255,6 +255,18 @@ def test_a_replay_gives_calls_that_were_asked_for_their_recorded_result_and_read
     assert f"not called again, results as recorded: {recorded}" in again["notes"]
 
 
+def test_a_yes_for_the_notebook_outlives_a_new_conversation_and_ends_with_a_reset(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    kernel.run(TOOLS)
+    kernel.run(GRANT)
+    tried = "try:\n    send('bob', 'hi')\nexcept PermissionError:\n    print('no')"
+    model_server.script(code("print(send('ada', 'hi'))"), "x", code(tried), "x")
+    assert calls_of(record(kernel, "Tell ada", "--new")) == [("send(to='ada', text='hi')", "ok")]
+    kernel.run("%agent reset")
+    assert calls_of(record(kernel, "Tell bob")) == [("send(to='bob', text='hi')", "denied")]
+
+
 BOOKING = """
 from jupyter_codeagent import agent_tool
 _booked = []
