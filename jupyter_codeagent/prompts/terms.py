@@ -14,6 +14,9 @@ MAX_TERMS = 3
 
 _CHANGE = r"(?:change|growth|increase|decrease|decline|difference|rise|fall)"
 _EACH = r"(?:within|per|by|for|in|of) (?:each|every)"
+_ONE_BY_ONE = r"(?:value|row|record|data|point|observation|entry)"
+_GROUPED = rf"\b(?:within|per|of (?:its|their|the same)|(?:each|every)(?! {_ONE_BY_ONE}))\b"
+_Z = r"(?:\bstandard deviations?\s+(?:\w+\s+){0,3}(?:from|above|below|than|away)\b|\bz-?scores?\b)"
 _PERIOD = r"(?:day|week|month|quarter|year)"
 
 
@@ -21,10 +24,16 @@ _PERIOD = r"(?:day|week|month|quarter|year)"
 class _Term:
     named: re.Pattern[str]
     computed: str
+    defined: re.Pattern[str] | None
+    """What a question says that computes it itself, beside ``term = …``."""
 
 
-def _term(named: str, computed: str) -> _Term:
-    return _Term(named=re.compile(named, re.IGNORECASE), computed=computed)
+def _term(named: str, computed: str, *, defined: str = "") -> _Term:
+    return _Term(
+        named=re.compile(named, re.IGNORECASE),
+        computed=computed,
+        defined=re.compile(defined, re.IGNORECASE) if defined else None,
+    )
 
 
 _TERMS = (
@@ -53,11 +62,12 @@ _TERMS = (
         r"\biqr\b|\binterquartile|\bbox-?\s?plot rule|\btukey'?s? (?:rule|fence)",
         "IQR rule: q1, q3 = x.quantile(0.25), x.quantile(0.75); low = x[x < q1 - 1.5 * (q3 - q1)]; "
         "high = x[x > q3 + 1.5 * (q3 - q1)]",
+        defined=r"\bq1\s*[-−–]\s*1\.5",
     ),
+    _term(_Z, "z = (x - x.mean()) / x.std()"),
     _term(
-        r"\bstandard deviations?\s+(?:\w+\s+){0,3}(?:from|above|below|than|away)\b|\bz-?scores?\b",
-        "z = (x - x.mean()) / x.std(), "
-        'in groups df.groupby("g")["x"].transform(lambda x: (x - x.mean()) / x.std())',
+        rf"{_Z}[^.?]*{_GROUPED}|{_GROUPED}[^.?]*{_Z}",
+        'z in groups: df.groupby("g")["x"].transform(lambda x: (x - x.mean()) / x.std())',
     ),
     _term(
         r"\bwinsori|\bcap(?:ped|ping)?\b[^.?]*\bpercentile",
@@ -146,7 +156,27 @@ _TERMS = (
 )
 
 
+_DEFINED = re.compile(
+    r"['\"`’]?\s*(?:=|(?:that |which )?(?:is|are) (?:calculated|computed|defined))", re.IGNORECASE
+)
+
+
 def how_computed(prompt: str) -> tuple[str, ...]:
-    """For terms that the prompt names, in its order, `MAX_TERMS` at the most; most prompts name none."""
-    found = [(match.start(), term.computed) for term in _TERMS if (match := term.named.search(prompt)) is not None]
+    """For terms that the prompt names, in its order, `MAX_TERMS` at the most; most prompts name none.
+
+    Where the prompt says itself how a term is computed, that holds: ``Volatility = (High - Low) / Open``.
+    """
+    found = [
+        (match.start(), term.computed)
+        for term in _TERMS
+        if (match := term.named.search(prompt)) is not None and not _is_defined(prompt, term, match.group())
+    ]
     return tuple(computed for _, computed in sorted(found)[:MAX_TERMS])
+
+
+def _is_defined(prompt: str, term: _Term, named: str) -> bool:
+    """Whether the prompt computes it itself, or a word of it that begins as `named` is followed by a definition."""
+    if term.defined is not None and term.defined.search(prompt) is not None:
+        return True
+    words = re.finditer(rf"{re.escape(named)}\w*", prompt, re.IGNORECASE)
+    return any(_DEFINED.match(prompt, word.end()) for word in words)

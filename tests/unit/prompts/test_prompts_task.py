@@ -104,6 +104,24 @@ def test_a_term_is_told_with_how_it_is_computed(prompt: str, term: str) -> None:
     assert how_computed(prompt)[0].startswith(term)
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Make a feature 'Volatility' that is calculated as (High - Low) / Open. Its correlation with volume?",
+        "Correlation of the volatility with volume, where Volatility = (High - Low) / Open?",
+        "Outliers by the IQR rule: below Q1 - 1.5 * IQR or above Q3 + 1.5 * IQR",
+    ],
+)
+def test_a_term_that_the_question_defines_itself_is_not_told(prompt: str) -> None:
+    assert [term for term in how_computed(prompt) if "volatility" in term or "IQR" in term] == []
+
+
+def test_z_is_told_in_groups_where_the_question_has_groups() -> None:
+    assert how_computed("Fares with a z-score above 3?") == ("z = (x - x.mean()) / x.std()",)
+    grouped = how_computed("Penguins more than 2 standard deviations from the mean of their species")
+    assert [term.partition(" =")[0].partition(":")[0] for term in grouped] == ["z", "z in groups"]
+
+
 def test_most_questions_name_no_term_and_none_gets_many() -> None:
     assert how_computed("Mean fare by class, highest first") == ()
     many = "Welch, ANOVA, Mann-Whitney, chi-square, Shapiro and Spearman tests please"
