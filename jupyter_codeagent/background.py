@@ -185,5 +185,7 @@ class Background:
                 # `cancel` does nothing to a call that has begun: whoever waits for it would wait for ever.
                 future.set_exception(asyncio.CancelledError())
                 raise
+            except StopIteration as error:  # which no future carries
+                future.set_exception(RuntimeError(f"StopIteration: {error}"))
             except Exception as error:  # noqa: BLE001 - belongs to whoever asked for the call
                 future.set_exception(error)

@@ -35,7 +35,7 @@ from jupyter_codeagent.prompts.interpolate import fill, find_expressions
 from jupyter_codeagent.session import AgentSession
 from jupyter_codeagent.subquestions import NAME as ASK_MODEL
 from jupyter_codeagent.tools.mcp import target_of
-from jupyter_codeagent.tools.tool import stub_line, tool_of
+from jupyter_codeagent.tools.tool import stub_line
 from jupyter_codeagent.tools.undoing import undone_text
 from jupyter_codeagent.values import AgentRun, ToolPolicy
 from jupyter_codeagent.variables.sharing import Shared, parse_targets
@@ -283,7 +283,6 @@ class AgentMagics(Magics):
         self.session.results.apply(run, find_place(self.shell))
 
     def _tool(self, words: str) -> None:
-        tools = self.session.tools
         match words.split():
             case []:
                 pass
@@ -292,7 +291,7 @@ class AgentMagics(Magics):
                 if name == ASK_MODEL and name not in self.shell.user_ns:
                     self.session.add_subquestions(policy)
                 else:
-                    tools.add(tool_of(self._function(name), name=name, policy=policy))
+                    self.session.add_tool(name, self._function(name), policy)
             case ["remove", name]:
                 self.session.remove_tool(name)
             case ["undo", *ids] if len(ids) <= 1:

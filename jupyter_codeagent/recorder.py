@@ -11,7 +11,8 @@ from jupyter_codeagent.frontend.messages import ProgressMessage, UsageView
 from jupyter_codeagent.frontend.progress import Part, TextStream
 from jupyter_codeagent.record import call_view, run_view
 from jupyter_codeagent.runbook import RunBook
-from jupyter_codeagent.values import AgentRun, ExecutionResult, Phase, ToolCall
+from jupyter_codeagent.tools.undoing import with_calls
+from jupyter_codeagent.values import AgentRun, Phase, ToolCall
 
 PROGRESS_INTERVAL_S = 0.25
 SHOWN_CALLS = 20
@@ -67,10 +68,7 @@ class RunRecorder:
 
     def begins(self, calls: tuple[ToolCall, ...]) -> None:
         """The last of them is about to be made: the history knows of it, should the kernel end meanwhile."""
-        run = self.latest.run
-        if run.steps:
-            begun = replace(run.steps[-1], result=ExecutionResult(status="interrupted", calls=calls))
-            self._book.write(replace(run, steps=(*run.steps[:-1], begun)))
+        self._book.write(with_calls(self.latest.run, calls))
 
     def _send(self, link: PanelLink) -> None:
         if self._later is not None:

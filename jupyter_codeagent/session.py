@@ -81,8 +81,8 @@ from jupyter_codeagent.tools.told import (
     with_tools,
     without_tools,
 )
-from jupyter_codeagent.tools.tool import Tool
-from jupyter_codeagent.tools.undoing import DoneCall, Undone, undo_calls, with_undone
+from jupyter_codeagent.tools.tool import Tool, tool_of
+from jupyter_codeagent.tools.undoing import DoneCall, Undone, undo_calls, with_calls, with_undone
 from jupyter_codeagent.values import (
     KEPT_STATES,
     AgentRun,
@@ -302,16 +302,19 @@ class AgentSession:
             self._recorder, self._running_id = recorder, prepared.run.id
             run = self.background.wait(self._task, tick)
         except (KeyboardInterrupt, asyncio.CancelledError):
-            run = ended(recorder.latest.run, "stopped", "Stopped by you; no cells were inserted.")
+            stopped = self._with_calls(recorder.latest.run)
+            run = ended(stopped, "stopped", "Stopped by you; no cells were inserted.")
         except CodeAgentError as error:
             if isinstance(error, ModelError):
                 self.models.forget()  # its server may have gone: look again at the next run
-            run = ended(recorder.latest.run, "failed", str(error))
+            run = ended(self._with_calls(recorder.latest.run), "failed", str(error))
         except BaseException as error:
-            recorder.changed(ended(recorder.latest.run, "failed", f"A fault of jupyter-codeagent: {error!r}"))
+            so_far = self._with_calls(recorder.latest.run)
+            recorder.changed(ended(so_far, "failed", f"A fault of jupyter-codeagent: {error!r}"))
             raise
         finally:
             self._task, self._running_id, self._recorder = None, "", None
+            self.subquestions.end()
             desk, self._desk = self._desk, None
             if desk is not None:
                 desk.close()
@@ -434,6 +437,17 @@ class AgentSession:
         self.tools.add(tool)
         self.live.bind_free({tool.name: tool.function})
 
+    def add_tool(self, name: str, function: object, policy: ToolPolicy) -> None:
+        """One that is declared keeps its undo, its time limit and what it refuses. Raises UsageError."""
+        tool = tool_of(function, name=name, policy=policy)
+        known = self.tools.tools().get(name)
+        if known is None or known.function is not function:
+            self.tools.add(tool)
+            return
+        if policy == "auto" and known.check_auto is not None:
+            known.check_auto()
+        self.tools.add(replace(known, stub=replace(known.stub, policy=policy)))
+
     def remove_tool(self, name: str) -> None:
         """Raises UsageError."""
         tool = self.tools.tools().get(name)
@@ -505,6 +519,10 @@ class AgentSession:
                     self.book.write(marked)
                     if self.link is not None:
                         self.link.send({"type": "run", "run": run_view(marked)})
+
+    def _with_calls(self, run: AgentRun) -> AgentRun:
+        """What had been called when the run ended before its execution did."""
+        return with_calls(run, self._desk.calls) if self._desk is not None else run
 
     def _keep_calls(self, run_id: str, desk: CallDesk) -> None:
         """For `undo_calls`. Their results are the user's objects, so only those of a few runs are kept."""

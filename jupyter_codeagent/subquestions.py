@@ -55,6 +55,7 @@ class SubQuestions:
         """Of the run; not read before one begins, since a policy that cannot be read is told there."""
         self.spent = Usage()
         """Of this run."""
+        self._is_running = False
         self._under_way = 0
         """Tokens of questions that are being answered, as estimated."""
 
@@ -65,7 +66,12 @@ class SubQuestions:
     def begin(self, settings: Settings) -> None:
         """A run with these settings begins, with the whole budget."""
         self._in_force = settings
+        self._is_running = True
         self.spent = Usage()
+
+    def end(self) -> None:
+        """The run is over."""
+        self._is_running = False
 
     def tool(self, policy: ToolPolicy) -> Tool:
         # `data` has no default: asked about nothing, a small model makes up what it was to find in the data.
@@ -73,7 +79,9 @@ class SubQuestions:
             """Ask the language model about a text, or each text of a list or column or row of a frame: one short
             answer each, in their order; None for a blank one. With choices each answer is one of them, or None.
             """
-            self.begin(self._settings())  # called by a cell of the user's, not by a run
+            if not self._is_running:  # called by a cell of the user's
+                self.begin(self._settings())
+                self.end()
             return self._run(self.ask(prompt, data, choices))
 
         async def of_run(prompt: str, data: Any, choices: list[str] | None = None) -> Any:

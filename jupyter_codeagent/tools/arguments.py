@@ -9,6 +9,7 @@ import fractions
 import inspect
 import math
 import uuid
+import zoneinfo
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,12 +22,21 @@ MAX_CALL_CHARS = 500
 MAX_NAME_CHARS = 100
 MAX_FURTHER = 100
 """Arguments of `*args`, and of `**kwargs`."""
-CONSTANTS = {"inf": math.inf, "nan": math.nan}
+CONSTANTS = {
+    "inf": math.inf,
+    "-inf": -math.inf,
+    "nan": math.nan,
+    "datetime.timezone.utc": datetime.UTC,
+}
+OF_PANDAS = frozenset({"Timestamp", "Timedelta", "Period", "NaT"})
+OF_NUMPY = frozenset({"np.datetime64", "np.timedelta64"})
 CONSTRUCTORS: Mapping[str, Callable[..., Any]] = {
     "datetime.date": datetime.date,
     "datetime.datetime": datetime.datetime,
     "datetime.time": datetime.time,
     "datetime.timedelta": datetime.timedelta,
+    "datetime.timezone": datetime.timezone,
+    "zoneinfo.ZoneInfo": zoneinfo.ZoneInfo,
     "Decimal": decimal.Decimal,
     "Fraction": fractions.Fraction,
     "UUID": uuid.UUID,
@@ -149,6 +159,19 @@ def _is_name(name: object) -> bool:
     return isinstance(name, str) and len(name) <= MAX_NAME_CHARS and name.isidentifier()
 
 
+def _constructor(name: str) -> Any:
+    """Of libraries only where their values are: then they are installed."""
+    if name in OF_PANDAS:
+        import pandas as pd
+
+        return getattr(pd, name)
+    if name in OF_NUMPY:
+        import numpy as np
+
+        return getattr(np, name.removeprefix("np."))
+    return CONSTRUCTORS.get(name)
+
+
 def _value(node: ast.expr) -> Any:
     """Of a literal, or of what `written` writes; ValueError and the like for all else."""
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
@@ -156,9 +179,12 @@ def _value(node: ast.expr) -> Any:
         return kind([_value(item) for item in node.elts])
     if isinstance(node, ast.Dict):
         return {_value(key): _value(value) for key, value in zip(node.keys, node.values, strict=True) if key}
-    if isinstance(node, ast.Name) and node.id in CONSTANTS:
-        return CONSTANTS[node.id]
-    if isinstance(node, ast.Call) and (made := CONSTRUCTORS.get(ast.unparse(node.func))) is not None:
+    written_as = ast.unparse(node)
+    if written_as in CONSTANTS:
+        return CONSTANTS[written_as]
+    if written_as == "NaT":
+        return _constructor("NaT")
+    if isinstance(node, ast.Call) and (made := _constructor(ast.unparse(node.func))) is not None:
         named = {keyword.arg or "": _value(keyword.value) for keyword in node.keywords}
         return made(*map(_value, node.args), **named)
     return ast.literal_eval(node)

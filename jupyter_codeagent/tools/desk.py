@@ -19,7 +19,7 @@ from jupyter_codeagent.errors import RejectedDataError, VariableError
 from jupyter_codeagent.sandbox.protocol import CallingRunner
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.arguments import ArgumentError, bind, call_text, parse_call
-from jupyter_codeagent.tools.ending import ended_by_signals, ended_in_time
+from jupyter_codeagent.tools.ending import TookTooLongError, ended_by_signals, ended_in_time
 from jupyter_codeagent.tools.faults import denied, explained
 from jupyter_codeagent.tools.grants import Grants
 from jupyter_codeagent.tools.recorded import MAX_BYTES, MAX_TEXT_CHARS, recorded, restored
@@ -45,6 +45,8 @@ MAX_PLAIN_BYTES = 64 << 10
 UNPACKED_AT_ONCE_BYTES = 10_000
 """Of arguments; larger ones, which would hold up the loop, get a thread."""
 PROPOSED_CHARS = 20_000
+ENDS_MORE = (SystemExit, asyncio.CancelledError, StopIteration)
+"""Of a function: `sys.exit()` would end the run, and a future can carry no StopIteration."""
 Result = TypeVar("Result")
 
 
@@ -138,8 +140,6 @@ class CallDesk:
         self._allowed_by: dict[str, DecidedBy] = {}
         self._has_begun = False
         """The function of the present call."""
-        self._cut_short: set[str] = set()
-        """Keys of calls that began and never returned."""
         self._copies: list[CopiedVariable] = []
         self._copied_bytes = 0
         self._count = self._count_of_run = 0
@@ -186,6 +186,7 @@ class CallDesk:
             self._note(made.call)
             if made.call.status in ("ok", "denied"):
                 self._made.setdefault(request.key, []).append(made)
+            if made.call.status in ("ok", "denied", "stopped"):
                 self.of_run += (made.call,)
             return made.answer
 
@@ -261,7 +262,7 @@ class CallDesk:
         if tool.stub.policy == "deny":
             reason = f"the user does not let code call {tool.name}"
             return _denied(request, _shown(tool, bound), reason, decided_by)
-        is_unsure = request.key in self._cut_short
+        is_unsure = request.key in self._grants.unsure
         is_asked = tool.stub.policy == "ask" and (is_unsure or not self._grants.has(tool))
         if is_asked and self._allowed[tool.name] and not is_unsure:
             self._allowed[tool.name] -= 1
@@ -291,8 +292,8 @@ class CallDesk:
         code = call_text(tool.name, bound, max_chars=PROPOSED_CHARS)
         together = f" It makes {request.together} calls of it in one go." if request.together > 1 else ""
         in_brief = f" Not shown whole: {', '.join(code.in_brief)}." if code.in_brief else ""
-        if request.key in self._cut_short:
-            in_brief += " This call began once before in this run and was ended: it may have happened already."
+        if request.key in self._grants.unsure:
+            in_brief += " This call began once before and never returned: it may have happened already."
         return Proposal(
             id=uuid.uuid4().hex[:12],
             run_id=self._run_id,
@@ -324,24 +325,33 @@ class CallDesk:
             arguments, value = await self._returned(tool, bound)
             duration_s = time.monotonic() - started
             answer, text, kept = await self._for_code(tool, value)
+        except TookTooLongError as problem:
+            answer = explained(TimeoutError(str(problem)))
+            self._cut_short(tool, call)
+            return _Made(answer=answer, call=replace(call, duration_s=time.monotonic() - started))
         except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: the code is told)
             answer = explained(problem)
             failed = replace(call, status="failed", duration_s=time.monotonic() - started)
             return _Made(answer=answer, call=replace(failed, result=masked(f"{answer.ename}: {answer.evalue}", ())))
         except asyncio.CancelledError:
             if self._has_begun:
-                self._cut_short.add(request.key)
+                self._cut_short(tool, call)
                 self._note(call)
                 self.of_run += (call,)
-                self.done.append(DoneCall(call=call, tool=replace(tool, undo=None), arguments={}, result=None))
             raise
-        self._cut_short.discard(request.key)
+        self._grants.unsure.discard(request.key)
         made = replace(call, status="ok", result=masked(text, ()), duration_s=duration_s, value=kept)
         if tool.undo is not None:
             self.done.append(DoneCall(call=made, tool=tool, arguments=arguments, result=value))
         elif tool.stub.policy != "auto":
             self.done.append(DoneCall(call=made, tool=tool, arguments={}, result=None))
         return _Made(answer=answer, call=made)
+
+    def _cut_short(self, tool: Tool, call: ToolCall) -> None:
+        """Whether it has happened nobody knows; what only reads is just called again."""
+        if tool.stub.policy != "auto":
+            self._grants.unsure.add(call.key)
+            self.done.append(DoneCall(call=call, tool=replace(tool, undo=None), arguments={}, result=None))
 
     async def _returned(self, tool: Tool, bound: inspect.BoundArguments) -> tuple[Mapping[str, Any], Any]:
         """What `undo` needs of the arguments, and what the function returned; what it raises."""
@@ -362,7 +372,7 @@ class CallDesk:
                 arguments = _as_annotated(tool, bound)
                 value = tool.function(*arguments.args, **arguments.kwargs)
             return for_undo, value
-        except (SystemExit, asyncio.CancelledError) as problem:  # `sys.exit()` is to end the function, not the run
+        except ENDS_MORE as problem:
             raise RuntimeError(f"{tool.name} was ended by {type(problem).__name__}") from problem
         finally:
             self._is_calling = False
@@ -440,7 +450,10 @@ async def _awaited(
 ) -> tuple[Mapping[str, Any], Any]:
     for_undo = _for_undo(tool, bound)
     arguments = _as_annotated(tool, bound)
-    return for_undo, await coroutine(*arguments.args, **arguments.kwargs)
+    try:
+        return for_undo, await coroutine(*arguments.args, **arguments.kwargs)
+    except (SystemExit, KeyboardInterrupt) as problem:
+        raise RuntimeError(f"{tool.name} was ended by {type(problem).__name__}") from problem
 
 
 def _for_undo(tool: Tool, bound: inspect.BoundArguments) -> Mapping[str, Any]:

@@ -16,6 +16,10 @@ RING_AGAIN_S = 5.0
 """What a signal raises is lost where Python is just in a finalizer."""
 
 
+class TookTooLongError(TimeoutError):
+    """By our own count: the function was ended, and may have done what it was to do."""
+
+
 class _PassedError(BaseException):
     """Not an Exception: functions that try again after any error would not end."""
 
@@ -35,7 +39,7 @@ def ended_by_signals(name: str, timeout_s: float | None) -> Iterator[None]:
             yield
         except BaseException as problem:
             if _PassedError in raised and KeyboardInterrupt not in raised:
-                raise TimeoutError(_too_long(name, timeout_s)) from problem
+                raise TookTooLongError(_too_long(name, timeout_s)) from problem
             if not raised:
                 raise
     if KeyboardInterrupt in raised:
@@ -76,7 +80,7 @@ async def ended_in_time(name: str, timeout_s: float | None, awaited: Awaitable[R
             return await awaited
     except TimeoutError as problem:
         if limit.expired():
-            raise TimeoutError(_too_long(name, timeout_s)) from problem
+            raise TookTooLongError(_too_long(name, timeout_s)) from problem
         raise
     except asyncio.CancelledError as problem:
         task = asyncio.current_task()

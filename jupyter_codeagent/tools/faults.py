@@ -17,7 +17,10 @@ def explained(problem: Exception) -> CallAnswer:
     """The nearest built-in class of the exception; the name of its own stands before the message."""
     kinds = [kind for kind in type(problem).__mro__ if kind.__module__ == "builtins"]
     ename = kinds[0].__name__
-    message = str(problem.args[0]) if isinstance(problem, KeyError) and problem.args else str(problem)
+    try:
+        message = str(problem.args[0]) if isinstance(problem, KeyError) and problem.args else str(problem)
+    except Exception:  # noqa: BLE001  (of the user's own class)
+        message = "(its message cannot be read)"
     own = "" if type(problem) is kinds[0] else f"{type(problem).__name__}: "
     return CallAnswer(ename=ename, evalue=masked(without_paths(f"{own}{message[:SEARCHED_CHARS]}"), ())[:MAX_CHARS])
 

@@ -13,6 +13,8 @@ class Grants:
 
     def __init__(self) -> None:
         self._functions: dict[str, Callable[..., Any]] = {}
+        self.unsure: set[str] = set()
+        """Keys of calls that began and never returned, in any run: no yes to several covers one of them."""
 
     def add(self, tool: Tool) -> None:
         self._functions[tool.name] = tool.function

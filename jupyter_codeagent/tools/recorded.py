@@ -27,9 +27,13 @@ NUMBERS = "biufcMm"
 def recorded(value: Any, max_chars: int = MAX_TEXT_CHARS) -> RecordedValue | None:
     """The value for the record, exactly; None where it is large, is no data, or looks private. Main thread."""
     try:
-        kind, meta_json, data = pack(value, MAX_BYTES)
-    except Exception:  # noqa: BLE001  (code of the value's own class; the call was made, and a replay makes it again)
+        return _recorded(value, max_chars)
+    except Exception:  # noqa: BLE001  (the value's own code, or a form that we do not know: a replay calls again)
         return None
+
+
+def _recorded(value: Any, max_chars: int) -> RecordedValue | None:
+    kind, meta_json, data = pack(value, MAX_BYTES)
     if kind not in ("json", "arrow", "npy") or len(meta_json) + len(data) > MAX_BYTES:
         return None
     packed = PackedValue(kind=kind, meta_json=meta_json, data=data)  # type: ignore[arg-type]

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +30,8 @@ MAX_BYTES = 512 << 20
 """Of the values of all rows."""
 MAX_VALUE_BYTES = 64 << 20
 """Of one value that SQLite makes up or reads."""
-ROWS_AT_ONCE = 500
+AT_ONCE_BYTES = 8 << 20
+MAX_ROWS_AT_ONCE = 5000
 MAX_SCHEMA_CHARS = 1500
 """Of the tables and columns that the model is told."""
 READ_ONLY_TRANSACTION: Mapping[str, str] = {
@@ -50,6 +53,7 @@ DUCKDB_TABLE_FUNCTIONS = frozenset(
 )
 DUCKDB_REFUSED_FUNCTIONS = frozenset({"write_log", "current_setting", "getvariable", "setseed", "sleep_ms"})
 """They change no table, which a read-only transaction refuses, but read or write what is none."""
+WORDS = re.compile(r"[\w ]+")
 DUCKDB_REFUSED_VIEWS = frozenset({"duckdb_logs", "pg_settings", "pg_prepared_statements"})
 Rows = tuple[Sequence[str], Sequence[tuple[Any, ...]]]
 Run = Callable[[str], Rows]
@@ -86,9 +90,7 @@ def sql_tool(
     UsageError
         No such connection, or one for which reading alone cannot be held.
     """
-    if allow_writes and policy == "auto":
-        raise UsageError("sql_tool: with allow_writes=True each query is asked for; policy='auto' is for reading.")
-    run, tables = _driver(connection, policy, allow_writes=allow_writes, timeout_s=timeout_s)
+    run, tables = _driver(connection, allow_writes=allow_writes, timeout_s=timeout_s)
 
     def query(sql: str) -> pd.DataFrame:
         import pandas as pd
@@ -101,21 +103,31 @@ def sql_tool(
     query.__name__ = name
     what = "Rows of one SQL statement" if allow_writes else "Rows of one SELECT"
     query.__doc__ = f"{what}. Tables: {tables}"
-    REGISTRY.add(tool_of(query, name=name, policy=policy, timeout_s=timeout_s))
+
+    def check_auto() -> None:
+        if allow_writes:
+            raise UsageError(
+                "sql_tool: with allow_writes=True each query is asked for; policy='auto' is for reading."
+            )
+        if hasattr(connection, "dialect"):
+            _check_rights(connection)
+
+    if policy == "auto":
+        check_auto()
+    tool = tool_of(query, name=name, policy=policy, timeout_s=timeout_s)
+    REGISTRY.add(replace(tool, check_auto=check_auto))
     return query
 
 
-def _driver(connection: Any, policy: ToolPolicy, *, allow_writes: bool, timeout_s: float | None) -> tuple[Run, str]:
+def _driver(connection: Any, *, allow_writes: bool, timeout_s: float | None) -> tuple[Run, str]:
     """How a statement runs, and the tables in words."""
     kinds = {f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(connection).__mro__}
     if "sqlite3.Connection" in kinds:
         run, tables = _run_sqlite, _sqlite_tables
     elif kinds & {"duckdb.DuckDBPyConnection", "_duckdb.DuckDBPyConnection"}:
-        run, tables = _run_duckdb, _duckdb_tables
+        run, tables = _run_duckdb, _duckdb_tables_of_all
     elif "sqlalchemy.Engine" in kinds:
         _check_engine(connection, allow_writes=allow_writes)
-        if policy == "auto":
-            _check_rights(connection)
         run, tables = partial(_run_engine, timeout_s=timeout_s), _engine_tables
     else:
         raise UsageError(
@@ -138,18 +150,20 @@ def _run_sqlite(connection: Any, sql: str, allow_writes: bool) -> Rows:
     """`query_only` is put back to what it was. Statements that set it are refused, they are not needed to read."""
     import sqlite3
 
+    cursor = connection.cursor()
+    cursor.row_factory = None
     connection.set_progress_handler(lambda: 0, SIGNALS_EVERY)
     longest_bytes = connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     try:
         if allow_writes:
-            return _fetched(connection.execute(sql))
+            return _fetched(cursor.execute(sql))
         _only_reads(sql)
-        [before] = connection.execute("PRAGMA query_only").fetchone()
-        connection.execute("PRAGMA query_only = 1")
+        [before] = cursor.execute("PRAGMA query_only").fetchone()
+        cursor.execute("PRAGMA query_only = 1")
         try:
-            return _fetched(connection.execute(sql))
+            return _fetched(cursor.execute(sql))
         finally:
-            connection.execute(f"PRAGMA query_only = {int(before)}")
+            cursor.execute(f"PRAGMA query_only = {int(before)}")
     finally:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest_bytes)
         connection.set_progress_handler(None, 0)
@@ -188,7 +202,15 @@ def _run_duckdb(connection: Any, sql: str, allow_writes: bool) -> Rows:
 
 
 def _query_duckdb(cursor: Any, sql: str, allow_writes: bool) -> Rows:
-    cursor.execute("SET python_enable_replacements = false")  # of this cursor: `FROM df` is no variable of yours
+    try:
+        cursor.execute(
+            "SET python_enable_replacements = false"
+        )  # of this cursor: `FROM df` is no variable of yours
+    except Exception as problem:
+        if cursor.execute("SELECT current_setting('python_enable_replacements')").fetchone()[0] is not False:
+            raise PermissionError(
+                "the configuration of DuckDB is locked while queries find your variables"
+            ) from problem
     if not allow_writes:
         _check_duckdb(cursor, sql)
         cursor.execute("BEGIN TRANSACTION READ ONLY")
@@ -210,7 +232,7 @@ def _check_duckdb(cursor: Any, sql: str) -> None:
         ctes = node.get("cte_map")
         if isinstance(ctes, dict):
             named |= {str(entry.get("key")).lower() for entry in ctes.get("map", [])}
-    known = _duckdb_relations(cursor) | {("", "", name) for name in named if name.isidentifier()}
+    known = _duckdb_relations(cursor) | {("", "", name) for name in named if WORDS.fullmatch(name)}
     for node in nodes:
         if node.get("type") == "BASE_TABLE":
             name = tuple(str(node.get(f"{part}_name", "")).lower() for part in ("catalog", "schema", "table"))
@@ -244,6 +266,12 @@ def _duckdb_relations(cursor: Any) -> set[tuple[str, ...]]:
             if schema in schemas:
                 relations.add(("", "", name))
     return relations
+
+
+def _duckdb_tables_of_all(connection: Any) -> Iterator[tuple[str, Sequence[str]]]:
+    """Without temporary ones, which belong to the user's own connection."""
+    with closing(connection.cursor()) as cursor:
+        yield from _duckdb_tables(cursor)
 
 
 def _duckdb_tables(connection: Any) -> Iterator[tuple[str, Sequence[str]]]:
@@ -289,9 +317,11 @@ def _check_rights(engine: Any) -> None:
         if engine.dialect.name == "postgresql":
             reads_files = opened.exec_driver_sql(POSTGRESQL_READS_FILES).scalar_one()
         else:
-            grants = [str(grant).upper() for (grant,) in opened.exec_driver_sql("SHOW GRANTS")]
+            grants = [str(grant).upper().partition(" ON ") for (grant,) in opened.exec_driver_sql("SHOW GRANTS")]
             reads_files = any(
-                " ON *.*" in grant and ("ALL PRIVILEGES" in grant or "FILE" in grant) for grant in grants
+                where.startswith("*.*")
+                and {"ALL PRIVILEGES", "FILE"} & set(rights.removeprefix("GRANT ").split(", "))
+                for rights, _, where in grants
             )
     if reads_files:
         raise UsageError(
@@ -303,10 +333,12 @@ def _check_rights(engine: Any) -> None:
 def _run_engine(connection: Any, sql: str, allow_writes: bool, timeout_s: float | None) -> Rows:
     """In a transaction of its own, which is rolled back unless writes are allowed."""
     with connection.connect() as opened:
+        if connection.dialect.name == "postgresql" and _commits_each(opened):
+            opened.execution_options(isolation_level="READ COMMITTED")  # else each statement is a transaction
         if connection.dialect.name == "postgresql" and timeout_s is not None:  # psycopg2 hears no signal meanwhile
             opened.exec_driver_sql(f"SET LOCAL statement_timeout = {math.ceil(timeout_s * 1000)}")
         if allow_writes:
-            rows = _of_result(opened.exec_driver_sql(sql))
+            rows = _of_result(opened.execution_options(no_parameters=True).exec_driver_sql(sql))
             opened.commit()
             return rows
         _only_reads(sql)
@@ -315,11 +347,22 @@ def _run_engine(connection: Any, sql: str, allow_writes: bool, timeout_s: float 
         if ";" in sql.rstrip().rstrip(";"):
             raise PermissionError("one statement is allowed here, without a semicolon in it")
         opened.exec_driver_sql(READ_ONLY_TRANSACTION[connection.dialect.name])
+        if connection.dialect.name == "postgresql" and not _is_read_only(opened):
+            raise PermissionError("no read-only transaction could be begun, so nothing was run")
         # Rows come as they are fetched: a driver would else hold all of them before there is a limit.
-        streamed = opened.execution_options(stream_results=_first_word(sql) in STREAMED)
+        streamed = opened.execution_options(stream_results=_first_word(sql) in STREAMED, no_parameters=True)
         rows = _of_result(streamed.exec_driver_sql(sql))
         opened.rollback()
         return rows
+
+
+def _commits_each(opened: Any) -> bool:
+    """Of psycopg, psycopg2 and pg8000; SQLAlchemy itself tells the isolation of the server here."""
+    return bool(getattr(opened.connection.driver_connection, "autocommit", False))
+
+
+def _is_read_only(opened: Any) -> bool:
+    return bool(opened.exec_driver_sql("SHOW transaction_read_only").scalar_one() == "on")
 
 
 def _of_result(result: Any) -> Rows:
@@ -352,13 +395,23 @@ def _portions(cursor: Any) -> list[tuple[Any, ...]]:
     """
     rows: list[tuple[Any, ...]] = []
     size_bytes = 0
-    while len(rows) <= MAX_ROWS and (portion := cursor.fetchmany(ROWS_AT_ONCE)):
+    at_once = 1
+    while len(rows) <= MAX_ROWS and (portion := cursor.fetchmany(at_once)):
         rows += portion
-        size_bytes += sum(_size_bytes(value) for row in portion for value in row)
+        portion_bytes = sum(_size_bytes(value) for row in portion for value in row)
+        size_bytes += portion_bytes
         if size_bytes > MAX_BYTES:
             raise ValueError(f"more than {MAX_BYTES >> 20} MiB: aggregate, filter or choose columns in the query")
+        fitting = AT_ONCE_BYTES * len(portion) // max(portion_bytes, 1)
+        at_once = max(1, min(fitting, 2 * at_once, MAX_ROWS_AT_ONCE))
     return rows
 
 
 def _size_bytes(value: object) -> int:
-    return len(value) if isinstance(value, str | bytes) else 8
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, memoryview):
+        return value.nbytes
+    if isinstance(value, dict):
+        return sum(map(_size_bytes, (*value, *value.values())))
+    return sum(map(_size_bytes, value)) if isinstance(value, list | tuple | set) else 8

@@ -48,6 +48,8 @@ class Tool:
     """Takes what a call returned, then its arguments by name, and makes as if it had not been made."""
     timeout_s: float | None = None
     """Of one call; None for as long as it takes."""
+    check_auto: Callable[[], None] | None = None
+    """Raises UsageError where it must not be called unasked."""
 
     @property
     def name(self) -> str:

@@ -31,6 +31,7 @@ EXACT = (
     complex,
 )
 """Their `repr` is short and is Python."""
+NUMPY_TIMES = frozenset({"datetime64", "timedelta64"})
 PANDAS_SCALARS = frozenset({"Timestamp", "Timedelta", "Period", "NaTType", "NAType", "Interval"})
 
 
@@ -77,6 +78,9 @@ class _Writer:
 
     def write(self, value: object, depth: int) -> None:
         kind = type(value)
+        if kind.__module__ == "numpy" and kind.__name__ in NUMPY_TIMES:
+            self.add(_numpy_time(value))
+            return
         if kind.__module__ == "numpy":
             value = of_python(value)
             kind = type(value)
@@ -156,8 +160,21 @@ def _scalar(value: object, max_chars: int) -> str:
     if isinstance(value, str | bytes) and kind in (str, bytes) and len(value) <= max_chars:
         return repr(value)
     if kind in EXACT or (kind.__module__.partition(".")[0] == "pandas" and kind.__name__ in PANDAS_SCALARS):
-        return repr(value)
+        try:
+            return repr(value)
+        except ValueError as problem:  # more digits than Python writes
+            raise _InBriefError from problem
     raise _InBriefError
+
+
+def _numpy_time(value: Any) -> str:
+    """With its unit, which a number of Python has not."""
+    import numpy as np
+
+    unit, _ = np.datetime_data(value.dtype)
+    if type(value).__name__ == "timedelta64":
+        return f"np.timedelta64({value.astype('int64')}, {unit!r})"
+    return f"np.datetime64({str(value)!r}, {unit!r})"
 
 
 def _kind(value: object, max_chars: int) -> str:

@@ -35,6 +35,7 @@ def send(to: str, text: str) -> str:
     return "sent"
 '''
 LIVE = "print('LIVE', _calls)"
+SESSION = "_session = get_ipython().magics_manager.registry['AgentMagics'].session\n"
 
 
 def record(kernel: Kernel, prompt: str, options: str = "") -> dict[str, Any]:
@@ -176,7 +177,13 @@ def test_stop_ends_the_function_that_runs_and_says_what_has_happened(
     shown = kernel.run("%agent history 1").text
     assert "stopped" in shown
     run_id = shown.split()[0]
-    assert "called rates once" in kernel.run(f"%agent show {run_id}").text
+    told = kernel.run(f"%agent show {run_id}").text
+    assert "called rates once" in told
+    stopped = kernel.run(
+        f"import json\nfrom jupyter_codeagent.record import run_to_json\n{SESSION}"
+        f"print(json.dumps(run_to_json(_session.book.find({run_id!r}))))"
+    )
+    assert calls_of(as_record(stopped.text)) == [("rates('a')", "ok"), ("nap(60)", "stopped")]
     model_server.script(code("print(df.n.sum())"))
     assert "7" in kernel.ask("Sum?", "--approve auto").text
 
@@ -218,10 +225,7 @@ def test_a_variable_with_the_name_of_a_tool_is_one_line_before_anything_is_sent(
     assert model_server.requests == []
 
 
-GRANT = (
-    "_session = get_ipython().magics_manager.registry['AgentMagics'].session\n"
-    "_session.grants.add(_session.all_tools()['send'])"
-)
+GRANT = f"{SESSION}_session.grants.add(_session.all_tools()['send'])"
 CELL = "%%agent --json --approve auto\nTell ada and bob"
 
 
@@ -253,6 +257,20 @@ def test_a_replay_gives_calls_that_were_asked_for_their_recorded_result_and_read
     assert [call["earlier"] for call in again["steps"][0]["result"]["calls"]] == [True, True, False]
     recorded = "send(to='ada', text='hi'), send(to='bob', text='hi')"
     assert f"not called again, results as recorded: {recorded}" in again["notes"]
+
+
+def test_another_policy_leaves_a_function_its_limits_and_a_query_that_may_write_is_never_unasked(
+    kernel: Kernel,
+) -> None:
+    kernel.run(f"{TOOLS}\n@agent_tool(timeout_s=7)\ndef slow(x: int) -> int:\n    return x")
+    kernel.run(
+        "import sqlite3\nfrom jupyter_codeagent import sql_tool\n"
+        "query = sql_tool(sqlite3.connect(':memory:'), allow_writes=True)"
+    )
+    kernel.run("%agent tool add slow auto")
+    found = kernel.run(f"{SESSION}print(*[(t.stub.policy, t.timeout_s) for t in _session.tools.tools().values()])")
+    assert "('auto', 7)" in found.text
+    assert "with allow_writes=True each query is asked for" in kernel.run("%agent tool add query auto").error
 
 
 def test_a_yes_for_the_notebook_outlives_a_new_conversation_and_ends_with_a_reset(

@@ -67,6 +67,8 @@ def more(a: Any, **rest: Any) -> None: ...
 MORE = tool_of(more)
 PLAIN = st.none() | st.booleans() | st.integers() | st.text(max_size=20) | st.floats(allow_nan=False)
 TIMES = st.dates() | st.datetimes() | st.times() | st.timedeltas()
+ZONES = st.timezones() | st.just(datetime.UTC)
+TIMES |= st.datetimes(timezones=ZONES)
 EXACT = PLAIN | TIMES | st.decimals(allow_nan=False) | st.fractions() | st.uuids() | st.binary(max_size=9)
 VALUES = st.recursive(
     EXACT,
@@ -102,6 +104,26 @@ def test_a_call_written_as_python_is_the_same_call_when_it_is_read_again(rest: d
 def test_a_changed_call_with_anything_but_plain_values_is_refused_and_nothing_of_it_runs(text: str) -> None:
     with pytest.raises(ArgumentError):
         parse_call(FORECAST, text)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        -float("inf"),
+        np.datetime64("2020-01-01T10:00", "ns"),
+        np.timedelta64(5, "ns"),
+        pd.Timestamp("2020-01-01", tz="Europe/Berlin"),
+        pd.Timedelta("2h"),
+        [pd.Timestamp("2020-01-01"), None],
+    ],
+    ids=repr,
+)
+def test_what_stands_in_a_call_beside_what_a_person_changes_stays_as_it_is(value: Any) -> None:
+    shown = call_text("more", MORE.signature.bind(value, b="bob"))
+    changed = parse_call(MORE, shown.text.replace("'bob'", "'ada'")).arguments
+    assert shown.in_brief == ()
+    assert type(changed["a"]) is type(value)
+    assert (changed["a"], changed["rest"]) == (value, {"b": "ada"})
 
 
 def test_a_call_shows_each_value_or_says_which_it_does_not_show_whole() -> None:

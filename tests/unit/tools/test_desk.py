@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 import json
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -491,7 +492,7 @@ def test_arguments_are_recorded_and_undone_as_they_were_before_the_call() -> Non
     assert desk.done[0].arguments == {"seats": [1, 2, 3]}
 
 
-@pytest.mark.parametrize("ending", [SystemExit, asyncio.CancelledError])
+@pytest.mark.parametrize("ending", [SystemExit, asyncio.CancelledError, StopIteration])
 def test_a_function_that_ends_itself_has_failed_and_ends_nothing_else(ending: type[BaseException]) -> None:
     def leave() -> None:
         raise ending
@@ -499,6 +500,50 @@ def test_a_function_that_ends_itself_has_failed_and_ends_nothing_else(ending: ty
     desk = desk_of(tool_of(leave, policy="auto"))
     [answer] = answers(desk, request("leave"))
     assert (answer.ename, answer.evalue) == ("RuntimeError", f"leave was ended by {ending.__name__}")
+
+
+def test_a_coroutine_that_leaves_has_failed_and_its_loop_goes_on() -> None:
+    async def leave() -> None:
+        sys.exit(3)
+
+    desk = desk_of(tool_of(leave, policy="auto"))
+    [answer] = answers(desk, request("leave"))
+    assert (answer.ename, answer.evalue) == ("RuntimeError", "leave was ended by SystemExit")
+
+
+def test_an_exception_whose_message_cannot_be_read_is_told_all_the_same() -> None:
+    class SilentError(Exception):
+        def __str__(self) -> str:
+            raise OSError
+
+    tool, made = recording("send", "auto", SilentError())
+    desk = desk_of(tool)
+    [answer] = answers(desk, request("send", x=1))
+    assert answer.evalue == "SilentError: (its message cannot be read)"
+    assert (made, [call.status for call in desk.calls]) == ([1], ["failed"])
+
+
+def test_a_call_that_took_too_long_may_have_happened_and_is_asked_for_again_in_any_run() -> None:
+    made: list[int] = []
+
+    async def send(x: int) -> str:
+        made.append(x)
+        await asyncio.sleep(60 if len(made) == 1 else 0)
+        return "sent"
+
+    grants, people = Grants(), People(yes(scope="notebook"), yes())
+    tool = tool_of(send, timeout_s=0.05)
+    first = desk_of(tool, people=people, grants=grants)
+    [late] = answers(first, request("send", x=1))
+    assert (late.ename, late.evalue) == ("TimeoutError", "send took longer than 0.05 s, its limit")
+    assert [call.status for call in first.of_run] == ["stopped"]
+    assert [one.tool.undo for one in first.done] == [None]
+    [sent, other] = answers(
+        desk_of(tool, people=people, grants=grants), request("send", x=1), request("send", number=2, x=2)
+    )
+    assert (sent.value, other.value, made) == ("sent", "sent", [1, 1, 2])
+    assert len(people.asked) == 2
+    assert "may have happened already" in people.asked[1].note
 
 
 def test_a_changed_call_that_is_none_gives_no_yes_for_more() -> None:

@@ -59,6 +59,7 @@ class Odd(list[int]):
         "x" * (MAX_BYTES + 1),
         {"inside": pd.DataFrame({"a": [1]})},
         pd.DataFrame({"a": [object()]}),
+        pd.DataFrame({"day": np.array(["30000-01-01"], dtype="datetime64[s]")}),
         object(),
         Odd([1]),
     ],

@@ -18,6 +18,7 @@ import sqlalchemy
 from sqlalchemy.pool import StaticPool
 
 from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.tools import sql
 from jupyter_codeagent.tools.ending import ended_by_signals
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.sql import sql_tool
@@ -213,6 +214,53 @@ def test_writes_are_possible_where_the_user_allows_them_and_never_unasked(
     query("DELETE FROM trips WHERE n = 4")
     assert count(connection) == 2
     assert REGISTRY.tools()["write"].stub.policy == "ask"
+
+
+def test_a_connection_whose_rows_are_dicts_is_left_as_it_was(tmp_path: Path) -> None:
+    connection = sqlite_file(tmp_path)
+    connection.row_factory = lambda cursor, row: {"n": row[0]}
+    assert len(query_of(connection)("SELECT * FROM trips")) == 3
+    connection.execute("DELETE FROM trips")
+    assert connection.execute("SELECT count(*) FROM trips").fetchone() == {"n": 0}
+
+
+def test_values_in_lists_count_and_large_rows_are_fetched_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jupyter_codeagent.tools.sql.MAX_BYTES", 10_000)
+    with pytest.raises(ValueError, match="choose columns"):
+        query_of(duck(tmp_path))("SELECT list(range) FROM range(3000)")
+    fetched: list[int] = []
+
+    class Cursor:
+        description = (("text",),)
+
+        def fetchmany(self, count: int) -> list[tuple[str]]:
+            fetched.append(count)
+            return [("x" * 6000,)] * count
+
+    with pytest.raises(ValueError, match="choose columns"):
+        sql._fetched(Cursor())
+    assert fetched == [1, 2]
+
+
+def test_a_locked_duckdb_answers_only_where_it_finds_no_variables_anyway(tmp_path: Path) -> None:
+    connection = duck(tmp_path)
+    connection.execute("SET lock_configuration = true")
+    with pytest.raises(PermissionError, match="locked"):
+        query_of(connection)("SELECT * FROM trips")
+    connection = duck(tmp_path)
+    connection.execute("SET GLOBAL python_enable_replacements = false")
+    connection.execute("SET lock_configuration = true")
+    assert len(query_of(connection)("SELECT * FROM trips")) == 3
+
+
+def test_names_of_a_with_may_have_spaces_and_what_is_told_can_be_queried(tmp_path: Path) -> None:
+    connection = duck(tmp_path)
+    connection.execute("CREATE TEMP TABLE mine AS SELECT 1 AS n")
+    query = query_of(connection)
+    assert len(query('WITH "my trips" AS (SELECT * FROM trips) SELECT * FROM "my trips"')) == 3
+    assert "mine(" not in str(query.__doc__)
 
 
 def test_an_open_transaction_of_the_user_is_neither_seen_through_nor_ended(tmp_path: Path) -> None:

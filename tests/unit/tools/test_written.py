@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import time
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ class Odd:
         (b"ab", "b'ab'"),
         (b"x" * 500, "bytes of 500"),
         (10**5000, "int of 16,610 bits"),
+        (Fraction(10**5000, 3), "Fraction"),
         ("a\u202eb", "'a\\u202eb'"),
         (None, "None"),
         (object(), "object"),
