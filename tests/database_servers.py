@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy
+from sqlalchemy.pool import NullPool
 
 START_S = 60
 POSTGRESQL = "/usr/lib/postgresql/*/bin"
@@ -85,8 +86,8 @@ def mariadb() -> Iterator[Path]:
             yield folder
 
 
-def engine_of(driver: str, folder: Path, user: str) -> sqlalchemy.Engine:
-    return sqlalchemy.create_engine(URLS[driver].format(user=user, folder=folder))
+def engine_of(driver: str, folder: Path, user: str, **options: Any) -> sqlalchemy.Engine:
+    return sqlalchemy.create_engine(URLS[driver].format(user=user, folder=folder), **options)
 
 
 @contextmanager
@@ -115,7 +116,7 @@ def _running(command: Sequence[str], user: str | None, folder: Path, driver: str
     log = (folder / "log").open("wb")
     with subprocess.Popen(command, user=user, cwd=folder, env=_environment(), stdout=log, stderr=log) as server:
         try:
-            yield _connected(server, engine_of(driver, folder, who), folder)
+            yield _connected(server, engine_of(driver, folder, who, poolclass=NullPool), folder)
         finally:
             server.terminate()
             try:
