@@ -343,16 +343,16 @@ def test_an_async_function_that_blocks_holds_up_nothing_of_ours(kernel: Kernel, 
         "_session = get_ipython().magics_manager.registry['AgentMagics'].session\n"
         "import asyncio, threading\n_late = []\n"
         "def _watch():\n"
-        "    for _ in range(30):\n"
+        "    for _ in range(70):\n"
         "        began = time.monotonic()\n"
         "        asyncio.run_coroutine_threadsafe(asyncio.sleep(0), _session.background.loop).result(60)\n"
         "        _late.append(time.monotonic() - began)\n"
         "        time.sleep(0.1)\n"
         "threading.Thread(target=_watch).start()"
     )
-    model_server.script(code("print(slow(2))"))
+    model_server.script(code("print(slow(6))"))
     assert "done" in kernel.ask("Slow?", "--approve auto").text
-    assert float(kernel.run("print(max(_late))").text) < 1.5
+    assert float(kernel.run("print(max(_late))").text) < 4
 
 
 def test_a_replay_gives_the_recorded_frame_of_a_query_that_was_asked_for(
