@@ -57,7 +57,7 @@ from jupyter_codeagent.prompts.changes import told_differences, told_made, with_
 from jupyter_codeagent.prompts.conversation import Turn
 from jupyter_codeagent.prompts.room import fit
 from jupyter_codeagent.record import run_view
-from jupyter_codeagent.recorder import RunRecorder
+from jupyter_codeagent.recorder import Progress, RunRecorder
 from jupyter_codeagent.replay import is_same_question, replay
 from jupyter_codeagent.results import ResultDecisions
 from jupyter_codeagent.runbook import RunBook
@@ -302,14 +302,14 @@ class AgentSession:
             self._recorder, self._running_id = recorder, prepared.run.id
             run = self.background.wait(self._task, tick)
         except (KeyboardInterrupt, asyncio.CancelledError):
-            stopped = self._with_calls(recorder.latest.run)
+            stopped = self._with_calls(recorder.latest)
             run = ended(stopped, "stopped", "Stopped by you; no cells were inserted.")
         except CodeAgentError as error:
             if isinstance(error, ModelError):
                 self.models.forget()  # its server may have gone: look again at the next run
-            run = ended(self._with_calls(recorder.latest.run), "failed", str(error))
+            run = ended(self._with_calls(recorder.latest), "failed", str(error))
         except BaseException as error:
-            so_far = self._with_calls(recorder.latest.run)
+            so_far = self._with_calls(recorder.latest)
             recorder.changed(ended(so_far, "failed", f"A fault of jupyter-codeagent: {error!r}"))
             raise
         finally:
@@ -320,9 +320,8 @@ class AgentSession:
                 desk.close()
                 self._keep_calls(prepared.run.id, desk)
         if desk is not None and desk.of_run:
-            recorded = (
-                () if run.replayed_from else replay_notes(desk)[:1]
-            )  # of a replay that the model went on from
+            # Of a replay that failed, so that the model went on.
+            recorded = replay_notes(desk)[:1] if desk.replayed and not run.replayed_from else ()
             notes = [note for note in (*recorded, calls_note(desk.of_run), self.subquestions.note()) if note]
             run = replace(run, notes=(*run.notes, *notes), usage=run.usage + self.subquestions.spent)
         recorder.changed(run)
@@ -520,9 +519,11 @@ class AgentSession:
                     if self.link is not None:
                         self.link.send({"type": "run", "run": run_view(marked)})
 
-    def _with_calls(self, run: AgentRun) -> AgentRun:
-        """What had been called when the run ended before its execution did."""
-        return with_calls(run, self._desk.calls) if self._desk is not None else run
+    def _with_calls(self, latest: Progress) -> AgentRun:
+        """With what had been called, where the run ended before its execution did."""
+        if self._desk is None or latest.phase != "sandbox":
+            return latest.run
+        return with_calls(latest.run, self._desk.calls)
 
     def _keep_calls(self, run_id: str, desk: CallDesk) -> None:
         """For `undo_calls`. Their results are the user's objects, so only those of a few runs are kept."""
