@@ -161,18 +161,19 @@ class _Parts:
             self.skipped.append(SkippedVariable(name=name, reason=str(problem)))
 
     def _take(self, name: str, value: Any, wanted: Narrowing) -> None:
+        engine = engine_of(value)
         if is_lazy(value):
             plan = plan_of(name, value, wanted, max_bytes=self._max_bytes)
             if plan.files:
                 self._ask(name, plan.files)
             self._keep(name, plan.value, plan.note)
             self.plans[name] = plan
-        elif is_database(value) or (engine_of(value) is not None and not self._required):
+        elif is_database(value) or (engine is not None and not self._required):
             raise VariableError(how_to_copy(name, value))
-        elif (engine := engine_of(value)) is not None and self._is_dry:
+        elif engine is not None and self._is_dry:
             reason = f"a dry run fetches nothing; a run would have {engine.name} fetch what you ask for"
             self.skipped.append(SkippedVariable(name=name, reason=reason))
-        elif engine_of(value) is not None:
+        elif engine is not None:
             part = fetch(name, value, wanted)
             self._keep(name, part.value, part.note)
         elif wanted and can_be_narrowed(value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from jupyter_codeagent.frontend.link import PanelLink
@@ -11,8 +12,7 @@ from jupyter_codeagent.frontend.messages import ProgressMessage, UsageView
 from jupyter_codeagent.frontend.progress import Part, TextStream
 from jupyter_codeagent.record import call_view, run_view
 from jupyter_codeagent.runbook import RunBook
-from jupyter_codeagent.tools.undoing import with_calls
-from jupyter_codeagent.values import AgentRun, Phase, ToolCall
+from jupyter_codeagent.values import AgentRun, ExecutionResult, Phase, ToolCall
 
 PROGRESS_INTERVAL_S = 0.25
 SHOWN_CALLS = 20
@@ -100,3 +100,11 @@ class RunRecorder:
             calls=[call_view(call) for call in calls[-SHOWN_CALLS:]],
             call_count=len(calls),
         )
+
+
+def with_calls(run: AgentRun, calls: Sequence[ToolCall]) -> AgentRun:
+    """The record of a run whose last step has not come to a result: with what it has called so far."""
+    if not run.steps or not calls or run.steps[-1].result is not None:
+        return run
+    begun = replace(run.steps[-1], result=ExecutionResult(status="interrupted", calls=tuple(calls)))
+    return replace(run, steps=(*run.steps[:-1], begun))

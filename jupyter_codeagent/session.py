@@ -57,7 +57,7 @@ from jupyter_codeagent.prompts.changes import told_differences, told_made, with_
 from jupyter_codeagent.prompts.conversation import Turn
 from jupyter_codeagent.prompts.room import fit
 from jupyter_codeagent.record import run_view
-from jupyter_codeagent.recorder import Progress, RunRecorder
+from jupyter_codeagent.recorder import Progress, RunRecorder, with_calls
 from jupyter_codeagent.replay import is_same_question, replay
 from jupyter_codeagent.results import ResultDecisions
 from jupyter_codeagent.runbook import RunBook
@@ -82,7 +82,7 @@ from jupyter_codeagent.tools.told import (
     without_tools,
 )
 from jupyter_codeagent.tools.tool import Tool, tool_of
-from jupyter_codeagent.tools.undoing import DoneCall, Undone, undo_calls, with_calls, with_undone
+from jupyter_codeagent.tools.undoing import DoneCall, Undone, undo_calls, with_undone
 from jupyter_codeagent.values import (
     KEPT_STATES,
     AgentRun,

@@ -332,7 +332,7 @@ class CallDesk:
         except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: the code is told)
             answer = explained(problem)
             failed = replace(call, status="failed", duration_s=time.monotonic() - started)
-            return _Made(answer=answer, call=replace(failed, result=masked(f"{answer.ename}: {answer.evalue}", ())))
+            return _Made(answer=answer, call=replace(failed, result=f"{answer.ename}: {answer.evalue}"))
         except asyncio.CancelledError:
             if self._has_begun:
                 self._cut_short(tool, call)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mcp.types import Tool as Described
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
+Check = Callable[[Mapping[str, Any]], None]
 START_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 5.0
 LIST_TIMEOUT_S = 5.0
@@ -138,6 +139,7 @@ class McpServer:
         known = definitions if isinstance(definitions, Mapping) else {}
         columns = columns_of(returned or {}, known) if find_spec("pandas") is not None else ()
         shape = shape_of(described.input_schema, FRAME if columns else returned)
+        check = checker_of(described.input_schema)
         name = safe_name(described.name, taken)
         try:
             check_tool_name(name)
@@ -145,7 +147,7 @@ class McpServer:
             name = safe_name(f"{self.name}_{described.name}", taken)
 
         async def call(*args: Any, **kwargs: Any) -> Any:
-            value = await self._call(described, shape, shape.signature.bind(*args, **kwargs).arguments)
+            value = await self._call(described.name, shape, check, shape.signature.bind(*args, **kwargs).arguments)
             return as_frame(value, columns) if columns else value
 
         def function(*args: Any, **kwargs: Any) -> Any:
@@ -160,13 +162,13 @@ class McpServer:
         tool = tool_of(function, name=name, policy=policy_of(self._policy, described))
         return replace(tool, coroutine=call, timeout_s=CALL_TIMEOUT_S)
 
-    async def _call(self, described: Described, shape: Shape, arguments: Mapping[str, Any]) -> Any:
+    async def _call(self, name: str, shape: Shape, check: Check, arguments: Mapping[str, Any]) -> Any:
         client = self._client
         if client is None:
             raise ConnectionError(f"the MCP server {self.name} is gone")
-        asked = {shape.properties[name]: plain(value) for name, value in arguments.items()}
-        _check(asked, described.input_schema)
-        result = await client.call_tool(described.name, asked)
+        asked = {shape.properties[given]: plain(value) for given, value in arguments.items()}
+        check(asked)
+        result = await client.call_tool(name, asked)
         return value_of(result)
 
 
@@ -261,27 +263,36 @@ def target_of(words: str) -> tuple[str, ...]:
     return target
 
 
-def _check(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+def checker_of(schema: Mapping[str, Any]) -> Check:
     """Raises TypeError with the first thing that is wrong: a call that cannot succeed is not sent.
 
-    The schema is a foreign program's: what it refers to elsewhere is not fetched, and patterns, which can take for
-    ever, are left to the server.
+    Made once for a tool: reading a schema takes 2 ms. It is a foreign program's: what it refers to elsewhere is not
+    fetched, and patterns, which can take for ever, are left to the server.
     """
     import jsonschema
     from jsonschema_specifications import REGISTRY
     from referencing.exceptions import Unresolvable
 
-    if "patternProperties" in json.dumps(schema):
-        return
     extend: Any = jsonschema.validators.extend
     kind = extend(jsonschema.validators.validator_for(schema), {"pattern": _leave_to_the_server})
     try:
-        jsonschema.validate(dict(arguments), dict(schema), kind, registry=REGISTRY)
-    except jsonschema.ValidationError as problem:
-        at = "".join(f"[{part!r}]" for part in problem.absolute_path)
-        raise TypeError(f"arguments{at}: {problem.message[:300]}") from None
-    except (jsonschema.SchemaError, Unresolvable):
-        return  # the server's own mistake: it checks what it gets
+        kind.check_schema(schema)
+    except jsonschema.SchemaError:
+        return _leave_to_the_server  # its own mistake: it checks what it gets
+    if "patternProperties" in json.dumps(schema):
+        return _leave_to_the_server
+    validator = kind(schema, registry=REGISTRY)
+
+    def check(arguments: Mapping[str, Any]) -> None:
+        try:
+            problem = jsonschema.exceptions.best_match(validator.iter_errors(dict(arguments)))
+        except Unresolvable:
+            return
+        if problem is not None:
+            at = "".join(f"[{part!r}]" for part in problem.absolute_path)
+            raise TypeError(f"arguments{at}: {problem.message[:300]}")
+
+    return check
 
 
 def _leave_to_the_server(*_: object) -> None:

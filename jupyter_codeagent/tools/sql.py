@@ -332,22 +332,23 @@ def _check_rights(engine: Any) -> None:
 
 def _run_engine(connection: Any, sql: str, allow_writes: bool, timeout_s: float | None) -> Rows:
     """In a transaction of its own, which is rolled back unless writes are allowed."""
+    dialect = connection.dialect.name
     with connection.connect() as opened:
-        if connection.dialect.name == "postgresql" and _commits_each(opened):
+        if dialect == "postgresql" and _commits_each(opened):
             opened.execution_options(isolation_level="READ COMMITTED")  # else each statement is a transaction
-        if connection.dialect.name == "postgresql" and timeout_s is not None:  # psycopg2 hears no signal meanwhile
+        if dialect == "postgresql" and timeout_s is not None:  # psycopg2 hears no signal meanwhile
             opened.exec_driver_sql(f"SET LOCAL statement_timeout = {math.ceil(timeout_s * 1000)}")
         if allow_writes:
             rows = _of_result(opened.execution_options(no_parameters=True).exec_driver_sql(sql))
             opened.commit()
             return rows
         _only_reads(sql)
-        if connection.dialect.name == "sqlite":
+        if dialect == "sqlite":
             return _run_sqlite(opened.connection.driver_connection, sql, allow_writes)
         if ";" in sql.rstrip().rstrip(";"):
             raise PermissionError("one statement is allowed here, without a semicolon in it")
-        opened.exec_driver_sql(READ_ONLY_TRANSACTION[connection.dialect.name])
-        if connection.dialect.name == "postgresql" and not _is_read_only(opened):
+        opened.exec_driver_sql(READ_ONLY_TRANSACTION[dialect])
+        if dialect == "postgresql" and not _is_read_only(opened):
             raise PermissionError("no read-only transaction could be begun, so nothing was run")
         # Rows come as they are fetched: a driver would else hold all of them before there is a limit.
         streamed = opened.execution_options(stream_results=_first_word(sql) in STREAMED, no_parameters=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jupyter_codeagent.tools.tool import Tool
-from jupyter_codeagent.values import AgentRun, ExecutionResult, ToolCall
+from jupyter_codeagent.values import AgentRun, ToolCall
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,14 +48,6 @@ def undo_calls(done: list[DoneCall], undone: list[ToolCall]) -> Undone:
         done.remove(one)
         undone.append(one.call)
     return Undone(undone=tuple(undone), left=_without_undo(done))
-
-
-def with_calls(run: AgentRun, calls: Sequence[ToolCall]) -> AgentRun:
-    """The record of a run whose last step has not come to a result: with what it has called so far."""
-    if not run.steps or not calls or run.steps[-1].result is not None:
-        return run
-    begun = replace(run.steps[-1], result=ExecutionResult(status="interrupted", calls=tuple(calls)))
-    return replace(run, steps=(*run.steps[:-1], begun))
 
 
 def with_undone(run: AgentRun, calls: Sequence[ToolCall]) -> AgentRun:

@@ -13,7 +13,7 @@ from mcp.types import ListToolsResult, Tool, ToolAnnotations
 
 from jupyter_codeagent.errors import CodeAgentError
 from jupyter_codeagent.tools import mcp
-from jupyter_codeagent.tools.mcp import McpServer, _check
+from jupyter_codeagent.tools.mcp import McpServer, checker_of
 
 
 def test_a_server_that_never_answers_is_given_up_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,13 +64,13 @@ def test_a_schema_of_a_server_fetches_nothing_and_takes_no_time(tmp_path: Path) 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(0.3)
         for reference in (f"http://127.0.0.1:{listening.getsockname()[1]}/x", (tmp_path / "secret.json").as_uri()):
-            _check({"v": "x"}, {"type": "object", "properties": {"v": {"$ref": reference}}})
+            checker_of({"type": "object", "properties": {"v": {"$ref": reference}}})({"v": "x"})
         with pytest.raises(TimeoutError):
             listening.accept()
     started = time.monotonic()
-    _check({"v": "a" * 60 + "!"}, {"properties": {"v": {"pattern": "^(a+)+$"}}})
-    _check({"v": "a" * 60 + "!"}, {"properties": {"v": {"patternProperties": {"^(a+)+$": {}}}}})
-    _check({"a" * 60 + "!": 1}, {"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False})
+    checker_of({"properties": {"v": {"pattern": "^(a+)+$"}}})({"v": "a" * 60 + "!"})
+    checker_of({"properties": {"v": {"patternProperties": {"^(a+)+$": {}}}}})({"v": "a" * 60 + "!"})
+    checker_of({"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False})({"a" * 60 + "!": 1})
     assert time.monotonic() - started < 2
 
 
@@ -80,6 +80,6 @@ def test_what_a_schema_says_of_itself_is_still_checked() -> None:
         "properties": {"n": {"$ref": "#/$defs/count"}},
         "$defs": {"count": {"type": "integer", "minimum": 1}},
     }
-    _check({"n": 1}, schema)
+    checker_of(schema)({"n": 1})
     with pytest.raises(TypeError, match="less than the minimum"):
-        _check({"n": 0}, schema)
+        checker_of(schema)({"n": 0})
