@@ -28,17 +28,23 @@ COMPARED_CHARS = 40_000
 MAX_TOLD_CHARS = 2000
 """Of a reply that are looked at: servers need not keep to `MAX_ANSWER_TOKENS`."""
 
-_JUDGEMENT = re.compile(
-    r"(?:^|[.?!,;:]\s+|\band\s+)(?:is|are|was|were|do|does|did|has|have|can|could|should|would|will)\b"
-    r"|\bhow\s+(?:strong|well|good|similar|different|reliabl)\w*"
-    r"|\b(?:why|which|who|explain|interpret|describe|compare|conclu\w+|mean\s+for|significan\w+|trend|normal\w*)\b",
+_TEXT_WANTED = re.compile(r"\b(?:why|explain|interpret|describe|mean\s+for)\b", re.IGNORECASE)
+"""What no line of an output says by itself."""
+_JUDGED = re.compile(
+    r"\bhow\s+(?:strong|well|good|similar|different|reliabl)\w*"
+    r"|\b(?:compare|conclu\w+|significan\w+|trend|normal(?:ly|ity)?)\b",
     re.IGNORECASE,
 )
-"""Words of questions that figures alone do not answer."""
+_ASKS = r"(?:is|are|was|were|do|does|did|has|have|can|could|should|would|will|which|who)\b"
+_ASKED_FIRST = re.compile(rf"\W*{_ASKS}(?!\s+not\b|n['’]t\b)", re.IGNORECASE)
+_ASKED_WITHIN = re.compile(rf"(?:[,;:]\s+|\band\s+){_ASKS}|\b(?:which|who)\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+|\n+")
 MAX_NAMED_LINES = 12
 MAX_NAMED_CHARS = 500
 """Of a line: a longer one is no figure with its name, and the search in two million characters takes minutes."""
 _NAMED = re.compile(r"[^\W\d_].*[:=\[]\s*[-+$€£]?[\d.,]*\d")
+_JUDGING = re.compile(r"\W*[^\W\d_][^:=\[]{0,60}[:=\[]\s*['\"]?(?!(?:nan|NaN|None|null|NaT|inf)\b)[^\W\d_]")
+"""A word with its name; ``none`` is one, ``None`` is a value that is missing."""
 _FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 _IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)?")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)?")
@@ -66,12 +72,12 @@ def answer_request(observation: str) -> str:
 
 
 def speaks_for_itself(outputs: Sequence[Output], prompt: str) -> bool:
-    """Whether a sentence would only say again what was shown: a few lines, each a figure with its name.
+    """Whether a sentence would only say again what was shown: a few lines, each a figure or a word with its name.
 
-    ``Mean fare: 34.65``, ``share = 0.2``; not a bare figure, not where a judgement was asked for. A table only in
-    answer to a question in several parts: no sentence holds all its figures.
+    ``Mean fare: 34.65``, ``share = 0.2``; not a bare figure. Where a judgement was asked for it has to be there, as
+    ``normal: no`` is. A table only in answer to a question in several parts: no sentence holds all its figures.
     """
-    if _JUDGEMENT.search(prompt):
+    if _TEXT_WANTED.search(prompt):
         return False
     lines: list[str] = []
     tables = 0
@@ -82,10 +88,23 @@ def speaks_for_itself(outputs: Sequence[Output], prompt: str) -> bool:
             tables += 1
         else:
             return False
-    named = len(lines) <= MAX_NAMED_LINES and all(
-        len(line) <= MAX_NAMED_CHARS and _NAMED.search(line) for line in lines
+    if len(lines) > MAX_NAMED_LINES or any(len(line) > MAX_NAMED_CHARS for line in lines):
+        return False
+    judging = [line for line in lines if _JUDGING.match(line)]
+    figures = [line for line in lines if line not in judging and _NAMED.search(line)]
+    if len(judging) + len(figures) < len(lines) or (_asks_for_judgement(prompt) and not judging):
+        return False
+    if tables:
+        return len(parts_of(prompt)) > 1
+    return bool(figures) or _asks_for_judgement(prompt)
+
+
+def _asks_for_judgement(prompt: str) -> bool:
+    """Whether figures alone would not answer it: ``Are they alike?``, not ``Do not count those that are empty.``"""
+    return _JUDGED.search(prompt) is not None or any(
+        _ASKED_FIRST.match(sentence) or (sentence.rstrip().endswith("?") and _ASKED_WITHIN.search(sentence))
+        for sentence in _SENTENCE_END.split(prompt)
     )
-    return named and (len(parts_of(prompt)) > 1 if tables else bool(lines))
 
 
 def check_answer(answer: str, outputs_text: str, prompt: str) -> str:

@@ -204,8 +204,36 @@ def test_a_table_speaks_for_itself_only_where_several_things_were_asked_for() ->
         ("Which carrier is worst?", False),
         ("How strongly do flipper length and body mass go together?", False),
         ("Explain the result.", False),
+        (
+            "Mean of the fares. Do not count those that are empty, and drop the cabin, which is mostly missing.",
+            True,
+        ),
+        ("Don't round. Give the mean.", True),
+        ("Normalize the fares and give their mean.", True),
+        ("Are there outliers", False),
+        ("Mean fare, and is it the same for women?", False),
+        ("Conclude whether it is normal.", False),
     ],
 )
 def test_where_a_judgement_is_asked_for_figures_do_not_speak_for_themselves(prompt: str, speaks: bool) -> None:
     printed = StreamOutput(output_type="stream", name="stdout", text="r = 0.70\n")
+    assert speaks_for_itself([printed], prompt) == speaks
+
+
+@pytest.mark.parametrize(
+    ("text", "prompt", "speaks"),
+    [
+        ("p = 0.03\nsignificant: yes\n", "Is the difference significant?", True),
+        ("is_normal: False\n", "Is it normal?", True),
+        ("worst carrier: 'UA'", "Which carrier is worst?", True),
+        ("relationship: none", "Is there a relation?", True),
+        ("significant: None\n", "Is the difference significant?", False),
+        ("significant: nan\n", "Is the difference significant?", False),
+        ("yes\n", "Is the difference significant?", False),
+        ("p = 0.03\nsignificant: yes\n", "Is it significant? Explain.", False),
+        ("significant: yes\n", "Mean fare", False),
+    ],
+)
+def test_a_judgement_that_is_shown_with_its_name_needs_no_sentence(text: str, prompt: str, speaks: bool) -> None:
+    printed = StreamOutput(output_type="stream", name="stdout", text=text)
     assert speaks_for_itself([printed], prompt) == speaks
