@@ -267,6 +267,7 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, tools: Tools) 
         whole.code,
         copied=_copied(run),
         defined=tools.defined(),
+        prompt=run.request.prompt,
         in_parts=bool(first_part(run.request.prompt)),
         asked=wanted_names(run.request.prompt),
         functions=_functions(run),

@@ -31,6 +31,7 @@ from jupyter_codeagent.prompts.source import (
     used_names,
 )
 from jupyter_codeagent.prompts.statistics import correct_statistics
+from jupyter_codeagent.prompts.verdicts import say_verdicts
 
 _READERS = re.compile(r"read_|scan_")
 LOADER = re.compile(r"(?:load|fetch|get|read)_(?P<table>\w*)")
@@ -66,26 +67,32 @@ def prepare(
     *,
     copied: Collection[str] = (),
     defined: Collection[str] = (),
+    prompt: str = "",
     in_parts: bool = False,
     asked: Sequence[str] = (),
     functions: Collection[str] = (),
 ) -> Prepared:
-    """All corrections. `copied` are the variables that lie in the sandbox as copies of the user's; `defined` the
-    names that need no import: those of the live kernel, so that an accepted cell runs there too. `in_parts`: the
-    question asked for several things, so what is computed last and never used is one of them. `asked` are the
-    variables that it wants (`asked_names.asked_names`). `functions` are those of the user's that it may call."""
+    """All corrections.
+
+    `copied` are the variables that lie in the sandbox as copies of the user's; `defined` the names that need no
+    import: those of the live kernel, so that an accepted cell runs there too. Of the `prompt` the words are used
+    in which it wants a verdict. `in_parts`: the question asked for several things, so what is computed last and
+    never used is one of them. `asked` are the variables that it wants (`asked_names.asked_names`). `functions` are
+    those of the user's that it may call.
+    """
     if parse(code) is None:
         return Prepared(code=code)
     calling, kept = keep_functions(code, functions)
     dropped = drop_reloads(calling, copied)
     modern = replace_removed(dropped.code)
     meant = as_meant(modern.code)
-    filled = fill_placeholders(meant.code, {*defined, *copied})
+    judged, verdicts = say_verdicts(meant.code, prompt, {*defined, *copied})
+    filled = fill_placeholders(judged, {*defined, *copied})
     returned = unwrap_return(filled.code)
     whole = bind_asked(returned, asked)
     shown = quiet_plot(echo_last(show_unused(whole) if in_parts else whole, in_parts=in_parts))
     imported = add_imports(shown, {*defined, *copied})
-    notes = [*kept, *dropped.notes, *modern.notes, *meant.notes, *filled.notes]
+    notes = [*kept, *dropped.notes, *modern.notes, *meant.notes, *verdicts, *filled.notes]
     if whole != returned:
         notes.append(f"the result is {asked[0]}, as asked")
     elif shown.rstrip(";") != filled.code.rstrip(";"):
