@@ -83,8 +83,8 @@ IMAGES = {"image/png", "image/jpeg", "image/svg+xml"}
 DOUBT = "the result looks wrong: "
 SAMPLING_TEMPERATURE = 0.7
 """For a model that repeats itself, and for all candidates but the first."""
-MAX_REPAIRS = 3
-"""Certain corrections of one program, one after the other."""
+MAX_REPAIRS = 5
+"""Certain corrections of one program, one after the other; each costs a run."""
 FILTERED_ERRORS = frozenset({"KeyError", "IndexError", "ValueError", "ZeroDivisionError"})
 """What code runs into where a filter has left nothing."""
 WHY_CHARS = 300

@@ -1,4 +1,4 @@
-"""Assignments that have no effect, and conditions that bind in another way than they read."""
+"""Assignments that have no effect, and conditions that bind or select in another way than they read."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from jupyter_codeagent.prompts.source import Edit, column_of, span, text_of
 
 _IN_PLACE = frozenset({"fillna", "replace", "interpolate", "clip", "ffill", "bfill", "mask", "where", "round"})
+
+_OF_MASKS = frozenset({"sum", "mean", "any", "all"})
 
 
 def assign_back(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
@@ -46,6 +48,41 @@ def bind_comparisons(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
         if isinstance(node, ast.Compare)
         for edit in _bound(code, node)
     ]
+
+
+def reduce_whole_masks(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+    """``(a < 1) | (b > 3).sum()``: the sum is of the right side alone, and what is shown is no count."""
+    found = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.BinOp(
+                left=ast.Compare() | ast.BinOp() as left,
+                op=ast.BitAnd() | ast.BitOr() as op,
+                right=ast.Call(func=ast.Attribute(value=ast.Compare() as right, attr=name), args=[], keywords=[]),
+            ) if name in _OF_MASKS and (isinstance(left, ast.Compare) or _is_join(left)):
+                start, end = span(code, node)
+                sign = "&" if isinstance(op, ast.BitAnd) else "|"
+                sides = [text_of(code, side) for side in (left, right)]
+                whole = f"(({sides[0]}) {sign} ({sides[1]})).{name}()"
+                found.append((Edit(start=start, end=end, text=whole), f"{name} is of both sides of {sign}"))
+    return found
+
+
+def select_labels(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+    """``x.where(x > 0).index`` is the whole index: `where` keeps each label, ``loc`` those that meet it."""
+    found = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(
+                value=ast.Call(
+                    func=ast.Attribute(value=owner, attr="where"), args=[condition], keywords=[]
+                ) as call,
+                attr="index",
+            ):
+                start, end = span(code, owner)[1], span(code, call)[1]
+                edit = Edit(start=start, end=end, text=f".loc[{text_of(code, condition)}]")
+                found.append((edit, "where keeps every label: loc"))
+    return found
 
 
 def _bound(code: str, chain: ast.Compare) -> Iterator[Edit]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from jupyter_codeagent.prompts.source import Edit, called_name, column_of, span
+from jupyter_codeagent.prompts.source import Edit, called_name, column_of, single_values, span
 
 _SPLITS = frozenset({"train_test_split", "cross_val_score", "cross_validate", "cross_val_predict"})
 _FITS = frozenset({"fit", "fit_predict", "OLS", "Logit"})
@@ -17,7 +17,7 @@ def keep_target_out(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
     Features and target are read where both stand as ``frame[["a", "b"]]`` and ``frame["b"]`` of one frame: in the
     call itself, or as the only value of the name that is handed over.
     """
-    values = _single_values(tree)
+    values = single_values(tree)
     found: dict[int, tuple[Edit, str]] = {}
     for features, target in _pairs(tree):
         frame, label = _column(_valued(target, values))
@@ -44,16 +44,6 @@ def _pairs(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:
                         continue
                     features, target = node.args[1], node.args[2]  # the model comes first
                 yield features, target
-
-
-def _single_values(tree: ast.Module) -> dict[str, ast.expr]:
-    """Names that are assigned exactly once, and what."""
-    values: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                values.setdefault(name, []).append(value)
-    return {name: found[0] for name, found in values.items() if len(found) == 1}
 
 
 def _valued(node: ast.expr, values: dict[str, ast.expr]) -> ast.expr:

@@ -18,7 +18,18 @@ from jupyter_codeagent.prompts.hints import missing_labels, missing_name, same_c
 from jupyter_codeagent.prompts.imports import ALIASES
 from jupyter_codeagent.prompts.polars_names import say_in_polars
 from jupyter_codeagent.prompts.rewrite import Prepared, add_imports, edited
-from jupyter_codeagent.prompts.source import Edit, add_argument, bound_names, called_name, parse, span, statement_at
+from jupyter_codeagent.prompts.source import (
+    Edit,
+    add_argument,
+    bound_names,
+    called_name,
+    parse,
+    single_values,
+    span,
+    statement_at,
+    text_of,
+    used_names,
+)
 from jupyter_codeagent.prompts.statistics import leave_missing_out
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
@@ -54,13 +65,28 @@ def _import(
 def _columns(
     code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
 ) -> Prepared | None:
-    """Labels that differ from a column in case, blanks or underscores only."""
+    """Labels that differ from a column in case, blanks or underscores only; with the first all others, each of
+    which would else cost a run of its own."""
     right = {label: column for label in missing_labels(error) if (column := same_column(label, namespace))}
     if not right:
         return None
+    right |= {label: column for label in _read_labels(tree) if (column := same_column(label, namespace))}
     edits = [edit for node in ast.walk(tree) for edit in _relabel(code, node, right)]
     notes = tuple(f"column {label!r} is {column!r}" for label, column in right.items())
     return edited(code, edits, *notes)
+
+
+def _read_labels(tree: ast.Module) -> set[str]:
+    """Labels that the code takes from something by ``["label"]`` and never sets."""
+    labels: dict[type[ast.expr_context], set[str]] = {ast.Load: set(), ast.Store: set(), ast.Del: set()}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(slice=ast.Constant(value=str(label)), ctx=context):
+                labels[type(context)].add(label)
+            case ast.Subscript(slice=ast.List(elts=elements), ctx=context):
+                found = (element.value for element in elements if isinstance(element, ast.Constant))
+                labels[type(context)].update(label for label in found if isinstance(label, str))
+    return labels[ast.Load] - labels[ast.Store]
 
 
 def _variable(
@@ -233,10 +259,74 @@ def _several_columns(
     return edited(code, edits, "columns of groups are taken by a list")
 
 
+def _in_order(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``a, b = df.head(9), df.drop(a.index)``: both sides are computed before either is bound."""
+    missing = missing_name(error)
+    edits = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(
+                values
+            ) and all(isinstance(target, ast.Name) for target in targets):
+                names = [target.id for target in targets if isinstance(target, ast.Name)]
+                used = [used_names(value) & set(names) for value in values]
+                if missing not in names or used[0] or not any(used) or not set().union(*used) <= {missing}:
+                    continue
+                if any(missing in one for one in used[: names.index(missing) + 1]):
+                    continue
+                start, end = span(code, node)
+                if code[:start].rpartition("\n")[2].strip():
+                    continue  # behind another statement on its line
+                pairs = zip(names, (text_of(code, value) for value in values), strict=True)
+                lines = f"\n{' ' * node.col_offset}".join(f"{name} = {value}" for name, value in pairs)
+                edits.append(Edit(start=start, end=end, text=lines))
+    return edited(code, edits, f"{missing} is bound before it is used")
+
+
+def _extreme_of_number(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``most = x.max()``, ``most.idxmax()``: where the largest value is, not the largest of one number."""
+    if not re.search(r"(?:float|int)\d*' object has no attribute 'idx(?:max|min)'", error.evalue):
+        return None
+    values = single_values(tree)
+    edits = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr="idxmax" | "idxmin" as name)):
+                number = values.get(owner.id) if isinstance(owner, ast.Name) else owner
+                match number:
+                    case ast.Call(func=ast.Attribute(value=whole, attr=reduced), args=[]) if name.endswith(reduced):
+                        start, end = span(code, owner)
+                        edits.append(Edit(start=start, end=end, text=text_of(code, whole)))
+    return edited(code, edits, "the place of the extreme value is looked for in all values, not in the extreme one")
+
+
+def _label_as_position(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``df.columns[x.idxmax()]``: `idxmax` gives the label itself."""
+    if error.ename != "IndexError" or "only integers, slices" not in error.evalue:
+        return None
+    edits = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(
+                value=ast.Attribute(attr="columns" | "index"),
+                slice=ast.Call(func=ast.Attribute(attr="idxmax" | "idxmin")) as label,
+            ):
+                start, end = span(code, node)
+                edits.append(Edit(start=start, end=end, text=text_of(code, label)))
+    return edited(code, edits, "idxmax and idxmin give the label itself")
+
+
 FIXES = (
     _argument,
     _import, quote_column, use_what_is_loaded, say_in_polars, group_the_table, _columns, _variable, _frequency,
     convert_dates, convert_numbers, _numeric_only, _histogram, _colours, _formatted, _squared, _several_columns,
+    _in_order, _extreme_of_number, _label_as_position,
 )  # fmt: skip
 """The first that offers something counts."""
 

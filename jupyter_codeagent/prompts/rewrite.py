@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from jupyter_codeagent.prompts.asked_names import bind_asked
-from jupyter_codeagent.prompts.assignments import assign_back, bind_comparisons
+from jupyter_codeagent.prompts.assignments import assign_back, bind_comparisons, reduce_whole_masks, select_labels
 from jupyter_codeagent.prompts.binning import include_lowest_edge
 from jupyter_codeagent.prompts.calling import keep_functions
 from jupyter_codeagent.prompts.drift import METHODS_RENAMED, NUMPY_BUILTINS, NUMPY_RENAMED
@@ -30,7 +30,7 @@ from jupyter_codeagent.prompts.source import (
     span,
     used_names,
 )
-from jupyter_codeagent.prompts.statistics import correct_statistics
+from jupyter_codeagent.prompts.statistics import correct_statistics, of_population
 from jupyter_codeagent.prompts.verdicts import say_verdicts
 
 _READERS = re.compile(r"read_|scan_")
@@ -75,10 +75,10 @@ def prepare(
     """All corrections.
 
     `copied` are the variables that lie in the sandbox as copies of the user's; `defined` the names that need no
-    import: those of the live kernel, so that an accepted cell runs there too. Of the `prompt` the words are used
-    in which it wants a verdict. `in_parts`: the question asked for several things, so what is computed last and
-    never used is one of them. `asked` are the variables that it wants (`asked_names.asked_names`). `functions` are
-    those of the user's that it may call.
+    import: those of the live kernel, so that an accepted cell runs there too. The `prompt` says which deviation is
+    meant, and in which words a verdict is wanted. `in_parts`: the question asked for several things, so what is
+    computed last and never used is one of them. `asked` are the variables that it wants
+    (`asked_names.asked_names`). `functions` are those of the user's that it may call.
     """
     if parse(code) is None:
         return Prepared(code=code)
@@ -86,13 +86,14 @@ def prepare(
     dropped = drop_reloads(calling, copied)
     modern = replace_removed(dropped.code)
     meant = as_meant(modern.code)
-    judged, verdicts = say_verdicts(meant.code, prompt, {*defined, *copied})
+    spread, spreads = of_population(meant.code, prompt)
+    judged, verdicts = say_verdicts(spread, prompt, {*defined, *copied})
     filled = fill_placeholders(judged, {*defined, *copied})
     returned = unwrap_return(filled.code)
     whole = bind_asked(returned, asked)
     shown = quiet_plot(echo_last(show_unused(whole) if in_parts else whole, in_parts=in_parts))
     imported = add_imports(shown, {*defined, *copied})
-    notes = [*kept, *dropped.notes, *modern.notes, *meant.notes, *verdicts, *filled.notes]
+    notes = [*kept, *dropped.notes, *modern.notes, *meant.notes, *spreads, *verdicts, *filled.notes]
     if whole != returned:
         notes.append(f"the result is {asked[0]}, as asked")
     elif shown.rstrip(";") != filled.code.rstrip(";"):
@@ -165,7 +166,8 @@ def fill_placeholders(code: str, names_defined: Collection[str]) -> Prepared:
 
 
 CORRECTIONS = (
-    assign_back, bind_comparisons, correct_statistics, keep_target_out, include_lowest_edge, draw_on_the_figure,
+    assign_back, bind_comparisons, reduce_whole_masks, select_labels, correct_statistics, keep_target_out,
+    include_lowest_edge, draw_on_the_figure,
 )  # fmt: skip
 """Each takes (tree, code) and gives edits of the code, each with its note."""
 

@@ -110,6 +110,16 @@ def base_names(target: ast.expr) -> Iterator[str]:
                 yield from base_names(part)
 
 
+def single_values(tree: ast.Module) -> dict[str, ast.expr]:
+    """Names that are assigned exactly once, and what."""
+    values: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                values.setdefault(name, []).append(value)
+    return {name: found[0] for name, found in values.items() if len(found) == 1}
+
+
 def _binds(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):

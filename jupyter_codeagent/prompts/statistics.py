@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from jupyter_codeagent.prompts.source import Edit, add_argument, called_name, parse, span, text_of
+from jupyter_codeagent.prompts.source import Edit, add_argument, apply_edits, called_name, parse, span, text_of
 
 TESTS = frozenset({
     "ttest_ind", "ttest_rel", "ttest_1samp", "ks_2samp", "kstest", "ks_1samp", "shapiro", "normaltest",
@@ -24,6 +24,8 @@ _P_VALUE = re.compile(r"^p$|^p_?val|pvalue|p_value|_p$", re.IGNORECASE)
 _JUDGEMENT = re.compile(
     r"^(?:is|has|are)(?:_|(?-i:[A-Z]))|signific|normal|reject|decision|conclusion|differen", re.IGNORECASE
 )
+_POPULATION = re.compile(r"\bpopulation(?:'s)? (?:standard deviations?|std|variances?)\b", re.IGNORECASE)
+_SAMPLE = re.compile(r"\bsample (?:standard deviations?|std|variances?)\b", re.IGNORECASE)
 _ROOT = re.compile(r"(?:^|_)rmse", re.IGNORECASE)
 
 
@@ -32,6 +34,28 @@ def correct_statistics(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
     rules = (_swapped, _without_root, _p_value_of_correlation, _uncounted, _groups_in_one, _scores_of_missing)
     found = [one for rule in rules for one in rule(tree, code)]
     return sorted(found, key=lambda one: one[0].start)
+
+
+def of_population(code: str, prompt: str) -> tuple[str, tuple[str, ...]]:
+    """With the standard deviation of the population where the prompt wants that one: pandas gives the sample's.
+
+    The code and its notes.
+    """
+    tree = parse(code)
+    if tree is None or not _POPULATION.search(prompt) or _SAMPLE.search(prompt):
+        return code, ()
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("std", "var")
+        and called_name(node)[0] not in ("np", "numpy")
+        and not node.args
+        and not any(word.arg in ("ddof", None) for word in node.keywords)
+    ]
+    edits = [add_argument(code, call, "ddof=0") for call in calls]
+    return apply_edits(code, edits), ("ddof=0: that of the population, as asked",) if edits else ()
 
 
 def _swapped(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:

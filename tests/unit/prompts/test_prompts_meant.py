@@ -35,6 +35,9 @@ def ran(code: str) -> tuple[Any, ExecutionError | None]:
         ('x = len(df[df["b"] > 1 & df["g"].isin(["y"])])', 2),
         ('x = len(df[(df["b"] > 1) & df["b"] < 4])', 2),
         ('x = len(df[df["b"] > 1 & (df["b"] < 4)])', 2),
+        ('x = (df["b"] < 2) | (df["b"] > 3).sum()', 2),
+        ('x = (df["b"] > 1) & (df["b"] < 4) & (df["g"] == "y").any()', True),
+        ("x = df.isna().sum().where(lambda n: n > 0).index.tolist()", ["a"]),
     ],
 )
 def test_what_has_no_or_another_effect_is_written_as_it_is_meant(code: str, value: object) -> None:
@@ -54,6 +57,11 @@ def test_what_has_no_or_another_effect_is_written_as_it_is_meant(code: str, valu
         "1 < x < 3",
         "flags & 4 == 4",
         "a > 1 & b",
+        "(a < 1) | (b > 3)",
+        "flags | (b > 3).sum()",
+        "(a < 1).sum() | (b > 3).sum()",
+        "x.where(x > 0).dropna().index",
+        "x.where(x > 0, 1).index",
     ],
 )
 def test_what_reads_as_it_is_meant_stays(code: str) -> None:
@@ -73,9 +81,14 @@ NAMESPACE = [
         ('x = df["b"].groupby("g").sum()["y"]', 7),
         ("x = load_penguins(drop_na=False)\nx = len(x)", 4),
         ('x = pd.read_csv("data/penguins.csv")\nx = len(x)', 4),
+        ("t, s = df.head(3), df.drop(t.index)\nx = len(s)", 1),
+        ("if True:\n    t, n, s = df.head(3), 2, len(t)\n    x = s + n", 5),
+        ("most = df.isna().sum().max()\nx = most.idxmax()", "a"),
+        ('x = df["b"].min().idxmin()', 0),
+        ("x = df.columns[df.isna().sum().idxmax()]", "a"),
     ],
 )
-def test_columns_and_tables_are_meant_where_no_variable_or_file_is_there(code: str, value: object) -> None:
+def test_what_is_certainly_meant_where_an_error_came_is_done(code: str, value: object) -> None:
     _, error = ran(code)
     assert error is not None
     repaired = repair(code, error, NAMESPACE)
@@ -93,9 +106,26 @@ def test_columns_and_tables_are_meant_where_no_variable_or_file_is_there(code: s
         "x = load()",
         "def get_penguins():\n    return 1\nx = get_penguins()\nx = missing(x)",
         "x = missing(get_penguins)",
+        "x, y = y, x",
+        "x, y = len(y), len(x)",
+        "z = 1; x, y = len(df), x + 1",
+        'y = df["b"]\ny = y.max()\nx = y.idxmax()',
+        "x = df.columns['a']",
     ],
 )
 def test_what_is_not_there_is_left_to_the_model(code: str) -> None:
     _, error = ran(code)
     assert error is not None
     assert repair(code, error, NAMESPACE) is None
+
+
+def test_all_columns_that_are_written_otherwise_are_corrected_at_once_but_not_what_the_code_makes() -> None:
+    columns = ("DATE TIME", " WINDSPEED", " BARO")
+    namespace = [NamespaceEntry(name="df", type_name="DataFrame", columns=columns)]
+    code = "df['hour'] = df['DATE_TIME']\ndf['baro'] = 1\nx = df[['WINDSPEED', 'hour']], df['BARO'], df['baro']"
+    repaired = repair(code, ExecutionError(ename="KeyError", evalue="'DATE_TIME'", line=1), namespace)
+    assert repaired is not None
+    assert repaired.code == (
+        "df['hour'] = df['DATE TIME']\ndf['baro'] = 1\nx = df[[' WINDSPEED', 'hour']], df[' BARO'], df['baro']"
+    )
+    assert len(repaired.notes) == 3

@@ -101,3 +101,21 @@ def test_a_statistic_under_the_name_of_a_judgement_is_a_doubt(code: str, name: s
     result = ExecutionResult(status="ok", outputs=({"output_type": "stream", "name": "stdout", "text": "0.98"},))
     assert name in concern(result, code)
     assert bool(concern(result, code)) == bool(name)
+
+
+@pytest.mark.parametrize(
+    ("code", "corrected"),
+    [
+        ('df["x"].std()', 'df["x"].std(ddof=0)'),
+        ('df.groupby("g")["x"].var()', 'df.groupby("g")["x"].var(ddof=0)'),
+        ('df["x"].std(ddof=1)', 'df["x"].std(ddof=1)'),
+        ("np.std(x), np.var(x), std(x)", "np.std(x), np.var(x), std(x)"),
+    ],
+)
+def test_a_deviation_is_that_of_the_population_where_the_prompt_wants_it(code: str, corrected: str) -> None:
+    assert prepare(code, prompt="Mean and population standard deviation", defined=["np"]).code == corrected
+    assert (
+        prepare(code, prompt="Mean and standard deviation of the population of cities", defined=["np"]).code == code
+    )
+    both = "The population standard deviation and the sample standard deviation"
+    assert prepare(code, prompt=both, defined=["np"]).code == code
