@@ -56,6 +56,7 @@ from jupyter_codeagent.prompts.observe import (
     without_values,
 )
 from jupyter_codeagent.prompts.repair import repair, repair_missing
+from jupyter_codeagent.prompts.resuming import resumed
 from jupyter_codeagent.prompts.rewrite import Prepared, prepare
 from jupyter_codeagent.prompts.room import Room, fit
 from jupyter_codeagent.prompts.standing_alone import stand_alone
@@ -201,7 +202,9 @@ async def begin_step(run: AgentRun, messages: tuple[Message, ...], tools: Tools)
     hint = await _hint(run, messages, tools)
     part = "" if run.steps else first_part(run.request.prompt)
     functions = _functions(run)
-    begun = prefill(_copied(run), functions=functions, hint=hint, part=part) if tools.model.supports_prefill else ""
+    begun = ""
+    if tools.model.supports_prefill:
+        begun = prefill(_copied(run), functions=functions, hint=hint, part=part, begun=_resumed(run.steps))
     room = _room(run, tools)
     fitted = fit(messages, run.request.prompt, room, tools.max_tokens)
     if room is not None and not fitted.fits:
@@ -417,6 +420,15 @@ async def _hint(run: AgentRun, messages: Sequence[Message], tools: Tools) -> str
         return hint_without_values(step.result, _known(messages, step.code))
     hint = hint_for(step.result.error, step.result.namespace)
     return (await _mask(hint, tools))(hint)
+
+
+def _resumed(steps: Sequence[Step]) -> str:
+    """The program of the step before, up to where a name was missing; empty where another error ended it."""
+    if not steps or _repeats(steps) or steps[-1].result is None:
+        return ""
+    code = _told_code(steps[-1])
+    error = in_lines_of(code, steps[-1].result, steps[-1].code).error
+    return resumed(code, error, steps[-1].result.namespace) if error is not None else ""
 
 
 async def _feedback(step: Step, privacy: Privacy, tools: Tools) -> str:

@@ -10,6 +10,7 @@ import re
 from jupyter_codeagent.prompts.groups import forgotten_group
 from jupyter_codeagent.prompts.joins import exploded_join
 from jupyter_codeagent.prompts.observe import FIGURE, output_text
+from jupyter_codeagent.prompts.offered import none_shown
 from jupyter_codeagent.prompts.placeholders import unfilled_output
 from jupyter_codeagent.prompts.ranges import impossible_figure
 from jupyter_codeagent.prompts.statistics import statistic_as_judgement
@@ -49,6 +50,7 @@ def concern(result: ExecutionResult, code: str, prompt: str = "") -> str:
         or impossible_figure(text)
         or exploded_join(code, result.namespace, result.changes)
         or forgotten_group(prompt, code, result.namespace)
+        or none_shown(prompt, text)
     )
 
 

@@ -46,7 +46,9 @@ def next_messages(messages: Sequence[Message], reply: str, text: str) -> tuple[M
     return (*messages, Message(role="assistant", content=reply.strip()), Message(role="user", content=text))
 
 
-def prefill(names: Sequence[str] = (), *, functions: Sequence[str] = (), hint: str = "", part: str = "") -> str:
+def prefill(
+    names: Sequence[str] = (), *, functions: Sequence[str] = (), hint: str = "", part: str = "", begun: str = ""
+) -> str:
     """Beginning of the reply for models that continue one: the fence and a line that says what exists.
 
     With this line the embedded model solved 11 of 14 questions instead of 6 in one call each: it keeps the model
@@ -54,7 +56,8 @@ def prefill(names: Sequence[str] = (), *, functions: Sequence[str] = (), hint: s
     (docs/evals.md). After a failure `hint` (of `hints.hint_for`) makes a
     second line; without it a small model at temperature 0 writes the same code again. `part` is the first part of
     a task that has several, as a comment. `functions` are those that may be called: 10 of 25 questions
-    right at the first try instead of 7.
+    right at the first try instead of 7. `begun` is a program to go on with (`resuming.resumed`), in place of hint
+    and part.
     """
     shown = [name for name in names if name.isidentifier()][:MAX_PREFILL_NAMES]
     verb = "is" if len(shown) == 1 else "are"
@@ -62,5 +65,7 @@ def prefill(names: Sequence[str] = (), *, functions: Sequence[str] = (), hint: s
     called = functions[:MAX_PREFILL_NAMES]
     verb = "is" if len(called) == 1 else "are"
     loaded += f"# {', '.join(called)} {verb} already defined\n" if called else ""
+    if begun:
+        return f"```python\n{loaded}{begun}"
     corrected = f"# corrected: {' '.join(hint.split())[:160]}\n" if hint.strip() else ""
     return f"```python\n{loaded}{corrected}{part}"

@@ -17,6 +17,7 @@ _EACH = r"(?:within|per|by|for|in|of) (?:each|every)"
 _ONE_BY_ONE = r"(?:value|row|record|data|point|observation|entry)"
 _GROUPED = rf"\b(?:within|per|of (?:its|their|the same)|(?:each|every)(?! {_ONE_BY_ONE}))\b"
 _Z = r"(?:\bstandard deviations?\s+(?:\w+\s+){0,3}(?:from|above|below|than|away)\b|\bz-?scores?\b)"
+_LEARNT = r"\b(?:train\w*|test sets?|mean.squared|m?rmse|features|(?:dependent|independent) variables)\b"
 _PERIOD = r"(?:day|week|month|quarter|year)"
 
 
@@ -123,6 +124,12 @@ _TERMS = (
         r"\blinear(?:ly)? regress|\bregress\w*\b[^.?]*\bon\b|\bslope\b",
         "simple regression: fit = stats.linregress(x, y) without missing values; "
         "fit.slope, fit.rvalue ** 2, prediction fit.intercept + fit.slope * x",
+        defined=_LEARNT,
+    ),
+    _term(
+        rf"\blinear regress(?:.|\n)*?{_LEARNT}|{_LEARNT}(?:.|\n)*?\blinear regress",
+        "regression on columns: data = df[[*features, target]].dropna(); "
+        "model = LinearRegression().fit(data[features], data[target]); model.coef_, model.predict(X)",
     ),
     _term(r"\belasticit", "elasticity: slope of np.log(y) on np.log(x)"),
     _term(r"\broc\b|\bauc\b", "ROC AUC: sklearn.metrics.roc_auc_score(truth, score)"),

@@ -91,6 +91,18 @@ def test_the_model_reads_its_own_program_again_as_it_wrote_it_and_the_error_in_t
     assert feedback.content.startswith("AttributeError at line 2: no nothing\n    np.array(x).nothing()\n")
 
 
+def test_a_program_with_a_name_that_nothing_binds_is_gone_on_with_where_it_is_missing() -> None:
+    error = ExecutionError(ename="NameError", evalue="name 'verdict' is not defined", line=2)
+    runner = RunnerDouble({"m = 1\nprint(verdict)": ExecutionResult(status="error", error=error)})
+    model = ScriptedModel(
+        ["m = 1\nprint(verdict)", " 'high' if m > 0 else 'low'\nprint(verdict)"], supports_prefill=True
+    )
+    run = ask([], runner, model=model)
+    assert model.requests[1].prefill == "```python\nm = 1\nverdict ="
+    assert "name 'verdict' is not defined" in model.requests[1].messages[-1].content
+    assert run.code == "m = 1\nverdict = 'high' if m > 0 else 'low'\nprint(verdict)"
+
+
 @pytest.mark.parametrize(("approve", "named"), [("review", True), ("ask", False)])
 def test_results_get_their_names_unless_a_person_would_be_asked_once_more(approve: str, named: bool) -> None:
     written, whole = "a = 1\nb = 2\ndisplay(a, b)", 'a = 1\nb = 2\nprint("a:", a)\nprint("b:", b)'

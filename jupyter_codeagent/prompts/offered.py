@@ -1,0 +1,40 @@
+"""Words that a prompt offers to choose from: ``either "yes" or "no"``, ``can be "rising", "falling" or "flat"``."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+_QUOTED = re.compile(r"(?P<quote>[\"'])(?P<word>[^\"'\n]{2,30})(?P=quote)|[“‘](?P<curly>[^”’\n]{2,30})[”’]")
+_OFFERS = re.compile(r"\b(?:either|one of|(?:can|could|should|must|may)(?: \w+)? be|takes?(?: \w+){0,2} values?)\b")
+_OR = re.compile(r"\b(?:or|and|otherwise|else)\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?<=[.?!;])\s+|\n+")
+MAX_OFFERED = 8
+MAX_BETWEEN_CHARS = 120
+
+
+def words_offered(prompt: str) -> tuple[str, ...]:
+    """Of the first sentence that offers some; empty if none does."""
+    for sentence in _SENTENCE_END.split(prompt):
+        if (cue := _OFFERS.search(sentence)) is None:
+            continue
+        found = [match for match in _QUOTED.finditer(sentence, cue.end()) if not _is_name(match)]
+        between = [sentence[one.end() : other.start()] for one, other in pairwise(found)]
+        is_choice = bool(between) and _OR.search(between[-1]) is not None
+        if is_choice and len(found) <= MAX_OFFERED and all(len(text) <= MAX_BETWEEN_CHARS for text in between):
+            return tuple(dict.fromkeys(match["word"] or match["curly"] for match in found))
+    return ()
+
+
+def _is_name(match: re.Match[str]) -> bool:
+    """Of something that the sentence goes on to speak of: ``"kind" is``."""
+    return re.match(r"\s+(?:is|are|stands?|means?)\b", match.string[match.end() :]) is not None
+
+
+def none_shown(prompt: str, text: str) -> str:
+    """What to do where the output holds none of the words that the prompt offers; else empty."""
+    words = words_offered(prompt)
+    if not words or any(word.lower() in text.lower() for word in words):
+        return ""
+    listed = ", ".join(f'"{word}"' for word in words)
+    return f"The answer has to be one of {listed}; none of them was shown. Choose by the computed figures."

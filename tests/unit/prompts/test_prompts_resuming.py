@@ -1,0 +1,38 @@
+"""A program that uses a name which nothing binds goes on where that name is missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from jupyter_codeagent.prompts.resuming import resumed
+from jupyter_codeagent.values import ExecutionError, NamespaceEntry
+
+NAMESPACE = [NamespaceEntry(name="flights", type_name="DataFrame", columns=("delay",))]
+
+
+def missing(name: str, line: int | None) -> ExecutionError:
+    return ExecutionError(ename="NameError", evalue=f"name '{name}' is not defined", line=line)
+
+
+def test_the_next_program_begins_with_what_ran_and_the_missing_name() -> None:
+    code = "m = flights.delay.mean()\nprint(\n    m,\n    verdict)\nprint(2)"
+    assert resumed(code, missing("verdict", 4), NAMESPACE) == "m = flights.delay.mean()\nverdict ="
+    assert resumed("print(verdict)", missing("verdict", 1), NAMESPACE) == "verdict ="
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("print(flight)", missing("flight", 1)),
+        ("print(delay)", missing("delay", 1)),
+        ("print(np.mean(x))", missing("np", 1)),
+        ("print(verdict)\nverdict = 1", missing("verdict", 1)),
+        ("print(judge(1))", missing("judge", 1)),
+        ("print(verdict)", missing("verdict", None)),
+        ("print(verdict)", missing("verdict", 7)),
+        ("print(verdict", missing("verdict", 1)),
+        ("print(verdict)", ExecutionError(ename="KeyError", evalue="'verdict'", line=1)),
+    ],
+)
+def test_a_name_that_another_correction_is_for_is_not_begun(code: str, error: ExecutionError) -> None:
+    assert resumed(code, error, NAMESPACE) == ""
