@@ -26,7 +26,7 @@ class _Term:
     named: re.Pattern[str]
     computed: str
     defined: re.Pattern[str] | None
-    """What a question says that computes it itself, beside ``term = …``."""
+    """What a question says that computes it itself, beside ``term = …``, or for which this is not the way."""
 
 
 def _term(named: str, computed: str, *, defined: str = "") -> _Term:
@@ -125,11 +125,6 @@ _TERMS = (
         "simple regression: fit = stats.linregress(x, y) without missing values; "
         "fit.slope, fit.rvalue ** 2, prediction fit.intercept + fit.slope * x",
         defined=_LEARNT,
-    ),
-    _term(
-        rf"\blinear regress(?:.|\n)*?{_LEARNT}|{_LEARNT}(?:.|\n)*?\blinear regress",
-        "regression on columns: data = df[[*features, target]].dropna(); "
-        "model = LinearRegression().fit(data[features], data[target]); model.coef_, model.predict(X)",
     ),
     _term(r"\belasticit", "elasticity: slope of np.log(y) on np.log(x)"),
     _term(r"\broc\b|\bauc\b", "ROC AUC: sklearn.metrics.roc_auc_score(truth, score)"),

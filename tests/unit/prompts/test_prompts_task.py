@@ -7,7 +7,6 @@ import re
 import pandas as pd
 import pytest
 from scipy import stats
-from sklearn.linear_model import LinearRegression
 
 from jupyter_codeagent.prompts.parts import parts_of
 from jupyter_codeagent.prompts.system import first_messages, prefill
@@ -96,8 +95,6 @@ def test_two_parts_with_a_term_are_told_the_term_only() -> None:
         ("Is age normal? Use Shapiro-Wilk.", "Shapiro-Wilk"),
         ("How are age and fare correlated within each class?", "correlation in groups"),
         ("Regress fare on age", "simple regression"),
-        ("Train a linear regression on age and class", "regression on columns"),
-        ("Predict the fare by a linear regression model. Evaluate it with the RMSE.", "regression on columns"),
         ("7-day moving average of sales", "moving average"),
         ("Fill the missing ages with the mean of the same class", "fill by group"),
         ("Orders of customers missing from the customers table", "rows without a match"),
@@ -113,10 +110,12 @@ def test_a_term_is_told_with_how_it_is_computed(prompt: str, term: str) -> None:
         "Make a feature 'Volatility' that is calculated as (High - Low) / Open. Its correlation with volume?",
         "Correlation of the volatility with volume, where Volatility = (High - Low) / Open?",
         "Outliers by the IQR rule: below Q1 - 1.5 * IQR or above Q3 + 1.5 * IQR",
+        "Train a linear regression on age and class",
+        "Predict the fare by linear regression. Evaluate it with the mean squared error.",
     ],
 )
-def test_a_term_that_the_question_defines_itself_is_not_told(prompt: str) -> None:
-    assert [term for term in how_computed(prompt) if "volatility" in term or "IQR" in term] == []
+def test_a_term_that_the_question_defines_itself_or_means_otherwise_is_not_told(prompt: str) -> None:
+    assert [term for term in how_computed(prompt) if re.search("volatility|IQR|simple regression", term)] == []
 
 
 def test_z_is_told_in_groups_where_the_question_has_groups() -> None:
@@ -159,16 +158,6 @@ def test_a_formula_gives_the_figure_that_its_term_means(prompt: str, value: obje
     found = eval(last.partition(" = ")[2] or last, names)
     shown = found.tolist() if isinstance(found, pd.Series) else found
     assert shown == pytest.approx(value)
-
-
-def test_the_regression_on_columns_runs_as_it_is_told() -> None:
-    [computed] = how_computed("Train a linear regression")
-    made, fitted, shown = computed.partition(": ")[2].split("; ")
-    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, None], "b": [0.0, 1.0, 0.0, 1.0], "y": [2.0, 4.0, 6.0, 8.0]})
-    names: dict[str, object] = {"df": frame, "features": ["a", "b"], "target": "y", "X": frame.loc[[0], ["a", "b"]]}
-    exec(f"{made}\n{fitted}", names | {"LinearRegression": LinearRegression}, names)
-    coefficients, predicted = eval(shown, names)
-    assert [list(coefficients), list(predicted)] == [pytest.approx([2, 0], abs=1e-9), pytest.approx([2])]
 
 
 _X = pd.Series([10.0, 20.0, 30.0])
