@@ -14,6 +14,8 @@ from jupyter_codeagent.prompts.offered import none_shown
 from jupyter_codeagent.prompts.placeholders import unfilled_output
 from jupyter_codeagent.prompts.ranges import impossible_figure
 from jupyter_codeagent.prompts.statistics import statistic_as_judgement
+from jupyter_codeagent.prompts.task import wanted_names
+from jupyter_codeagent.prompts.unused import unused_data
 from jupyter_codeagent.values import ExecutionResult
 
 _FUNCTION = re.compile(r"<(?:bound method|function|built-in (?:method|function)|class) ?'?([\w.<>]*)")
@@ -51,6 +53,7 @@ def concern(result: ExecutionResult, code: str, prompt: str = "") -> str:
         or exploded_join(code, result.namespace, result.changes)
         or forgotten_group(prompt, code, result.namespace)
         or none_shown(prompt, text)
+        or unused_data(code, result.namespace, wanted_names(prompt))
     )
 
 

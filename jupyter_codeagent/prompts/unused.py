@@ -1,0 +1,29 @@
+"""Data that a program prepares and then does not use: the result was computed from what was there before."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Sequence
+
+from jupyter_codeagent.prompts.source import parse, used_names
+from jupyter_codeagent.values import NamespaceEntry
+
+_DATA = frozenset({"DataFrame", "Series", "ndarray"})
+
+
+def unused_data(code: str, namespace: Sequence[NamespaceEntry], asked: Collection[str] = ()) -> str:
+    """What to do about ``clean = df[~outliers]`` that nothing reads; empty where all is read or `asked` for.
+
+    Of 570 programs that answered questions of our measurements 24 had a variable that nothing read; 3 of them were
+    right. What is assigned last is the result, and shown.
+    """
+    tree = parse(code)
+    if tree is None:
+        return ""
+    data = {entry.name for entry in namespace if entry.type_name in _DATA}
+    used = used_names(tree) | set(asked)
+    for statement in tree.body[:-1]:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in data - used and used_names(value):
+                return f"{name} is made and never used. Compute the result from it, or leave it out."
+    return ""
