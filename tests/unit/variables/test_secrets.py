@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import string
 import time
 from collections import UserDict
 from collections.abc import Mapping
@@ -11,7 +13,7 @@ import pandas as pd
 import pytest
 
 from jupyter_codeagent.variables.describe import describe, describe_value
-from jupyter_codeagent.variables.secret import carries_secret, secret_text
+from jupyter_codeagent.variables.secret import carries_secret, mask_private, secret_text
 from jupyter_codeagent.variables.select import default_variables
 
 SECRETS = {
@@ -122,3 +124,24 @@ def test_a_secret_in_a_mapping_of_its_own_kind_is_found_without_running_its_code
     assert carries_secret("store", [Library()])
     assert carries_secret("store", [UserDict({"api_key": "x1"})])
     assert not carries_secret("store", [UserDict({"colour": "red"})])
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "MedianSoldPricePerSqft",
+        "AverageDailyTemperature",
+        "NumberOfOpenCreditLines",
+        "PctPopulationBelowPoverty2010",
+    ],
+)
+def test_words_in_camel_case_are_no_secret_and_are_told(label: str) -> None:
+    assert not secret_text(label)
+    assert mask_private(f"no column 'x'; df has {label!r}") == f"no column 'x'; df has {label!r}"
+
+
+def test_random_tokens_are_secrets() -> None:
+    drawn = random.Random(7)
+    for alphabet, missed_of_thousand in ((string.ascii_letters + string.digits, 1), (string.ascii_letters, 25)):
+        tokens = ["".join(drawn.choices(alphabet, k=20)) for _ in range(1000)]
+        assert sum(not secret_text(token) for token in tokens) <= missed_of_thousand
