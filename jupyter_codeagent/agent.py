@@ -412,13 +412,19 @@ def _refusal(decision: Decision) -> str:
 
 
 async def _hint(run: AgentRun, messages: Sequence[Message], tools: Tools) -> str:
-    """What to do about the error of the step before; empty if it had none."""
+    """What to do about the error of the step before, or about its result that looks wrong; else empty."""
     step = run.steps[-1] if run.steps else None
-    if step is None or step.result is None or step.result.error is None:
+    if step is None or step.result is None:
         return ""
-    if run.request.privacy == "schema":
-        return hint_without_values(step.result, _known(messages, step.code))
-    hint = hint_for(step.result.error, step.result.namespace)
+    only_schema = run.request.privacy == "schema"
+    if step.result.error is not None:
+        if only_schema:
+            return hint_without_values(step.result, _known(messages, step.code))
+        hint = hint_for(step.result.error, step.result.namespace)
+    else:
+        hint = step.note.removeprefix(DOUBT) if has_doubt(step) else ""
+        if only_schema:
+            return concern_without_values(hint, _known(messages, step.code))
     return (await _mask(hint, tools))(hint)
 
 

@@ -1,8 +1,10 @@
-"""Programs that learn from what they are to predict: the score is perfect and worth nothing."""
+"""Programs that learn: from what they are to predict, where the score is perfect and worth nothing; and from rows
+that are not complete, which no model of scikit-learn's linear ones takes."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from jupyter_codeagent.prompts.source import Edit, called_name, column_of, single_values, span
@@ -30,6 +32,31 @@ def keep_target_out(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
                 note = f"{label!r} is what is predicted, so it is no feature"
                 found[start] = (_without(code, labels, element), note)
     return [found[start] for start in sorted(found)]
+
+
+def leave_incomplete_out(tree: ast.Module, code: str) -> tuple[list[Edit], str]:
+    """Edits that take features and target without the rows in which one of them is missing, and the note.
+
+    None where the program fills missing values itself: it has forgotten some, and what is meant is not certain.
+    """
+    if re.search(r"fillna|[Ii]mput", code):
+        return [], ""
+    values = single_values(tree)
+    found: dict[int, Edit] = {}
+    left_out: dict[str, None] = {}
+    for pair in _pairs(tree):
+        features, target = (_valued(node, values) for node in pair)
+        frame, label = _column(target)
+        listed_frame, labels = _columns(features)
+        if not label or not labels or listed_frame != frame:
+            continue
+        needed = [element.value for element in labels] + [label]
+        for node in (features, target):
+            assert isinstance(node, ast.Subscript | ast.Attribute)
+            end = span(code, node.value)[1]
+            found[end] = Edit(start=end, end=end, text=f".dropna(subset={needed!r})")
+        left_out |= dict.fromkeys(map(str, needed))
+    return list(found.values()), f"rows without {', '.join(left_out)} are left out"
 
 
 def _pairs(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:

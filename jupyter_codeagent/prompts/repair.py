@@ -16,6 +16,7 @@ from jupyter_codeagent.prompts.conversions import convert_dates, convert_numbers
 from jupyter_codeagent.prompts.drift import FREQUENCIES
 from jupyter_codeagent.prompts.hints import missing_labels, missing_name, same_column
 from jupyter_codeagent.prompts.imports import ALIASES
+from jupyter_codeagent.prompts.learning import leave_incomplete_out
 from jupyter_codeagent.prompts.polars_names import say_in_polars
 from jupyter_codeagent.prompts.rewrite import Prepared, add_imports, edited
 from jupyter_codeagent.prompts.source import (
@@ -322,11 +323,21 @@ def _label_as_position(
     return edited(code, edits, "idxmax and idxmin give the label itself")
 
 
+def _incomplete_rows(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """*Input X contains NaN*: rows are left out of features and target together, or their numbers differ."""
+    if re.search(r"Input (?:X|y) contains NaN", error.evalue) is None:
+        return None
+    edits, note = leave_incomplete_out(tree, code)
+    return edited(code, edits, note)
+
+
 FIXES = (
     _argument,
     _import, quote_column, use_what_is_loaded, say_in_polars, group_the_table, _columns, _variable, _frequency,
     convert_dates, convert_numbers, _numeric_only, _histogram, _colours, _formatted, _squared, _several_columns,
-    _in_order, _extreme_of_number, _label_as_position,
+    _in_order, _extreme_of_number, _label_as_position, _incomplete_rows,
 )  # fmt: skip
 """The first that offers something counts."""
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import train_test_split
 
 from jupyter_codeagent.prompts.repair import repair
 from jupyter_codeagent.prompts.rewrite import as_meant
@@ -129,3 +131,30 @@ def test_all_columns_that_are_written_otherwise_are_corrected_at_once_but_not_wh
         "df['hour'] = df['DATE TIME']\ndf['baro'] = 1\nx = df[[' WINDSPEED', 'hour']], df[' BARO'], df['baro']"
     )
     assert len(repaired.notes) == 3
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = LinearRegression().fit(df[['a', 'b']], df['c']).n_features_in_",
+        "X, y = 0, 0\nx = LinearRegression().fit(df[['b', 'a']], df[['c']]).n_features_in_",
+        "X = df[['a']]\nA, _, b, _ = train_test_split(X, df['c'])\nx = LinearRegression().fit(A, b).n_features_in_",
+        "y = df.c\nx = LinearRegression().fit(df[['a', 'b']], y).n_features_in_",
+    ],
+)
+def test_rows_that_are_not_complete_are_left_out_of_features_and_target_together(code: str) -> None:
+    frame = pd.DataFrame({"a": [1.0, 2.0, None, 4.0, 5.0], "b": [1, 2, 3, 4, 5], "c": [None, 2.0, 3.0, 4.0, 6.0]})
+    frame = pd.concat([frame] * 4, ignore_index=True)
+    names = {"df": frame, "LinearRegression": LinearRegression, "train_test_split": train_test_split}
+    with pytest.raises(ValueError, match="contains NaN") as raised:
+        exec(code, dict(names))
+    error = ExecutionError(ename="ValueError", evalue=str(raised.value), line=1)
+    repaired = repair(code, error, ())
+    assert repaired is not None
+    assert "a" in repaired.notes[0]
+    assert "c are left out" in repaired.notes[0]
+    after = dict(names)
+    exec(repaired.code, after)
+    assert after["x"] >= 1
+    assert len(frame) == 20
+    assert repair(f"df['a'] = df['a'].fillna(0)\n{code}", error, ()) is None
