@@ -55,8 +55,9 @@ from jupyter_codeagent.prompts.observe import (
     repair_message,
     without_values,
 )
+from jupyter_codeagent.prompts.offered import none_shown, words_offered
 from jupyter_codeagent.prompts.repair import repair, repair_missing
-from jupyter_codeagent.prompts.resuming import resumed
+from jupyter_codeagent.prompts.resuming import choosing, resumed
 from jupyter_codeagent.prompts.rewrite import Prepared, prepare
 from jupyter_codeagent.prompts.room import Room, fit
 from jupyter_codeagent.prompts.standing_alone import stand_alone
@@ -204,7 +205,7 @@ async def begin_step(run: AgentRun, messages: tuple[Message, ...], tools: Tools)
     functions = _functions(run)
     begun = ""
     if tools.model.supports_prefill:
-        begun = prefill(_copied(run), functions=functions, hint=hint, part=part, begun=_resumed(run.steps))
+        begun = prefill(_copied(run), functions=functions, hint=hint, part=part, begun=_resumed(run))
     room = _room(run, tools)
     fitted = fit(messages, run.request.prompt, room, tools.max_tokens)
     if room is not None and not fitted.fits:
@@ -428,13 +429,16 @@ async def _hint(run: AgentRun, messages: Sequence[Message], tools: Tools) -> str
     return (await _mask(hint, tools))(hint)
 
 
-def _resumed(steps: Sequence[Step]) -> str:
-    """The program of the step before, up to where a name was missing; empty where another error ended it."""
-    if not steps or _repeats(steps) or steps[-1].result is None:
+def _resumed(run: AgentRun) -> str:
+    """The program of the step before, up to where a name or a choice was missing; empty where it lacked no step."""
+    step = run.steps[-1] if run.steps else None
+    if step is None or step.result is None or _repeats(run.steps):
         return ""
-    code = _told_code(steps[-1])
-    error = in_lines_of(code, steps[-1].result, steps[-1].code).error
-    return resumed(code, error, steps[-1].result.namespace) if error is not None else ""
+    code = _told_code(step)
+    if (error := in_lines_of(code, step.result, step.code).error) is not None:
+        return resumed(code, error, step.result.namespace)
+    missing = none_shown(run.request.prompt, output_text(step.result))
+    return choosing(code, words_offered(run.request.prompt)) if missing and step.note == f"{DOUBT}{missing}" else ""
 
 
 async def _feedback(step: Step, privacy: Privacy, tools: Tools) -> str:

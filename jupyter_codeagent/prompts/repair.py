@@ -63,6 +63,24 @@ def _import(
     return Prepared(code=f"{line}\n{code}", notes=(f"added: {line}",))
 
 
+def _no_package(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``import stats``: what is called so is a part of a package."""
+    match = re.fullmatch(r"No module named '(\w+)'", error.evalue)
+    line = ALIASES.get(match.group(1), "") if match is not None else ""
+    if match is None or not line.startswith("from "):
+        return None
+    edits = [
+        Edit(start=start, end=end, text=line)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        and [(one.name, one.asname) for one in node.names] == [(match.group(1), None)]
+        for start, end in [span(code, node)]
+    ]
+    return edited(code, edits, f"import {match.group(1)} is {line}")
+
+
 def _columns(
     code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
 ) -> Prepared | None:
@@ -335,7 +353,7 @@ def _incomplete_rows(
 
 FIXES = (
     _argument,
-    _import, quote_column, use_what_is_loaded, say_in_polars, group_the_table, _columns, _variable, _frequency,
+    _import, _no_package, quote_column, use_what_is_loaded, say_in_polars, group_the_table, _columns, _variable, _frequency,
     convert_dates, convert_numbers, _numeric_only, _histogram, _colours, _formatted, _squared, _several_columns,
     _in_order, _extreme_of_number, _label_as_position, _incomplete_rows,
 )  # fmt: skip

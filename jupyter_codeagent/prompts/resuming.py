@@ -1,7 +1,7 @@
-"""Where a program that uses a name which nothing binds is to go on: before that statement, with ``name =`` begun.
+"""Where a program is to go on that lacks a step: up to there the next reply is begun with it.
 
-Told that ``verdict`` is not defined, a small model writes the same program again; with its program continued up to
-there it computes what was missing.
+Told that ``verdict`` is not defined, or that the answer has to be *strong* or *weak* and not a figure, a small
+model writes the same program again; with its program begun up to there it computes what was missing.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
 
 def resumed(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
-    """The beginning of the next program; empty where the name is a misspelt one, a column, a function or an import.
+    """Before the statement that uses a name which nothing binds, with ``name =``.
 
-    `error.line` is a line of `code`.
+    Empty where the name is a misspelt one, a column, a function or an import. `error.line` is a line of `code`.
     """
     name, tree = missing_name(error), parse(code)
     if not name or tree is None or error.line is None or name in ALIASES or name in bound_names(tree):
@@ -33,3 +33,18 @@ def resumed(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry
         return ""
     before = code.split("\n")[: statement.lineno - 1]
     return "\n".join([*before, f"{name} ="])
+
+
+def choosing(code: str, words: Sequence[str]) -> str:
+    """Before the first statement that shows something, with ``if`` and the words to choose from in a comment.
+
+    Empty where nothing is computed before it.
+    """
+    tree = parse(code)
+    shown = [statement for statement in tree.body if isinstance(statement, ast.Expr)] if tree is not None else []
+    if tree is None or not shown or shown[0] is tree.body[0]:
+        return ""
+    before = code.split("\n")[: shown[0].lineno - 1]
+    while before and (not before[-1].strip() or before[-1].lstrip().startswith("#")):
+        before.pop()  # a comment on what is shown
+    return "\n".join([*before, f"# {', '.join(map(repr, words))}", "if"])

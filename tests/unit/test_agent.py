@@ -103,6 +103,17 @@ def test_a_program_with_a_name_that_nothing_binds_is_gone_on_with_where_it_is_mi
     assert run.code == "m = 1\nverdict = 'high' if m > 0 else 'low'\nprint(verdict)"
 
 
+def test_a_figure_where_a_word_was_wanted_is_gone_on_from_with_the_choice() -> None:
+    chosen = "r = 0.2\n# 'strong', 'weak'\nif r > 0.5:\n    c = 'strong'\nelse:\n    c = 'weak'\nprint(c)"
+    runner = RunnerDouble({"r = 0.2\nprint(r)": shown("0.2\n"), chosen: shown("weak\n")})
+    model = ScriptedModel(
+        ["r = 0.2\nprint(r)", " r > 0.5:\n    c = 'strong'\nelse:\n    c = 'weak'\nprint(c)"], supports_prefill=True
+    )
+    run = ask([], runner, model=model, run=new_run(prompt="How strong is it? Say either 'strong' or 'weak'."))
+    assert model.requests[1].prefill == "```python\nr = 0.2\n# 'strong', 'weak'\nif"
+    assert run.code == chosen
+
+
 @pytest.mark.parametrize(("approve", "named"), [("review", True), ("ask", False)])
 def test_results_get_their_names_unless_a_person_would_be_asked_once_more(approve: str, named: bool) -> None:
     written, whole = "a = 1\nb = 2\ndisplay(a, b)", 'a = 1\nb = 2\nprint("a:", a)\nprint("b:", b)'

@@ -122,6 +122,7 @@ def test_a_syntax_error_asks_for_the_whole_program() -> None:
         'x = flights.groupby("Carrier")["dep_delay"].mean()',
         "x = flights.DepDelay.mean()",
         "x = Counter(flights['carrier'])",
+        "import stats\nx = stats.zscore([1, 2, 3])",
         "x = flights.set_index('when').resample('M').size()",
         "x = flights.groupby(pd.Grouper(key='when', freq='2M'))['flight'].sum()",
         "x = flights.drop(columns='when').mean()",
@@ -182,6 +183,8 @@ def test_several_columns_of_groups_are_taken_by_a_list() -> None:
     "code",
     [
         "flights['delays'].mean()",
+        "import nothing_of_this_name",
+        "import stats as s",
         "flights['Airline Name']",
         "qqq",
         "1 / 0",

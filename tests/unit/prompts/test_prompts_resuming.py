@@ -1,10 +1,10 @@
-"""A program that uses a name which nothing binds goes on where that name is missing."""
+"""A program that lacks a name, or a choice, goes on where it is missing."""
 
 from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.resuming import resumed
+from jupyter_codeagent.prompts.resuming import choosing, resumed
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
 NAMESPACE = [NamespaceEntry(name="flights", type_name="DataFrame", columns=("delay",))]
@@ -36,3 +36,20 @@ def test_the_next_program_begins_with_what_ran_and_the_missing_name() -> None:
 )
 def test_a_name_that_another_correction_is_for_is_not_begun(code: str, error: ExecutionError) -> None:
     assert resumed(code, error, NAMESPACE) == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "begun"),
+    [
+        ("r = x.corr(y)\n\n# Show it\nprint(r)\nprint(2)", "r = x.corr(y)\n# 'strong', 'weak'\nif"),
+        ("r = x.corr(y)\nr", "r = x.corr(y)\n# 'strong', 'weak'\nif"),
+        ("print(x.corr(y))", ""),
+        ("r = x.corr(y)", ""),
+        ("r = (", ""),
+        ("", ""),
+    ],
+)
+def test_a_program_that_shows_a_figure_where_a_word_was_wanted_goes_on_with_the_choice(
+    code: str, begun: str
+) -> None:
+    assert choosing(code, ("strong", "weak")) == begun
