@@ -353,8 +353,8 @@ def _incomplete_rows(
 
 FIXES = (
     _argument, _import, _no_package, quote_column, use_what_is_loaded, say_in_polars, group_the_table, _columns,
-    _variable, _frequency, convert_dates, convert_numbers, _numeric_only, _histogram, _colours, _formatted, _squared,
-    _several_columns, _in_order, _extreme_of_number, _label_as_position, _incomplete_rows,
+    _variable, _frequency, convert_dates, convert_numbers, _numeric_only, _histogram, _colours, _formatted,
+    _squared, _several_columns, _in_order, _extreme_of_number, _label_as_position, _incomplete_rows,
 )  # fmt: skip
 """The first that offers something counts."""
 
