@@ -15,6 +15,7 @@ from jupyter_codeagent.prompts.figures import (
     sources_in,
 )
 from jupyter_codeagent.prompts.observe import cut
+from jupyter_codeagent.prompts.offered import words_offered
 from jupyter_codeagent.prompts.parts import parts_of
 from jupyter_codeagent.prompts.system import next_messages
 from jupyter_codeagent.values import Message, Output
@@ -75,7 +76,8 @@ def speaks_for_itself(outputs: Sequence[Output], prompt: str) -> bool:
     """Whether a sentence would only say again what was shown: a few lines, each a figure or a word with its name.
 
     ``Mean fare: 34.65``, ``share = 0.2``; not a bare figure. Where a judgement was asked for it has to be there, as
-    ``normal: no`` is. A table only in answer to a question in several parts: no sentence holds all its figures.
+    ``normal: no`` is, or one of the words that the prompt offers. A table only in answer to a question in several
+    parts: no sentence holds all its figures.
     """
     if _TEXT_WANTED.search(prompt):
         return False
@@ -90,7 +92,8 @@ def speaks_for_itself(outputs: Sequence[Output], prompt: str) -> bool:
             return False
     if len(lines) > MAX_NAMED_LINES or any(len(line) > MAX_NAMED_CHARS for line in lines):
         return False
-    judging = [line for line in lines if _JUDGING.match(line)]
+    offered = [word.lower() for word in words_offered(prompt)]
+    judging = [line for line in lines if _JUDGING.match(line) or any(word in line.lower() for word in offered)]
     figures = [line for line in lines if line not in judging and _NAMED.search(line)]
     if len(judging) + len(figures) < len(lines) or (_asks_for_judgement(prompt) and not judging):
         return False

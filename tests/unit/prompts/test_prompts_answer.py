@@ -232,6 +232,9 @@ def test_where_a_judgement_is_asked_for_figures_do_not_speak_for_themselves(prom
         ("yes\n", "Is the difference significant?", False),
         ("p = 0.03\nsignificant: yes\n", "Is it significant? Explain.", False),
         ("significant: yes\n", "Mean fare", False),
+        ("strong\n", "Is it strong? Say either 'strong' or 'weak'.", True),
+        ("The correlation is strong.\n", "Is it strong? Say either 'strong' or 'weak'.", True),
+        ("The correlation is 0.7.\n", "Is it strong? Say either 'strong' or 'weak'.", False),
     ],
 )
 def test_a_judgement_that_is_shown_with_its_name_needs_no_sentence(text: str, prompt: str, speaks: bool) -> None:
