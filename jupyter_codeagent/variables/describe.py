@@ -23,14 +23,18 @@ MAX_WITH_STATISTICS = 30
 def describe(namespace: Mapping[str, Any], *, privacy: Privacy, mentioned: str) -> tuple[VariableSummary, ...]:
     """Summaries in the order of the namespace; modules and what has no proper name are left out.
 
-    Called on the main thread, once per run. Variables that `mentioned` names are always described in full.
+    So are functions and classes that were imported, unless they are `mentioned`: a small model that was told of
+    ``load_penguins`` loads what is loaded already. Called on the main thread, once per run. Variables that
+    `mentioned` names are always described in full.
     """
     words = words_of(mentioned)
     first: Privacy = "schema" if len(namespace) > MAX_WITH_STATISTICS else privacy
     values = {
         name: value
         for name, value in namespace.items()
-        if not is_a(value, types.ModuleType) and is_variable_name(name)
+        if not is_a(value, types.ModuleType)
+        and is_variable_name(name)
+        and (name.lower() in words or not _is_imported(value))
     }
     found: dict[str, VariableSummary] = {}
     left = {True: MAX_DETAILED, False: MAX_DETAILED}
@@ -59,6 +63,13 @@ def describe(namespace: Mapping[str, Any], *, privacy: Privacy, mentioned: str) 
             {name: describe_value(name, values[name], privacy) for name in waiting if name not in told_by_type}
         )
     return tuple(found[name] for name in values)
+
+
+def _is_imported(value: object) -> bool:
+    """A function or class that no cell of the notebook has defined."""
+    if type(value) in (types.FunctionType, types.BuiltinFunctionType):
+        return getattr(value, "__module__", "__main__") != "__main__"
+    return type(value) is type and vars(value).get("__module__") != "__main__"
 
 
 def describe_value(name: str, value: Any, privacy: Privacy) -> VariableSummary:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import math
+import statistics
 import subprocess
 import sys
 import time
+from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -262,6 +265,16 @@ def test_repr_of_a_users_object_is_never_called() -> None:
 
 def test_modules_are_left_out() -> None:
     assert describe({"np": np, "n": 1}, privacy="stats", mentioned="")[0].name == "n"
+
+
+def test_functions_and_classes_that_were_imported_are_left_out_unless_the_prompt_names_them() -> None:
+    own: dict[str, object] = {"__name__": "__main__"}
+    exec("def load():\n    return 1\nclass Shop: pass", own)
+    imported = {"mean": statistics.mean, "OrderedDict": OrderedDict, "pd": pd, "sqrt": math.sqrt}
+    namespace = {**imported, "load": own["load"], "Shop": own["Shop"], "n": 1}
+    assert [told.name for told in describe(namespace, privacy="stats", mentioned="")] == ["load", "Shop", "n"]
+    told = describe(namespace, privacy="stats", mentioned="use mean and sqrt")
+    assert [one.name for one in told] == ["mean", "sqrt", "load", "Shop", "n"]
 
 
 def test_ten_thousand_variables_stay_usable() -> None:
