@@ -9,7 +9,7 @@ from jupyter_codeagent.prompts.source import Edit, column_of, span, text_of
 
 _IN_PLACE = frozenset({"fillna", "replace", "interpolate", "clip", "ffill", "bfill", "mask", "where", "round"})
 
-_OF_MASKS = frozenset({"sum", "mean", "any", "all"})
+_OF_MASKS = frozenset({"sum", "mean"})
 
 
 def assign_back(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
@@ -51,8 +51,11 @@ def bind_comparisons(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
 
 
 def reduce_whole_masks(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
-    """``(a < 1) | (b > 3).sum()``: the sum is of the right side alone, and what is shown is no count."""
-    found = []
+    """``(a < 1) | (b > 3).sum()``: the sum is of the right side alone, and what is shown is no count.
+
+    Not ``any`` and ``all``, with which a mask is often joined on purpose.
+    """
+    found: list[tuple[Edit, str]] = []
     for node in ast.walk(tree):
         match node:
             case ast.BinOp(
@@ -60,6 +63,8 @@ def reduce_whole_masks(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
                 op=ast.BitAnd() | ast.BitOr() as op,
                 right=ast.Call(func=ast.Attribute(value=ast.Compare() as right, attr=name), args=[], keywords=[]),
             ) if name in _OF_MASKS and (isinstance(left, ast.Compare) or _is_join(left)):
+                if any(_is_reduced(inner) for inner in ast.walk(left)):
+                    continue
                 start, end = span(code, node)
                 sign = "&" if isinstance(op, ast.BitAnd) else "|"
                 sides = [text_of(code, side) for side in (left, right)]
@@ -68,18 +73,20 @@ def reduce_whole_masks(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
     return found
 
 
+def _is_reduced(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_MASKS
+
+
 def select_labels(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
     """``x.where(x > 0).index`` is the whole index: `where` keeps each label, ``loc`` those that meet it."""
     found = []
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(
-                value=ast.Call(
-                    func=ast.Attribute(value=owner, attr="where"), args=[condition], keywords=[]
-                ) as call,
+                value=ast.Call(func=ast.Attribute(attr="where") as function, args=[condition], keywords=[]) as call,
                 attr="index",
             ):
-                start, end = span(code, owner)[1], span(code, call)[1]
+                start, end = code.rindex(".", 0, span(code, function)[1]), span(code, call)[1]
                 edit = Edit(start=start, end=end, text=f".loc[{text_of(code, condition)}]")
                 found.append((edit, "where keeps every label: loc"))
     return found

@@ -54,7 +54,9 @@ def leave_incomplete_out(tree: ast.Module, code: str) -> tuple[list[Edit], str]:
         for node in (features, target):
             assert isinstance(node, ast.Subscript | ast.Attribute)
             end = span(code, node.value)[1]
-            found[end] = Edit(start=end, end=end, text=f".dropna(subset={needed!r})")
+            edit = Edit(start=end, end=end, text=f".dropna(subset={needed!r})")
+            if found.setdefault(end, edit) != edit:
+                return [], ""  # one target for two models, each with rows of its own
         left_out |= dict.fromkeys(map(str, needed))
     return list(found.values()), f"rows without {', '.join(left_out)} are left out"
 

@@ -1,4 +1,7 @@
-"""Words that a prompt offers to choose from: ``either "yes" or "no"``, ``can be "rising", "falling" or "flat"``."""
+"""Words that a prompt offers to choose from: ``either "yes" or "no"``, ``can be "rising", "falling" or "flat"``.
+
+Not those that it says the data has: ``the status column can be "open" or "closed"``.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from itertools import pairwise
 
 _QUOTED = re.compile(r"(?P<quote>[\"'])(?P<word>[^\"'\n]{2,30})(?P=quote)|[“‘](?P<curly>[^”’\n]{2,30})[”’]")
 _OFFERS = re.compile(r"\b(?:either|one of|(?:can|could|should|must|may)(?: \w+)? be|takes?(?: \w+){0,2} values?)\b")
+_OF_DATA = re.compile(r"\b(?:columns?|fields?|rows?|records?|tables?|entries|values of)\b", re.IGNORECASE)
+"""In the same sentence: words that stand in the data, not in the answer."""
 _OR = re.compile(r"\b(?:or|and|otherwise|else)\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.?!;])\s+|\n+")
 MAX_OFFERED = 8
@@ -16,7 +21,7 @@ MAX_BETWEEN_CHARS = 120
 def words_offered(prompt: str) -> tuple[str, ...]:
     """Of the first sentence that offers some; empty if none does."""
     for sentence in _SENTENCE_END.split(prompt):
-        if (cue := _OFFERS.search(sentence)) is None:
+        if (cue := _OFFERS.search(sentence)) is None or _OF_DATA.search(sentence):
             continue
         found = [match for match in _QUOTED.finditer(sentence, cue.end()) if not _is_name(match)]
         between = [sentence[one.end() : other.start()] for one, other in pairwise(found)]

@@ -96,16 +96,25 @@ def _columns(
 
 
 def _read_labels(tree: ast.Module) -> set[str]:
-    """Labels that the code takes from something by ``["label"]`` and never sets."""
-    labels: dict[type[ast.expr_context], set[str]] = {ast.Load: set(), ast.Store: set(), ast.Del: set()}
+    """Labels that the code takes from something by ``["label"]``, and that stand nowhere else in it.
+
+    What `assign`, `agg` or `rename` make stands there as a keyword or as another text.
+    """
+    read: set[str] = set()
+    as_index: set[int] = set()
     for node in ast.walk(tree):
-        match node:
-            case ast.Subscript(slice=ast.Constant(value=str(label)), ctx=context):
-                labels[type(context)].add(label)
-            case ast.Subscript(slice=ast.List(elts=elements), ctx=context):
-                found = (element.value for element in elements if isinstance(element, ast.Constant))
-                labels[type(context)].update(label for label in found if isinstance(label, str))
-    return labels[ast.Load] - labels[ast.Store]
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            parts = node.slice.elts if isinstance(node.slice, ast.List) else [node.slice]
+            for part in parts:
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    read.add(part.value)
+                    as_index.add(id(part))
+    elsewhere = {word.arg for word in ast.walk(tree) if isinstance(word, ast.keyword)}
+    elsewhere |= {
+        node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in as_index
+        and isinstance(node.value, str)
+    }  # fmt: skip
+    return read - elsewhere
 
 
 def _variable(
@@ -298,8 +307,13 @@ def _in_order(
                 start, end = span(code, node)
                 if code[:start].rpartition("\n")[2].strip():
                     continue  # behind another statement on its line
-                pairs = zip(names, (text_of(code, value) for value in values), strict=True)
-                lines = f"\n{' ' * node.col_offset}".join(f"{name} = {value}" for name, value in pairs)
+                texts = [
+                    f"({text})" if "\n" in text else text for text in (text_of(code, value) for value in values)
+                ]
+                pairs = zip(names, texts, strict=True)
+                lines = f"\n{code[:start].rpartition(chr(10))[2]}".join(
+                    f"{name} = {value}" for name, value in pairs
+                )
                 edits.append(Edit(start=start, end=end, text=lines))
     return edited(code, edits, f"{missing} is bound before it is used")
 
@@ -314,13 +328,20 @@ def _extreme_of_number(
     edits = []
     for node in ast.walk(tree):
         match node:
-            case ast.Call(func=ast.Attribute(value=owner, attr="idxmax" | "idxmin" as name)):
+            case ast.Call(func=ast.Attribute(value=owner, attr="idxmax" | "idxmin" as name)) if _is_at(node, error):
                 number = values.get(owner.id) if isinstance(owner, ast.Name) else owner
                 match number:
                     case ast.Call(func=ast.Attribute(value=whole, attr=reduced), args=[]) if name.endswith(reduced):
                         start, end = span(code, owner)
-                        edits.append(Edit(start=start, end=end, text=text_of(code, whole)))
+                        text = text_of(code, whole)
+                        is_one = isinstance(whole, ast.Name | ast.Attribute | ast.Subscript | ast.Call)
+                        if "groupby" not in text:
+                            edits.append(Edit(start=start, end=end, text=text if is_one else f"({text})"))
     return edited(code, edits, "the place of the extreme value is looked for in all values, not in the extreme one")
+
+
+def _is_at(node: ast.expr, error: ExecutionError) -> bool:
+    return error.line is not None and node.lineno <= error.line <= (node.end_lineno or node.lineno)
 
 
 def _label_as_position(
@@ -335,7 +356,7 @@ def _label_as_position(
             case ast.Subscript(
                 value=ast.Attribute(attr="columns" | "index"),
                 slice=ast.Call(func=ast.Attribute(attr="idxmax" | "idxmin")) as label,
-            ):
+            ) if _is_at(node, error):
                 start, end = span(code, node)
                 edits.append(Edit(start=start, end=end, text=text_of(code, label)))
     return edited(code, edits, "idxmax and idxmin give the label itself")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from jupyter_codeagent.prompts.hints import SIMILARITY, missing_name
 from jupyter_codeagent.prompts.imports import ALIASES
-from jupyter_codeagent.prompts.source import bound_names, parse, statement_at
+from jupyter_codeagent.prompts.source import bound_names, called_name, parse, span, statement_at, used_names
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
 
@@ -28,23 +28,36 @@ def resumed(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry
     statement = statement_at(tree, error.line)
     if statement is None or name in known or difflib.get_close_matches(name, known, 1, SIMILARITY):
         return ""
+    if name not in used_names(statement):  # made by `eval` of a value: that is no name of the program's
+        return ""
     called = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
     if any(isinstance(function, ast.Name) and function.id == name for function in called):
         return ""
-    before = code.split("\n")[: statement.lineno - 1]
-    return "\n".join([*before, f"{name} ="])
+    decorators = getattr(statement, "decorator_list", [])
+    first_line = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
+    return "\n".join([*code.split("\n")[: first_line - 1], f"{name} ="])
 
 
 def choosing(code: str, words: Sequence[str]) -> str:
-    """Before the first statement that shows something, with ``if`` and the words to choose from in a comment.
+    """Before what is printed first, or the value at the end, with ``if`` and the words to choose from in a comment.
 
     Empty where nothing is computed before it.
     """
     tree = parse(code)
-    shown = [statement for statement in tree.body if isinstance(statement, ast.Expr)] if tree is not None else []
-    if tree is None or not shown or shown[0] is tree.body[0]:
+    if tree is None or not tree.body:
         return ""
-    before = code.split("\n")[: shown[0].lineno - 1]
+    shown = [statement for statement in tree.body if _shows(statement)] or [tree.body[-1]]
+    start = span(code, shown[0])[0]
+    if not isinstance(shown[0], ast.Expr) or shown[0] is tree.body[0] or code[:start].rpartition("\n")[2].strip():
+        return ""
+    before = code[:start].rstrip().split("\n")
     while before and (not before[-1].strip() or before[-1].lstrip().startswith("#")):
         before.pop()  # a comment on what is shown
     return "\n".join([*before, f"# {', '.join(map(repr, words))}", "if"])
+
+
+def _shows(statement: ast.stmt) -> bool:
+    return any(
+        isinstance(node, ast.Call) and called_name(node) in (("", "print"), ("", "display"))
+        for node in ast.walk(statement)
+    )

@@ -26,6 +26,8 @@ _JUDGEMENT = re.compile(
 )
 _POPULATION = re.compile(r"\bpopulation(?:'s)? (?:standard deviations?|std|variances?)\b", re.IGNORECASE)
 _SAMPLE = re.compile(r"\bsample (?:standard deviations?|std|variances?)\b", re.IGNORECASE)
+_NO_DDOF = re.compile(r"population|\bewm\(|\bstats\.\w+\(.*\)\s*$", re.IGNORECASE | re.MULTILINE)
+"""A column of people, and what takes no `ddof`: weighted windows, distributions of SciPy."""
 _ROOT = re.compile(r"(?:^|_)rmse", re.IGNORECASE)
 
 
@@ -42,7 +44,7 @@ def of_population(code: str, prompt: str) -> tuple[str, tuple[str, ...]]:
     The code and its notes.
     """
     tree = parse(code)
-    if tree is None or not _POPULATION.search(prompt) or _SAMPLE.search(prompt):
+    if tree is None or not _POPULATION.search(prompt) or _SAMPLE.search(prompt) or _NO_DDOF.search(code):
         return code, ()
     calls = [
         node

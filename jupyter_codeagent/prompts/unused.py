@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Sequence
 
 from jupyter_codeagent.prompts.source import parse, used_names
@@ -21,7 +22,11 @@ def unused_data(code: str, namespace: Sequence[NamespaceEntry], asked: Collectio
     if tree is None:
         return ""
     data = {entry.name for entry in namespace if entry.type_name in _DATA}
-    used = used_names(tree) | set(asked)
+    texts = {
+        node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    named = {word for text in texts for word in re.findall(r"\w+", text)}  # ``df.query("id in @keep")``
+    used = used_names(tree) | named | set(asked)
     for statement in tree.body[:-1]:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in data - used and used_names(value):

@@ -23,7 +23,7 @@ MAX_WITH_STATISTICS = 30
 def describe(namespace: Mapping[str, Any], *, privacy: Privacy, mentioned: str) -> tuple[VariableSummary, ...]:
     """Summaries in the order of the namespace; modules and what has no proper name are left out.
 
-    So are functions and classes that were imported, unless they are `mentioned`: a small model that was told of
+    So are plain functions and classes of other modules, unless they are `mentioned`: a small model that was told of
     ``load_penguins`` loads what is loaded already. Called on the main thread, once per run. Variables that
     `mentioned` names are always described in full.
     """
@@ -66,7 +66,7 @@ def describe(namespace: Mapping[str, Any], *, privacy: Privacy, mentioned: str) 
 
 
 def _is_imported(value: object) -> bool:
-    """A function or class that no cell of the notebook has defined."""
+    """A plain function or class of another module than the notebook."""
     if type(value) in (types.FunctionType, types.BuiltinFunctionType):
         return getattr(value, "__module__", "__main__") != "__main__"
     return type(value) is type and vars(value).get("__module__") != "__main__"

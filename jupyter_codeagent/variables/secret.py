@@ -147,7 +147,8 @@ def _may_have_key(text: str) -> bool:
 def is_random(token: str) -> bool:
     """Random text has a new part at every second or third character, as ``aB3dE`` does; words in CamelCase do not.
 
-    Of 5,000 drawn texts of 20 letters and digits one was taken for words, of 20 letters one in a hundred.
+    Of 5,000 drawn texts of 20 letters and digits one was taken for words, of 20 letters one in a hundred, of 20
+    capitals and digits one in thirty. A passphrase of words is not found.
     """
     if token.isdecimal() or (token.isalpha() and (token.islower() or token.isupper())):
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from typing import Any
 
 import pandas as pd
@@ -21,7 +22,12 @@ def ran(code: str) -> tuple[Any, ExecutionError | None]:
     try:
         exec(code, variables)
     except Exception as error:
-        return None, ExecutionError(ename=type(error).__name__, evalue=str(error), line=1)
+        lines = [
+            entry.lineno for entry in traceback.extract_tb(error.__traceback__) if entry.filename == "<string>"
+        ]
+        return None, ExecutionError(
+            ename=type(error).__name__, evalue=str(error), line=lines[-1] if lines else None
+        )
     return variables["x"], None
 
 
@@ -38,7 +44,8 @@ def ran(code: str) -> tuple[Any, ExecutionError | None]:
         ('x = len(df[(df["b"] > 1) & df["b"] < 4])', 2),
         ('x = len(df[df["b"] > 1 & (df["b"] < 4)])', 2),
         ('x = (df["b"] < 2) | (df["b"] > 3).sum()', 2),
-        ('x = (df["b"] > 1) & (df["b"] < 4) & (df["g"] == "y").any()', True),
+        ('x = (df["b"] > 1) & (df["b"] < 4) & (df["g"] == "y").sum()', 1),
+        ('x = (df["b"] - df["b"]).where(df["b"] > 1).index.tolist()', [1, 2, 3]),
         ("x = df.isna().sum().where(lambda n: n > 0).index.tolist()", ["a"]),
     ],
 )
@@ -62,6 +69,7 @@ def test_what_has_no_or_another_effect_is_written_as_it_is_meant(code: str, valu
         "(a < 1) | (b > 3)",
         "flags | (b > 3).sum()",
         "(a < 1).sum() | (b > 3).sum()",
+        '(g["x"] > 0) & (g["flag"] == "a").any()',
         "x.where(x > 0).dropna().index",
         "x.where(x > 0, 1).index",
     ],
@@ -87,6 +95,9 @@ NAMESPACE = [
         ("if True:\n    t, n, s = df.head(3), 2, len(t)\n    x = s + n", 5),
         ("most = df.isna().sum().max()\nx = most.idxmax()", "a"),
         ('x = df["b"].min().idxmin()', 0),
+        ('most = (df["b"] * -1).max()\nx = most.idxmax()', 0),
+        ('y = df.index[df["b"].idxmax()]\nx = y, df.columns[df.isna().sum().idxmax()]', (3, "a")),
+        ("t, s = (df\n  .head(3), df.drop(t.index))\nx = len(s)", 1),
         ("x = df.columns[df.isna().sum().idxmax()]", "a"),
     ],
 )
@@ -113,6 +124,7 @@ def test_what_is_certainly_meant_where_an_error_came_is_done(code: str, value: o
         "z = 1; x, y = len(df), x + 1",
         'y = df["b"]\ny = y.max()\nx = y.idxmax()',
         "x = df.columns['a']",
+        'm = df.groupby("g")["b"].max().max()\nx = m.idxmax()',
     ],
 )
 def test_what_is_not_there_is_left_to_the_model(code: str) -> None:
@@ -158,3 +170,22 @@ def test_rows_that_are_not_complete_are_left_out_of_features_and_target_together
     assert after["x"] >= 1
     assert len(frame) == 20
     assert repair(f"df['a'] = df['a'].fillna(0)\n{code}", error, ()) is None
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "df = df.assign(total_sales=df['Total Sales'] * 2)\nx = df['total_sales'].sum(), df['region']",
+        "g = df.groupby('region')['Total Sales'].agg(['total_sales'])\nx = g['total_sales']",
+    ],
+)
+def test_labels_that_a_program_makes_are_not_taken_for_misspelt_ones(code: str) -> None:
+    namespace = [NamespaceEntry(name="df", type_name="DataFrame", columns=("Region", "Total Sales"))]
+    repaired = repair(code, ExecutionError(ename="KeyError", evalue="'region'", line=1), namespace)
+    assert repaired is not None
+    assert repaired.notes == ("column 'region' is 'Region'",)
+
+
+def test_of_one_target_for_two_models_no_rows_are_left_out() -> None:
+    code = "X = df[['a']]\ny = df['c']\nZ = df[['b']]\nm.fit(X, y)\nm.fit(Z, y)"
+    assert repair(code, ExecutionError(ename="ValueError", evalue="Input X contains NaN.", line=4), ()) is None

@@ -24,6 +24,9 @@ from jupyter_codeagent.values import ExecutionResult, StreamOutput
         ('It can be "a" "b".', ()),
         ('It can be long. Show "a" or "b".', ()),
         ('It can be 3 or "x" is "y" or 4', ()),
+        ('The status column can be "open" or "closed". How many orders are there?', ()),
+        ('Rows must be "paid" or "shipped" to be counted.', ()),
+        ('Column sex takes values "male" and "female". What is the mean age?', ()),
         ("", ()),
     ],
 )

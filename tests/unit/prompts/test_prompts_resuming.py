@@ -18,6 +18,8 @@ def test_the_next_program_begins_with_what_ran_and_the_missing_name() -> None:
     code = "m = flights.delay.mean()\nprint(\n    m,\n    verdict)\nprint(2)"
     assert resumed(code, missing("verdict", 4), NAMESPACE) == "m = flights.delay.mean()\nverdict ="
     assert resumed("print(verdict)", missing("verdict", 1), NAMESPACE) == "verdict ="
+    decorated = "x = 1\n@cache\ndef f(n=verdict):\n    return n"
+    assert resumed(decorated, missing("verdict", 3), NAMESPACE) == "x = 1\nverdict ="
 
 
 @pytest.mark.parametrize(
@@ -31,6 +33,7 @@ def test_the_next_program_begins_with_what_ran_and_the_missing_name() -> None:
         ("print(verdict)", missing("verdict", None)),
         ("print(verdict)", missing("verdict", 7)),
         ("print(verdict", missing("verdict", 1)),
+        ("t = flights.tags.apply(eval)", missing("Schizophrenia", 1)),
         ("print(verdict)", ExecutionError(ename="KeyError", evalue="'verdict'", line=1)),
     ],
 )
@@ -46,6 +49,12 @@ def test_a_name_that_another_correction_is_for_is_not_begun(code: str, error: Ex
         ("print(x.corr(y))", ""),
         ("r = x.corr(y)", ""),
         ("r = (", ""),
+        (
+            "d.dropna(inplace=True)\nr = d.a.corr(d.b)\nprint(r)",
+            "d.dropna(inplace=True)\nr = d.a.corr(d.b)\n# 'strong', 'weak'\nif",
+        ),
+        ("r = x.corr(y); print(r)", ""),
+        ("r = x.corr(y)\nfor n in r:\n    print(n)", ""),
         ("", ""),
     ],
 )

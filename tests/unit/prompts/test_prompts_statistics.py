@@ -117,5 +117,7 @@ def test_a_deviation_is_that_of_the_population_where_the_prompt_wants_it(code: s
     assert (
         prepare(code, prompt="Mean and standard deviation of the population of cities", defined=["np"]).code == code
     )
+    people = 'df["population"].std()'
+    assert prepare(people, prompt="What is the population standard deviation?", defined=["np"]).code == people
     both = "The population standard deviation and the sample standard deviation"
     assert prepare(code, prompt=both, defined=["np"]).code == code

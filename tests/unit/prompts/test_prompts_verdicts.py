@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from jupyter_codeagent.prompts.rewrite import prepare
@@ -42,6 +44,19 @@ def test_a_verdict_on_normality_that_is_turned_round_is_turned_back(code: str, c
         "is_normal = q < 0.05",
         "is_normal = abs(skewness) < 0.05",
         'if p < 0.05:\n    v = "not normal"\nelse:\n    v = "normal"',
+        'print(f"Not normal: {p < 0.05}")',
+        'print(f"Reject normality: {p < 0.05}")',
+        'print(f"Reject H0 that the data are normal: {p < 0.05}")',
+        'print(f"Departs from normality: {p < 0.05}")',
+        "print(f\"Reject the hypothesis of normality? {'Yes' if p < 0.05 else 'No'}\")",
+        "normality_violated = p < 0.05",
+        "is_nonnormal = p < 0.05",
+        "notNormal = p < 0.05",
+        "deviates_from_normal = p < 0.05",
+        'if p > 0.05:\n    print("No deviation from normality")\nelse:\n    print("Deviation from normality")',
+        'print("no evidence against normality" if p > 0.05 else "evidence against normality")',
+        'action = "transform towards normality" if p < 0.05 else "no transform, already normal"',
+        "p = 1 - p\nis_normal = p < 0.95",
     ],
 )
 def test_a_verdict_that_is_right_or_of_something_else_stays(code: str) -> None:
@@ -53,7 +68,15 @@ def test_significant_is_where_the_p_value_is_small_and_normal_says_nothing_after
     assert say_verdicts(f'{test}v = "significant" if p > 0.05 else "not significant"', "", ())[0].endswith(
         'v = "significant" if p <= 0.05 else "not significant"'
     )
-    for code in ("normal = p < 0.05", 'v = "significant" if p < 0.05 else "no significant difference"'):
+    for code in (
+        "normal = p < 0.05",
+        'v = "significant" if p < 0.05 else "no significant difference"',
+        'print(f"No significant difference: {p > 0.05}")',
+        'print(f"Fail to reject: {p > 0.05}")',
+        "nonsignificant = p > 0.05",
+        "indifferent = p > 0.05",
+        'print("The difference is not due to chance" if p < 0.05 else "The difference may be due to chance")',
+    ):
         assert say_verdicts(test + code, "", ()) == (test + code, ())
 
 
@@ -95,6 +118,12 @@ def test_a_verdict_that_was_never_computed_is_written_behind_its_test() -> None:
         "t, p = ttest_ind(a, b)\nprint(difference, significance_level, normal_values)",
         "t, p = ttest_ind(a, b)\nu, q = ttest_ind(a, c)\nprint(is_significant)",
         "w, p = shapiro(x)\nprint(is_equal)",
+        "w_normal, p_normal = shapiro(x)\nprint('W:', w_normal, p_normal)",
+        "normal_W, p = shapiro(x)\nprint(round(normal_W, 4))",
+        "normality, p = shapiro(x)\nprint(normality, p)",
+        "from numpy.random import *\nw, p = shapiro(normal(0, 1, 100))",
+        "w, p = shapiro(normal(0, 1, 100))",
+        "x = 1; is_normal, p = shapiro(x)\nprint(is_normal)",
     ],
 )
 def test_where_the_verdict_does_not_follow_nothing_is_added(code: str) -> None:
@@ -106,3 +135,23 @@ def test_a_corrected_verdict_stands_in_the_notes_of_the_code() -> None:
     prepared = prepare(code, copied=["df"], prompt="Is x normal?")
     assert "is_normal = p >= 0.05" in prepared.code
     assert prepared.notes == ("'is_normal' is p >= 0.05 after shapiro",)
+
+
+def test_a_name_that_is_used_as_a_condition_becomes_no_word() -> None:
+    prompt = "Is the difference significant? Answer yes or no."
+    code = "t, p = ttest_ind(a, b)\nif is_significant:\n    print('Yes')\nelse:\n    print('No')"
+    assert "is_significant = p < 0.05\n" in say_verdicts(code, prompt, ())[0]
+
+
+def test_a_verdict_stands_where_its_test_stands_and_uses_what_is_bound_before() -> None:
+    code = "def check(x):\n\tis_normal, p = shapiro(x)\n\talpha = 0.1\n\treturn is_normal, alpha"
+    assert "\n\tis_normal = p >= 0.05\n" in say_verdicts(code, "", ())[0]
+    dropped = "Drop the rows below the 0.01 quantile, then test for normality."
+    assert "is_normal = p >= 0.05" in say_verdicts("is_normal, p = shapiro(x)\nprint(is_normal)", dropped, ())[0]
+
+
+def test_long_programs_take_no_time() -> None:
+    started = time.monotonic()
+    say_verdicts(SHAPIRO + "q = p < 1\n" * 7000, "", ())
+    say_verdicts(f"{SHAPIRO}f'{'a' * 20_000}!b{{p < 1}}'", "", ())
+    assert time.monotonic() - started < 5
