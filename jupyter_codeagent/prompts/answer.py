@@ -15,7 +15,7 @@ from jupyter_codeagent.prompts.figures import (
     sources_in,
 )
 from jupyter_codeagent.prompts.observe import cut
-from jupyter_codeagent.prompts.offered import words_offered
+from jupyter_codeagent.prompts.offered import shows_one, words_offered
 from jupyter_codeagent.prompts.parts import parts_of
 from jupyter_codeagent.prompts.system import next_messages
 from jupyter_codeagent.values import Message, Output
@@ -92,8 +92,8 @@ def speaks_for_itself(outputs: Sequence[Output], prompt: str) -> bool:
             return False
     if len(lines) > MAX_NAMED_LINES or any(len(line) > MAX_NAMED_CHARS for line in lines):
         return False
-    offered = [word.lower() for word in words_offered(prompt)]
-    judging = [line for line in lines if _JUDGING.match(line) or any(word in line.lower() for word in offered)]
+    offered = words_offered(prompt)
+    judging = [line for line in lines if _JUDGING.match(line) or shows_one(offered, line)]
     figures = [line for line in lines if line not in judging and _NAMED.search(line)]
     if len(judging) + len(figures) < len(lines) or (_asks_for_judgement(prompt) and not judging):
         return False

@@ -6,6 +6,7 @@ Not those that it says the data has: ``the status column can be "open" or "close
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 _QUOTED = re.compile(r"(?P<quote>[\"'])(?P<word>[^\"'\n]{2,30})(?P=quote)|[“‘](?P<curly>[^”’\n]{2,30})[”’]")
@@ -39,7 +40,12 @@ def _is_name(match: re.Match[str]) -> bool:
 def none_shown(prompt: str, text: str) -> str:
     """What to do where the output holds none of the words that the prompt offers; else empty."""
     words = words_offered(prompt)
-    if not words or any(word.lower() in text.lower() for word in words):
+    if not words or shows_one(words, text):
         return ""
     listed = ", ".join(f'"{word}"' for word in words)
     return f"The answer has to be one of {listed}; none of them was shown. Choose by the computed figures."
+
+
+def shows_one(words: Sequence[str], text: str) -> bool:
+    """Whether one of the words stands in the text, in any case; *no* does not stand in ``is_normal``."""
+    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) for word in words)

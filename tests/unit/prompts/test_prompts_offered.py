@@ -42,6 +42,8 @@ def test_an_output_with_none_of_the_words_goes_back_with_them() -> None:
         'The answer has to be one of "to the left", "to the right", "no"; none of them was shown.'
     )
     assert none_shown(prompt, "Skewed: To the left") == ""
+    assert none_shown("Say either 'yes' or 'no'.", "is_normal: False") != ""
+    assert none_shown("Say either 'yes' or 'no'.", "@is_normal[No]") == ""
     assert none_shown("Is the age skewed?", "skewness: -0.53") == ""
 
 
