@@ -59,7 +59,7 @@ from jupyter_codeagent.prompts.offered import none_shown, words_offered
 from jupyter_codeagent.prompts.repair import repair, repair_missing
 from jupyter_codeagent.prompts.resuming import choosing, resumed
 from jupyter_codeagent.prompts.rewrite import Prepared, prepare
-from jupyter_codeagent.prompts.room import Room, fit
+from jupyter_codeagent.prompts.room import PREFILL_TOKENS, Room, fit
 from jupyter_codeagent.prompts.standing_alone import stand_alone
 from jupyter_codeagent.prompts.system import STOP, STOP_PREFILLED, first_messages, next_messages, prefill
 from jupyter_codeagent.prompts.task import first_part, wanted_names
@@ -207,7 +207,8 @@ async def begin_step(run: AgentRun, messages: tuple[Message, ...], tools: Tools)
     if tools.model.supports_prefill:
         begun = prefill(_copied(run), functions=functions, hint=hint, part=part, begun=_resumed(run))
     room = _room(run, tools)
-    fitted = fit(messages, run.request.prompt, room, tools.max_tokens)
+    beyond = max(room.count(begun) - PREFILL_TOKENS, 0) if room is not None else 0
+    fitted = fit(messages, run.request.prompt, room, tools.max_tokens + beyond)
     if room is not None and not fitted.fits:
         raise ContextTooLongError(
             f"The question has about {fitted.tokens} tokens, variables and earlier questions left out, and the "
@@ -223,7 +224,9 @@ def _room(run: AgentRun, tools: Tools) -> Room | None:
     room, counted = tools.room, [step for step in run.steps if step.messages and step.usage.prompt_tokens]
     if room is None or not counted:
         return room
-    return room.learned(counted[-1].messages, counted[-1].usage.prompt_tokens)
+    last = counted[-1]
+    sent = (*last.messages, Message(role="assistant", content=last.prefill)) if last.prefill else last.messages
+    return room.learned(sent, last.usage.prompt_tokens)
 
 
 def completion_request(step: Step, tools: Tools) -> CompletionRequest:

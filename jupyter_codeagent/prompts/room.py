@@ -18,7 +18,7 @@ from jupyter_codeagent.values import Message
 MESSAGE_TOKENS = 8
 """What a chat template puts around each message."""
 PREFILL_TOKENS = 100
-"""The beginning of the reply, if it is written by us."""
+"""Of the beginning of the reply, if it is written by us; a longer one is counted by itself."""
 UNCOUNTED_FACTOR = 1.25
 """Tokens for each estimated one as long as the server has counted none. Of whole prompts estimates are short
 by a twentieth at most with the embedded model's tokenizer; others differ."""

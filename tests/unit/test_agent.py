@@ -389,6 +389,20 @@ def test_no_call_of_a_run_exceeds_the_models_context(
     assert any(LEFT_OUT in note for note in run.notes) or not too_long
 
 
+def test_a_long_program_that_is_gone_on_with_leaves_room_for_the_reply() -> None:
+    written = "\n".join([*(f"v{at} = df['column {at}'] * {at}" for at in range(120)), "print(verdict)"])
+    error = ExecutionError(ename="NameError", evalue="name 'verdict' is not defined", line=121)
+    runner = RunnerDouble({written: ExecutionResult(status="error", error=error)})
+    model = ScriptedModel([written, " 7\nprint(verdict)"], supports_prefill=True)
+    told = "\n".join(["df: DataFrame 9x9", *(f" 'column {at}' float 0..{at}" for at in range(60))])
+    run = ask([], runner, run=replace(new_run(), context=told), model=model, room=room(4000), max_tokens=600)
+    again = model.requests[1]
+    assert again.prefill.endswith("verdict =")
+    sent = sum(estimate_tokens(message.content) for message in again.messages)
+    assert sent + estimate_tokens(again.prefill) + again.max_tokens <= 4000
+    assert any(LEFT_OUT in note for note in run.notes)
+
+
 def test_a_question_that_exceeds_the_models_context_alone_is_not_sent() -> None:
     model = ScriptedModel([code("print(7)")])
     with pytest.raises(ContextTooLongError, match=r"has about \d+ tokens, .* context of the model is 2000,"):
