@@ -142,6 +142,7 @@ def plot(results: Sequence[TaskResult], file: Path) -> None:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     summaries = summarized(results)
     suites = list(dict.fromkeys(one.suite for one in summaries))
@@ -150,8 +151,14 @@ def plot(results: Sequence[TaskResult], file: Path) -> None:
         for one in (one for one in summaries if one.suite == suite):
             tokens, share = one.prompt_tokens + one.completion_tokens, 100 * one.right / one.tasks
             axes.scatter(tokens, share)
-            axes.annotate(one.system, (tokens, share), textcoords="offset points", xytext=(5, 4), fontsize=8)
-        axes.set(title=suite, xscale="log", xlabel="tokens a task", ylabel="right answers, %", ylim=(0, 100))
+            axes.annotate(f"{one.system} ({one.right} of {one.tasks})", (tokens, share), textcoords="offset points",
+                          xytext=(0, 6), ha="center", fontsize=8)  # fmt: skip
+        axes.set(title=suite, xscale="log", xlabel="tokens a task", ylabel="right answers, %", ylim=(-4, 100))
+        least, most = axes.get_xlim()
+        axes.set_xlim(least / 2, most * 2)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
     figure.tight_layout()
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, dpi=120)
