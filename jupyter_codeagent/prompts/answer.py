@@ -44,7 +44,7 @@ MAX_NAMED_LINES = 12
 MAX_NAMED_CHARS = 500
 """Of a line: a longer one is no figure with its name, and the search in two million characters takes minutes."""
 _NAMED = re.compile(r"[^\W\d_].*[:=\[]\s*[-+$€£]?[\d.,]*\d")
-_JUDGING = re.compile(r"\W*[^\W\d_][^:=\[]{0,60}[:=\[]\s*['\"]?(?!(?:nan|NaN|None|null|NaT|inf)\b)[^\W\d_]")
+_JUDGING = re.compile(r"\W*[^\W\d_][^:=\[]{0,60}[:=\[]\s*['\"]?(?!(?:nan|NaN|None|null|NaT|inf)\b)[^\W\d_][^\d=]*$")
 """A word with its name; ``none`` is one, ``None`` is a value that is missing."""
 _FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 _IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)?")

@@ -230,6 +230,7 @@ def test_where_a_judgement_is_asked_for_figures_do_not_speak_for_themselves(prom
         ("significant: None\n", "Is the difference significant?", False),
         ("significant: nan\n", "Is the difference significant?", False),
         ("yes\n", "Is the difference significant?", False),
+        ("Adelie: r = 0.47\nGentoo: r = 0.7\n", "Is it as strong within each species?", False),
         ("p = 0.03\nsignificant: yes\n", "Is it significant? Explain.", False),
         ("significant: yes\n", "Mean fare", False),
         ("strong\n", "Is it strong? Say either 'strong' or 'weak'.", True),
