@@ -92,14 +92,14 @@ def speaks_for_itself(outputs: Sequence[Output], prompt: str) -> bool:
             return False
     if len(lines) > MAX_NAMED_LINES or any(len(line) > MAX_NAMED_CHARS for line in lines):
         return False
-    offered = words_offered(prompt)
+    offered, asks_for_judgement = words_offered(prompt), _asks_for_judgement(prompt)
     judging = [line for line in lines if _JUDGING.match(line) or shows_one(offered, line)]
     figures = [line for line in lines if line not in judging and _NAMED.search(line)]
-    if len(judging) + len(figures) < len(lines) or (_asks_for_judgement(prompt) and not judging):
+    if len(judging) + len(figures) < len(lines) or (asks_for_judgement and not judging):
         return False
     if tables:
         return len(parts_of(prompt)) > 1
-    return bool(figures) or _asks_for_judgement(prompt)
+    return bool(figures) or asks_for_judgement
 
 
 def _asks_for_judgement(prompt: str) -> bool:

@@ -22,6 +22,7 @@ from jupyter_codeagent.prompts.rewrite import Prepared, add_imports, edited
 from jupyter_codeagent.prompts.source import (
     Edit,
     add_argument,
+    before_on_its_line,
     bound_names,
     called_name,
     parse,
@@ -183,13 +184,13 @@ def _numeric_only(
     code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
 ) -> Prepared | None:
     """``frame.mean()`` left text columns out by itself before pandas 2."""
-    if error.line is None or not _NUMERIC_ONLY.search(error.evalue):
+    if not _NUMERIC_ONLY.search(error.evalue):
         return None
     calls = [
         node
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _REDUCTIONS
-        and not node.args and not node.keywords and node.lineno <= error.line <= (node.end_lineno or node.lineno)
+        and not node.args and not node.keywords and _is_at(node, error)
     ]  # fmt: skip
     edits = [add_argument(code, call, "numeric_only=True") for call in calls]
     return edited(code, edits, "numeric_only=True added")
@@ -300,20 +301,15 @@ def _in_order(
             ) and all(isinstance(target, ast.Name) for target in targets):
                 names = [target.id for target in targets if isinstance(target, ast.Name)]
                 used = [used_names(value) & set(names) for value in values]
-                if missing not in names or used[0] or not any(used) or not set().union(*used) <= {missing}:
+                if missing not in names or set().union(*used) != {missing}:
                     continue
-                if any(missing in one for one in used[: names.index(missing) + 1]):
+                before = before_on_its_line(code, node)
+                if before.strip() or any(used[: names.index(missing) + 1]):
                     continue
+                texts = (text_of(code, value) for value in values)
+                whole = (f"({text})" if "\n" in text else text for text in texts)
+                lines = f"\n{before}".join(f"{name} = {text}" for name, text in zip(names, whole, strict=True))
                 start, end = span(code, node)
-                if code[:start].rpartition("\n")[2].strip():
-                    continue  # behind another statement on its line
-                texts = [
-                    f"({text})" if "\n" in text else text for text in (text_of(code, value) for value in values)
-                ]
-                pairs = zip(names, texts, strict=True)
-                lines = f"\n{code[:start].rpartition(chr(10))[2]}".join(
-                    f"{name} = {value}" for name, value in pairs
-                )
                 edits.append(Edit(start=start, end=end, text=lines))
     return edited(code, edits, f"{missing} is bound before it is used")
 

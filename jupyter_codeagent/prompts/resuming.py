@@ -12,7 +12,15 @@ from collections.abc import Sequence
 
 from jupyter_codeagent.prompts.hints import SIMILARITY, missing_name
 from jupyter_codeagent.prompts.imports import ALIASES
-from jupyter_codeagent.prompts.source import bound_names, called_name, parse, span, statement_at, used_names
+from jupyter_codeagent.prompts.source import (
+    before_on_its_line,
+    bound_names,
+    called_name,
+    parse,
+    span,
+    statement_at,
+    used_names,
+)
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
 
@@ -47,10 +55,10 @@ def choosing(code: str, words: Sequence[str]) -> str:
     if tree is None or not tree.body:
         return ""
     shown = [statement for statement in tree.body if _shows(statement)] or [tree.body[-1]]
-    start = span(code, shown[0])[0]
-    if not isinstance(shown[0], ast.Expr) or shown[0] is tree.body[0] or code[:start].rpartition("\n")[2].strip():
+    first = shown[0]
+    if not isinstance(first, ast.Expr) or first is tree.body[0] or before_on_its_line(code, first).strip():
         return ""
-    before = code[:start].rstrip().split("\n")
+    before = code[: span(code, first)[0]].rstrip().split("\n")
     while before and (not before[-1].strip() or before[-1].lstrip().startswith("#")):
         before.pop()  # a comment on what is shown
     return "\n".join([*before, f"# {', '.join(map(repr, words))}", "if"])

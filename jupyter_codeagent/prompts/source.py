@@ -51,6 +51,11 @@ def text_of(code: str, node: ast.stmt | ast.expr) -> str:
     return code[slice(*span(code, node))]
 
 
+def before_on_its_line(code: str, node: ast.stmt | ast.expr) -> str:
+    """What stands in front of a node on its line: its indentation, or another statement."""
+    return code[: span(code, node)[0]].rpartition("\n")[2]
+
+
 def statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
     """The top-level statement that this line belongs to."""
     return next((one for one in tree.body if one.lineno <= line <= (one.end_lineno or one.lineno)), None)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from jupyter_codeagent.prompts.source import (
     Edit,
     apply_edits,
+    before_on_its_line,
     bound_names,
     called_name,
     parse,
@@ -44,7 +45,7 @@ _SIGNIFICANT = re.compile(
     re.IGNORECASE,
 )
 _REJECTED = re.compile(
-    r"(?P<negated>fail(?:ed|s)? to |do(?:es)? not |cannot |not )?(?P<verb>(?!))?reject(?:ed)?"
+    r"(?P<negated>fail(?:ed|s)? to |do(?:es)? not |cannot |not )?reject(?:ed)?"
     r"(?: (?:the )?(?:null(?: hypothesis)?|h0))?",
     re.IGNORECASE,
 )
@@ -117,7 +118,7 @@ def _of_name(name: str) -> tuple[bool, bool] | None:
 def _of_text(text: str) -> tuple[bool, bool] | None:
     for pattern in (_NORMAL, _SIGNIFICANT, _REJECTED):
         if (match := pattern.fullmatch(text)) is not None:
-            return pattern is _NORMAL, bool(match["negated"]) != bool(match["verb"])
+            return pattern is _NORMAL, bool(match["negated"]) != bool(match.groupdict().get("verb"))
     return None
 
 
@@ -254,7 +255,7 @@ def _never_said(
     shown = _shown_names(tree)
     figures = _used_as_figures(tree)
     for tested in tests:
-        if not _begins_its_line(code, tested.statement):
+        if before_on_its_line(code, tested.statement).strip():
             continue
         match tested.statement.targets:
             case [ast.Tuple(elts=[ast.Name(id=name) as first, ast.Name()])] if (
@@ -265,7 +266,7 @@ def _never_said(
                     yield Edit(start=start, end=end, text=_unused("statistic", used | bound)), ""
                     note = f"the statistic is not the verdict: {name} = {verdict}"
                     yield _behind(code, tested, f"{name} = {verdict}"), note
-    if len(tests) != 1 or "*" in bound or not _begins_its_line(code, tests[0].statement):
+    if len(tests) != 1 or "*" in bound or before_on_its_line(code, tests[0].statement).strip():
         return
     for name in sorted(used - bound - set(defined) - set(dir(builtins)) - figures):
         if verdict := _verdict(tree, tests[0], name, prompt, is_shown=name in shown):
@@ -307,14 +308,9 @@ def _stores(tree: ast.Module) -> Iterator[ast.Name]:
     return (node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
 
 
-def _begins_its_line(code: str, statement: ast.stmt) -> bool:
-    return not code[: span(code, statement)[0]].rpartition("\n")[2].strip()
-
-
 def _behind(code: str, tested: _Tested, line: str) -> Edit:
-    start, end = span(code, tested.statement)
-    blanks = code[:start].rpartition("\n")[2]
-    return Edit(start=end, end=end, text=f"\n{blanks}{line}")
+    end = span(code, tested.statement)[1]
+    return Edit(start=end, end=end, text=f"\n{before_on_its_line(code, tested.statement)}{line}")
 
 
 def _unused(name: str, taken: Collection[str]) -> str:
