@@ -52,6 +52,19 @@ def make_kernel(connection_file: str) -> Any:
     return app
 
 
+def heed_semicolons(shell: Any) -> None:
+    """A value with a semicolon behind it is not shown, as in a notebook. IPython looks for the semicolon in its
+    history, and there is none in here."""
+    cell = ""
+
+    def begin(info: Any) -> None:
+        nonlocal cell
+        cell = info.raw_cell
+
+    shell.events.register("pre_run_cell", begin)
+    shell.displayhook.quiet = lambda: shell.displayhook.semicolon_at_end_of_expression(cell)
+
+
 def main() -> None:
     described, connection_file = json.loads(sys.argv[1]), sys.argv[2]
     make_importable(os.path.dirname(os.path.abspath(__file__)))
@@ -67,6 +80,7 @@ def main() -> None:
     # IPython has it only while a cell runs. Imported outside one, as here, pandas would take this for a terminal
     # and print "..." for columns that a notebook shows.
     vars(builtins)["get_ipython"] = app.shell.get_ipython
+    heed_semicolons(app.shell)
     importlib.import_module(f"{PACKAGE}.calls").install(app.kernel)
     enforce.enforce_late(confinement)
     report["missing"] = preload(described["preload"])

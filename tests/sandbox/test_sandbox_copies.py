@@ -1,4 +1,5 @@
-"""At every level: copies are mapped, stay as they were under what was derived from them, and cost no limit."""
+"""At every level: copies are mapped, stay as they were under what was derived from them, and cost no limit; what is
+shown is what a notebook shows."""
 
 from __future__ import annotations
 
@@ -38,3 +39,8 @@ def test_a_table_is_printed_with_all_the_columns_that_a_notebook_prints(
     warm = make_box(level, preload=("pandas",))
     printed = warm.text("import pandas as pd; print(pd.DataFrame({f'a_long_name_{n}': [n] for n in range(12)}))")
     assert [name for name in printed.split() if name.startswith("a_")] == [f"a_long_name_{n}" for n in range(12)]
+
+
+def test_a_value_behind_a_semicolon_is_not_shown_as_in_a_notebook(box: Box) -> None:
+    for code, shown in (("7", 1), ("7;", 0), ("7;  # a plot", 0), ("x = ';'\nx", 1)):
+        assert len(box.run(code).outputs) == shown
