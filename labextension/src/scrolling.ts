@@ -1,6 +1,7 @@
 /** Bringing a cell into view, in each of JupyterLab's ways to draw a long notebook. */
 import type { Cell } from '@jupyterlab/cells';
 import type { Notebook } from '@jupyterlab/notebook';
+import { PanelLayout } from '@lumino/widgets';
 
 /** Cells that are drawn for the first time push the one that is looked for away: then it is scrolled to again. */
 const ATTEMPTS = 5;
@@ -19,7 +20,7 @@ export async function scrollIntoView(notebook: Notebook, cell: Cell): Promise<vo
       return; // deleted meanwhile
     }
     if (!cell.isAttached && notebook.notebookConfig.windowingMode !== 'full') {
-      notebook.renderCellOutputs(index); // out of turn, as JupyterLab's own search does
+      drawOutOfTurn(notebook, cell, index);
     }
     const scrolled = notebook.scrollToItem(index, attempt === 0 ? 'smart' : 'center');
     await scrolled.catch(() => undefined); // another wish to scroll came between: look where that has led
@@ -30,6 +31,17 @@ export async function scrollIntoView(notebook: Notebook, cell: Cell): Promise<vo
     if (isInView(notebook, cell)) {
       return;
     }
+  }
+}
+
+/**
+ * As JupyterLab's own search does with cells of code (`renderCellOutputs`, which leaves the others): in a long notebook
+ * on a slow machine a turn may take minutes.
+ */
+function drawOutOfTurn(notebook: Notebook, cell: Cell, index: number): void {
+  if (notebook.layout instanceof PanelLayout) {
+    cell.dataset.windowedListIndex = `${index}`;
+    notebook.layout.insertWidget(index, cell);
   }
 }
 

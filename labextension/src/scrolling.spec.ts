@@ -1,0 +1,38 @@
+import type { Cell } from '@jupyterlab/cells';
+import type { Notebook } from '@jupyterlab/notebook';
+import { Panel, Widget } from '@lumino/widgets';
+import { scrollIntoView } from './scrolling';
+
+/** A notebook that has drawn none of its cells, as far as scrolling knows one. */
+function undrawn(windowingMode: string): { notebook: Notebook; cell: Cell } {
+  const page = new Panel();
+  Widget.attach(page, document.body);
+  const cell = Object.assign(new Widget(), { ready: Promise.resolve() }) as unknown as Cell;
+  const notebook = {
+    widgets: [cell],
+    layout: page.layout,
+    isDisposed: false,
+    notebookConfig: { windowingMode },
+    outerNode: page.node,
+    scrollToItem: () => Promise.resolve()
+  } as unknown as Notebook;
+  return { notebook, cell };
+}
+
+describe('a cell that JupyterLab has not drawn yet', () => {
+  test.each(['defer', 'contentVisibility'])(
+    'is drawn out of turn in the mode %s, whatever its type',
+    async mode => {
+      const { notebook, cell } = undrawn(mode);
+      await scrollIntoView(notebook, cell);
+      expect(cell.isAttached).toBe(true);
+      expect(cell.dataset.windowedListIndex).toBe('0');
+    }
+  );
+
+  test('is left to JupyterLab where that draws what is in view alone', async () => {
+    const { notebook, cell } = undrawn('full');
+    await scrollIntoView(notebook, cell);
+    expect(cell.isAttached).toBe(false);
+  });
+});
