@@ -106,7 +106,14 @@ def _folder(owner: str) -> Iterator[tuple[Path, str | None]]:
 
 def _call(command: Sequence[str], user: str | None, folder: Path) -> None:
     done = subprocess.run(
-        command, user=user, cwd=folder, env=_environment(), capture_output=True, text=True, timeout=120, check=False
+        command,
+        user=user,
+        cwd=folder,
+        env=_environment(folder),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
 
@@ -114,7 +121,9 @@ def _call(command: Sequence[str], user: str | None, folder: Path) -> None:
 @contextmanager
 def _running(command: Sequence[str], user: str | None, folder: Path, driver: str, who: str) -> Iterator[Any]:
     log = (folder / "log").open("wb")
-    with subprocess.Popen(command, user=user, cwd=folder, env=_environment(), stdout=log, stderr=log) as server:
+    with subprocess.Popen(
+        command, user=user, cwd=folder, env=_environment(folder), stdout=log, stderr=log
+    ) as server:
         try:
             yield _connected(server, engine_of(driver, folder, who, poolclass=NullPool), folder)
         finally:
@@ -138,5 +147,7 @@ def _connected(server: subprocess.Popen[bytes], engine: sqlalchemy.Engine, folde
             time.sleep(0.2)
 
 
-def _environment() -> dict[str, str]:
-    return {"PATH": os.environ["PATH"] + ":/usr/sbin", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+def _environment(folder: Path) -> dict[str, str]:
+    path = os.environ["PATH"] + ":/usr/sbin"
+    # A MariaDB that starts clears its temporary tables away, also those of another in the same directory.
+    return {"PATH": path, "LC_ALL": "C.UTF-8", "TZ": "UTC", "TMPDIR": str(folder)}

@@ -54,11 +54,15 @@ class Kernel:
             ran.error = f"{content['ename']}: {content['evalue']}"
         return ran
 
-    def signal(self, number: signal.Signals) -> None:
-        """From any thread; the manager's own method would leave an event loop behind in each."""
+    @property
+    def pid(self) -> int:
         pid = getattr(self.manager.provisioner, "pid", None)
         assert isinstance(pid, int), "the kernel is a local process"
-        os.kill(pid, number)
+        return pid
+
+    def signal(self, number: signal.Signals) -> None:
+        """From any thread; the manager's own method would leave an event loop behind in each."""
+        os.kill(self.pid, number)
 
     def ask(self, prompt: str, options: str = "") -> Ran:
         return self.run(f"%%agent {options}\n{prompt}")

@@ -33,7 +33,7 @@ class NotebookPage:
     def open(self) -> None:
         """Load a page with this notebook."""
         self.page.goto(self.lab.page_url(self.name))
-        self.page.wait_for_function(READY, timeout=60_000)
+        self.page.wait_for_function(READY, timeout=120_000)
 
     def picture(self, name: str) -> None:
         """To look at, where CODEAGENT_SCREENSHOTS names a folder."""
@@ -77,21 +77,21 @@ class NotebookPage:
 
     def wait_for_idle(self) -> None:
         """Until the kernel is there, linked to, and free."""
-        self.page.wait_for_function(READY, timeout=60_000)
+        self.page.wait_for_function(READY, timeout=120_000)
 
     def call(self, expression: str) -> Any:
         """JavaScript with `panel` (the notebook), `notebook` (its widget) and `shared` (its model)."""
         names = "const panel = window.jupyterapp.shell.currentWidget, notebook = panel.content"
         return self.page.evaluate(f"async () => {{ {names}, shared = notebook.model.sharedModel; {expression} }}")
 
-    def wait_until_ran(self, index: int, timeout_s: float = 60) -> None:
+    def wait_until_ran(self, index: int, timeout_s: float = 120) -> None:
         """Until the cell has an execution count: the kernel's status says idle too early."""
         self.page.wait_for_function(
             f"() => window.jupyterapp.shell.currentWidget.content.widgets[{index}].model.executionCount != null",
             timeout=timeout_s * 1000,
         )
 
-    def wait_until_run_ended(self, prompt: str, timeout_s: float = 60) -> None:
+    def wait_until_run_ended(self, prompt: str, timeout_s: float = 120) -> None:
         """Until the history has a run of this prompt that is over, whoever hears of it."""
         deadline = time.monotonic() + timeout_s
         while True:
@@ -124,7 +124,7 @@ class NotebookPage:
         """State of each cell, empty for the user's own."""
         return [metadata.get("state", "") for metadata in self.cell_metadata()]
 
-    def wait_for_states(self, states: list[str], timeout_s: float = 60) -> None:
+    def wait_for_states(self, states: list[str], timeout_s: float = 120) -> None:
         expression = (
             "(wanted) => JSON.stringify(window.jupyterapp.shell.currentWidget.content.widgets"
             ".map(cell => cell.model.getMetadata('codeagent')?.state ?? '')) === wanted"

@@ -27,7 +27,7 @@ def test_a_no_with_a_reason_brings_another_attempt_whose_changes_are_shown_and_t
     panel = notebook.open_panel()
     notebook.run_all()
     card = panel.get_by_role("group", name="Run this in the sandbox?")
-    expect(card).to_be_visible(timeout=60_000)
+    expect(card).to_be_visible(timeout=90_000)
     assert not card.evaluate("card => card.contains(document.activeElement)")
     expect(card).to_contain_text("Would overwrite")
     expect(card).to_contain_text("list of 2")
@@ -43,7 +43,7 @@ def test_a_no_with_a_reason_brings_another_attempt_whose_changes_are_shown_and_t
     assert len(shared_model.requests) == 1
     card.get_by_role("button", name="Reject").click()
 
-    expect(card).to_contain_text("You said no to the attempt before: use the median", timeout=60_000)
+    expect(card).to_contain_text("You said no to the attempt before: use the median", timeout=90_000)
     assert "use the median" in shared_model.requests[1]["messages"][-1]["content"]
     card.get_by_role("button", name="Changes since the last attempt").click()
     difference = card.get_by_label("Changes since the last attempt")

@@ -195,6 +195,7 @@ def fires(seen: Watched, payload: Payload) -> bool:
 # --- a run whose sandbox is hostile ------------------------------------------------------------------
 
 ASK = "%%agent --vars hostile\nShow me what is in it."
+ASK_FOR_WORDS = "%%agent --vars hostile\nSay it in one sentence."
 LOAD = """%load_ext jupyter_codeagent
 import json
 hostile = json.load(open("hostile.json"))"""
@@ -204,6 +205,7 @@ DISPLAY_ALL = """for payload in hostile["payloads"]:
 for text in hostile["texts"]:
     print(text)
 print("end of all")"""
+ACCEPTED = ["", "", "accepted", "", "", "accepted", "accepted"]
 OUTPUTS = ".jp-Notebook .jp-Cell-outputArea, .jp-CodeAgent-outputs, .jp-RenderedMarkdown"
 
 
@@ -217,7 +219,10 @@ class Ran:
 
 @pytest.fixture(scope="module")
 def ran(lab: Lab, browser: Browser, listener: Listener, shared_model: ModelServer) -> Iterator[Ran]:
-    """A failed step with a hostile exception, then one that displays every payload; accepted and saved."""
+    """A failed step with a hostile exception, then one that displays every payload; accepted and saved.
+
+    A hostile sentence stands below a second answer: none is asked for below outputs that are told in part.
+    """
     all_payloads = payloads(listener.url)
     texts = armed_all(TEXTS, 2000, listener.url)
     prepared = {
@@ -230,9 +235,11 @@ def ran(lab: Lab, browser: Browser, listener: Listener, shared_model: ModelServe
     shared_model.script(
         code(f"raise type({errors[0]!r}, (Exception,), {{}})({errors[1] + errors[2]!r})"),
         code(f"# {texts[0]}\n{breaker}\n{DISPLAY_ALL}"),
+        code("print(hostile['texts'][0])"),
         f"Done: {texts[0]} [click](javascript:F(2300)).",
     )
-    write_cells(lab.root / "hostile.ipynb", [new_code_cell(LOAD), new_code_cell(ASK), new_code_cell("1 + 1")])
+    cells = [new_code_cell(source) for source in (LOAD, ASK, "1 + 1", ASK_FOR_WORDS)]
+    write_cells(lab.root / "hostile.ipynb", cells)
     lab.start_session("hostile.ipynb")
     with watched(browser, listener, lab.url) as seen:
         notebook = NotebookPage(page=seen.context.new_page(), lab=lab, name="hostile.ipynb")
@@ -240,9 +247,10 @@ def ran(lab: Lab, browser: Browser, listener: Listener, shared_model: ModelServe
         notebook.page.evaluate(COMMAND)
         notebook.open_panel()
         notebook.run_all()
-        notebook.wait_for_states(["", "", "pending", "pending", ""], timeout_s=180)
-        notebook.cells.nth(2).get_by_role("button", name="Accept", exact=True).click()
-        notebook.wait_for_states(["", "", "accepted", "accepted", ""])
+        notebook.wait_for_states(["", "", "pending", "", "", "pending", "pending"], timeout_s=180)
+        for index in (2, 5):
+            notebook.cells.nth(index).get_by_role("button", name="Accept", exact=True).click()
+        notebook.wait_for_states(ACCEPTED)
         notebook.saved()
         yield Ran(notebook=notebook, seen=seen)
     for session in lab.request("/api/sessions"):
@@ -294,7 +302,7 @@ def test_nothing_fires_while_it_runs_and_is_accepted(ran: Ran) -> None:
         expect(cell.locator(".jp-Cell-outputArea")).to_contain_text(f"shown {number}")
     saved = ran.notebook.saved()
     ran.seen.assert_silent()
-    assert [c.source for c in saved.cells if "codeagent" not in c.metadata] == [LOAD, ASK, "1 + 1"]
+    assert [c.source for c in saved.cells if "codeagent" not in c.metadata] == [LOAD, ASK, "1 + 1", ASK_FOR_WORDS]
     assert not ran.notebook.page.evaluate("() => Boolean(window.clobbered || document.getElementById('clobbered'))")
     assert ran.notebook.page.evaluate("() => ({}).polluted === undefined")
 
@@ -315,7 +323,7 @@ def test_an_ordinary_drawing_among_them_is_shown(ran: Ran) -> None:
 def test_nothing_fires_after_a_reload(ran: Ran) -> None:
     ran.notebook.saved()
     ran.notebook.reload()
-    ran.notebook.wait_for_states(["", "", "accepted", "accepted", ""])
+    ran.notebook.wait_for_states(ACCEPTED)
     ran.notebook.page.evaluate(COMMAND)
     assert cell_is_trusted(ran.notebook)
     touch_everything(ran.notebook)
@@ -326,8 +334,13 @@ def test_nothing_fires_in_the_detail_of_the_history(ran: Ran) -> None:
     panel = ran.notebook.open_panel()
     panel.get_by_role("tab", name="History").click()
     runs = panel.get_by_role("listbox", name="Runs, newest first")
-    runs.get_by_role("option").filter(has_text="hostile.ipynb").first.click()
+    runs.get_by_role("option").filter(has_text="Say it in one sentence.").first.click()
+    expect(panel.locator(".jp-CodeAgent-answer").filter(has_text="Done:")).to_be_visible()
+    assert ran.notebook.page.evaluate(TOUCH_ALL, ".jp-CodeAgent-answer") > 0
+    panel.get_by_role("button", name="All runs").click()
+    runs.get_by_role("option").filter(has_text="Show me what is in it.").first.click()
     expect(panel.get_by_role("button", name="Insert again")).to_be_visible()
+    expect(panel.locator(".jp-CodeAgent-answer").filter(has_text="Done:")).to_have_count(0)
     folds = panel.locator("details:not([open]) > summary")
     while folds.count():
         folds.first.click()

@@ -47,13 +47,13 @@ def test_after_stop_or_interrupt_nothing_is_inserted_and_the_next_question_runs(
     panel = start(notebook, shared_model, 1, Reply(text=code("sum([1, 2, 4])"), until=gate))
     stopped_run = panel.get_by_role("article", name="Run")
     stopped_run.get_by_role("button", name="Stop").click()
-    expect(notebook.cells.nth(1)).to_contain_text("Stopped by you", timeout=30_000)
+    expect(notebook.cells.nth(1)).to_contain_text("Stopped by you", timeout=90_000)
     gate.set()  # its answer comes after Stop
 
     start(notebook, shared_model, 2, ENDLESS)
-    expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=60_000)
+    expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=90_000)
     notebook.call("await panel.sessionContext.session.kernel.interrupt()")
-    expect(notebook.cells.nth(2)).to_contain_text("Stopped by you", timeout=30_000)
+    expect(notebook.cells.nth(2)).to_contain_text("Stopped by you", timeout=90_000)
 
     gate = threading.Event()
     start(notebook, shared_model, 3, Reply(text=code("max([1, 2, 4])"), until=gate))
@@ -85,7 +85,7 @@ def test_questions_that_wait_are_answered_in_turn_and_stop_ends_the_one_it_was_p
     expect(panel).to_contain_text("1 more question waits its turn.")
     panel.get_by_role("button", name="Stop this run").click()
     chimera = notebook.cells.nth(4)
-    expect(chimera).to_contain_text("Stopped by you", timeout=30_000)
+    expect(chimera).to_contain_text("Stopped by you", timeout=90_000)
     expect(chimera).to_contain_text("Cells that were waiting behind it were not run.")
     notebook.page.wait_for_function(
         "() => window.jupyterapp.shell.currentWidget.content.widgets[5].model.executionState === 'idle'"
@@ -107,9 +107,9 @@ def test_a_killed_kernel_leaves_a_run_that_was_interrupted_and_the_restarted_one
     notebook.wait_until_ran(1)
     pid = int(notebook.cells.nth(1).locator(".jp-OutputArea-output").inner_text().split()[1])
     panel = start(notebook, shared_model, 2, ENDLESS)
-    expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=60_000)
+    expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=90_000)
     os.kill(pid, signal.SIGKILL)
-    expect(panel.get_by_text("Running in the sandbox")).to_have_count(0, timeout=60_000)
+    expect(panel.get_by_text("Running in the sandbox")).to_have_count(0, timeout=90_000)
     dialog = notebook.page.get_by_role("dialog")
     expect(dialog).to_contain_text("restart")
     dialog.get_by_role("button").last.click()
@@ -160,7 +160,7 @@ def test_one_notebook_waits_for_a_decision_while_another_one_is_in_front(
         for notebook, own in ((first, "1 + 1"), (second, "2 + 2")):
             notebook.page.bring_to_front()
             card = notebook.open_panel().get_by_role("group", name="Run this in the sandbox?")
-            expect(card).to_have_count(1, timeout=60_000)
+            expect(card).to_have_count(1, timeout=90_000)
             expect(card).to_contain_text(own)
             card.get_by_role("button", name="Approve").click()
             notebook.wait_for_states(["", "", *PENDING])

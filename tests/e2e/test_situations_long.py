@@ -36,7 +36,7 @@ def test_in_a_notebook_of_500_cells_a_very_long_answer_is_found_at_its_place_and
         shared_model.wait_until_asked()
         notebook.call("notebook.activeCellIndex = 0; await notebook.scrollToItem(0)")
         gate.set()
-        states[index + 1 : index + 1] = PENDING
+        states[index + 1 : index + 1] = PENDING if index == 480 else PENDING[:1]  # no sentence: it saw a part of it
         notebook.wait_for_states(states)
     notebook.saved()
     assert (notebook.lab.root / notebook.name).stat().st_size < 1_500_000
@@ -45,10 +45,10 @@ def test_in_a_notebook_of_500_cells_a_very_long_answer_is_found_at_its_place_and
     notebook.open()
     panel = notebook.open_panel()
     step = {name: panel.get_by_role("button", name=f"{name} pending cell") for name in ("Next", "Previous")}
-    shown = [("Next", 251), ("Next", 252), ("Next", 483), ("Previous", 252), ("Previous", 251)]
+    shown = [("Next", 251), ("Next", 482), ("Next", 483), ("Previous", 482), ("Previous", 251)]
     for direction, index in shown:
         step[direction].click()
-        expect(notebook.page.locator(f'[data-windowed-list-index="{index}"]')).to_be_in_viewport(timeout=30_000)
+        expect(notebook.page.locator(f'[data-windowed-list-index="{index}"]')).to_be_in_viewport(timeout=90_000)
         assert notebook.call("return notebook.activeCellIndex") == index
     notebook.call("notebook.activeCellIndex = 0; await notebook.scrollToItem(0)")
     bar = bars_of(notebook).first
@@ -56,7 +56,7 @@ def test_in_a_notebook_of_500_cells_a_very_long_answer_is_found_at_its_place_and
     panel.get_by_title("Show in the notebook").first.click()
     expect(bar).to_be_in_viewport()
     bar.get_by_role("button", name="Accept", exact=True).click()
-    states[251:253] = ["accepted", "accepted"]
+    states[251] = "accepted"
     notebook.wait_for_states(states)
     panel.get_by_role("tab", name="History").click()
     panel.get_by_role("option").filter(has_text="long?").first.click()

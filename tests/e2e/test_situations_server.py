@@ -76,7 +76,7 @@ def test_a_killed_server_leaves_no_run_under_way_nothing_is_lost_and_the_next_qu
     notebook.wait_until_ran(1)
     shared_model.script(ENDLESS)
     notebook.run_cell(4)
-    expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=60_000)
+    expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=90_000)
     notebook.saved()
     quiet_console.tolerated += LOST
     lost = notebook.page.get_by_role("dialog").filter(has_text="Server Connection Error")

@@ -20,7 +20,7 @@ from jupyter_codeagent.models.weights import DEFAULT_MODEL, ensure_weights, fetc
 from jupyter_codeagent.settings import ModelSettings
 from jupyter_codeagent.values import Completion, CompletionRequest, Message, Usage
 
-pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.model, pytest.mark.alone, pytest.mark.timeout(900)]
 
 SETTINGS = ModelSettings(context_tokens=2048)
 
@@ -107,7 +107,6 @@ def test_only_the_key_opens_it(server: RunningServer) -> None:
         ask(replace(server, api_key="guessed"), [{"role": "user", "content": "Hi"}])
 
 
-@pytest.mark.alone
 def test_a_second_caller_gets_the_same_server_at_once(server: RunningServer) -> None:
     began = time.monotonic()
 
@@ -127,7 +126,6 @@ def test_it_ends_itself_when_idle(own_state: Path) -> None:
     assert not list(own_state.glob("server-*.json"))
 
 
-@pytest.mark.alone
 def test_stopping_ends_it_in_the_middle_of_a_reply(server: RunningServer) -> None:
     with OpenAI(base_url=server.base_url, api_key=server.api_key, max_retries=0) as client:
         stream = client.chat.completions.create(

@@ -15,7 +15,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.model, pytest.mark.alone, pytest.mark.timeout(900)]
 
 EXAMPLES = Path(__file__).parents[2] / "example_notebooks"
 

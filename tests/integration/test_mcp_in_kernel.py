@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -14,6 +16,8 @@ from typing import Any
 import pytest
 from kernel_client import Kernel
 from model_server import ModelServer, code
+
+from jupyter_codeagent.models.embedded_state import process_started
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"
 START = f"weather auto {sys.executable} {SERVER}"
@@ -35,6 +39,13 @@ def added(kernel: Kernel) -> str:
     ran = kernel.run(f"%agent mcp add {START}")
     assert ran.error == ""
     return ran.text
+
+
+def servers_of(kernel: Kernel) -> list[int]:
+    """The processes that this kernel has started: beside it other tests start the same server."""
+    command = ["pgrep", "--parent", str(kernel.pid), "--full", str(SERVER)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [int(pid) for pid in found.stdout.split()]
 
 
 def calls_of(run: dict[str, Any]) -> list[tuple[str, str]]:
@@ -94,8 +105,8 @@ def test_a_server_that_ends_is_told_and_its_functions_are_gone_at_the_next_quest
     kernel: Kernel, model_server: ModelServer
 ) -> None:
     added(kernel)
-    pid = subprocess.run(["pgrep", "-f", str(SERVER)], capture_output=True, text=True, check=True).stdout.split()
-    subprocess.run(["kill", "-9", *pid], check=True)
+    (server,) = servers_of(kernel)
+    os.kill(server, signal.SIGKILL)
     time.sleep(1)
     run = ask(kernel, model_server, "print(get_hours('JFK'))")
     assert any("the MCP server weather" in note and "not offered" in note for note in run["notes"]), run["notes"]
@@ -105,11 +116,11 @@ def test_a_server_that_ends_is_told_and_its_functions_are_gone_at_the_next_quest
 
 def test_nothing_of_a_server_outlives_the_kernel(kernel: Kernel) -> None:
     added(kernel)
-    assert subprocess.run(["pgrep", "-f", str(SERVER)], capture_output=True, check=False).returncode == 0
+    (server,) = servers_of(kernel)
     kernel.client.stop_channels()
     kernel.manager.shutdown_kernel()
     until = time.monotonic() + 10
-    while subprocess.run(["pgrep", "-f", str(SERVER)], capture_output=True, check=False).returncode == 0:
+    while process_started(server):
         assert time.monotonic() < until
         time.sleep(0.1)
 

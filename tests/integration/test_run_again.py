@@ -108,10 +108,10 @@ def test_what_fails_twice_fails_beside_what_passed_alone(tmp_path: Path) -> None
 
 
 def test_many_failures_are_not_run_again(tmp_path: Path) -> None:
-    many = "@pytest.mark.parametrize('n', range(6))\ndef test_many(n): once(f'many {n}')\n"
+    many = "@pytest.mark.parametrize('n', range(13))\ndef test_many(n): once(f'many {n}')\n"
     ended = run(tmp_path, ALONE, ONCE.partition("@pytest")[0], many)
     assert ended.status == 1, ended.lines
-    assert ended.named("FAILED: the tests: 6 of them") != []
+    assert ended.named("FAILED: the tests: 13 of them") != []
     assert ended.passed_alone == []
 
 

@@ -19,9 +19,10 @@ from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.sql import sql_tool
 
 # A query that is stopped is left to the driver, which says at its end that it was left.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"
-)
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"),
+    pytest.mark.xdist_group("database servers"),
+]
 SLEEP = {"postgresql": "SELECT pg_sleep(60)", "mariadb": "SELECT SLEEP(60)"}
 
 REFUSED = r"(?i)read.only|only quer|semicolon|denied|syntax|not exist|doesn't exist|data-modifying|undeclared"

@@ -164,15 +164,28 @@ def test_several_candidates_are_not_offered_functions_that_each_of_them_would_ca
 
 
 def test_stop_ends_the_function_that_runs_and_says_what_has_happened(
-    kernel: Kernel, model_server: ModelServer
+    kernel: Kernel, model_server: ModelServer, tmp_path: Path
 ) -> None:
     kernel.run(TOOLS)
-    kernel.run("import time\n@agent_tool(policy='auto')\ndef nap(s: int) -> None:\n    time.sleep(s)")
+    began = tmp_path / "began"
+    kernel.run(
+        "import pathlib, time\n@agent_tool(policy='auto')\ndef nap(s: int) -> None:\n"
+        f"    pathlib.Path({str(began)!r}).touch()\n    time.sleep(s)"
+    )
     model_server.script(code("rates('a')\nnap(60)\nprint('over')"))
-    threading.Timer(6, kernel.signal, [signal.SIGINT]).start()
-    started = time.monotonic()
+    stopped_at: list[float] = []
+
+    def stop() -> None:
+        until = time.monotonic() + 60
+        while not began.exists() and time.monotonic() < until:
+            time.sleep(0.1)
+        time.sleep(0.5)
+        stopped_at.append(time.monotonic())
+        kernel.signal(signal.SIGINT)
+
+    threading.Thread(target=stop, daemon=True).start()
     ran = kernel.ask("Take a nap", "--approve auto")
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - stopped_at[0] < 30
     assert "Stopped" in ran.error
     shown = kernel.run("%agent history 1").text
     assert "stopped" in shown

@@ -79,8 +79,9 @@ def test_clear_output_removes_what_was_shown(box: Any) -> None:
 
 def test_outputs_are_told_as_they_come(box: Any) -> None:
     seen: list[Output] = []
-    box.call(box.kernel.execute("print('one', flush=True)\n2", timeout_s=10, on_output=seen.append))
-    assert [output["output_type"] for output in seen] == ["stream", "execute_result"]
+    box.call(box.kernel.execute("print('one', flush=True)\n2", timeout_s=60, on_output=seen.append))
+    kinds = [output["output_type"] for output in seen]
+    assert (kinds[0], kinds[-1]) == ("stream", "execute_result")  # a slow machine sends the end of the line apart
 
 
 def test_a_callback_that_fails_reaches_the_caller_and_spares_the_sandbox(box: Any) -> None:
@@ -88,7 +89,7 @@ def test_a_callback_that_fails_reaches_the_caller_and_spares_the_sandbox(box: An
         raise LookupError("mine")
 
     with pytest.raises(LookupError, match="mine"):
-        box.call(box.kernel.execute("print(1, flush=True)\nwhile True: pass", timeout_s=10, on_output=fail))
+        box.call(box.kernel.execute("print(1, flush=True)\nwhile True: pass", timeout_s=60, on_output=fail))
     assert box.text("print('alive')") == "alive"
 
 
@@ -268,9 +269,11 @@ import time; time.sleep(3)
 
 def test_one_file_cannot_be_larger_than_the_disk_limit(make_box: MakeBox, level: SandboxLevel) -> None:
     own = make_box(level, disk_bytes=16 << 20)
-    result = own.run("with open('big', 'wb') as f:\n    for _ in range(64): f.write(bytes(1 << 20)); f.flush()")
+    # A hole takes no room, so the watch over all files together says nothing.
+    code = "big = open('big', 'wb', buffering=0)\nbig.truncate(16 << 20)\nbig.seek(0, 2)\nbig.write(b'x')"
+    result = own.run(code)
     assert (result.status, result.error.ename) == ("error", "OSError")
-    assert own.text("import os; print(os.path.getsize('big') <= 16 << 20)") == "True"
+    assert own.text("import os; print(os.path.getsize('big') == 16 << 20)") == "True"
 
 
 def test_code_can_write_what_fits(box: Any) -> None:
