@@ -1,4 +1,4 @@
-"""``python -m evals own|kpi|tools|dabench|report|peers``: docs/evals.md.
+"""``python -m evals own|fresh|kpi|tools|dabench|report|peers``: docs/evals.md.
 
 Results: build/evals/LABEL.jsonl, .md, .png.
 """
@@ -19,7 +19,7 @@ from tqdm import tqdm
 from evals import kpi, tool_tasks
 from evals.dabench import dabench_tasks
 from evals.measure import measure
-from evals.own import own_tasks
+from evals.own import fresh, own_tasks
 from evals.report import plot, table
 from evals.results import FOLDER, ResultFile, TaskResult
 from evals.systems.answer import System
@@ -70,7 +70,7 @@ def _measure(suite: str, tasks: Sequence[Task], system: System, results: ResultF
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m evals", description=__doc__)
-    parser.add_argument("what", choices=["own", "kpi", "tools", "dabench", "report", "peers"])
+    parser.add_argument("what", choices=["own", "fresh", "kpi", "tools", "dabench", "report", "peers"])
     parser.add_argument("--systems", default="ours", help="any of ours," + ",".join(WORKERS))
     parser.add_argument("--folder", type=Path, help="of the public benchmark; dabench only")
     parser.add_argument("--candidates", type=int, default=1, help="of ours")
@@ -99,8 +99,8 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
 def _tasks(options: argparse.Namespace) -> Sequence[Task]:
     if options.what == "dabench":
         return dabench_tasks(options.folder)
-    suites = {"kpi": kpi.TASKS, "tools": tool_tasks.TASKS}
-    return suites.get(options.what) or own_tasks()
+    suites = {"own": own_tasks(), "fresh": fresh.TASKS, "kpi": kpi.TASKS, "tools": tool_tasks.TASKS}
+    return suites[options.what]
 
 
 def chosen(tasks: Sequence[Task], only: str, every: int, first: int = 0) -> list[Task]:

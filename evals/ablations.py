@@ -19,6 +19,10 @@ def _nothing(*_: Any, **__: Any) -> str:
     return ""
 
 
+async def _not_begun(*_: Any) -> str:
+    return ""
+
+
 def _as_written(code: str, **_: Any) -> Prepared:
     return Prepared(code=code)
 
@@ -28,6 +32,7 @@ TECHNIQUES: Mapping[str, Sequence[Replaced]] = {
     "repair": [(agent, "MAX_REPAIRS", 0)],
     "hints": [(agent, "hint_for", _nothing), (observe, "hint_for", _nothing)],
     "checks": [(agent, "concern", _nothing)],
+    "resuming": [(agent, "_begun", _not_begun)],
     "rewrites": [(agent, "prepare", _as_written)],
     "parts": [(task, "_parts", lambda _: ())],
     "terms": [(task, "_terms", lambda _: ())],

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from evals import kpi, tool_tasks
-from evals.own import own_tasks
+from evals.own import fresh, own_tasks
 from evals.programs import ProgramWorker
 from evals.task import Evidence, Task
 
-TASKS = (*own_tasks(), *kpi.TASKS, *tool_tasks.TASKS)
+TASKS = (*own_tasks(), *fresh.TASKS, *kpi.TASKS, *tool_tasks.TASKS)
 
 
 @pytest.fixture(scope="module")
