@@ -22,6 +22,7 @@ from jupyter_codeagent.variables.columns import (
     tell,
     type_text,
 )
+from jupyter_codeagent.variables.date_parts import with_date
 from jupyter_codeagent.variables.numbers import read_numbers, row_array
 from jupyter_codeagent.variables.reading import type_name
 from jupyter_codeagent.variables.sample import SAMPLE_ROWS, SHOWN_ROWS, positions, sample_rows
@@ -51,7 +52,7 @@ def describe_frame(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
         type_name=kind,
         headline=f"{name}: {kind} {rows}x{width}{_labels_text(frame.columns, labels)}"
         f"{_index_text(frame.index, privacy)}",
-        columns=tuple(column.summary for column in told),
+        columns=with_date(name, labels, [column.summary for column in told]),
         size_bytes=_frame_bytes(arrays, dtypes, rows),
         copyable=True,
         frame_like=True,
