@@ -20,10 +20,12 @@ from jupyter_codeagent.prompts.answer import (
     MAX_ANSWER_TOKENS,
     answer_messages,
     check_answer,
+    is_told_whole,
     made_up,
     speaks_for_itself,
 )
-from jupyter_codeagent.prompts.checks import concern
+from jupyter_codeagent.prompts.broadcast import write_to_rows
+from jupyter_codeagent.prompts.checks import CHECK_THE_FILTER, concern
 from jupyter_codeagent.prompts.conversation import Turn, as_written, compact
 from jupyter_codeagent.prompts.extract import extract_code, is_block_complete
 from jupyter_codeagent.prompts.grammar import grammar_after
@@ -31,7 +33,7 @@ from jupyter_codeagent.prompts.hidden import hidden_hint
 from jupyter_codeagent.prompts.hints import hint_for
 from jupyter_codeagent.prompts.imports import ALIASES
 from jupyter_codeagent.prompts.loops import is_looping, without_loop
-from jupyter_codeagent.prompts.named_results import name_results
+from jupyter_codeagent.prompts.named_results import NOTE, name_results
 from jupyter_codeagent.prompts.near_values import (
     WrittenOtherwise,
     look_afterwards,
@@ -46,6 +48,7 @@ from jupyter_codeagent.prompts.observe import (
     calls_line,
     check_message,
     concern_without_values,
+    headline,
     hint_without_values,
     in_lines_of,
     no_code_message,
@@ -57,12 +60,20 @@ from jupyter_codeagent.prompts.observe import (
 )
 from jupyter_codeagent.prompts.offered import none_shown, words_offered
 from jupyter_codeagent.prompts.repair import repair, repair_missing
-from jupyter_codeagent.prompts.resuming import choosing, resumed
+from jupyter_codeagent.prompts.resuming import at_the_error, choosing, resumed
 from jupyter_codeagent.prompts.rewrite import Prepared, prepare
 from jupyter_codeagent.prompts.room import PREFILL_TOKENS, Room, fit
 from jupyter_codeagent.prompts.standing_alone import stand_alone
-from jupyter_codeagent.prompts.system import STOP, STOP_PREFILLED, first_messages, next_messages, prefill
+from jupyter_codeagent.prompts.system import (
+    STOP,
+    STOP_PREFILLED,
+    correction,
+    first_messages,
+    next_messages,
+    prefill,
+)
 from jupyter_codeagent.prompts.task import first_part, wanted_names
+from jupyter_codeagent.prompts.told_apart import name_rows
 from jupyter_codeagent.sandbox.protocol import CodeRunner
 from jupyter_codeagent.values import (
     AgentRun,
@@ -73,7 +84,6 @@ from jupyter_codeagent.values import (
     Message,
     Output,
     Phase,
-    Privacy,
     Proposal,
     RunStatus,
     Step,
@@ -83,6 +93,7 @@ from jupyter_codeagent.variables.withheld import masked
 Decide = Callable[[Proposal], Awaitable[Decision]]
 IMAGES = {"image/png", "image/jpeg", "image/svg+xml"}
 DOUBT = "the result looks wrong: "
+CIRCLED = "the reply repeated one passage without end and was stopped; write shorter lines"
 SAMPLING_TEMPERATURE = 0.7
 """For a model that repeats itself, and for all candidates but the first."""
 MAX_REPAIRS = 5
@@ -140,9 +151,10 @@ class Tools:
 async def run_agent(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> AgentRun:
     """Steps until code gave a result, or a person or a limit stopped it; returns the ended run.
 
-    A result that looks wrong (empty, all missing, nothing shown) goes back to the model once; the same again
-    stands. Where the model repeats the same code to the same failure, it is asked once more from the beginning and
-    at a higher temperature; a second repetition ends the run.
+    A result that looks wrong (empty, all missing, nothing shown) goes back to the model once; the next stands.
+    Where the model repeats the same code to the same failure or doubt, it is asked once more from the beginning and
+    at a higher temperature; a second repetition ends the run. A reply that went round in a circle is asked for anew
+    in the same way.
 
     Raises
     ------
@@ -161,21 +173,33 @@ async def go_on(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
         tools.watcher.changed(run)
         if step.decision is not None and (refusal := _refusal(step.decision)):
             return ended(run, "rejected", refusal)
-        if step.result is not None and step.result.status == "ok" and (doubted or not has_doubt(step)):
+        if step.result is not None and step.result.status == "ok" and _stands(run, step, doubted=doubted):
             return await finish(run, step, tools, failed=len(run.steps) - 1, calls=calls)
         if _repetitions(run.steps) > 1:
-            problem = _problem(step, tools.hidden_columns)
-            return ended(run, "failed", f"The model repeated itself after {calls} steps. {problem}")
+            return await _failed(run, tools, f"The model repeated itself after {calls} steps.")
         if calls == run.request.max_steps:
             break
-        feedback = await _feedback(step, run.request.privacy, tools)
-        if hidden := _hidden(step, tools.hidden_columns):
-            feedback = f"{hidden}\n{feedback}"
-        reply = _told_reply(step) if step.code else step.reply
-        told = run.steps[0].messages if _repeats(run.steps) else next_messages(step.messages, reply, feedback)
-        step = await _step(run, told, tools)
-    problem = _problem(run.steps[-1], tools.hidden_columns)
-    return ended(run, "failed", f"No working code within {run.request.max_steps} steps. {problem}")
+        if _repeats(run.steps):
+            step = await _step(run, run.steps[0].messages, tools)
+        elif begun := await _begun(run, step, tools):
+            step = await _step(run, step.messages, tools, begun=begun)
+        else:
+            step = await _step(run, await _answered(run, step, tools), tools)
+    return await _failed(run, tools, f"No working code within {run.request.max_steps} steps.")
+
+
+async def _failed(run: AgentRun, tools: Tools, why: str) -> AgentRun:
+    """The end of a run without a result; what a doubt went back for and came again is one, and so is what the last
+    step shows: with the doubt."""
+    last = run.steps[-1]
+    if has_doubt(last) and last.result is not None and output_text(last.result).strip():
+        return await finish(run, last, tools, failed=len(run.steps) - 1, calls=run.request.max_steps)
+    repeated = [after for before, after in pairwise(run.steps) if _is_same(before, after) and has_doubt(after)]
+    if repeated:
+        step = await _run_again(run, repeated[-1], tools)
+        if step.result is not None and step.result.status == "ok":
+            return await finish(run, step, tools, failed=len(run.steps) - 1, calls=run.request.max_steps)
+    return ended(run, "failed", f"{why} {_problem(run.steps[-1], tools.hidden_columns)}")
 
 
 def conversation(run: AgentRun, turns: Sequence[Turn]) -> tuple[Message, ...]:
@@ -188,24 +212,30 @@ def has_doubt(step: Step) -> bool:
     return step.note.startswith(DOUBT)
 
 
-async def _step(run: AgentRun, messages: tuple[Message, ...], tools: Tools) -> Step:
+async def _answered(run: AgentRun, step: Step, tools: Tools) -> tuple[Message, ...]:
+    """With the last reply and what is said to it."""
+    feedback = await _feedback(run, step, tools)
+    if hidden := _hidden(step, tools.hidden_columns):
+        feedback = f"{hidden}\n{feedback}"
+    return next_messages(step.messages, _told_reply(step) if step.code else step.reply, feedback)
+
+
+async def _step(run: AgentRun, messages: tuple[Message, ...], tools: Tools, *, begun: str = "") -> Step:
     """One call of the model and, if it wrote code, its way through gate and sandbox."""
     started = time.monotonic()
-    step = await begin_step(run, messages, tools)
+    step = await begin_step(run, messages, tools, begun=begun)
     step = read_reply(run, step, await complete(run, step, tools), tools)
     if step.code:
         step = await execute(run, step, tools)
     return replace(step, duration_s=time.monotonic() - started)
 
 
-async def begin_step(run: AgentRun, messages: tuple[Message, ...], tools: Tools) -> Step:
+async def begin_step(run: AgentRun, messages: tuple[Message, ...], tools: Tools, *, begun: str = "") -> Step:
     """What is about to be sent, as far as the model's context has room; the record has it from now on."""
-    hint = await _hint(run, messages, tools)
-    part = "" if run.steps else first_part(run.request.prompt)
-    functions = _functions(run)
-    begun = ""
-    if tools.model.supports_prefill:
-        begun = prefill(_copied(run), functions=functions, hint=hint, part=part, begun=_resumed(run))
+    if tools.model.supports_prefill and not begun:
+        hint = await _hint(run, messages, tools)
+        part = "" if run.steps else first_part(run.request.prompt)
+        begun = prefill(_copied(run), functions=_functions(run), hint=hint, part=part)
     room = _room(run, tools)
     beyond = max(room.count(begun) - PREFILL_TOKENS, 0) if room is not None else 0
     fitted = fit(messages, run.request.prompt, room, tools.max_tokens + beyond)
@@ -266,7 +296,7 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, tools: Tools) 
     if deceiving := deceiving_characters(extraction.code):
         return replace(step, note=f"the code holds characters that hide what it does: {', '.join(deceiving[:5])}")
     if is_looping(completion.text):
-        return replace(step, note="the reply repeated one passage without end and was stopped; write shorter lines")
+        return replace(step, note=CIRCLED)
     if not extraction.code:
         return replace(step, note=extraction.problem or "no code in the reply")
     whole = stand_alone(extraction.code, run.steps, (*_copied(run), *ALIASES))
@@ -279,7 +309,8 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, tools: Tools) 
         asked=wanted_names(run.request.prompt),
         functions=_functions(run),
     )
-    return replace(step, code=prepared.code, note=_joined(*whole.notes, *prepared.notes))
+    freed = "the program stood in comments" if extraction.form == "comments" else ""
+    return replace(step, code=prepared.code, note=_joined(freed, *whole.notes, *prepared.notes))
 
 
 def _functions(run: AgentRun) -> list[str]:
@@ -356,23 +387,29 @@ async def _execute_repaired(run: AgentRun, step: Step, note: str, tools: Tools) 
             break
         repaired, unmatched = await _repaired(run, latest, latest.result, tools)
         if repaired is None:
-            step = replace(step, note=f"{step.note} {unmatched}") if unmatched and has_doubt(step) else step
+            if unmatched and has_doubt(step):
+                step = replace(step, note=f"{step.note.removesuffix(CHECK_THE_FILTER).rstrip()} {unmatched}")
             break
         note = _joined(note, *repaired.notes)
         corrected = replace(latest, code=repaired.code, note=note, decision=None, result=None)
         again = await _execute(run, corrected, (*run.steps, replace(latest, note="")), tools)
         refused = again.decision is not None and again.decision.action == "reject"
-        if refused or _is_fine(again):
+        named = NOTE in repaired.notes and again.result is not None and again.result.status == "ok"
+        if refused or named or _is_fine(again):
             return again
         same = _failure(again.result) == _failure(latest.result)
         latest = again
         if same:
             break
     if latest is not step and step.result is not None and step.result.status == "ok":
-        tools.undo_attempt()  # what is kept is what lies in the sandbox
-        result = await tools.runner.execute(step.code, timeout_s=run.request.timeout_s)
-        return replace(step, result=result)
+        return await _run_again(run, step, tools)
     return step
+
+
+async def _run_again(run: AgentRun, step: Step, tools: Tools) -> Step:
+    """Another attempt ran after it, and what is kept is what lies in the sandbox."""
+    tools.undo_attempt()
+    return replace(step, result=await tools.runner.execute(step.code, timeout_s=run.request.timeout_s))
 
 
 def _is_fine(step: Step) -> bool:
@@ -386,7 +423,12 @@ async def _repaired(
     error, doubted = result.error, has_doubt(step)
     if error is not None and (found := repair(step.code, error, result.namespace)) is not None:
         return found, ""
-    if doubted and (found := repair_missing(step.code)) is not None:
+    if doubted:
+        text = output_text(result)
+        found = repair_missing(step.code) or name_rows(run.request.prompt, text, step.code, result.namespace)
+        if found is not None:
+            return found, ""
+    if result.status == "ok" and (found := write_to_rows(step.code, result.namespace)) is not None:
         return found, ""
     if result.status == "ok" and run.request.approve != "ask":  # nobody is asked once more for the sake of names
         found = name_results(step.code, run.request.prompt, result.namespace, tools.defined())
@@ -432,10 +474,41 @@ async def _hint(run: AgentRun, messages: Sequence[Message], tools: Tools) -> str
     return (await _mask(hint, tools))(hint)
 
 
-def _resumed(run: AgentRun) -> str:
+async def _begun(run: AgentRun, step: Step, tools: Tools) -> str:
+    """The last reply up to where its program is to go on otherwise; empty where it has to be written anew.
+
+    All of it is in the server's cache, and what was right need not be written again.
+    """
+    code = _told_code(step)
+    at = step.reply.find(code) if code else -1
+    edited = step.decision is not None and step.decision.edited
+    if not tools.model.supports_prefill or step.result is None or at < 0 or edited:
+        return ""
+    head = step.reply[:at]
+    if more := _resumed(run, step):
+        return _if_room(head + more, tools)
+    error = in_lines_of(code, step.result, step.code).error
+    place = at_the_error(code, error) if error is not None else None
+    if error is None or place is None or _hidden(step, tools.hidden_columns):
+        return ""
+    hint = await _hint(run, step.messages, tools)
+    if not hint and run.request.privacy != "schema":
+        hint = headline(error)
+        hint = (await _mask(hint, tools))(hint)
+    done, begins = place
+    return _if_room(f"{head}{done}{correction(hint)}{begins}", tools) if hint else ""
+
+
+def _if_room(begun: str, tools: Tools) -> str:
+    """Empty where it would take the half of the model's context that is for the messages."""
+    room = tools.room
+    fits = room is None or room.count(begun) + tools.max_tokens <= room.context_tokens // 2
+    return begun if fits else ""
+
+
+def _resumed(run: AgentRun, step: Step) -> str:
     """The program of the step before, up to where a name or a choice was missing; empty where it lacked no step."""
-    step = run.steps[-1] if run.steps else None
-    if step is None or step.result is None or _repeats(run.steps):
+    if step.result is None:
         return ""
     code = _told_code(step)
     if (error := in_lines_of(code, step.result, step.code).error) is not None:
@@ -444,20 +517,22 @@ def _resumed(run: AgentRun) -> str:
     return choosing(code, words_offered(run.request.prompt)) if missing and step.note == f"{DOUBT}{missing}" else ""
 
 
-async def _feedback(step: Step, privacy: Privacy, tools: Tools) -> str:
+async def _feedback(run: AgentRun, step: Step, tools: Tools) -> str:
+    """What is said to the last step; not once more what the next reply is begun with."""
     if step.result is None:
         rejected = step.decision is not None and step.decision.action == "reject"
         reason = step.decision.reason if step.decision is not None else ""
         return rejected_message(reason) if rejected else no_code_message(step.note)
     code = _told_code(step)
     result, doubt = in_lines_of(code, step.result, step.code), step.note.removeprefix(DOUBT)
-    if privacy == "schema":
+    if run.request.privacy == "schema":
         known = _known(step.messages, code)
         result, doubt = without_values(result, known), concern_without_values(doubt, known)
     mask = await _mask(f"{observe(result, code, max_chars=SEARCHED_CHARS)}\n{calls_line(result)}", tools)
+    hinted = tools.model.supports_prefill
     if result.status == "ok":
-        return check_message(result, code, doubt, mask=mask)
-    return repair_message(result, code, mask=mask)
+        return check_message(result, code, doubt, mask=mask, hinted=hinted)
+    return repair_message(result, code, mask=mask, hinted=hinted)
 
 
 def _known(messages: Sequence[Message], code: str) -> str:
@@ -490,8 +565,18 @@ def _problem(step: Step, hidden_columns: Mapping[str, frozenset[str]]) -> str:
 
 
 def _repeats(steps: Sequence[Step]) -> bool:
-    """The same code came to the same end twice in a row: at temperature 0 it would come a third time."""
-    return len(steps) > 1 and _is_same(steps[-2], steps[-1])
+    """At temperature 0 the same would come again: the same code came to the same end twice in a row, or the last
+    reply went round in a circle."""
+    return bool(steps) and (steps[-1].note == CIRCLED or (len(steps) > 1 and _is_same(steps[-2], steps[-1])))
+
+
+def _stands(run: AgentRun, step: Step, *, doubted: bool) -> bool:
+    """Whether what ran is the result: it looks right, or a doubt went back before. The same program as the one that
+    was doubted is asked for once more, as after a failure."""
+    if not has_doubt(step):
+        return True
+    again = _repeats(run.steps) and _repetitions(run.steps) == 1 and len(run.steps) < run.request.max_steps
+    return doubted and not again
 
 
 def _repetitions(steps: Sequence[Step]) -> int:
@@ -540,7 +625,10 @@ async def _answer(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
     assert step.result is not None
     outputs = output_text(step.result)
     mask = await _mask(observe(step.result, step.code, max_chars=SEARCHED_CHARS), tools)
-    messages = answer_messages(step.messages, _told_reply(step), observe(step.result, step.code, mask=mask))
+    observation = observe(step.result, step.code, mask=mask)
+    if not is_told_whole(observation):
+        return run
+    messages = answer_messages(step.messages, _told_reply(step), observation)
     fitted = fit(messages, run.request.prompt, _room(run, tools), MAX_ANSWER_TOKENS)
     if not fitted.fits:
         return replace(run, notes=(*run.notes, "no sentence was asked for: the model's context has no room for it"))
@@ -554,10 +642,9 @@ async def _answer(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
         on_text=lambda text: tools.watcher.progress(run, "answer", text),
         is_complete=lambda _: False,
     )
-    answer = check_answer(completion.text, outputs, run.request.prompt)
+    answer = check_answer(completion.text, outputs, run.request.prompt, step.code)
     run = replace(run, answer=answer, usage=run.usage + completion.usage)
-    invented = made_up(completion.text, outputs, run.request.prompt)
-    if not answer and invented:
+    if not answer and (invented := made_up(completion.text, outputs, run.request.prompt, step.code)):
         note = f"the model's sentence was dropped: {', '.join(invented[:3])} is not in the output"
         run = replace(run, notes=(*run.notes, note))
     return run

@@ -14,7 +14,7 @@ from jupyter_codeagent.prompts.figures import (
     row_count,
     sources_in,
 )
-from jupyter_codeagent.prompts.observe import cut
+from jupyter_codeagent.prompts.names_told import unknown_names
 from jupyter_codeagent.prompts.offered import shows_one, words_offered
 from jupyter_codeagent.prompts.parts import parts_of
 from jupyter_codeagent.prompts.system import next_messages
@@ -22,12 +22,15 @@ from jupyter_codeagent.values import Message, Output
 
 MAX_CHARS = 400
 MAX_ANSWER_TOKENS = 120
-MAX_SEEN_CHARS = 800
-"""Of the output: a table of figures has a token for each digit, and a sentence of it speaks of a few."""
+MAX_SEEN_CHARS = 600
+"""Of an output that a sentence is asked for: a long table has a token for each digit, and says more itself."""
 COMPARED_CHARS = 40_000
 """Of the outputs, half at either end: far more than the model was told of them."""
 MAX_TOLD_CHARS = 2000
 """Of a reply that are looked at: servers need not keep to `MAX_ANSWER_TOKENS`."""
+
+MAX_UNKNOWN_NAMES = 1
+"""In a sentence: one may be a word that the model writes large."""
 
 _TEXT_WANTED = re.compile(r"\b(?:why|explain|interpret|describe|mean\s+for)\b", re.IGNORECASE)
 """What no line of an output says by itself."""
@@ -46,6 +49,11 @@ MAX_NAMED_CHARS = 500
 _NAMED = re.compile(r"[^\W\d_].*[:=\[]\s*[-+$€£]?[\d.,]*\d")
 _JUDGING = re.compile(r"\W*[^\W\d_][^:=\[]{0,60}[:=\[]\s*['\"]?(?!(?:nan|NaN|None|null|NaT|inf)\b)[^\W\d_][^\d=]*$")
 """A word with its name; ``none`` is one, ``None`` is a value that is missing."""
+_SHORTENED = re.compile(
+    r"^\[\d+ rows x \d+ columns\]$|^(?:[^\n]*, )?Length: \d+|^[│|]\s*…|characters cut; print less\]",
+    re.MULTILINE,
+)
+"""What pandas and polars write below or within a table that they show in part."""
 _FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 _IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)?")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)?")
@@ -66,10 +74,14 @@ def answer_messages(messages: Sequence[Message], reply: str, observation: str) -
 
 def answer_request(observation: str) -> str:
     return (
-        f"Output:\n{cut(observation, MAX_SEEN_CHARS)}\n\n"
-        "Answer the task in one or two short plain sentences. "
-        "Use only figures that stand in the output above. No code."
+        f"Output:\n{observation}\n\n"
+        "Answer the task in one or two short sentences, with figures of this output only. No code."
     )
+
+
+def is_told_whole(observation: str) -> bool:
+    """Whether all that was shown is told: of a part of a table small models speak as if it were all of it."""
+    return len(observation) <= MAX_SEEN_CHARS and _SHORTENED.search(observation) is None
 
 
 def speaks_for_itself(outputs: Sequence[Output], prompt: str) -> bool:
@@ -110,28 +122,36 @@ def _asks_for_judgement(prompt: str) -> bool:
     )
 
 
-def check_answer(answer: str, outputs_text: str, prompt: str) -> str:
+def check_answer(answer: str, outputs_text: str, prompt: str, code: str = "") -> str:
     """The cleaned answer, or nothing: a figure that stands neither in the outputs nor in the prompt is made up.
 
     Thousands separators, fewer digits and percent forms of the same number are the same figure; the number of rows
     shown counts as a figure; digits that were cut off instead of rounded are rounded. An answer that names rows of
-    the output but gives the figure of a row that it does not name mixes them up and is dropped too.
+    the output but gives the figure of a row that it does not name mixes them up and is dropped too, and so is one
+    with several names that stand neither in the outputs nor in the prompt nor in the code.
     """
     sources = _sources(outputs_text, prompt)
     text = corrected(_plain(answer), sources)
     if not text or _LEFTOVER.match(text):
         return ""
-    if any(not is_supported(figure, sources) for figure in figures_in(text)):
-        return ""
-    return "" if mixes_rows(text, _ends(outputs_text), sources_in(prompt)) else text
+    return "" if _not_computed(text, sources, outputs_text, prompt, code) else text
 
 
-def made_up(answer: str, outputs_text: str, prompt: str) -> tuple[str, ...]:
-    """The figures for which `check_answer` drops an answer, for the run's note."""
+def made_up(answer: str, outputs_text: str, prompt: str, code: str = "") -> tuple[str, ...]:
+    """The figures and names for which `check_answer` drops an answer, for the run's note."""
     sources = _sources(outputs_text, prompt)
-    text = corrected(_plain(answer), sources)
-    found = {figure.text for figure in figures_in(text) if not is_supported(figure, sources)}
-    return tuple(sorted(found)) or mixes_rows(text, _ends(outputs_text), sources_in(prompt))
+    return _not_computed(corrected(_plain(answer), sources), sources, outputs_text, prompt, code)
+
+
+def _not_computed(
+    text: str, sources: frozenset[Figure], outputs_text: str, prompt: str, code: str
+) -> tuple[str, ...]:
+    """Figures, else names, else figures of a row that is not named."""
+    if figures := {figure.text for figure in figures_in(text) if not is_supported(figure, sources)}:
+        return tuple(sorted(figures))
+    ends = _ends(outputs_text)
+    names = unknown_names(text, f"{ends}\n{prompt}\n{code}")
+    return names if len(names) > MAX_UNKNOWN_NAMES else mixes_rows(text, ends, sources_in(prompt))
 
 
 def _sources(outputs_text: str, prompt: str) -> frozenset[Figure]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from jupyter_codeagent.prompts.hints import frames, missing_labels, missing_name
 from jupyter_codeagent.prompts.rewrite import LOADER, Prepared, edited
-from jupyter_codeagent.prompts.source import Edit, called_name, span
+from jupyter_codeagent.prompts.source import Edit, called_name, is_on, single_values, span, statement_at, used_names
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
 _FILE = re.compile(r"([\w-]+)\.\w{2,8}$")
@@ -51,6 +51,68 @@ def group_the_table(
                 index = code[span(code, column.value)[1] : span(code, column)[1]]
                 edits.append(Edit(start=start, end=end, text=f"{frame}{called}{index}"))
     return edited(code, edits, f"grouped by {labels[0]!r} of the table")
+
+
+def group_what_it_is_of(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``decade = macro["year"] // 10 * 10`` and ``decade.groupby(decade)["infl"]``: the table has this column."""
+    labels = missing_labels(error)
+    values = single_values(tree)
+    edits = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=series) as owner, attr="groupby"), args=[ast.Name(id=key)]
+            ) if series == key and series in values and labels and is_on(node, error.line):
+                tables = list(used_names(values[series]))
+                if len(tables) == 1 and all(_has(tables[0], label, namespace) for label in labels):
+                    start, end = span(code, owner)
+                    edits.append(Edit(start=start, end=end, text=tables[0]))
+    return edited(code, edits, f"the table of {' and '.join(map(repr, labels))} is what is grouped")
+
+
+def use_the_joined_table(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``planes.groupby("origin")["seats"]`` where `flown` is there, which was joined of `planes` and `flights`.
+
+    Only where the statement reads one table, writes none, and one other table alone has every column in it.
+    """
+    statement = statement_at(tree, error.line)
+    missing = set(missing_labels(error))
+    if statement is None or not missing:
+        return None
+    tables = {entry.name: frozenset(entry.columns) for entry in frames(namespace)}
+    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name) and node.id in tables]
+    if len({node.id for node in names}) != 1 or any(isinstance(node.ctx, ast.Store) for node in names):
+        return None
+    columns, known = tables[names[0].id], frozenset().union(*tables.values())
+    if missing & columns or any(isinstance(getattr(node, "ctx", None), ast.Store) for node in _parts(statement)):
+        return None
+    texts = {node.value for node in ast.walk(statement) if isinstance(node, ast.Constant)}
+    attributes = {node.attr for node in ast.walk(statement) if isinstance(node, ast.Attribute)}
+    wanted = missing | {text for text in texts | attributes if isinstance(text, str) and text in known}
+    having = [name for name, others in tables.items() if wanted <= others]
+    if "drop" in attributes or len(having) != 1:
+        return None
+    joined = tables[having[0]]
+    if not any(_is_join(joined, columns, other) for other in tables.values() if missing <= other):
+        return None
+    edits = [Edit(start=start, end=end, text=having[0]) for start, end in (span(code, node) for node in names)]
+    return edited(code, edits, f"{having[0]} has {' and '.join(map(repr, sorted(wanted)))}, {names[0].id} has not")
+
+
+def _is_join(whole: frozenset[str], one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether a table with these columns was joined of two with those: it has what only the one has, what only the
+    other has, and nothing else. Of tables of the same kind, of two years say, not each has something of its own."""
+    own = {re.sub(r"_[xy]$", "", column) for column in whole}
+    return bool(own <= one | other and own & (one - other) and own & (other - one) and one - own <= other)
+
+
+def _parts(statement: ast.stmt) -> list[ast.AST]:
+    """Subscripts and attributes: what is written to a table."""
+    return [node for node in ast.walk(statement) if isinstance(node, ast.Subscript | ast.Attribute)]
 
 
 def use_what_is_loaded(

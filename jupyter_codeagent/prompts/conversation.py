@@ -71,7 +71,8 @@ def as_written(reply: str, code: str) -> str:
     Else the code that has run, since errors are told by its lines.
     """
     text = reply.rstrip()
-    if text.count("```") > 2 or not text.startswith("```") or extract_code(text).code.strip() != code.strip():
+    is_as_run = code.strip() in text and extract_code(text).code.strip() == code.strip()
+    if text.count("```") > 2 or not text.startswith("```") or not is_as_run:
         return fenced(code)
     return text if text.endswith("```") and text.count("```") == 2 else f"{text}\n```"
 

@@ -10,8 +10,8 @@ import ast
 import re
 from collections.abc import Sequence
 
-from jupyter_codeagent.prompts.rewrite import Prepared, add_imports
-from jupyter_codeagent.prompts.source import Edit, apply_edits, column_of, span, statement_at
+from jupyter_codeagent.prompts.rewrite import Prepared, with_line_before
+from jupyter_codeagent.prompts.source import column_of, statement_at
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
 _NO_DATES = re.compile(r"Can only use \.dt accessor with datetimelike values")
@@ -52,7 +52,7 @@ def convert_dates(
         return None
     [(frame, label)] = found
     line = f"{frame}[{label!r}] = pd.to_datetime({frame}[{label!r}])"
-    return _inserted(code, statement, line, f"{label!r} is converted to dates", namespace)
+    return with_line_before(code, statement, line, f"{label!r} is converted to dates", namespace)
 
 
 def convert_numbers(
@@ -80,7 +80,7 @@ def convert_numbers(
     column = f"{frame}[{label!r}]"
     taken_out = r"[$€£¥,%\s]" + (f"|{unit}" if unit else "")
     line = f'{column} = pd.to_numeric({column}.str.replace(r"{taken_out}", "", regex=True))'
-    return _inserted(code, first, line, f"{label!r} is converted to numbers", namespace)
+    return with_line_before(code, first, line, f"{label!r} is converted to numbers", namespace)
 
 
 def _text_columns(within: ast.AST, namespace: Sequence[NamespaceEntry]) -> set[tuple[str, str]]:
@@ -95,13 +95,3 @@ def _is_text(frame: str, label: str, namespace: Sequence[NamespaceEntry]) -> boo
         for column, dtype in zip(entry.columns, entry.dtypes, strict=False)
         if column == label
     )
-
-
-def _inserted(
-    code: str, before: ast.stmt, line: str, note: str, namespace: Sequence[NamespaceEntry]
-) -> Prepared | None:
-    start, _ = span(code, before)
-    if start and code[start - 1] != "\n":
-        return None  # a second statement of its line
-    inserted = apply_edits(code, [Edit(start=start, end=start, text=f"{line}\n")])
-    return Prepared(code=add_imports(inserted, [entry.name for entry in namespace]), notes=(note,))

@@ -85,6 +85,16 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"'(?:DataFrame|Series)GroupBy' object has no attribute", "aggregate first: .mean(), .sum(), .size()"),
         (r"'Series' object has no attribute 'corrwith'", "use x.corr(y)"),
         (
+            r"'(?:OLS|Regression)Results\w*' object has no attribute '(?:intercept|slope|coef|coefficients)_?'",
+            "they are in .params: the intercept is params['const'], a slope params[column]",
+        ),
+        (r"'(?:OLS|Regression)Results\w*' object has no attribute 'p_?values?'", "use .pvalues"),
+        (r"'LinearRegression' object has no attribute '(?:slope|coef|intercept)'", "use .coef_ and .intercept_"),
+        (
+            r"DataFrame\.sort_values\(\) missing 1 required positional argument: 'by'",
+            "name the column to sort by; of a table of pairs: .stack().sort_values()",
+        ),
+        (
             r"'(?:numpy\.)?(?:float|int)\w*' object has no attribute",
             "this is a single number already: aggregate by group first, df.groupby(key)[column].mean()",
         ),

@@ -21,7 +21,7 @@ from jupyter_codeagent.prompts.source import parse, parse_or_error
 NO_CODE = "no code in the reply"
 MAX_SPAN_LINES = 400
 
-Form = Literal["fence", "tag", "json", "text", "part", ""]
+Form = Literal["fence", "tag", "json", "comments", "text", "part", ""]
 """Where in the reply the code was; empty if there is none."""
 
 _THINK = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
@@ -40,7 +40,9 @@ _INVENTED = re.compile(
 )
 _CODE_LINE = re.compile(r"[A-Za-z_][\w.]*(?:\[.*\])?(?:\(|\s*[-+*/|&]?=\s*\S)")
 """How a statement begins that does not parse because its end is missing or on another line."""
-_PREFILLED = re.compile(r"\A(?:# [\w, ]+ (?:is|are) already (?:loaded|defined)\n){0,2}(?:# corrected: .*\n)?")
+_PREFILLED = re.compile(
+    r"\A(?:# [\w, ]+ (?:is|are) already (?:loaded|defined)\n){1,2}|^# corrected: .*\n", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +70,7 @@ def extract_code(reply: str) -> Extraction:
         ("fence", _from_fences(parts)),
         ("tag", _from_tags(text)),
         ("json", _from_json(text)),
+        ("comments", _from_comments(parts)),
     )
     for form, codes in found:
         if code := _joined(codes):
@@ -140,6 +143,16 @@ def _from_json(text: str) -> list[str]:
             continue
         if code := clean(_code_member(value)):
             return [code]
+    return []
+
+
+def _from_comments(parts: Iterable[Block | Prose]) -> list[str]:
+    """A program that stands in comments, and nothing beside it: it goes on from our own line, which is one."""
+    for part in parts:
+        if isinstance(part, Block) and part.python:
+            lines = [line for line in _without_comment(part.text).split("\n") if line.strip()]
+            if lines and all(line.startswith("# ") for line in lines) and all(_is_code(line[2:]) for line in lines):
+                return [clean("\n".join(line[2:] for line in lines))]
     return []
 
 

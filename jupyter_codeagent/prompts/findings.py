@@ -10,9 +10,9 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html.parser import HTMLParser
 
 from jupyter_codeagent.outputs.interactive import INTERACTIVE_MIME
+from jupyter_codeagent.prompts.html_tables import table_cells
 from jupyter_codeagent.values import ExecutionResult, Output
 
 MAX_CHARS = 40_000
@@ -271,38 +271,3 @@ def _words(text: str, *, numbers: bool = False) -> tuple[str, ...]:
     """In small letters, without what says nothing; `numbers` are words in a key: ``1st class``, ``2019``."""
     found = (word.casefold() for word in _WORD.findall(text if numbers else _NUMBER.sub(" ", text)))
     return tuple(_SAME_WORD.get(word, word) for word in found if not _FILLER.fullmatch(word))
-
-
-def table_cells(html: str) -> list[list[str]]:
-    """Of the body of each table in it, row by row."""
-    reader = _TableReader()
-    reader.feed(html)
-    reader.close()
-    return [row for row in reader.rows if row]
-
-
-class _TableReader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[list[str]] = []
-        self._in_head = self._in_cell = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in ("thead", "tbody"):
-            self._in_head = tag == "thead"
-        elif tag == "tr":
-            self.rows.append([])
-        elif tag in ("td", "th") and self.rows:
-            self._in_cell = not self._in_head
-            if self._in_cell:
-                self.rows[-1].append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "thead":
-            self._in_head = False
-        elif tag in ("td", "th"):
-            self._in_cell = False
-
-    def handle_data(self, data: str) -> None:
-        if self._in_cell:
-            self.rows[-1][-1] += data.strip()

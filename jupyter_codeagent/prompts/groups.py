@@ -1,39 +1,144 @@
-"""A figure was asked for each of something, and the program knows nothing of it: it has computed one for all."""
+"""A figure was asked for each of something, and the program has computed one for all."""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+from jupyter_codeagent.prompts.parts import parts_of
+from jupyter_codeagent.prompts.source import parse
 from jupyter_codeagent.values import NamespaceEntry
 from jupyter_codeagent.variables.mentions import stemmed
 
 _EACH = re.compile(r"\b(?:each|every|per|grouped by)\s+(?P<word>[A-Za-z_]\w*)", re.IGNORECASE)
 _MEASURE = re.compile(
     r"\b(?:miles|kilomet\w+|km|met(?:er|re)s|feet|gallons?|lit(?:er|re)s|dollars?|euros?|pounds|degrees|times|"
-    r"percent|rate|once|speed \w+)\s*$",
+    r"percent|once|speed \w+)\s*$",
     re.IGNORECASE,
 )
 """``miles per hour`` is a unit, not a group."""
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
+_TELLS = re.compile(
+    r"\s*(?:the |each |every )?(?!(?:what|which|who|how|it|that|this|there|here)\b)[\w.]+(?: \w+){0,2}? "
+    r"(?:is|are|was|were|has|have|holds?|contains?|counts?|gives?)\b",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"\?|\b(?:show|give|tell|print|plot|draw|find|list|want|need|compute|calculate|count how)\b", re.I
+)
+_RATE = re.compile(r"\brate$")
+_OVER_TIME = re.compile(
+    r"\b(?:growth|interest|inflation|decay|birth|death|mortality|infection|burn|run|flow) rate\b", re.IGNORECASE
+)
+"""A rate of its own unit: one number per year, over many years."""
 _WORD = re.compile(r"\w+")
 _TEXT = re.compile(r"(['\"])(\w+)\1")
+_PERIODS = frozenset({"year", "quarter", "month", "week", "weekday", "hour"})
+_OF_DATES = {"year": ".year", "hour": ".hour", "weekday": ".day_name()"}
+"""Of the others it is not certain whether those of different years belong together."""
+_BY_TIME = re.compile(r"\b(?:resample|Grouper|to_period|strftime|isocalendar|dayofweek|day_name|date_range)\b")
+_ONE_OF_MANY = re.compile(
+    r"\b(?:which|who|when|where|(?<!at )most|(?<!at )least|\w+est|best|worst|max(?:im\w+)?|min(?:im\w+)?|top|"
+    r"overall|average number|how many|differ\w*|test\w*|correlat\w*|share|spread|range)\b",
+    re.IGNORECASE,
+)
+_FIGURE = re.compile(r"\d+(?:\.\d+)?")
+_OF_EACH = re.compile(r"\b(?:of|for|in|by|within|at) (?:each|every)\b", re.IGNORECASE)
+_PART = re.compile(r"^# (\d{1,2})\. ", re.MULTILINE)
+_NUMBER = re.compile(r"(?:int|float|uint)\d*$")
 
 
 def forgotten_group(prompt: str, code: str, namespace: Sequence[NamespaceEntry]) -> str:
     """What to say of ``mean yield per site`` where the code does not name the column ``site``; empty else."""
-    labels = {stemmed(label): label for entry in namespace for label in entry.columns}
-    if _spelled_out(prompt, code, frozenset(labels.values())):
+    if _spelled_out(prompt, code, frozenset(label for entry in namespace for label in entry.columns)):
         return ""
-    for match in _EACH.finditer(prompt):
-        label = labels.get(stemmed(match["word"]))
-        is_unit = match[0].lower().startswith("per") and _MEASURE.search(prompt[: match.start()])
-        if label is not None and not is_unit and label not in code:
-            word = match["word"]
+    for word, label, is_rate in _asked_for_each(prompt, namespace):
+        if is_rate:
+            continue
+        if label and label not in code:
             return f"The task asks for each {word}, and the code does not use the column {label!r}: group by it."
+        if not label and (date := _date_to_take(word.lower(), code, namespace)):
+            return f"The task asks for each {word}, and the code does not take it of {date}: group by that."
     return ""
+
+
+def one_figure(prompt: str, text: str, code: str, namespace: Sequence[NamespaceEntry]) -> str:
+    """What to say where groups were asked for, and all that was shown is one number; empty else.
+
+    Not where one number can be the answer: *which month*, *the highest mean per month*.
+    """
+    if _ONE_OF_MANY.search(prompt) or len(_FIGURE.findall(text)) != 1:
+        return ""
+    for word, label, is_rate in _asked_for_each(prompt, namespace):
+        is_grouped = label and label in code and "groupby" in code
+        if is_grouped or (is_rate and word.lower() in _PERIODS and not _OVER_TIME.search(prompt)):
+            return f"The task asks for each {word}, and one number was shown for all: show the groups."
+    return ""
+
+
+def _asked_for_each(prompt: str, namespace: Sequence[NamespaceEntry]) -> Iterator[tuple[str, str, bool]]:
+    """(word, the column of this name or nothing, whether it may be a unit: *growth rate per year*)."""
+    labels = {stemmed(label): label for entry in namespace for label in entry.columns}
+    for sentence, match in _each_asked(prompt):
+        before = sentence[: match.start()].rstrip().lower()
+        is_per = match[0].lower().startswith("per")
+        if not (is_per and _MEASURE.search(before)):
+            yield match["word"], labels.get(stemmed(match["word"]), ""), is_per and _RATE.search(before) is not None
+
+
+def _each_asked(prompt: str) -> Iterator[tuple[str, re.Match[str]]]:
+    """Not of ``pop is the population for each quarter.``, which tells what there is and asks for nothing."""
+    for sentence in _SENTENCE_END.split(prompt):
+        if _TELLS.match(sentence) is None or _ASKS.search(sentence):
+            yield from ((sentence, match) for match in _EACH.finditer(sentence))
+
+
+def _date_to_take(period: str, code: str, namespace: Sequence[NamespaceEntry]) -> str:
+    """``weather['date'].dt.year`` where the code uses this table with its one date, and takes no year of it."""
+    if period not in _PERIODS or re.search(rf"\b{period}|_{period}", code) or _BY_TIME.search(code):
+        return ""
+    dates = [
+        f"{entry.name}[{column!r}].dt{_OF_DATES.get(period, '')}"
+        for entry in namespace
+        if re.search(rf"\b{re.escape(entry.name)}\b", code)
+        for column, kind in zip(entry.columns, entry.dtypes, strict=False)
+        if kind.startswith("datetime")
+    ]
+    return dates[0] if len(dates) == 1 else ""
 
 
 def _spelled_out(prompt: str, code: str, labels: Collection[str]) -> bool:
     """Whether the program has the groups one by one, as the prompt does: ``each airport (EWR, JFK, LGA)``."""
     words = set(_WORD.findall(prompt))
     return len({text for _, text in _TEXT.findall(code) if text in words and text not in labels}) > 1
+
+
+def one_for_all(prompt: str, code: str, namespace: Sequence[NamespaceEntry]) -> str:
+    """What to say where a part of the question asks for each of something, and its code made one number for all.
+
+    ``# 2. how many of each were weighed`` and ``n = df["mass"].notna().sum()``: of a question in parts, whose code
+    says which is which. Several numbers may be spelled out, and of what a loop makes nothing is known.
+    """
+    parts = parts_of(prompt)
+    numbers = {entry.name for entry in namespace if _NUMBER.match(entry.type_name)}
+    for at, statements in _by_part(code):
+        if not all(isinstance(statement, ast.Assign | ast.Expr) for statement in statements):
+            continue
+        targets = [target for one in statements if isinstance(one, ast.Assign) for target in one.targets]
+        names = [target.id for target in targets if isinstance(target, ast.Name)]
+        asks_for_each = at <= len(parts) and _OF_EACH.search(parts[at - 1])
+        if asks_for_each and len(names) == 1 and names[0] in numbers:
+            return f"Part {at} asks for each, and {names[0]} is one number for all: group by what it asks for."
+    return ""
+
+
+def _by_part(code: str) -> Iterator[tuple[int, list[ast.stmt]]]:
+    """(number, statements) of each part that has its comment."""
+    tree = parse(code)
+    if tree is None:
+        return
+    begins = [(int(match[1]), code.count("\n", 0, match.start()) + 1) for match in _PART.finditer(code)]
+    for at, (part, line) in enumerate(begins):
+        end = begins[at + 1][1] if at + 1 < len(begins) else len(code)
+        yield part, [statement for statement in tree.body if line < statement.lineno < end]

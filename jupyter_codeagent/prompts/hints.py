@@ -15,11 +15,13 @@ from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
 SIMILARITY = 0.6
 _MAX_LISTED = 12
+_TEXT_DTYPES = frozenset({"str", "object", "string", "category"})
 _LABEL = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _NO_ATTRIBUTE = re.compile(r"'(?:DataFrame|Series|DataFrameGroupBy)' object has no attribute '([^']+)'")
 _NO_NAME = re.compile(r"name '([^']+)' is not defined")
 _NO_MODULE = re.compile(r"No module named '([^']+)'")
 _BAD_FREQUENCY = re.compile(r"Invalid frequency: (\w+)")
+_NO_FLOAT = re.compile(r"could not convert string to float: '([^'\d]*\d[^']*)'")
 _MERGE = re.compile(r"trying to merge on (\S+) and (\S+) columns for key '([^']+)'")
 
 
@@ -28,7 +30,10 @@ def hint_for(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
     message = f"{error.ename}: {error.evalue}"
     if error.ename == "AttributeError" and (text := drift_hint(message)):
         return text  # before the columns: `append` is no misspelt column
-    for hint in (_column_hint, _name_hint, _module_hint, _file_hint, _frequency_hint, _merge_hint):
+    for hint in (
+        *(_column_hint, _name_hint, _module_hint, _file_hint),
+        *(_frequency_hint, _merge_hint, _explosion_hint, _text_hint),
+    ):
         if text := hint(error, namespace):
             return text
     return drift_hint(message) or _syntax_hint(error)
@@ -79,6 +84,12 @@ def same_column(label: str, namespace: Sequence[NamespaceEntry]) -> str:
 
 def frames(namespace: Iterable[NamespaceEntry]) -> list[NamespaceEntry]:
     return [entry for entry in namespace if entry.columns]
+
+
+def text_columns(entry: NamespaceEntry) -> list[str]:
+    """Labels of the columns that hold texts."""
+    columns = zip(entry.columns, entry.dtypes, strict=False)
+    return [column for column, dtype in columns if dtype in _TEXT_DTYPES]
 
 
 def _column_hint(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
@@ -173,6 +184,25 @@ def _merge_hint(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> s
         return ""
     left, right, key = match.groups()
     return f"{key!r} is {left} on one side and {right} on the other: convert one with .astype(...)"
+
+
+def _explosion_hint(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
+    """A join by columns that tell rows apart in neither table ends in memory."""
+    if not error.ename.endswith("MemoryError") or re.search(r"\b(?:merge|join)\(", error.source) is None:
+        return ""
+    tables = [entry for entry in frames(namespace) if re.search(rf"\b{re.escape(entry.name)}\b", error.source)]
+    shared = [column for column in tables[0].columns if column in tables[1].columns] if len(tables) == 2 else []
+    hint = "the join multiplies rows: join on all columns that tell rows apart"
+    return f"{hint}; both have {', '.join(map(repr, shared[:_MAX_LISTED]))}" if shared else hint
+
+
+def _text_hint(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
+    """``42 years``: what takes the number out; without it, conversions that are told to coerce leave nothing."""
+    match = _NO_FLOAT.search(error.evalue)
+    if match is None:
+        return ""
+    without = ".str.replace(',', '')" if "," in match[1] else ""
+    return f"take the numbers out of the text: pd.to_numeric(x{without}.str.extract(r'(-?\\d+\\.?\\d*)')[0])"
 
 
 def _syntax_hint(error: ExecutionError) -> str:

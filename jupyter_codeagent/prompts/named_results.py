@@ -11,14 +11,15 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from jupyter_codeagent.prompts.rewrite import Prepared, add_imports
-from jupyter_codeagent.prompts.source import bound_names, parse, span
+from jupyter_codeagent.prompts.hints import text_columns
+from jupyter_codeagent.prompts.rewrite import Prepared, add_imports, edited
+from jupyter_codeagent.prompts.source import Edit, bound_names, parse, span
 from jupyter_codeagent.values import NamespaceEntry
 from jupyter_codeagent.variables.mentions import names_label
 
 NOTE = "results are shown with their names"
 _NUMBERS = frozenset({"int", "float", "bool", "int32", "int64", "float32", "float64"})
-_TEXTS = frozenset({"str", "object", "string", "category"})
+_SINGLE = frozenset({"Timestamp", "Timedelta", "date", "datetime"})
 _DECIMALS = re.compile(r"\b(?P<count>[0-9]|one|two|three|four|five|six) (?:decimals?|digits)\b", re.IGNORECASE)
 _COUNTS = ("zero", "one", "two", "three", "four", "five", "six")
 _ELEMENTWISE = frozenset({"abs", "round", "astype", "fillna"})
@@ -27,16 +28,21 @@ _ELEMENTWISE = frozenset({"abs", "round", "astype", "fillna"})
 def name_results(
     code: str, prompt: str, namespace: Sequence[NamespaceEntry], defined: Collection[str]
 ) -> Prepared | None:
-    """The code with a named end instead of ``display(a, b, …)`` or ``a``; None where it ends in another way, or
-    where the results are tables, which name their columns themselves. `namespace` is that after the run.
+    """The code with a named end instead of ``display(a, b, …)`` or ``a``, or with names in front of the values
+    that it prints one by one; None where it shows things in another way, or where the results are tables, which
+    name their columns themselves. `namespace` is that after the run.
 
     Texts that the prompt does not speak of are not shown: the model is told what is shown.
     """
     tree = parse(code)
-    names = _shown(tree) if tree is not None else []
-    if tree is None or not names:
+    if tree is None:
         return None
     entries = {entry.name: entry for entry in namespace}
+    if printed := _named_prints(tree, code, entries):
+        return edited(code, printed, NOTE)
+    names = _shown(tree)
+    if not names:
+        return None
     numbers = [name for name in names if name in entries and entries[name].type_name in _NUMBERS]
     table = _table(tree, prompt, names, entries)
     if not table and (not numbers or len(names) == 1):
@@ -51,6 +57,36 @@ def name_results(
         columns = "".join(f"    {label!r}: {column},\n" for label, column in table.items())
         end.append(f"pd.DataFrame({{\n{columns}}})" + ("" if decimals is None else f".round({decimals})"))
     return Prepared(code=add_imports(code[:start] + "\n".join(end), defined), notes=(NOTE,))
+
+
+def _named_prints(tree: ast.Module, code: str, entries: Mapping[str, NamespaceEntry]) -> list[Edit]:
+    """``print(a)`` and ``print(b)`` of single values, one below the other: nothing says which is which. What the
+    last expression shows belongs to them."""
+    edits = []
+    for statement in tree.body:
+        match statement:
+            case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[ast.Constant() | ast.JoinedStr(), *_])):
+                return []  # the program names what it prints
+            case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[shown], keywords=[])):
+                start, end = span(code, shown)
+                edits += [
+                    (name, Edit(start=start, end=start, text=f'"{name}:", ')) for name in _single(shown, entries)
+                ]
+            case ast.Expr(value=shown) if statement is tree.body[-1]:
+                start, end = span(code, shown)
+                edits += [
+                    (name, Edit(start=start, end=end, text=f'print("{name}:", {code[start:end]})'))
+                    for name in _single(shown, entries)
+                ]
+    return [edit for _, edit in edits] if len({name for name, _ in edits}) > 1 else []
+
+
+def _single(shown: ast.expr, entries: Mapping[str, NamespaceEntry]) -> list[str]:
+    """The name of the single value that is shown, rounded or not."""
+    match shown:
+        case ast.Name(id=name) | ast.Call(func=ast.Name(id="round"), args=[ast.Name(id=name), *_]):
+            return [name] if name in entries and entries[name].type_name in _NUMBERS | _SINGLE else []
+    return []
 
 
 def _decimals(prompt: str) -> int | None:
@@ -88,8 +124,7 @@ def _table(
     first = entries[series[0]].shape
     found = [name for name in series if entries[name].shape == first]
     if (frame := origin.get(series[0])) in frames and entries[frame].shape[:1] == first:
-        columns = zip(entries[frame].columns, entries[frame].dtypes, strict=False)
-        texts = [column for column, dtype in columns if dtype in _TEXTS and names_label(prompt, column)]
+        texts = [column for column in text_columns(entries[frame]) if names_label(prompt, column)]
         if texts:
             beside = {text: f"{frame}[{text!r}]" for text in texts if text not in found}
             return beside | {name: name for name in found if origin.get(name) == frame}

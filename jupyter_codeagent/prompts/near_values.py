@@ -144,7 +144,8 @@ def nothing_matches(otherwise: Sequence[WrittenOtherwise]) -> str:
 
 
 def _comparisons(statement: ast.stmt) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
-    """((frame, label), texts) of ``frame["column"] == "text"`` and ``frame["column"].isin(["text"])``."""
+    """((frame, label), texts) of ``frame["column"] == "text"``, ``frame["column"].isin(["text"])`` and
+    ``frame["column"].value_counts()["text"]``."""
     for node in ast.walk(statement):
         match node:
             case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=str(text))]):
@@ -156,6 +157,12 @@ def _comparisons(statement: ast.stmt) -> Iterator[tuple[tuple[str, str], tuple[s
                 )
                 if texts and (column := _column(owner)):
                     yield column, texts
+            case ast.Subscript(
+                value=ast.Call(func=ast.Attribute(value=owner, attr="value_counts")),
+                slice=ast.Constant(value=str(text)),
+            ):
+                if column := _column(owner):
+                    yield column, (text,)
 
 
 def _column(node: ast.expr) -> tuple[str, str] | None:

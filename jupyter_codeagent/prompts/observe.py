@@ -14,6 +14,8 @@ from jupyter_codeagent.prompts.hints import hint_for
 from jupyter_codeagent.values import ExecutionError, ExecutionResult, Output
 
 MAX_CHARS = 2000
+MAX_SEEN_CHARS = 600
+"""Of what a program showed that is to be corrected: its error says more, and the server has none of it cached."""
 HEAD_SHARE = 0.6
 SEARCHED_CHARS = 4 * MAX_CHARS
 """Of the outputs, where what is personal in them is looked for."""
@@ -23,6 +25,7 @@ MAX_CALLS = 5
 FIGURE = "[figure shown to the user]"
 NO_OUTPUT = "(no output)"
 _WHOLE = "Reply with the whole corrected program."
+_WRONG = "The result looks wrong."
 
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _WARNING = re.compile(r"(?:^|\s)(\w*Warning): ?(.*)")
@@ -45,11 +48,16 @@ def unmasked(text: str) -> str:
     return text
 
 
-def observe(result: ExecutionResult, code: str, *, max_chars: int = MAX_CHARS, mask: Mask = unmasked) -> str:
-    """Outputs, then the error or the reason why it ended; `code` is what ran, for the line of the error."""
+def observe(
+    result: ExecutionResult, code: str, *, max_chars: int = MAX_CHARS, mask: Mask = unmasked, hinted: bool = False
+) -> str:
+    """Outputs, then the error or the reason why it ended; `code` is what ran, for the line of the error.
+
+    `hinted`: the hint on the error stands elsewhere.
+    """
     # Cut twice: what the first cut leaves of a number at its edges is not told.
     told = cut(mask(cut(output_text(result), max(max_chars, SEARCHED_CHARS))), max_chars)
-    if end := mask(_end_text(result, code)):
+    if end := mask(_end_text(result, code, hinted=hinted)):
         return f"{told}\n{end}" if told else end
     return told or NO_OUTPUT
 
@@ -75,13 +83,18 @@ def cut(text: str, max_chars: int) -> str:
 
 def error_text(error: ExecutionError, code: str) -> str:
     """One line for the error, one for the source line: ``KeyError at line 4: 'Revenu'``."""
-    message = _clean(error.evalue).strip().split("\n")[0][:MAX_MESSAGE]
     place = f" at line {error.line}" if error.line is not None else ""
     lines = code.split("\n")
     source = error.source or (lines[error.line - 1] if error.line and error.line <= len(lines) else "")
-    source = _clean(source).strip().split("\n")[0][:160]
+    source = harmless(source).strip().split("\n")[0][:160]
     shown = f"\n    {source}" if source else ""
-    return f"{_clean(error.ename).split(chr(10))[0][:MAX_NAME]}{place}: {message}{shown}"
+    return f"{headline(error, place)}{shown}"
+
+
+def headline(error: ExecutionError, place: str = "") -> str:
+    """``KeyError: 'Revenu'``, with its place behind its name."""
+    message = harmless(error.evalue).strip().split("\n")[0][:MAX_MESSAGE]
+    return f"{harmless(error.ename).split(chr(10))[0][:MAX_NAME]}{place}: {message}"
 
 
 def calls_line(result: ExecutionResult) -> str:
@@ -109,15 +122,21 @@ def in_lines_of(told: str, result: ExecutionResult, ran: str) -> ExecutionResult
     return replace(result, error=replace(error, line=at[0] if len(at) == 1 else None, source=source))
 
 
-def repair_message(result: ExecutionResult, code: str, *, mask: Mask = unmasked) -> str:
-    """The user message after code that failed."""
-    return f"{observe(result, code, mask=mask)}\n{mask(calls_line(result))}\n{_WHOLE}"
+def repair_message(result: ExecutionResult, code: str, *, mask: Mask = unmasked, hinted: bool = False) -> str:
+    """The user message after code that failed. `hinted`: the reply is begun with the hint on the error."""
+    seen = observe(result, code, max_chars=MAX_SEEN_CHARS, mask=mask, hinted=hinted)
+    return f"{seen}\n{mask(calls_line(result))}\n{_WHOLE}"
 
 
-def check_message(result: ExecutionResult, code: str, concern: str, *, mask: Mask = unmasked) -> str:
-    """The user message after code that ran but whose result looks wrong; `concern` is a line of `checks`."""
-    seen = observe(result, code, max_chars=600, mask=mask)
-    return f"{seen}\n\n{mask(concern)}\n{_WHOLE}"
+def check_message(
+    result: ExecutionResult, code: str, concern: str, *, mask: Mask = unmasked, hinted: bool = False
+) -> str:
+    """The user message after code that ran but whose result looks wrong; `concern` is a line of `checks`.
+
+    `hinted`: the reply is begun with it.
+    """
+    seen = observe(result, code, max_chars=MAX_SEEN_CHARS, mask=mask)
+    return f"{seen}\n\n{_WRONG if hinted else mask(concern)}\n{_WHOLE}"
 
 
 def without_values(result: ExecutionResult, known: str) -> ExecutionResult:
@@ -180,9 +199,9 @@ def rejected_message(reason: str) -> str:
     return f"The user rejected this code: {reason.strip()[:MAX_MESSAGE]}\n{_WHOLE}"
 
 
-def _end_text(result: ExecutionResult, code: str) -> str:
+def _end_text(result: ExecutionResult, code: str, *, hinted: bool) -> str:
     if result.error is not None:
-        hint = hint_for(result.error, result.namespace)
+        hint = "" if hinted else hint_for(result.error, result.namespace)
         return error_text(result.error, code) + (f"\nHint: {hint}" if hint else "")
     if result.status == "timeout":
         return f"Stopped: {result.reason or 'time limit reached'}. Do it with less work: no Python loops over rows."
@@ -195,17 +214,17 @@ def _end_text(result: ExecutionResult, code: str) -> str:
 
 def _texts(output: Output) -> Iterator[str]:
     if output["output_type"] == "stream":
-        yield _warnings(output["text"]) if output["name"] == "stderr" else _clean(output["text"])
+        yield _warnings(output["text"]) if output["name"] == "stderr" else harmless(output["text"])
     elif output["output_type"] in ("display_data", "execute_result"):
         data = output["data"]
         if any(kind.startswith("image/") for kind in data):
             yield FIGURE
         elif "text/plain" in data:
             plain = data["text/plain"]
-            yield _clean(plain if isinstance(plain, str) else "".join(plain))
+            yield harmless(plain if isinstance(plain, str) else "".join(plain))
 
 
-def _clean(text: str) -> str:
+def harmless(text: str) -> str:
     """Without colours, overwritten progress lines, fences and the control words of chat templates."""
     lines = (line.rstrip("\r").rsplit("\r", 1)[-1] for line in _ANSI.sub("", text).split("\n"))
     # Where one is taken out, what stands around it may be one again; a blank keeps it from that.
@@ -214,5 +233,5 @@ def _clean(text: str) -> str:
 
 def _warnings(text: str) -> str:
     """Each warning once, one line each; what else came on stderr is no news for the model."""
-    found = (_WARNING.search(line) for line in _clean(text).split("\n"))
+    found = (_WARNING.search(line) for line in harmless(text).split("\n"))
     return "\n".join(dict.fromkeys(f"{match.group(1)}: {match.group(2)[:160]}" for match in found if match))

@@ -1,13 +1,18 @@
-"""Charts that are drawn beside the figure that was made for them: it stays empty, each line gets one of its own."""
+"""Charts beside the figure that was made for them, which stays empty; lines that were to be fitted and are not."""
 
 from __future__ import annotations
 
 import ast
+import re
 
 from jupyter_codeagent.prompts.source import Edit, add_argument, called_name
 
 _KINDS = frozenset({"line", "bar", "barh", "hist", "box", "kde", "density", "area", "pie", "scatter", "hexbin"})
 _OTHER_AXES = frozenset({"ax", "subplots"})
+_FITTED_LINE = re.compile(r"\b(?:least[- ]squares|regression|best[- ]fit|fitted) ?line|\bline of best fit", re.I)
+_FITS = re.compile(
+    r"polyfit|linregress|LinearRegression|\bOLS\b|\bols\b|lstsq|regplot|lmplot|trendline|theilslopes|slope|coef"
+)
 _PLOTS = frozenset({"plot", "hist", "boxplot", "bar", "barh", "scatter", "line", "pie", "legend", "tight_layout"})
 
 
@@ -15,6 +20,13 @@ def draws(call: ast.Call) -> bool:
     """``df.plot(...)``, ``s.plot.bar(...)``, ``plt.title(...)``; not ``plt.show()``, whose value is None."""
     owner, name = called_name(call)
     return name != "show" and (owner in ("plt", "sns", "ax") or name in _PLOTS)
+
+
+def unfitted_line(prompt: str, code: str) -> str:
+    """What to do where a fitted line was asked for and nothing is fitted: sorted points are no line; else empty."""
+    if _FITTED_LINE.search(prompt) is None or _FITS.search(code) is not None:
+        return ""
+    return "The line was not fitted: slope, intercept = np.polyfit(x, y, 1), then draw slope * x + intercept."
 
 
 def draw_on_the_figure(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:

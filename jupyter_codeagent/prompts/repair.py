@@ -11,8 +11,15 @@ import re
 from collections.abc import Iterator, Sequence
 
 from jupyter_codeagent.prompts.calling import rename_argument
-from jupyter_codeagent.prompts.columns_meant import group_the_table, quote_column, use_what_is_loaded
+from jupyter_codeagent.prompts.columns_meant import (
+    group_the_table,
+    group_what_it_is_of,
+    quote_column,
+    use_the_joined_table,
+    use_what_is_loaded,
+)
 from jupyter_codeagent.prompts.conversions import convert_dates, convert_numbers
+from jupyter_codeagent.prompts.date_columns import derive_from_dates, parts_as_dates
 from jupyter_codeagent.prompts.drift import FREQUENCIES
 from jupyter_codeagent.prompts.hints import missing_labels, missing_name, same_column
 from jupyter_codeagent.prompts.imports import ALIASES
@@ -25,6 +32,7 @@ from jupyter_codeagent.prompts.source import (
     before_on_its_line,
     bound_names,
     called_name,
+    is_on,
     parse,
     single_values,
     span,
@@ -41,6 +49,9 @@ _FORMAT = re.compile(
 )
 _PLACEHOLDER = re.compile(r"\{([^{}:!]+):,?\.(\d)f\}")
 _TAKE_FREQUENCY = frozenset({"resample", "Grouper", "date_range", "asfreq", "floor", "ceil", "round"})
+_BY_LABEL = frozenset(
+    {"sort_values", "nlargest", "nsmallest", "groupby", "set_index", "pivot_table", "drop_duplicates"}
+)
 _REDUCTIONS = frozenset({"mean", "median", "std", "var", "corr", "quantile", "skew"})
 
 
@@ -50,7 +61,8 @@ def repair(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry]
     if tree is None:
         return None
     for fix in FIXES:
-        if (fixed := fix(code, tree, error, namespace)) is not None and fixed.code != code:
+        fixed = fix(code, tree, error, namespace)
+        if fixed is not None and fixed.code != code and parse(fixed.code) is not None:
             return fixed
     return None
 
@@ -122,22 +134,44 @@ def _variable(
     code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
 ) -> Prepared | None:
     """``df["score"]`` where no frame has such a column and the code has made a Series of this name."""
-    labels = missing_labels(error)
-    series = {entry.name for entry in namespace if entry.type_name == "Series"}
-    if error.ename != "KeyError" or len(labels) != 1 or labels[0] not in series & bound_names(tree):
-        return None
-    if any(labels[0] in entry.columns for entry in namespace):
-        return None
+    series = _series_for(tree, error, namespace)
     edits = []
     for node in ast.walk(tree):
         match node:
-            case ast.Subscript(value=ast.Name(), slice=ast.Constant(value=label), ctx=ast.Load()) if (
-                label == labels[0]
+            case ast.Subscript(value=ast.Name(), slice=ast.Constant(value=str(label)), ctx=ast.Load()) if (
+                label == series
             ):
                 start, end = span(code, node)
-                edits.append(Edit(start=start, end=end, text=labels[0]))
-    note = f"{labels[0]} is a variable, not a column"
-    return edited(code, edits, note)
+                edits.append(Edit(start=start, end=end, text=series))
+    return edited(code, edits, f"{series} is a variable, not a column")
+
+
+def _series_for(tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
+    """The Series that the code has made and that is called as the column which no frame has; empty else."""
+    labels = missing_labels(error)
+    made = {entry.name for entry in namespace if entry.type_name == "Series"} & bound_names(tree)
+    if error.ename != "KeyError" or len(labels) != 1 or labels[0] not in made:
+        return ""
+    return "" if any(labels[0] in entry.columns for entry in namespace) else labels[0]
+
+
+def _as_column(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``rates.sort_values("change")`` where ``change`` is a Series with the rows of ``rates``, and no column."""
+    label = _series_for(tree, error, namespace)
+    rows = {entry.name: entry.shape[:1] for entry in namespace}
+    edits = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=frame) as owner, attr=method)) if (
+                method in _BY_LABEL and is_on(node, error.line) and label and rows.get(frame) == rows[label]
+            ):
+                told = [*node.args, *(word.value for word in node.keywords)]
+                texts = {one.value for part in told for one in ast.walk(part) if isinstance(one, ast.Constant)}
+                _, end = span(code, owner)
+                edits += [Edit(start=end, end=end, text=f".assign({label}={label})")] if label in texts else []
+    return edited(code, edits, f"{label} is taken as a column of the table whose rows it has")
 
 
 def _relabel(code: str, node: ast.AST, right: dict[str, str]) -> Iterator[Edit]:
@@ -190,7 +224,7 @@ def _numeric_only(
         node
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _REDUCTIONS
-        and not node.args and not node.keywords and _is_at(node, error)
+        and not node.args and not node.keywords and is_on(node, error.line)
     ]  # fmt: skip
     edits = [add_argument(code, call, "numeric_only=True") for call in calls]
     return edited(code, edits, "numeric_only=True added")
@@ -199,7 +233,16 @@ def _numeric_only(
 def _histogram(
     code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
 ) -> Prepared | None:
-    """``x.hist(title=...)`` hands the title to each bar; ``x.plot.hist`` takes it."""
+    """``df["x"].hist(title=...)`` hands the title to each bar, ``df.hist(x="x")`` the label to all of them;
+    ``df["x"].plot.hist`` is what is meant."""
+    if "hist() got multiple values for argument 'x'" in error.evalue:
+        edits = [
+            edit
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and called_name(node)[1] == "hist" and is_on(node, error.line)
+            for edit in _histogram_of(code, node)
+        ]
+        return edited(code, edits, "hist(x=…) is now plot.hist of this column")
     if not re.search(r"unexpected keyword argument '(?:title|xlabel|ylabel)'", error.evalue):
         return None
     edits = [
@@ -211,6 +254,27 @@ def _histogram(
         for end in [span(code, node.func)[1]]
     ]  # fmt: skip
     return edited(code, edits, "hist is now plot.hist")
+
+
+_OF_HISTOGRAMS = frozenset((
+    "x", "bins", "range", "title", "label", "figsize", "color", "alpha", "edgecolor", "grid", "ax",
+    "xlabel", "ylabel",
+))  # fmt: skip
+
+
+def _histogram_of(code: str, call: ast.Call) -> Iterator[Edit]:
+    words = {word.arg: text_of(code, word.value) for word in call.keywords if word.arg is not None}
+    if (
+        not call.args
+        and len(words) == len(call.keywords)
+        and "x" in words
+        and words.keys() <= _OF_HISTOGRAMS
+        and isinstance(call.func, ast.Attribute)
+    ):
+        others = ", ".join(f"{name}={value}" for name, value in words.items() if name != "x")
+        start, end = span(code, call)
+        text = f"{text_of(code, call.func.value)}[{words['x']}].plot.hist({others})"
+        yield Edit(start=start, end=end, text=text)
 
 
 def _colours(
@@ -271,6 +335,26 @@ def _squared(
     return edited(code, edits, note)
 
 
+def _coerced(
+    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """``x.astype(float, errors="coerce")``: only `pd.to_numeric` has this."""
+    if "Expected value of kwarg 'errors' to be one of ['raise', 'ignore']" not in error.evalue:
+        return None
+    edits = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=column, attr="astype"),
+                args=[ast.Name(id="float")],
+                keywords=[ast.keyword(arg="errors", value=ast.Constant(value="coerce"))],
+            ):
+                start, end = span(code, node)
+                text = f'pd.to_numeric({text_of(code, column)}, errors="coerce")'
+                edits.append(Edit(start=start, end=end, text=text))
+    return edited(code, edits, "astype with coerce is pd.to_numeric", namespace=namespace)
+
+
 def _several_columns(
     code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
 ) -> Prepared | None:
@@ -324,7 +408,9 @@ def _extreme_of_number(
     edits = []
     for node in ast.walk(tree):
         match node:
-            case ast.Call(func=ast.Attribute(value=owner, attr="idxmax" | "idxmin" as name)) if _is_at(node, error):
+            case ast.Call(func=ast.Attribute(value=owner, attr="idxmax" | "idxmin" as name)) if is_on(
+                node, error.line
+            ):
                 number = values.get(owner.id) if isinstance(owner, ast.Name) else owner
                 match number:
                     case ast.Call(func=ast.Attribute(value=whole, attr=reduced), args=[]) if name.endswith(reduced):
@@ -334,10 +420,6 @@ def _extreme_of_number(
                         if "groupby" not in text:
                             edits.append(Edit(start=start, end=end, text=text if is_one else f"({text})"))
     return edited(code, edits, "the place of the extreme value is looked for in all values, not in the extreme one")
-
-
-def _is_at(node: ast.expr, error: ExecutionError) -> bool:
-    return error.line is not None and node.lineno <= error.line <= (node.end_lineno or node.lineno)
 
 
 def _label_as_position(
@@ -352,7 +434,7 @@ def _label_as_position(
             case ast.Subscript(
                 value=ast.Attribute(attr="columns" | "index"),
                 slice=ast.Call(func=ast.Attribute(attr="idxmax" | "idxmin")) as label,
-            ) if _is_at(node, error):
+            ) if is_on(node, error.line):
                 start, end = span(code, node)
                 edits.append(Edit(start=start, end=end, text=text_of(code, label)))
     return edited(code, edits, "idxmax and idxmin give the label itself")
@@ -369,9 +451,10 @@ def _incomplete_rows(
 
 
 FIXES = (
-    _argument, _import, _no_package, quote_column, use_what_is_loaded, say_in_polars, group_the_table, _columns,
-    _variable, _frequency, convert_dates, convert_numbers, _numeric_only, _histogram, _colours, _formatted,
-    _squared, _several_columns, _in_order, _extreme_of_number, _label_as_position, _incomplete_rows,
+    _argument, _import, _no_package, quote_column, use_what_is_loaded, say_in_polars, group_the_table,
+    group_what_it_is_of, _columns, use_the_joined_table, derive_from_dates, parts_as_dates, _variable, _as_column,
+    _frequency, convert_dates, convert_numbers, _numeric_only, _histogram, _colours, _formatted, _squared,
+    _coerced, _several_columns, _in_order, _extreme_of_number, _label_as_position, _incomplete_rows,
 )  # fmt: skip
 """The first that offers something counts."""
 

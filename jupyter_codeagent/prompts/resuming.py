@@ -1,7 +1,8 @@
-"""Where a program is to go on that lacks a step: up to there the next reply is begun with it.
+"""Where a program that failed is to go on: up to there the next reply is begun with it.
 
 Told that ``verdict`` is not defined, or that the answer has to be *strong* or *weak* and not a figure, a small
-model writes the same program again; with its program begun up to there it computes what was missing.
+model writes the same program again; with its program begun up to there it computes what was missing. After any
+other error it goes on with the statement that failed, and need not write again what was right.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from jupyter_codeagent.prompts.source import (
     parse,
     span,
     statement_at,
+    text_of,
     used_names,
 )
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
@@ -46,6 +48,33 @@ def resumed(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry
     return "\n".join([*code.split("\n")[: first_line - 1], f"{name} ="])
 
 
+def at_the_error(code: str, error: ExecutionError) -> tuple[str, str] | None:
+    """The lines in front of the statement that failed, and how that begins; None where nothing is computed in them.
+
+    Its beginning (``total =``, ``plt.bar(``) because a model that is not held to it leaves the statement out.
+    """
+    tree = parse(code)
+    statement = statement_at(tree, error.line) if tree is not None else None
+    if tree is None or statement is None or before_on_its_line(code, statement).strip():
+        return None
+    done = tree.body[: tree.body.index(statement)]
+    if all(isinstance(one, ast.Import | ast.ImportFrom) for one in done):
+        return None
+    start, _ = span(code, statement)
+    match statement:
+        case ast.Assign(targets=[ast.Name() | ast.Subscript(slice=ast.Constant(value=str())) as target]):
+            begins = f"{text_of(code, target)} ="
+        case ast.Expr(value=ast.Call(func=ast.Name() | ast.Attribute(value=ast.Name()) as function)) if (
+            error.ename not in ("NameError", "AttributeError")  # the call itself may be what is wrong
+        ):
+            begins = f"{text_of(code, function)}("
+        case ast.For(target=target):
+            begins = f"for {text_of(code, target)} in"
+        case _:
+            return None
+    return code[:start], begins
+
+
 def choosing(code: str, words: Sequence[str]) -> str:
     """Before what is printed first, or the value at the end, with ``if`` and the words to choose from in a comment.
 
@@ -54,7 +83,7 @@ def choosing(code: str, words: Sequence[str]) -> str:
     tree = parse(code)
     if tree is None or not tree.body:
         return ""
-    shown = [statement for statement in tree.body if _shows(statement)] or [tree.body[-1]]
+    shown = [statement for statement in tree.body if _prints(statement)] or [tree.body[-1]]
     first = shown[0]
     if not isinstance(first, ast.Expr) or first is tree.body[0] or before_on_its_line(code, first).strip():
         return ""
@@ -64,7 +93,7 @@ def choosing(code: str, words: Sequence[str]) -> str:
     return "\n".join([*before, f"# {', '.join(map(repr, words))}", "if"])
 
 
-def _shows(statement: ast.stmt) -> bool:
+def _prints(statement: ast.stmt) -> bool:
     return any(
         isinstance(node, ast.Call) and called_name(node) in (("", "print"), ("", "display"))
         for node in ast.walk(statement)

@@ -20,10 +20,12 @@ from jupyter_codeagent.prompts.imports import ALIASES
 from jupyter_codeagent.prompts.learning import keep_target_out
 from jupyter_codeagent.prompts.placeholders import find_unfilled
 from jupyter_codeagent.prompts.plots import draw_on_the_figure, draws
+from jupyter_codeagent.prompts.shares import none_is_zero
 from jupyter_codeagent.prompts.source import (
     Edit,
     apply_edits,
     base_names,
+    before_on_its_line,
     bound_names,
     called_name,
     parse,
@@ -31,7 +33,9 @@ from jupyter_codeagent.prompts.source import (
     used_names,
 )
 from jupyter_codeagent.prompts.statistics import correct_statistics, of_population
+from jupyter_codeagent.prompts.text_patterns import read_as_patterns
 from jupyter_codeagent.prompts.verdicts import say_verdicts
+from jupyter_codeagent.values import NamespaceEntry
 
 _READERS = re.compile(r"read_|scan_")
 LOADER = re.compile(r"(?:load|fetch|get|read)_(?P<table>\w*)")
@@ -57,9 +61,29 @@ class Prepared:
     """``line 2 dropped: df is loaded already``."""
 
 
-def edited(code: str, edits: Sequence[Edit], *notes: str) -> Prepared | None:
-    """The code with these edits; None where there are none."""
-    return Prepared(code=apply_edits(code, edits), notes=notes) if edits else None
+def edited(
+    code: str, edits: Sequence[Edit], *notes: str, namespace: Sequence[NamespaceEntry] | None = None
+) -> Prepared | None:
+    """The code with these edits; None where there are none.
+
+    Edits that write an alias (``pd.to_numeric``) tell the `namespace`, and it is imported where it is not there.
+    """
+    if not edits:
+        return None
+    fixed = apply_edits(code, edits)
+    if namespace is not None:
+        fixed = add_imports(fixed, [entry.name for entry in namespace])
+    return Prepared(code=fixed, notes=notes)
+
+
+def with_line_before(
+    code: str, statement: ast.stmt, line: str, note: str, namespace: Sequence[NamespaceEntry]
+) -> Prepared | None:
+    """The code with a line in front of a top-level statement; None where another statement begins that line."""
+    if before_on_its_line(code, statement).strip():
+        return None
+    start, _ = span(code, statement)
+    return edited(code, [Edit(start=start, end=start, text=f"{line}\n")], note, namespace=namespace)
 
 
 def prepare(
@@ -167,7 +191,7 @@ def fill_placeholders(code: str, names_defined: Collection[str]) -> Prepared:
 
 CORRECTIONS = (
     assign_back, bind_comparisons, reduce_whole_masks, select_labels, correct_statistics, keep_target_out,
-    include_lowest_edge, draw_on_the_figure,
+    include_lowest_edge, none_is_zero, draw_on_the_figure, read_as_patterns,
 )  # fmt: skip
 """Each takes (tree, code) and gives edits of the code, each with its note."""
 

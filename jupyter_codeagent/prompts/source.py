@@ -56,9 +56,14 @@ def before_on_its_line(code: str, node: ast.stmt | ast.expr) -> str:
     return code[: span(code, node)[0]].rpartition("\n")[2]
 
 
-def statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
-    """The top-level statement that this line belongs to."""
-    return next((one for one in tree.body if one.lineno <= line <= (one.end_lineno or one.lineno)), None)
+def statement_at(tree: ast.Module, line: int | None) -> ast.stmt | None:
+    """The top-level statement that this line belongs to; an error that tells no line is in none."""
+    return next((one for one in tree.body if is_on(one, line)), None)
+
+
+def is_on(node: ast.stmt | ast.expr, line: int | None) -> bool:
+    """Whether this line is one of the node's; an error that tells no line is on none."""
+    return line is not None and node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def add_argument(code: str, call: ast.Call, argument: str) -> Edit:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jupyter_codeagent.prompts.conversation import Turn, turn_messages
+from jupyter_codeagent.prompts.observe import harmless
 from jupyter_codeagent.prompts.task import task_text
 from jupyter_codeagent.values import Message
 
@@ -28,6 +29,7 @@ STOP_PREFILLED = ("\n```", *STOP)
 """Only with a prefilled fence; without one it would stop at the opening fence."""
 
 MAX_PREFILL_NAMES = 6
+MAX_HINT_CHARS = 300
 
 
 def first_messages(context: str, prompt: str, history: Sequence[Turn] = ()) -> tuple[Message, ...]:
@@ -46,9 +48,7 @@ def next_messages(messages: Sequence[Message], reply: str, text: str) -> tuple[M
     return (*messages, Message(role="assistant", content=reply.strip()), Message(role="user", content=text))
 
 
-def prefill(
-    names: Sequence[str] = (), *, functions: Sequence[str] = (), hint: str = "", part: str = "", begun: str = ""
-) -> str:
+def prefill(names: Sequence[str] = (), *, functions: Sequence[str] = (), hint: str = "", part: str = "") -> str:
     """Beginning of the reply for models that continue one: the fence and a line that says what exists.
 
     With this line the embedded model solved 11 of 14 questions instead of 6 in one call each: it keeps the model
@@ -56,8 +56,7 @@ def prefill(
     (docs/evals.md). After a failure `hint` (of `hints.hint_for`) makes a
     second line; without it a small model at temperature 0 writes the same code again. `part` is the first part of
     a task that has several, as a comment. `functions` are those that may be called: 10 of 25 questions
-    right at the first try instead of 7. `begun` is a program to go on with (`resuming.resumed`), in place of hint
-    and part.
+    right at the first try instead of 7.
     """
     shown = [name for name in names if name.isidentifier()][:MAX_PREFILL_NAMES]
     verb = "is" if len(shown) == 1 else "are"
@@ -65,7 +64,9 @@ def prefill(
     called = functions[:MAX_PREFILL_NAMES]
     verb = "is" if len(called) == 1 else "are"
     loaded += f"# {', '.join(called)} {verb} already defined\n" if called else ""
-    if begun:
-        return f"```python\n{loaded}{begun}"
-    corrected = f"# corrected: {' '.join(hint.split())[:160]}\n" if hint.strip() else ""
-    return f"```python\n{loaded}{corrected}{part}"
+    return f"```python\n{loaded}{correction(hint)}{part}"
+
+
+def correction(hint: str) -> str:
+    """The comment in front of code that is written anew; `extract_code` takes it out again."""
+    return f"# corrected: {' '.join(harmless(hint).split())[:MAX_HINT_CHARS]}\n" if hint.strip() else ""

@@ -146,7 +146,7 @@ _TERMS = (
         "groups of equal size: pd.qcut(x, n)",
     ),
     _term(
-        r"\bwide\b|\bone column per\b|\bcolumn for each\b",
+        r"\bwide\b|\bone column per\b|\bcolumn for each\b|\brows and (?:the )?\w+ as (?:the )?columns\b",
         'wide: df.pivot(index="row", columns="col", values="x"), of counts pd.crosstab(df["row"], df["col"])',
     ),
     _term(r"\blong (?:table|form|format)\b", 'long: df.melt(id_vars="id", var_name="name", value_name="value")'),

@@ -22,13 +22,17 @@ def unused_data(code: str, namespace: Sequence[NamespaceEntry], asked: Collectio
     if tree is None:
         return ""
     data = {entry.name for entry in namespace if entry.type_name in _DATA}
-    texts = {
+    texts = [
         node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
+    ]
     named = {word for text in texts for word in re.findall(r"\w+", text)}  # ``df.query("id in @keep")``
     used = used_names(tree) | named | set(asked)
     for statement in tree.body[:-1]:
         match statement:
+            case ast.Assign(targets=[ast.Name()], value=ast.Subscript(slice=ast.Constant(value=str(label)))) if (
+                texts.count(label) > 1
+            ):
+                pass  # a column that is taken from the table again where it is used
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in data - used and used_names(value):
                 return f"{name} is made and never used. Compute the result from it, or leave it out."
     return ""

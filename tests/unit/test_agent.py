@@ -99,8 +99,60 @@ def test_a_program_with_a_name_that_nothing_binds_is_gone_on_with_where_it_is_mi
     )
     run = ask([], runner, model=model)
     assert model.requests[1].prefill == "```python\nm = 1\nverdict ="
-    assert "name 'verdict' is not defined" in model.requests[1].messages[-1].content
+    assert model.requests[1].messages == model.requests[0].messages
     assert run.code == "m = 1\nverdict = 'high' if m > 0 else 'low'\nprint(verdict)"
+
+
+KEY_ERROR = ExecutionError(ename="KeyError", evalue="'Revenu'", line=3)
+SALES = NamespaceEntry(name="df", type_name="DataFrame", columns=("Revenues", "n"))
+MISSED = "n = len(df)\n# Sum it\ntotal = df['Revenu'].sum()\nprint(total)"
+
+
+def test_a_program_is_gone_on_with_from_the_statement_that_failed() -> None:
+    error = ExecutionResult(status="error", error=KEY_ERROR, namespace=(SALES,))
+    model = ScriptedModel([MISSED, " df['Revenues'].sum()\nprint(total)"], supports_prefill=True)
+    run = ask([], RunnerDouble({MISSED: error}), model=model)
+    first, second = model.requests
+    assert second.messages == first.messages
+    hint = "no column 'Revenu'; df has 'Revenues'"
+    assert second.prefill == f"```python\nn = len(df)\n# Sum it\n# corrected: {hint}\ntotal ="
+    assert run.code == MISSED.replace("'Revenu'", "'Revenues'")
+
+
+@pytest.mark.parametrize(
+    ("written", "error"),
+    [
+        (MISSED, replace(KEY_ERROR, line=None)),
+        ("import os\ntotal = df['Revenu'].sum()\nprint(total)", replace(KEY_ERROR, line=2)),
+        ("n = 1; total = df['Revenu']\nprint(total)", replace(KEY_ERROR, line=1)),
+    ],
+)
+def test_a_program_is_written_anew_where_nothing_is_known_to_be_right_or_what_to_do(
+    written: str, error: ExecutionError
+) -> None:
+    failed_so = ExecutionResult(status="error", error=error, namespace=(SALES,))
+    model = ScriptedModel([written, "print(7)"], supports_prefill=True)
+    ask([], RunnerDouble({written: failed_so}), model=model)
+    assert "whole corrected program" in model.requests[1].messages[-1].content
+
+
+def test_an_error_without_a_hint_is_told_itself_but_not_where_only_the_schema_may_be_told() -> None:
+    error = ExecutionError(ename="ValueError", evalue="Oslo is too far", line=3)
+    for privacy, told in (("stats", True), ("schema", False)):
+        model = ScriptedModel([MISSED, "print(7)"], supports_prefill=True)
+        runner = RunnerDouble({MISSED: ExecutionResult(status="error", error=error)})
+        ask([], runner, model=model, run=new_run(privacy=privacy))
+        assert model.requests[1].prefill.endswith("# corrected: ValueError: Oslo is too far\ntotal =") is told
+        assert "Oslo" not in model.requests[1].messages[-1].content
+
+
+def test_a_program_that_fails_twice_in_the_same_way_is_asked_for_from_the_beginning() -> None:
+    failed_so = ExecutionResult(status="error", error=KEY_ERROR, namespace=(SALES,))
+    again = MISSED.partition("# Sum it\ntotal =")[2]
+    model = ScriptedModel([MISSED, again, "print(7)"], supports_prefill=True)
+    run = ask([], RunnerDouble({MISSED: failed_so}), model=model)
+    assert [request.temperature for request in model.requests] == [0.0, 0.0, 0.7]
+    assert run.code == "print(7)"
 
 
 def test_a_figure_where_a_word_was_wanted_is_gone_on_from_with_the_choice() -> None:
@@ -122,6 +174,16 @@ def test_results_get_their_names_unless_a_person_would_be_asked_once_more(approv
     runner = RunnerDouble({written: first, whole: shown("a: 1\nb: 2\n")})
     run = ask([code(written)], runner, run=new_run(approve=approve))
     assert (run.status, run.code.strip()) == ("ok", whole if named else written)
+
+
+def test_results_keep_their_names_where_they_look_wrong_as_well() -> None:
+    written, whole = "a = 1\nb = 2\nprint(a)\nprint(b)", 'a = 1\nb = 2\nprint("a:", a)\nprint("b:", b)'
+    entries = tuple(NamespaceEntry(name=name, type_name="int") for name in "ab")
+    doubted = replace(shown("nan\nnan\n"), namespace=entries)
+    runner = RunnerDouble({written: doubted, whole: replace(shown("a: nan\nb: nan\n"), namespace=entries)})
+    run = ask([code(written)] * 3, runner)
+    assert (run.status, run.code.strip()) == ("ok", whole)
+    assert any("Every value is missing" in note for note in run.notes)
 
 
 ASKED = 'print((df["source"] == "ABC News").sum())'
@@ -159,7 +221,20 @@ def test_an_empty_result_goes_back_with_the_filter_that_left_nothing() -> None:
     model = ScriptedModel([code(emptied), code("print(7)")])
     run = ask([], runner, model=model)
     assert (run.status, run.code.strip()) == ("ok", "print(7)")
-    assert "No row has 'JFK' in dest; it is a value of origin." in model.requests[1].messages[-1].content
+    told = "The result is empty. No row has 'JFK' in dest; it is a value of origin."
+    assert told in model.requests[1].messages[-1].content
+
+
+def test_a_hint_is_told_once_where_the_reply_is_begun_with_it_or_where_it_cannot_be() -> None:
+    error = ExecutionError(ename="NameError", evalue="name 'totle' is not defined", line=1)
+    entry = NamespaceEntry(name="total", type_name="int")
+    runner = RunnerDouble({"print(totle)": ExecutionResult(status="error", error=error, namespace=(entry,))})
+    for prefills in (True, False):
+        model = ScriptedModel([code("print(totle)"), code("print(7)")], supports_prefill=prefills)
+        ask([], runner, model=model)
+        asked = model.requests[1]
+        places = ["did you mean total" in text for text in (asked.prefill, asked.messages[-1].content)]
+        assert places == [prefills, not prefills]
 
 
 def test_where_only_the_schema_is_told_no_value_of_the_data_gets_into_the_code() -> None:
@@ -194,6 +269,65 @@ def test_it_stops_at_the_limit_of_steps_and_says_the_last_error() -> None:
     assert run.error == "No working code within 3 steps. Last error: TypeError: bad 2"
 
 
+@pytest.mark.parametrize(
+    ("programs", "max_steps", "result"),
+    [
+        (["print(0)", "print(0)", "print(7)"], 4, "print(7)"),
+        (["print(0)", "print(0)", "print(0)"], 4, "print(0)"),
+        (["print(0)", "print(0)"], 2, "print(0)"),
+        (["print(0)", "print(0)", "print(9)"], 3, "print(0)"),
+        (["print(0)", "print(0)", "print(9)", "print(9)"], 8, "print(0)"),
+        (["print(0)", "print(1)"], 4, "print(1)"),
+    ],
+)
+def test_the_program_that_was_doubted_is_asked_for_once_more_where_it_comes_again_and_stands_then(
+    programs: list[str], max_steps: int, result: str
+) -> None:
+    shows = {"print(0)": shown("[]"), "print(1)": shown("[]"), "print(7)": shown("7")}
+    runner = RunnerDouble(shows | {"print(9)": failed("TypeError", "bad")})
+    model = ScriptedModel([code(program) for program in programs])
+    run = ask([], runner, model=model, run=new_run(max_steps=max_steps))
+    assert (run.status, run.code.strip(), len(model.requests)) == ("ok", result, len(programs))
+    assert runner.executed[-1].strip() == result
+
+
+def test_rows_that_the_question_asks_for_by_name_are_named_without_asking_the_model() -> None:
+    asked = "print(rates['y'].nlargest(1))"
+    named = "by_country = rates.set_index('Country')\nprint(by_country['y'].nlargest(1))"
+    rates = NamespaceEntry(name="rates", type_name="DataFrame", columns=("Country", "y"), dtypes=("str", "float64"))
+    runner = RunnerDouble({asked: replace(shown("44   5.4"), namespace=(rates,)), named: shown("Chad   5.4")})
+    run = ask([code(asked)], runner, run=new_run(prompt="Which country has the highest y?"))
+    assert (run.status, run.code, len(run.steps)) == ("ok", named, 1)
+    assert "rows are named by 'Country'" in run.notes
+
+
+def test_what_the_last_step_shows_is_the_result_with_the_doubt_that_no_call_is_left_for() -> None:
+    runner = RunnerDouble({"print(9)": failed("TypeError", "bad"), "print(0)": shown("[]"), "x": shown("")})
+    run = ask([code("print(9)"), code("print(0)")], runner, run=new_run(max_steps=2))
+    assert (run.status, run.code.strip(), run.outputs) == ("ok", "print(0)", shown("[]").outputs)
+    assert any("looks wrong" in note for note in run.notes)
+
+
+PLOTTED = "import matplotlib.pyplot as plt\n\nplt.plot(x, y);"
+
+
+def test_a_chart_that_is_doubted_in_the_last_step_is_the_result_too() -> None:
+    chart: DisplayOutput = {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo="}, "metadata": {}}
+    drawn = ExecutionResult(status="ok", outputs=(chart,))
+    runner = RunnerDouble({"print(9)": failed("TypeError", "bad"), PLOTTED: drawn})
+    asked = new_run(prompt="Scatter plot with the least squares line", max_steps=2)
+    run = ask([code("print(9)"), code("plt.plot(x, y)")], runner, run=asked)
+    assert (run.status, run.outputs) == ("ok", (chart,))
+    assert any("The line was not fitted" in note for note in run.notes)
+
+
+def test_a_last_step_that_shows_nothing_is_no_result() -> None:
+    runner = RunnerDouble({"print(9)": failed("TypeError", "bad"), "print()": ExecutionResult(status="ok")})
+    run = ask([code("print(9)"), code("print()")], runner, run=new_run(max_steps=2))
+    assert (run.status, run.outputs) == ("failed", ())
+    assert "Nothing was shown" in run.error
+
+
 def test_a_model_that_repeats_itself_is_asked_once_more_from_the_beginning_at_another_temperature() -> None:
     runner = RunnerDouble({"print(a)": failed("TypeError", "bad")})
     model = ScriptedModel([code("print(a)"), code("print(a)"), code("print(7)")])
@@ -220,6 +354,15 @@ def test_after_a_reply_without_a_program_the_next_call_carries_a_grammar_and_onl
     model = ScriptedModel(replies)
     ask([], RunnerDouble({"print(a)": failed("TypeError", "bad")}), model=model)
     assert [request.grammar[:8] for request in model.requests] == ["", "root ::=", ""]
+
+
+def test_a_program_in_comments_is_run_and_told_to_the_model_as_it_ran() -> None:
+    model = ScriptedModel([code("# a = 3\n# print(a)"), code("print(7)")])
+    runner = RunnerDouble({"a = 3\nprint(a)": failed("TypeError", "bad")})
+    run = ask([], runner, model=model)
+    assert runner.executed[0] == "a = 3\nprint(a)"
+    assert run.steps[0].note == "the program stood in comments"
+    assert "\na = 3\nprint(a)" in model.requests[1].messages[-2].content
 
 
 def test_code_that_hides_what_it_does_is_not_run_and_the_model_is_asked_again() -> None:
@@ -317,14 +460,14 @@ def test_of_figures_that_were_printed_with_their_names_no_sentence_is_asked_for(
     assert (ask([], printed, model=model, answer=True).answer, len(model.requests)) == ("", 1)
 
 
-def test_a_reply_that_goes_round_in_circles_is_stopped_not_run_and_not_sent_back_whole() -> None:
+def test_a_reply_that_goes_round_in_circles_is_not_run_and_is_asked_for_anew_at_another_temperature() -> None:
     circle = "print(f'{x < 1 and not np.isnan(x)" + " and not np.isinf(x) and not np.isnan(x)" * 400
     model = ScriptedModel([f"```python\n{circle}", code("print(7)")])
     run = ask([], RunnerDouble({"print(7)": shown("7")}), model=model)
     assert (run.status, len(run.steps)) == ("ok", 2)
     assert "repeated one passage without end" in run.steps[0].note
-    assert "without end" in model.requests[1].messages[-1].content
-    assert len(model.requests[1].messages[-2].content) < 200
+    assert model.requests[1].messages == model.requests[0].messages
+    assert [request.temperature for request in model.requests] == [0.0, 0.7]
 
 
 def test_the_record_is_written_before_the_model_is_asked_and_before_code_is_run() -> None:
@@ -369,7 +512,7 @@ def test_no_call_of_a_run_exceeds_the_models_context(
             program: replace(failed("TypeError", f"bad {at}"), outputs=shown("0.5 oslo\n" * 400).outputs)
             for at, program in enumerate(programs[:-1])
         }
-        | {programs[-1]: shown("7\n" * 900)}
+        | {programs[-1]: shown("7\n" * 290)}
     )
     model = ScriptedModel([*map(code, programs), "It is 7."])
     run = ask(
@@ -389,17 +532,21 @@ def test_no_call_of_a_run_exceeds_the_models_context(
     assert any(LEFT_OUT in note for note in run.notes) or not too_long
 
 
-def test_a_long_program_that_is_gone_on_with_leaves_room_for_the_reply() -> None:
+@pytest.mark.parametrize(("context_tokens", "gone_on_with"), [(5200, True), (5000, False)])
+def test_a_long_program_that_is_gone_on_with_leaves_room_for_the_reply(
+    context_tokens: int, gone_on_with: bool
+) -> None:
     written = "\n".join([*(f"v{at} = df['column {at}'] * {at}" for at in range(120)), "print(verdict)"])
     error = ExecutionError(ename="NameError", evalue="name 'verdict' is not defined", line=121)
     runner = RunnerDouble({written: ExecutionResult(status="error", error=error)})
     model = ScriptedModel([written, " 7\nprint(verdict)"], supports_prefill=True)
-    told = "\n".join(["df: DataFrame 9x9", *(f" 'column {at}' float 0..{at}" for at in range(60))])
-    run = ask([], runner, run=replace(new_run(), context=told), model=model, room=room(4000), max_tokens=600)
+    told = "\n".join(["df: DataFrame 9x9", *(f" 'column {at}' float 0..{at}" for at in range(300))])
+    limit = room(context_tokens)
+    run = ask([], runner, run=replace(new_run(), context=told), model=model, room=limit, max_tokens=600)
     again = model.requests[1]
-    assert again.prefill.endswith("verdict =")
+    assert again.prefill.endswith("verdict =") is gone_on_with
     sent = sum(estimate_tokens(message.content) for message in again.messages)
-    assert sent + estimate_tokens(again.prefill) + again.max_tokens <= 4000
+    assert sent + estimate_tokens(again.prefill) + again.max_tokens <= context_tokens
     assert any(LEFT_OUT in note for note in run.notes)
 
 

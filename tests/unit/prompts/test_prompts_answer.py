@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import time
+
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.prompts.answer import MAX_CHARS, answer_request, check_answer, made_up, speaks_for_itself
+from jupyter_codeagent.prompts.answer import (
+    MAX_CHARS,
+    MAX_SEEN_CHARS,
+    answer_request,
+    check_answer,
+    is_told_whole,
+    made_up,
+    speaks_for_itself,
+)
 from jupyter_codeagent.values import DisplayOutput, StreamOutput
 
 OUTPUT = """\
@@ -133,10 +145,21 @@ def test_a_figure_passes_in_every_usual_form_and_its_neighbour_does_not(number: 
     assert check_answer(f"It is {number + 1}.", output, "") == ""
 
 
+def test_of_a_table_that_is_shown_in_part_no_sentence_is_asked_for() -> None:
+    numbers = pd.Series(range(3000), name="n")
+    for whole in (numbers.head(9), numbers.head(9).to_frame(), pl.DataFrame({"n": range(5)}), "Length: short"):
+        assert is_told_whole(str(whole))
+    for part in (numbers, numbers.to_frame(), pl.DataFrame({"n": range(3000)}), "x" * (MAX_SEEN_CHARS + 1)):
+        assert not is_told_whole(str(part))
+    started = time.monotonic()
+    assert is_told_whole(", ".join(f"Name: p{at}" for at in range(50)) + ", end")
+    assert time.monotonic() - started < 1
+
+
 def test_the_request_holds_the_output_and_forbids_other_figures() -> None:
     request = answer_request("42")
     assert request.startswith("Output:\n42\n")
-    assert "Use only figures that stand in the output" in request
+    assert "figures of this output only" in request
 
 
 @pytest.mark.timeout(60)

@@ -131,6 +131,14 @@ def test_a_value_that_the_data_writes_in_another_way_is_found_and_put_right(
     assert ran(prepared.code)[0]["n"] == 1
 
 
+def test_a_value_that_is_counted_is_looked_for_as_well(capsys: pytest.CaptureFixture[str]) -> None:
+    code = 'n = df["source"].value_counts()["ABC News"]'
+    look = look_on_the_way(code).removesuffix(code)  # the error that the code ends with comes after what is seen
+    prepared = with_values(code, values_found(shown(look, capsys)))
+    assert prepared is not None
+    assert ran(prepared.code)[0]["n"] == 1
+
+
 def test_a_frame_that_its_own_filter_has_emptied_is_looked_at_on_the_way(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

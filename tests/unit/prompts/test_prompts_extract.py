@@ -157,6 +157,7 @@ def test_half_a_program_never_runs_on_its_own(reply: str) -> None:
         (f"```python\n{CODE}\n```", "fence"),
         (f"<code>\n{CODE}\n</code>", "tag"),
         (json.dumps({"code": CODE}), "json"),
+        ("```python\n# df is already loaded\n# a = df['x'].sum()\n# print(a)\n```", "comments"),
         (CODE, "text"),
         (f"sure, here it is:\n{CODE}", "part"),
         ("Done", ""),
@@ -164,6 +165,20 @@ def test_half_a_program_never_runs_on_its_own(reply: str) -> None:
 )
 def test_the_form_in_which_code_was_found_is_told(reply: str, form: str) -> None:
     assert extract_code(reply).form == form
+
+
+@pytest.mark.parametrize(
+    ("comments", "code"),
+    [
+        ("# df is already loaded\n# a = df['x'].sum()\n# print(a)", "a = df['x'].sum()\nprint(a)"),
+        ("# for x in y:\n#     print(x)", "for x in y:\n    print(x)"),
+        ("# df is already loaded\n# total\n# mean price", ""),
+        ("# 1. the mean\n# print(a)", ""),
+        ("# df.head()\nx = 1", "# df.head()\nx = 1"),
+    ],
+)
+def test_a_program_that_stands_in_comments_is_taken_out_of_them(comments: str, code: str) -> None:
+    assert extract_code(f"```python\n{comments}\n```").code == code
 
 
 def test_prose_is_what_stands_outside_the_code() -> None:

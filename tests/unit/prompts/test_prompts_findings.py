@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from runner_double import shown
 
-from jupyter_codeagent.prompts.findings import Findings, agree, findings, table_cells, warning_count
+from jupyter_codeagent.prompts.findings import Findings, agree, findings, warning_count
+from jupyter_codeagent.prompts.html_tables import table_cells
 from jupyter_codeagent.values import DisplayOutput, ExecutionResult, Output, StreamOutput
 
 
@@ -114,3 +117,9 @@ def test_output_made_to_take_long_is_read_in_no_time(piece: str) -> None:
     text = piece * 100_000
     assert len(printed(text).rows) < 100_000
     assert displayed(text_html=f"<table>{text}").pictures == 0
+
+
+def test_html_that_leaves_brackets_open_is_no_table_and_takes_no_time() -> None:
+    started = time.monotonic()
+    assert table_cells("<table><tr><td>1</td></tr></table>" + "<a " * 13_000) == []
+    assert time.monotonic() - started < 1

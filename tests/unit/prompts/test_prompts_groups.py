@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.groups import forgotten_group
+from jupyter_codeagent.prompts.groups import forgotten_group, one_figure, one_for_all
 from jupyter_codeagent.values import NamespaceEntry
 
 YIELDS = NamespaceEntry(
@@ -23,6 +23,9 @@ YIELDS = NamespaceEntry(
         ("Mean yield of each variety", "df['yield'].mean()", ""),
         ("Mean yield", "df['yield'].mean()", ""),
         ("Mean yield at each site (A, B)", "print(yields('A').mean(), yields('B').mean())", ""),
+        ("yield is the harvest in kg per site. Mean yield?", "df['yield'].mean()", ""),
+        ("df.yield is one number for\neach site, taken in May. What is the mean yield?", "df['yield'].mean()", ""),
+        ("Yields are falling; show me the mean per site.", "df['yield'].mean()", "site"),
         ("Mean yield at each site but A", "df[df['x'] == 'A']['yield'].mean()", "site"),
     ],
 )
@@ -30,3 +33,94 @@ def test_a_group_that_was_asked_for_and_is_not_in_the_code_is_told(prompt: str, 
     told = forgotten_group(prompt, code, [YIELDS])
     assert bool(told) == bool(label)
     assert label in told
+
+
+PROMPT = "What is the mean mass of each species, and how many birds of each were weighed?"
+MEANS = "# 1. mean mass of each species\nmeans = df.groupby('species')['mass'].mean()\n"
+KINDS = [NamespaceEntry(name="means", type_name="Series"), NamespaceEntry(name="n", type_name="int64")]
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (f"{MEANS}# 2. how many birds of each\nn = df['mass'].count()\nprint(n)", True),
+        (f"{MEANS}# 2. how many birds of each\nmeans = df.groupby('species')['mass'].count()", False),
+        (f"{MEANS}# 2. how many birds of each\nn = 3\nm = 4\nprint(n, m)", False),
+        (f"{MEANS}# 2. how many birds of each\nfor s, d in df.groupby('species'):\n    n = len(d)", False),
+        (f"{MEANS}n = df['mass'].count()", False),
+        (f"{MEANS}# 3. how many in all\nn = df['mass'].count()", False),
+    ],
+)
+def test_one_number_for_a_part_that_asks_for_each_is_told(code: str, told: bool) -> None:
+    assert ("Part 2 asks for each, and n is one number for all" in one_for_all(PROMPT, code, KINDS)) is told
+
+
+def test_one_number_for_a_part_that_asks_for_one_is_right() -> None:
+    code = f"{MEANS}# 2. how many birds were weighed\nn = df['mass'].count()"
+    assert one_for_all("What is the mean mass of each species, and how many birds were weighed?", code, KINDS) == ""
+
+
+RAIN = NamespaceEntry(
+    name="rain", type_name="DataFrame", columns=("date", "mm"), dtypes=("datetime64[ns]", "float64")
+)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "code", "told"),
+    [
+        ("Total rain in each year?", "rain.groupby('date')['mm'].sum()", "rain['date'].dt.year"),
+        ("Total rain per weekday?", "rain['mm'].sum()", "rain['date'].dt.day_name()"),
+        ("Total rain in each month?", "rain['mm'].sum()", "rain['date'].dt:"),
+        ("Total rain in each year?", "rain.groupby(rain['date'].dt.year)['mm'].sum()", ""),
+        ("Total rain in each year?", "rain['Year_no'] = rain.date.dt.year", ""),
+        ("Total rain in each year?", "rain.set_index('date').resample('YE')['mm'].sum()", ""),
+        ("Total rain in each day?", "rain.groupby('date')['mm'].sum()", ""),
+        ("Total rain in each year?", "other.groupby('x')['mm'].sum()", ""),
+        ("Speed in miles per hour?", "rain['mm'].sum()", ""),
+    ],
+)
+def test_a_period_that_was_asked_for_and_is_not_taken_of_the_dates_is_told(
+    prompt: str, code: str, told: str
+) -> None:
+    said = forgotten_group(prompt, code, [RAIN])
+    assert told in said
+    assert bool(said) is bool(told)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text", "told"),
+    [
+        ("On-time rate per quarter", "76.3", True),
+        ("On-time rate for each quarter.", "rate: 76.3 %", True),
+        ("On-time rate per quarter: the percentage that came at most 15 minutes late.", "0.763", True),
+        ("The least rate per quarter", "76.3", False),
+        ("The minimum rate per quarter", "76.3", False),
+        ("On-time rate per quarter", "quarter\n1 77.2\n2 74.1", False),
+        ("Which quarter has the best rate per quarter?", "76.3", False),
+        ("The highest rate per quarter", "76.3", False),
+        ("On-time rate per airline", "76.3", False),
+        ("Rate in miles per quarter", "76.3", False),
+    ],
+)
+def test_one_number_where_groups_were_asked_for_is_told(prompt: str, text: str, told: bool) -> None:
+    code = "x = (late.groupby('quarter')['n'].sum() / flights.groupby('quarter')['n'].count()).mean()"
+    entry = NamespaceEntry(name="flights", type_name="DataFrame", columns=("quarter", "n"))
+    assert ("one number was shown for all" in one_figure(prompt, text, code, [entry])) is told
+
+
+@pytest.mark.parametrize(
+    ("prompt", "told"),
+    [
+        ("On-time rate per quarter: came at most 15 minutes late", True),
+        ("Cancellation rate per month", True),
+        ("Growth rate per year", False),
+        ("The mean per quarter", False),
+        ("The best rate per quarter", False),
+        ("On-time rate per airline", False),
+    ],
+)
+def test_one_number_of_a_program_without_groups_is_told_where_a_rate_per_period_was_asked_for(
+    prompt: str, told: bool
+) -> None:
+    entry = NamespaceEntry(name="flights", type_name="DataFrame", columns=("month", "n"))
+    assert bool(one_figure(prompt, "74.1", "(flights['n'] < 15).mean() * 100", [entry])) is told

@@ -82,10 +82,19 @@ def run(code: str) -> tuple[ExecutionError | None, tuple[NamespaceEntry, ...], d
         ("flights['when'].dt.to_period('ME')", "periods take 'M', 'Q', 'Y'"),
         ("flights.append(flights)", "use pd.concat([a, b])"),
         ("flights.applymap(str)", "use .map()"),
+        ("flights.sort_values()", ".stack().sort_values()"),
+        ("import statsmodels.api as sm\nsm.OLS([1.0, 3.0], [[1, 2], [1, 3]]).fit().slope", "they are in .params"),
+        ("import statsmodels.api as sm\nsm.OLS([1.0, 3.0], [[1, 2], [1, 3]]).fit().p_value", "use .pvalues"),
+        (
+            "from sklearn.linear_model import LinearRegression\nLinearRegression().fit([[1], [2]], [1, 2]).slope",
+            "use .coef_ and .intercept_",
+        ),
         ("flights['carrier'].mean()", "choose numeric columns or pass numeric_only=True"),
         ("flights.groupby('flight').mean()", "choose numeric columns or pass numeric_only=True"),
         ("flights.corr()", "the column holds text"),
         ("flights['carrier'].astype(float)", "the column holds text"),
+        ("float('42 years')", r"pd.to_numeric(x.str.extract(r'(-?\d+\.?\d*)')[0])"),
+        ("float('about 1,200')", r"pd.to_numeric(x.str.replace(',', '').str.extract(r'(-?\d+\.?\d*)')[0])"),
         ("flights.drop('carrier', 1)", "use drop(columns=...)"),
         ("flights['carrier'].str.split('A', 1)", "name the argument: n=1"),
         ("flights['flight'].str.upper()", "convert first: x.astype(str)"),
@@ -105,6 +114,26 @@ def test_an_error_gets_the_hint(code: str, hint: str) -> None:
     error, namespace, _ = run(code)
     assert error is not None
     assert hint in hint_for(error, namespace)
+
+
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        (
+            "x = flights.merge(weather, on=['origin', 'day'])",
+            "the join multiplies rows: join on all columns that tell rows apart; both have 'origin', 'day', 'hour'",
+        ),
+        ("x = late.merge(y, on='day')", "the join multiplies rows: join on all columns that tell rows apart"),
+        ("x = np.zeros((10**9, 90))", ""),
+    ],
+)
+def test_a_join_that_ends_in_memory_is_told_the_columns_that_both_tables_have(source: str, hint: str) -> None:
+    entries = [
+        NamespaceEntry(name="flights", type_name="DataFrame", columns=("flight", "hour", "day", "origin")),
+        NamespaceEntry(name="weather", type_name="DataFrame", columns=("origin", "day", "hour", "temp")),
+    ]
+    error = ExecutionError(ename="MemoryError", evalue="Unable to allocate 552. MiB", line=1, source=source)
+    assert hint_for(error, entries[::-1]) == hint
 
 
 def test_an_unknown_error_gets_no_hint() -> None:

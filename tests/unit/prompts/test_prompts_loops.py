@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from jupyter_codeagent.prompts import extract, loops, rewrite
-from jupyter_codeagent.prompts.loops import MAX_PERIOD_CHARS, WINDOW_CHARS, is_looping, without_loop
+from jupyter_codeagent.prompts.loops import LONG_CHARS, ROUNDS, WINDOW_CHARS, is_looping, without_loop
 
 
 @pytest.mark.parametrize("passage", ["x", "0, ", " and not np.isnan(x)", "print(df.head())\n" * 4])
@@ -30,6 +30,15 @@ def test_lines_that_count_up_are_no_circle() -> None:
     assert not is_looping(text)
 
 
+@pytest.mark.parametrize("size", [200, LONG_CHARS])
+def test_a_passage_of_several_lines_that_comes_over_and_over_is_a_circle(size: int) -> None:
+    passage = "".join(f"# {at}. Leave out missing values\n" for at in range(LONG_CHARS))[:size]
+    text = f"```python\n{passage * ROUNDS}"
+    assert is_looping(text)
+    assert without_loop(text) == f"```python\n{passage}"
+    assert not is_looping(f"```python\n{passage * (ROUNDS - 1)}")
+
+
 def test_a_circle_longer_than_the_limit_is_left_to_the_limit_of_tokens() -> None:
-    passage = "".join(chr(ord("a") + at % 26) + str(at) for at in range(100))[: MAX_PERIOD_CHARS + 1]
+    passage = "".join(chr(ord("a") + at % 26) + str(at) for at in range(LONG_CHARS))[: LONG_CHARS + 1]
     assert not is_looping(passage * 10)

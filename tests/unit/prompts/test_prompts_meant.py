@@ -15,10 +15,13 @@ from jupyter_codeagent.prompts.rewrite import as_meant
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
 FRAME = pd.DataFrame({"a": [1.0, None, 3.0, 4.0], "b": [1, 2, 3, 4], "g": ["x", "x", "y", "y"]})
+TRIPS = pd.DataFrame({"year": 2013, "month": [1, 2, 5, 6], "day": [1, 2, 3, 4], "n": [1, 2, 3, 4]})
+SALES = pd.DataFrame({"at": pd.to_datetime(["2024-01-31 09:30", "2024-05-01 17:00"]), "n": [1, 2]})
 
 
 def ran(code: str) -> tuple[Any, ExecutionError | None]:
-    variables: dict[str, Any] = {"df": FRAME.copy(), "penguins": FRAME.copy(), "pd": pd}
+    frames = {"df": FRAME, "penguins": FRAME, "trips": TRIPS, "sales": SALES}
+    variables: dict[str, Any] = {name: frame.copy() for name, frame in frames.items()} | {"pd": pd}
     try:
         exec(code, variables)
     except Exception as error:
@@ -81,6 +84,14 @@ def test_what_reads_as_it_is_meant_stays(code: str) -> None:
 NAMESPACE = [
     NamespaceEntry(name=name, type_name="DataFrame", columns=("a", "b", "g"), dtypes=("float64", "int64", "str"))
     for name in ("df", "penguins")
+] + [
+    NamespaceEntry(
+        name=name,
+        type_name="DataFrame",
+        columns=tuple(frame.columns),
+        dtypes=tuple(str(dtype) for dtype in frame.dtypes),
+    )
+    for name, frame in (("trips", TRIPS), ("sales", SALES))
 ]
 
 
@@ -99,6 +110,15 @@ NAMESPACE = [
         ('y = df.index[df["b"].idxmax()]\nx = y, df.columns[df.isna().sum().idxmax()]', (3, "a")),
         ("t, s = (df\n  .head(3), df.drop(t.index))\nx = len(s)", 1),
         ("x = df.columns[df.isna().sum().idxmax()]", "a"),
+        ('x = df["g"].astype(float, errors="coerce").isna().sum()', 4),
+        ("x = df.hist(x='b', bins=2, title='B').get_title()", "B"),
+        ('x = trips[trips["n"] > 1].groupby("quarter")["n"].sum().to_dict()', {1: 2, 2: 7}),
+        ('y = 1\nx = trips.groupby(["weekday"])["n"].sum().to_dict()', {"Tuesday": 5, "Saturday": 2, "Friday": 3}),
+        ('x = str(trips.groupby(by="date").n.sum().index[3])', "2013-06-04 00:00:00"),
+        ('x = trips["day"].dt.day_name().iloc[1]', "Saturday"),
+        ("trips['w'] = trips.month.dt.day_name()\nx = trips['w'].iloc[0]", "Tuesday"),
+        ('k = trips["month"] // 5\nx = k.groupby(k).mean()["n"].to_dict()', {0: 1.5, 1: 3.5}),
+        ('k = trips["month"] // 5\nx = k.groupby(k)["n"].sum().to_dict()', {0: 3, 1: 7}),
     ],
 )
 def test_what_is_certainly_meant_where_an_error_came_is_done(code: str, value: object) -> None:
@@ -114,6 +134,7 @@ def test_what_is_certainly_meant_where_an_error_came_is_done(code: str, value: o
     "code",
     [
         "x = df[c]",
+        'x = df["g"].astype(str, errors="coerce")',
         'x = df["b"].groupby("c").sum()',
         'x = pd.read_csv("other.csv")',
         "x = load()",
@@ -125,12 +146,85 @@ def test_what_is_certainly_meant_where_an_error_came_is_done(code: str, value: o
         'y = df["b"]\ny = y.max()\nx = y.idxmax()',
         "x = df.columns['a']",
         'm = df.groupby("g")["b"].max().max()\nx = m.idxmax()',
+        'x = trips["hour"]',
+        'k = trips["month"] // 5\nx = k.groupby(k)["zz"].sum()',
+        'k = trips["month"] // sales["n"].max()\nx = k.groupby(k)["n"].sum()',
+        'x = trips["n"].dt.day_name()',
+        'x = df["b"].dt.day_name()',
+        "x = trips.n.quarter",
+        'x = trips[trips["n"] > len(sales)]["quarter"]',
+        'y = 1; x = trips["quarter"]',
+        'x = df.groupby("quarter")["a"].sum()',
+        'x = sales.groupby("quarter")["n"].sum()',
+        'x = (trips["weekday"] == 6).sum()',
+        'x = trips.groupby("quarter")["n"].sum()\nx = x[trips["quarter"] == "Q1"]',
+        'x = trips.groupby(trips.quarter)["n"].sum()',
+        'x = df["g"].astype(int, errors="coerce")',
+        "x = df.hist(x='b', weights='a')",
+        "x = f'{trips[\"day\"].dt.day_name()[0]}'",
+        'x = sales["day"]',
     ],
 )
 def test_what_is_not_there_is_left_to_the_model(code: str) -> None:
     _, error = ran(code)
     assert error is not None
     assert repair(code, error, NAMESPACE) is None
+
+
+def table(name: str, *columns: str) -> NamespaceEntry:
+    return NamespaceEntry(name=name, type_name="DataFrame", columns=columns)
+
+
+def joined(*more: NamespaceEntry) -> list[NamespaceEntry]:
+    """`rated` was joined of `df` and `ratings`."""
+    both = table("rated", "a", "b_x", "g", "w", "b_y", "stars")
+    return [table("df", "a", "b", "g", "w"), table("ratings", "a", "b", "stars"), both, *more]
+
+
+def test_a_table_that_lacks_a_column_is_the_one_that_was_joined_of_it_and_has_it() -> None:
+    error = ExecutionError(ename="KeyError", evalue="'stars'", line=2)
+    repaired = repair('y = 1\nx = df[df["a"] > 1].groupby("stars")["w"].sum()', error, joined())
+    assert repaired is not None
+    assert repaired.code == 'y = 1\nx = rated[rated["a"] > 1].groupby("stars")["w"].sum()'
+    assert repaired.notes == ("rated has 'a' and 'stars' and 'w', df has not",)
+
+
+@pytest.mark.parametrize(
+    ("code", "others"),
+    [
+        ('df["y"] = df["g"] + df["stars"]', []),
+        ('x = df["stars"] + df["g"] + z["a"]', [table("z", "a")]),
+        ('x = df.groupby("stars")["h"].sum()', [table("z", "h")]),
+        ('x = df["g"] + df["stars"]', [table("z", "a", "g", "w", "stars")]),
+        ('x = df.drop(columns=["g", "stars"])', []),
+        ('x = df["stars"]', []),
+    ],
+)
+def test_no_other_table_is_taken_where_it_was_not_made_of_this_one_or_several_were(
+    code: str, others: list[NamespaceEntry]
+) -> None:
+    assert repair(code, ExecutionError(ename="KeyError", evalue="'stars'", line=1), joined(*others)) is None
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [table("df", "id", "g"), table("next_year", "id", "g", "stars")],
+        [table("df", "id", "g"), table("train", "id", "g", "stars"), table("test", "id", "g", "stars", "w")],
+    ],
+)
+def test_a_table_of_the_same_kind_with_a_column_more_is_not_taken(others: list[NamespaceEntry]) -> None:
+    error = ExecutionError(ename="KeyError", evalue="'stars'", line=1)
+    assert repair('x = df.groupby("g")["stars"].mean()', error, others) is None
+
+
+def test_a_column_of_another_table_is_not_taken_from_there_where_the_tables_are_not_the_same_rows() -> None:
+    namespace = [
+        NamespaceEntry(name="late", type_name="DataFrame", columns=("carrier", "delay", "origin", "dest")),
+        NamespaceEntry(name="airlines", type_name="DataFrame", columns=("carrier", "name")),
+    ]
+    error = ExecutionError(ename="KeyError", evalue="'name'", line=1)
+    assert repair('x = late.groupby("carrier")["name"]', error, namespace) is None
 
 
 def test_all_columns_that_are_written_otherwise_are_corrected_at_once_but_not_what_the_code_makes() -> None:
@@ -189,3 +283,49 @@ def test_labels_that_a_program_makes_are_not_taken_for_misspelt_ones(code: str) 
 def test_of_one_target_for_two_models_no_rows_are_left_out() -> None:
     code = "X = df[['a']]\ny = df['c']\nZ = df[['b']]\nm.fit(X, y)\nm.fit(Z, y)"
     assert repair(code, ExecutionError(ename="ValueError", evalue="Input X contains NaN.", line=4), ()) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        ('rise = df["b"] * -1\nx = df.sort_values(by="rise").head(1)["b"].tolist()', [4]),
+        ('rise = df["b"] * -1\nx = df.sort_values("rise", ascending=False).head(2)["b"].tolist()', [1, 2]),
+        ('rise = df["b"] * -1\nx = df.nlargest(1, "rise")["b"].tolist()', [1]),
+        ('half = df["b"] > 2\nx = df.groupby(["g", "half"])["b"].sum().tolist()', [3, 7]),
+    ],
+)
+def test_a_series_with_the_rows_of_a_table_may_be_named_as_its_column(code: str, value: object) -> None:
+    _, error = ran(code)
+    assert error is not None
+    name = code.split(" ", maxsplit=1)[0]
+    entries = [
+        NamespaceEntry(name="df", type_name="DataFrame", shape=(4, 3), columns=("a", "b", "g")),
+        NamespaceEntry(name=name, type_name="Series", shape=(4,)),
+    ]
+    repaired = repair(code, error, entries)
+    assert repaired is not None
+    assert repaired.notes == (f"{name} is taken as a column of the table whose rows it has",)
+    assert ran(repaired.code) == (value, None)
+
+
+def test_a_series_with_other_rows_is_no_column() -> None:
+    code = 'rise = df["b"].head(2)\nx = df.sort_values(by="rise")'
+    _, error = ran(code)
+    assert error is not None
+    entries = [
+        NamespaceEntry(name="df", type_name="DataFrame", shape=(4, 3), columns=("a", "b", "g")),
+        NamespaceEntry(name="rise", type_name="Series", shape=(2,)),
+    ]
+    assert repair(code, error, entries) is None
+
+
+def test_a_series_called_as_the_column_of_another_table_is_none() -> None:
+    code = 'n = df["b"] * -1\nx = df.sort_values(by="n")'
+    _, error = ran(code)
+    assert error is not None
+    entries = [
+        NamespaceEntry(name="df", type_name="DataFrame", shape=(4, 3), columns=("a", "b", "g")),
+        NamespaceEntry(name="sales", type_name="DataFrame", shape=(2, 2), columns=("at", "n")),
+        NamespaceEntry(name="n", type_name="Series", shape=(4,)),
+    ]
+    assert repair(code, error, entries) is None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jupyter_codeagent.prompts.answer import answer_messages
 from jupyter_codeagent.prompts.conversation import Turn, as_written, compact
 from jupyter_codeagent.prompts.extract import extract_code
-from jupyter_codeagent.prompts.system import SYSTEM_PROMPT, first_messages, next_messages, prefill
+from jupyter_codeagent.prompts.system import SYSTEM_PROMPT, correction, first_messages, next_messages, prefill
 
 TURNS = st.builds(
     Turn, prompt=st.text(), code=st.text(min_size=1), answer=st.text(), made=st.lists(st.text()).map(tuple)
@@ -128,3 +128,9 @@ def test_a_reply_whose_code_ran_is_told_as_it_came_so_that_the_server_has_it_alr
     reply: str, code: str, told: str
 ) -> None:
     assert as_written(reply, code) == told
+
+
+def test_a_hint_with_text_of_the_data_can_neither_end_the_block_nor_the_line() -> None:
+    told = correction("has 'a\n```', '</think>', '<|im_end|>'")
+    assert not any(word in told for word in ("```", "</think>", "<|im_end|>"))
+    assert told.count("\n") == 1

@@ -143,3 +143,37 @@ def test_what_a_later_part_goes_on_with_is_shown_too() -> None:
 )
 def test_a_program_in_parts_that_shows_all_stays(code: str) -> None:
     assert prepare(code, copied=["df"], defined=["plt"], in_parts=True).code == code
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("a = 1.5\nb = 2\nprint(a)\nprint(b)\n0", "a: 1.5\nb: 2\n"),
+        (
+            "a = 1.26\nprint(round(a, 1))\nday = pd.Timestamp('2024-05-01')\nday",
+            "a: 1.3\nday: 2024-05-01 00:00:00\n",
+        ),
+        ("m = 2.5\nn = np.int64(3)\nprint(m)\nprint(n)\nsales", "m: 2.5\nn: 3\n"),
+    ],
+)
+def test_single_values_that_are_printed_one_by_one_get_their_names(code: str, shown: str) -> None:
+    found = name_results(code, "How many, and when?", run(code)[2], ["pd"])
+    assert found is not None
+    assert found.notes == (NOTE,)
+    assert run(found.code)[0] == shown
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "a = 1.5\nprint(a)\n0",
+        "a = 1.5\nprint(a)\nprint(a)\n0",
+        "a = 1.5\nb = 2\nprint('a', a)\nprint(f'{b}')\n0",
+        "a = 1.5\nprint(a)\nprint(sales)\nsales",
+        "a = 1.5\nb = 2\nprint('Means:')\nprint(a)\nprint(b)\n0",
+        "a = 'name  n'\nb = 'usa   3'\nprint(a)\nprint(b)\n0",
+        "a = 1.5\nb = 2\nprint(a, b)\n0",
+    ],
+)
+def test_what_is_printed_alone_or_in_another_way_stays(code: str) -> None:
+    assert name_results(code, "How many?", run(code)[2], ["pd"]) is None

@@ -8,6 +8,7 @@ import pytest
 
 from jupyter_codeagent.prompts.checks import concern
 from jupyter_codeagent.prompts.observe import (
+    check_message,
     cut,
     in_lines_of,
     no_code_message,
@@ -137,6 +138,7 @@ def test_a_reply_without_code_is_told_why() -> None:
         (stream("[]\n"), "The result is empty"),
         (stream("nan\n"), "Every value is missing"),
         (value("carrier\nAA   NaN\nUA   NaN\nName: delay, dtype: float64"), "Every value is missing"),
+        (stream("Mean before: 42.7\nMean after: nan\n"), "'Mean after' is nan"),
     ],
 )
 def test_a_result_that_cannot_be_meant_is_noticed(output: Output, line: str) -> None:
@@ -149,6 +151,7 @@ def test_a_result_that_cannot_be_meant_is_noticed(output: Output, line: str) -> 
         (value("carrier\nAA   NaN\nUA   1.5\nName: delay, dtype: float64"),),
         (value("42"),),
         (stream("The banana is NaN in 3 rows\n"),),
+        (stream("mean: 3\n2013-01: nan\n"),),
         (figure(),),
         (stream("[1]\n"),),
         (value("   a  b\n0  1  2"),),
@@ -156,6 +159,33 @@ def test_a_result_that_cannot_be_meant_is_noticed(output: Output, line: str) -> 
 )
 def test_an_ordinary_result_passes(outputs: tuple[Output, ...]) -> None:
     assert concern(ok(*outputs), "x") == ""
+
+
+LEGEND = stream("UserWarning: No artists with labels found to put in legend.  Note that artists\n", "stderr")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "noticed"),
+    [
+        ("Draw one line per airport, with a legend", True),
+        ("Draw one line for each airport", True),
+        ("Draw the delays by month", False),
+    ],
+)
+def test_a_legend_that_is_wanted_and_empty_is_noticed(prompt: str, noticed: bool) -> None:
+    assert ("legend is empty" in concern(ok(figure(), LEGEND), "x", prompt)) is noticed
+
+
+def test_what_the_reply_is_begun_with_is_not_said_before_it_as_well() -> None:
+    error = ExecutionError(ename="KeyError", evalue="'Revenu'", line=1, source="x = df['Revenu']")
+    entry = NamespaceEntry(name="df", type_name="DataFrame", columns=("Revenue",))
+    failed = ExecutionResult(status="error", error=error, namespace=(entry,))
+    assert "Hint: " in repair_message(failed, "x")
+    assert "Hint: " not in repair_message(failed, "x", hinted=True)
+    assert "It is empty." in check_message(ok(stream("[]")), "x", "It is empty.")
+    assert check_message(ok(stream("[]")), "x", "It is empty.", hinted=True).startswith(
+        "[]\n\nThe result looks wrong.\n"
+    )
 
 
 def test_showing_nothing_is_noticed() -> None:

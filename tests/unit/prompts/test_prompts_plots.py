@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
+from jupyter_codeagent.prompts.plots import unfitted_line
 from jupyter_codeagent.prompts.rewrite import as_meant
 
 FRAME = pd.DataFrame({"month": [1, 2, 1, 2], "delay": [3.0, 4.0, 5.0, 6.0], "origin": ["A", "A", "B", "B"]})
@@ -46,3 +47,18 @@ def test_all_is_drawn_on_one_figure(code: str, lines: int) -> None:
 )
 def test_other_charts_stay_as_they_are(code: str) -> None:
     assert as_meant(code).code == code
+
+
+@pytest.mark.parametrize(
+    ("prompt", "code", "told"),
+    [
+        ("Scatter plot plus the least squares line", "plt.plot(x.sort_values(), y.sort_values())", True),
+        ("Scatter with its regression line", "plt.plot(x, y)", True),
+        ("Draw the line of best fit", "plt.plot(x, y)", True),
+        ("Scatter plot plus the least squares line", "m, c = np.polyfit(x, y, 1)\nplt.plot(x, m * x + c)", False),
+        ("Scatter with its regression line", "sns.regplot(x=x, y=y)", False),
+        ("Draw a line per year", "plt.plot(x, y)", False),
+    ],
+)
+def test_a_fitted_line_that_was_not_fitted_is_told(prompt: str, code: str, told: bool) -> None:
+    assert ("np.polyfit" in unfitted_line(prompt, code)) is told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.resuming import choosing, resumed
+from jupyter_codeagent.prompts.resuming import at_the_error, choosing, resumed
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
 NAMESPACE = [NamespaceEntry(name="flights", type_name="DataFrame", columns=("delay",))]
@@ -20,6 +20,44 @@ def test_the_next_program_begins_with_what_ran_and_the_missing_name() -> None:
     assert resumed("print(verdict)", missing("verdict", 1), NAMESPACE) == "verdict ="
     decorated = "x = 1\n@cache\ndef f(n=verdict):\n    return n"
     assert resumed(decorated, missing("verdict", 3), NAMESPACE) == "x = 1\nverdict ="
+
+
+@pytest.mark.parametrize(
+    ("failed", "begins"),
+    [
+        ("total = df.x.sum()", "total ="),
+        ("df['a b'] = 1", "df['a b'] ="),
+        ("plt.bar(df.x,\n  df.y)", "plt.bar("),
+        ("print(df.x)", "print("),
+        ("for name in df.x:\n    print(name)", "for name in"),
+    ],
+)
+def test_a_program_goes_on_with_the_statement_that_failed(failed: str, begins: str) -> None:
+    error = ExecutionError(ename="KeyError", evalue="'x'", line=3)
+    assert at_the_error(f"n = 1\n# é\n{failed}\nm = 2", error) == ("n = 1\n# é\n", begins)
+
+
+def test_a_call_that_may_be_what_is_wrong_is_not_begun_again() -> None:
+    for ename in ("AttributeError", "NameError"):
+        assert at_the_error("n = 1\nout.append(n)", ExecutionError(ename=ename, evalue="no append", line=2)) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("import os\ntotal = x", 2),
+        ("total = x", 1),
+        ("n = 1; total = x", 1),
+        ("n = 1\ntotal = x", None),
+        ("n = 1\ntotal = x", 9),
+        ("n = 1\ntotal = (", 2),
+        ("n = 1\nwith x:\n    total = 1", 2),
+        ("n = 1\nx", 2),
+        ("n = 1\nx[0] = 3", 2),
+    ],
+)
+def test_a_program_of_which_nothing_is_known_to_be_right_is_written_anew(code: str, line: int | None) -> None:
+    assert at_the_error(code, ExecutionError(ename="KeyError", evalue="'x'", line=line)) is None
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ def test_a_frame_that_was_cleaned_and_never_used_is_told() -> None:
         "clean, n = df, 1\nprint(df)",
         "clean = 5\nprint(df)",
         "clean = df.",
+        "clean = df['x']\nprint(df['x'].mean())",
         "clean = df['id']\nprint(df.query('id in @clean'))",
     ],
 )

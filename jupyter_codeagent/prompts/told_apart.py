@@ -1,0 +1,74 @@
+"""*In which countries …?* where the program shows row numbers and never reads the column of the countries."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from jupyter_codeagent.prompts.hints import text_columns
+from jupyter_codeagent.prompts.rewrite import Prepared, edited
+from jupyter_codeagent.prompts.source import Edit, base_names, bound_names, parse, span
+from jupyter_codeagent.values import NamespaceEntry
+from jupyter_codeagent.variables.mentions import stemmed
+
+_WHICH = re.compile(
+    r"\bwhich\s+(?:(?:\d+|one|two|three|four|five|ten|of\s+the|the)\s+)*(?P<words>[A-Za-z_]\w*(?:\s\w+)?)", re.I
+)
+_ROW = re.compile(r"^\d+(?:\s|$)", re.MULTILINE)
+
+
+def unnamed_rows(prompt: str, text: str, code: str, namespace: Sequence[NamespaceEntry]) -> str:
+    """What to say where the prompt asks *which* of what a column of texts names, and neither the code nor what it
+    showed (`text`) has that column; empty else."""
+    for word, frame, column in _left_out(prompt, text, code, namespace):
+        return f"The task asks which {word}, and the result does not name it: show {frame}[{column!r}] with it."
+    return ""
+
+
+def name_rows(prompt: str, text: str, code: str, namespace: Sequence[NamespaceEntry]) -> Prepared | None:
+    """The same program over the table with the names in place of its row numbers, where it showed those; else None.
+
+    Under a name of its own: a cell that is accepted must not give the user's variable another index.
+    """
+    tree = parse(code)
+    found = next(_left_out(prompt, text, code, namespace), None)
+    if tree is None or found is None or _ROW.search(text) is None:
+        return None
+    word, frame, column = found
+    own = f"by_{word}"
+    if {frame, own} & (bound_names(tree) | _written(tree)):
+        return None
+    read = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == frame]
+    edits = [Edit(start=start, end=end, text=own) for start, end in (span(code, node) for node in read)]
+    made = Edit(start=0, end=0, text=f"{own} = {frame}.set_index({column!r})\n")
+    return edited(code, [*edits, made], f"rows are named by {column!r}") if edits else None
+
+
+def _left_out(
+    prompt: str, text: str, code: str, namespace: Sequence[NamespaceEntry]
+) -> Iterator[tuple[str, str, str]]:
+    """(word, frame, column) of what was asked for by *which* and is nowhere."""
+    for word in _asked(prompt):
+        columns = [(entry.name, column) for entry in namespace for column in _of_texts(entry, word)]
+        if not any(column in code or column in text for _, column in columns):
+            used = [(frame, column) for frame, column in columns if re.search(rf"\b{re.escape(frame)}\b", code)]
+            yield from ((word, frame, column) for frame, column in used)
+
+
+def _asked(prompt: str) -> Iterator[str]:
+    """The last word first: *which car makers* are makers."""
+    for match in _WHICH.finditer(prompt):
+        yield from reversed(stemmed(match["words"]).split())
+
+
+def _of_texts(entry: NamespaceEntry, word: str) -> list[str]:
+    """Columns of texts that are called so, or begin or end with that word: ``Country``, ``Country Name``."""
+    texts = [(column, stemmed(column).split()) for column in text_columns(entry)]
+    return [column for column, words in texts if words and word in (words[0], words[-1])]
+
+
+def _written(tree: ast.Module) -> set[str]:
+    """Tables of ``rates["fall"] = …`` and ``rates.loc[3, "fall"] = …``: it would be written to the other one."""
+    targets = (node for node in ast.walk(tree) if isinstance(node, ast.Subscript | ast.Attribute))
+    return {name for node in targets if isinstance(node.ctx, ast.Store) for name in base_names(node)}
