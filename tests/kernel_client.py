@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -77,18 +78,21 @@ def running_kernel(directory: Path, environment: Mapping[str, str]) -> Iterator[
         "JUPYTER_RUNTIME_DIR": str(directory / "runtime"),
         "IPYTHONDIR": str(directory / "ipython"),
     }
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(env={**os.environ, **places, **environment}, cwd=str(directory))
-    client: BlockingKernelClient = manager.client()
-    client.start_channels()
-    try:
-        client.wait_for_ready(timeout=60)
-        kernel = Kernel(client=client, manager=manager)
-        ran = kernel.run(f"{SETUP}\n%load_ext jupyter_codeagent")
-        if ran.error:
-            raise RuntimeError(ran.error)
-        yield kernel
-    finally:
-        client.stop_channels()
-        if manager.has_kernel:
-            manager.shutdown_kernel()
+    # Not TCP: its ports are chosen before they are taken, and other tests may take them in between.
+    # The directory is not pytest's, whose long names do not fit into the address of a socket.
+    with tempfile.TemporaryDirectory(prefix="kernel-") as sockets:
+        manager = KernelManager(kernel_name="python3", transport="ipc", connection_file=f"{sockets}/k.json")
+        manager.start_kernel(env={**os.environ, **places, **environment}, cwd=str(directory))
+        client: BlockingKernelClient = manager.client()
+        client.start_channels()
+        try:
+            client.wait_for_ready(timeout=60)
+            kernel = Kernel(client=client, manager=manager)
+            ran = kernel.run(f"{SETUP}\n%load_ext jupyter_codeagent")
+            if ran.error:
+                raise RuntimeError(ran.error)
+            yield kernel
+        finally:
+            client.stop_channels()
+            if manager.has_kernel:
+                manager.shutdown_kernel()

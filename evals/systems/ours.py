@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,7 +55,11 @@ class Ours:
         if not server.pid:  # the embedded one is found as users find it, and known for what it can do
             places |= {"CODEAGENT_BASE_URL": server.base_url, "CODEAGENT_MODEL": server.model}
             places |= {"CODEAGENT_API_KEY": server.api_key}
-        self._manager = KernelManager(kernel_name="python3")
+        # Not TCP: its ports are chosen before they are taken. Not `directory`: an address of a socket is short.
+        self._sockets = tempfile.TemporaryDirectory(prefix="kernel-")
+        self._manager = KernelManager(
+            kernel_name="python3", transport="ipc", connection_file=f"{self._sockets.name}/k.json"
+        )
         self._manager.start_kernel(env={**os.environ, **places}, extra_arguments=["--log-level=ERROR"])
         self._client: BlockingKernelClient = self._manager.client()
         self._client.start_channels()
@@ -92,6 +97,7 @@ class Ours:
         self._worker.close()
         self._client.stop_channels()
         self._manager.shutdown_kernel(now=False)
+        self._sockets.cleanup()
 
     def _answer(self, run: AgentRun, seconds: float) -> Answer:
         text = output_text(ExecutionResult(status="ok", outputs=run.outputs))

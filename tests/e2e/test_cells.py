@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from typing import Any
 
 from browser_console import BrowserConsole
-from model_server import ModelServer, code
+from model_server import ModelServer, Reply, code
 from nbconvert import HTMLExporter, MarkdownExporter
 from nbformat import NotebookNode
 from notebook_page import NotebookPage, OpenNotebook
@@ -37,18 +38,26 @@ def active(notebook: NotebookPage) -> int:
     return int(notebook.call("return notebook.activeCellIndex"))
 
 
+def wait_for_focus(notebook: NotebookPage, index: int | None = None) -> None:
+    """Until the notebook has the keyboard, in this cell if one is named: that comes a moment after a key."""
+    notebook.page.wait_for_function(
+        "(index) => { const notebook = window.jupyterapp.shell.currentWidget.content;"
+        " return (index ?? notebook.activeCellIndex) === notebook.activeCellIndex"
+        " && notebook.node.contains(document.activeElement)"
+        " && (notebook.mode === 'command' || notebook.activeCell.editor?.hasFocus()); }",
+        arg=index,
+    )
+
+
 def press(notebook: NotebookPage, keys: str) -> None:
+    wait_for_focus(notebook)
     notebook.page.keyboard.press(keys)
 
 
 def walk(notebook: NotebookPage, keys: str, to: int) -> None:
     """Press keys that lead to another cell, and wait until it has the focus."""
     press(notebook, keys)
-    notebook.page.wait_for_function(
-        "(to) => { const notebook = window.jupyterapp.shell.currentWidget.content;"
-        " return notebook.activeCellIndex === to && notebook.node.contains(document.activeElement); }",
-        arg=to,
-    )
+    wait_for_focus(notebook, to)
 
 
 def source_of(notebook: NotebookPage, index: int) -> str:
@@ -58,7 +67,8 @@ def source_of(notebook: NotebookPage, index: int) -> str:
 def test_with_the_keyboard_alone_pending_cells_are_found_accepted_discarded_and_brought_back(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(SUM, "Oslo leads", MAX, "at most")
+    typed = threading.Event()
+    shared_model.script(SUM, "Oslo leads", Reply(MAX, until=typed), "at most")
     notebook = open_notebook([LOAD, "%%agent\nWhat is the sum of n by city?", "'between'", ""])
     # As for those who have switched it on: brackets and quotes close themselves.
     notebook.call(
@@ -82,14 +92,16 @@ def test_with_the_keyboard_alone_pending_cells_are_found_accepted_discarded_and_
     walk(notebook, "ArrowDown", to=4)
     walk(notebook, "ArrowDown", to=5)
     press(notebook, "Enter")
+    wait_for_focus(notebook)
     notebook.page.keyboard.type("%%agent")
     press(notebook, "Enter")
     expect(notebook.cells.nth(5)).to_have_class(re.compile("jp-CodeAgent-prompt"))
     notebook.page.keyboard.type(WHOLE)
     assert source_of(notebook, 5) == f"%%agent\n{WHOLE}"
     press(notebook, "Shift+Enter")
-    notebook.page.wait_for_function("() => window.jupyterapp.shell.currentWidget.content.activeCellIndex === 6")
+    wait_for_focus(notebook, 6)
     notebook.page.keyboard.type("typed = (1")
+    typed.set()
     notebook.wait_for_states(["", "", "accepted", "accepted", "", "", "pending", "pending", ""])
     assert source_of(notebook, 8) == "typed = (1)"  # in Python they do close
 
