@@ -79,7 +79,7 @@ def running_lab(
         directory.mkdir(parents=True)
     quiet = {"fetchNews": "false", "checkForUpdates": False}
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet), encoding="utf-8")
-    disabled = {"disabledExtensions": dict.fromkeys(disabled_extensions, True)}
+    disabled = {"disabledExtensions": dict.fromkeys(disabled_extensions, True), "buildCheck": False}
     (page_config / "page_config.json").write_text(json.dumps(disabled), encoding="utf-8")
     places = {
         "JUPYTER_CONFIG_DIR": str(base / "config"),
