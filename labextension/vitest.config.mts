@@ -7,6 +7,9 @@ export default defineConfig({
     include: ['src/**/*.spec.{ts,tsx}'],
     css: false,
     setupFiles: ['./vitest.setup.ts'],
+    // These run beside the Python tests on two processors: what hangs is told from what waits for its turn.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // Said by @jupyter/ydoc's own way of making cells, at every cell.
     onConsoleLog: log => !log.startsWith('Invalid access: Add Yjs type to a document'),
     // The packages import CSS and SVG files, which Node cannot load by itself.

@@ -118,8 +118,16 @@ def test_many_failures_are_not_run_again(tmp_path: Path) -> None:
 def test_a_second_chance_hides_neither_a_failed_check_nor_a_test_that_fails_alone(tmp_path: Path) -> None:
     ended = run(tmp_path, ONCE, "@pytest.mark.alone\ndef test_alone(): assert False\n", check="false")
     assert ended.status == 2, ended.lines
-    assert ended.named("FAILED: ") == ["make check: see above", "the tests that run alone: see above"]
+    assert ended.named("FAILED: ") == ["the tests that run alone: see above", "make check: see above"]
     assert len(ended.passed_alone) == 3
+
+
+def test_a_check_that_fails_beside_the_tests_and_passes_alone_is_named_and_fails_nothing(tmp_path: Path) -> None:
+    once = tmp_path / "once"
+    once.write_text("#!/bin/sh\n[ -e checked ] || { touch checked; exit 1; }\n")
+    once.chmod(0o755)
+    ended = run(tmp_path, PASSES, ALONE, check=str(once))
+    assert (ended.status, ended.named("failed beside others, passed alone: ")) == (0, ["make check"]), ended.lines
 
 
 def test_a_file_that_cannot_be_imported_is_not_hidden_by_tests_that_pass_alone(tmp_path: Path) -> None:
