@@ -1,4 +1,4 @@
-"""One warm sandbox in reserve, so that a run hardly ever waits for a start."""
+"""One warm sandbox in reserve, so that a run never waits for a start."""
 
 from __future__ import annotations
 
