@@ -84,10 +84,8 @@ $(VENV)/.demo: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet ".[demo]"
 	touch $@
 
-# With all that .demo installs: one build of the labextension instead of two.
-$(VENV)/.test: $(VENV)/bin/python $(SOURCES)
+$(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet ".[test]"
-	touch $(VENV)/.demo
 	rm -rf build/collaboration
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps \
 		--target build/collaboration -r tests/e2e/collaboration.txt

@@ -9,9 +9,6 @@ from pathlib import Path
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.values import SandboxPolicy
 
-BEHIND_S = 10.0
-"""After one was taken: what it was taken for has the processors first."""
-
 
 class SparePool:
     """`warm` at load, `take` for a run, `close` at the end; all from one event loop that lives as long."""
@@ -22,7 +19,6 @@ class SparePool:
         self._policy = policy
         self._data_dir = data_dir
         self._spare: asyncio.Task[SandboxKernel] | None = None
-        self._next: asyncio.TimerHandle | None = None
         self._closed = False
 
     def warm(self) -> None:
@@ -32,7 +28,7 @@ class SparePool:
             self._spare.add_done_callback(_retrieve)
 
     async def take(self) -> SandboxKernel:
-        """A ready sandbox, now the caller's to stop; the next is started `BEHIND_S` later, or when it is asked for.
+        """A ready sandbox, now the caller's to stop; the next one is started behind it.
 
         Raises
         ------
@@ -50,14 +46,12 @@ class SparePool:
         if not kernel.alive:
             await kernel.stop()
             kernel = await self._start()
-        self._warm_later()
+        self.warm()
         return kernel
 
     async def close(self) -> None:
         """Stop the spare, started or starting. Sandboxes that were taken belong to their takers."""
         self._closed = True
-        if self._next is not None:
-            self._next.cancel()
         spare, self._spare = self._spare, None
         if spare is None:
             return
@@ -65,11 +59,6 @@ class SparePool:
         await asyncio.wait([spare])
         if not spare.cancelled() and spare.exception() is None:
             await spare.result().stop()
-
-    def _warm_later(self) -> None:
-        if self._next is not None:
-            self._next.cancel()
-        self._next = asyncio.get_running_loop().call_later(BEHIND_S, self.warm)
 
     def _put_back(self, spare: asyncio.Task[SandboxKernel]) -> None:
         if self._spare is None:
