@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from jupyter_codeagent.outputs.interactive import INTERACTIVE_MIME
 from jupyter_codeagent.prompts.html_tables import table_cells
+from jupyter_codeagent.prompts.observe import joined
 from jupyter_codeagent.values import ExecutionResult, Output
 
 MAX_CHARS = 40_000
@@ -184,13 +185,9 @@ def _rows(output: Output) -> Iterator[Row]:
         if output["name"] == "stdout":
             yield from _rows_of_text(output["text"][:MAX_CHARS])
     elif output["output_type"] in ("display_data", "execute_result") and not _is_picture(output):
-        html, plain = (_text(output["data"].get(kind, "")) for kind in ("text/html", "text/plain"))
+        html, plain = (joined(output["data"].get(kind, "")) for kind in ("text/html", "text/plain"))
         cells = table_cells(html[:MAX_CHARS]) if "<table" in html else []
         yield from _rows_of_cells(cells) if cells else _rows_of_text(plain[:MAX_CHARS])
-
-
-def _text(value: str | list[str]) -> str:
-    return value if isinstance(value, str) else "".join(value)
 
 
 def _rows_of_text(text: str) -> Iterator[Row]:

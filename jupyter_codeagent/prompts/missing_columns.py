@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from jupyter_codeagent.prompts.html_tables import tables_in
+from jupyter_codeagent.prompts.observe import joined
 from jupyter_codeagent.prompts.source import parse
 from jupyter_codeagent.values import Output
 
@@ -26,8 +27,8 @@ def nothing_converted(code: str, outputs: Sequence[Output]) -> str:
     for output in outputs:
         if output["output_type"] not in ("display_data", "execute_result"):
             continue
-        html = output["data"].get("text/html", "")
-        for label, values in _columns_shown((html if isinstance(html, str) else "".join(html))[:MAX_CHARS]):
+        html = joined(output["data"].get("text/html", ""))
+        for label, values in _columns_shown(html[:MAX_CHARS]):
             if label in made and len(values) >= MIN_ROWS and all(map(_MISSING.fullmatch, values)):
                 return (
                     f"Every value shown of {label!r} is missing after its conversion. Look at how the texts are "

@@ -220,8 +220,12 @@ def _texts(output: Output) -> Iterator[str]:
         if any(kind.startswith("image/") for kind in data):
             yield FIGURE
         elif "text/plain" in data:
-            plain = data["text/plain"]
-            yield harmless(plain if isinstance(plain, str) else "".join(plain))
+            yield harmless(joined(data["text/plain"]))
+
+
+def joined(value: str | list[str]) -> str:
+    """Text of a MIME bundle, which may be a list of its lines (nbformat: *multiline string*)."""
+    return value if isinstance(value, str) else "".join(value)
 
 
 def harmless(text: str) -> str:
