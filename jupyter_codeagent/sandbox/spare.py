@@ -1,4 +1,4 @@
-"""One warm sandbox in reserve, so that a run never waits for a start."""
+"""One warm sandbox in reserve, so that a run hardly ever waits for a start."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from pathlib import Path
 
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.values import SandboxPolicy
+
+BEHIND_S = 10.0
+"""After one was taken: what it was taken for has the processors first."""
 
 
 class SparePool:
@@ -19,6 +22,7 @@ class SparePool:
         self._policy = policy
         self._data_dir = data_dir
         self._spare: asyncio.Task[SandboxKernel] | None = None
+        self._next: asyncio.TimerHandle | None = None
         self._closed = False
 
     def warm(self) -> None:
@@ -28,7 +32,7 @@ class SparePool:
             self._spare.add_done_callback(_retrieve)
 
     async def take(self) -> SandboxKernel:
-        """A ready sandbox, now the caller's to stop; the next one is started behind it.
+        """A ready sandbox, now the caller's to stop; the next is started `BEHIND_S` later, or when it is asked for.
 
         Raises
         ------
@@ -46,12 +50,14 @@ class SparePool:
         if not kernel.alive:
             await kernel.stop()
             kernel = await self._start()
-        self.warm()
+        self._warm_later()
         return kernel
 
     async def close(self) -> None:
         """Stop the spare, started or starting. Sandboxes that were taken belong to their takers."""
         self._closed = True
+        if self._next is not None:
+            self._next.cancel()
         spare, self._spare = self._spare, None
         if spare is None:
             return
@@ -59,6 +65,11 @@ class SparePool:
         await asyncio.wait([spare])
         if not spare.cancelled() and spare.exception() is None:
             await spare.result().stop()
+
+    def _warm_later(self) -> None:
+        if self._next is not None:
+            self._next.cancel()
+        self._next = asyncio.get_running_loop().call_later(BEHIND_S, self.warm)
 
     def _put_back(self, spare: asyncio.Task[SandboxKernel]) -> None:
         if self._spare is None:

@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from endurance.questions import ended, pid_of, read_history
+from endurance.questions import ended, kernel_in, pid_of, read_history
 from endurance.traces import Quarters, eventually, inner_processes, owned
-from kernel_client import Kernel, running_kernel
+from kernel_client import Kernel
 from model_server import MODEL, ModelServer, Reply, code
 
 NOTEBOOKS = 10
@@ -23,7 +23,7 @@ def test_ten_notebooks_at_once_get_their_own_results_and_leave_nothing(
     model_server.choose = total
     environment = {"CODEAGENT_BASE_URL": model_server.url, **quarters.environment}
     with ExitStack() as stack:
-        kernels = [stack.enter_context(running_kernel(tmp_path, environment)) for _ in range(NOTEBOOKS)]
+        kernels = [stack.enter_context(kernel_in(tmp_path, environment)) for _ in range(NOTEBOOKS)]
         for round_number in (1, 2):
             expected = {number: 1000 * (number + 100 * round_number) for number in range(NOTEBOOKS)}
             for number, kernel in enumerate(kernels):

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from jupyter_codeagent.errors import SandboxDiedError, SandboxUnavailableError
+from jupyter_codeagent.sandbox import spare
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.spare import SparePool
 from jupyter_codeagent.sandbox.watch import processes
@@ -587,12 +588,19 @@ def _running(pid: int) -> bool:
     return state != "Z"
 
 
-def test_the_pool_gives_a_ready_sandbox_and_warms_the_next(tmp_path: Path) -> None:
+def test_the_pool_gives_a_ready_sandbox_and_warms_the_next_a_while_behind_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spare, "BEHIND_S", 0.2)
+
     async def use() -> tuple[float, str, bool]:
         pool = SparePool(SandboxPolicy(), tmp_path)
         pool.warm()
         first = await pool.take()
+        at_once = pool._spare
+        await asyncio.sleep(0.5)
         second_spare = pool._spare
+        assert at_once is None
         assert second_spare is not None
         await asyncio.wait([second_spare])
         started = time.monotonic()
@@ -609,6 +617,19 @@ def test_the_pool_gives_a_ready_sandbox_and_warms_the_next(tmp_path: Path) -> No
     assert waited < 0.05
     assert text == "ready"
     assert alive
+
+
+def test_a_sandbox_that_is_wanted_before_the_next_is_due_is_started_at_once(tmp_path: Path) -> None:
+    async def use() -> tuple[bool, bool]:
+        pool = SparePool(SandboxPolicy(), tmp_path)
+        taken = [await pool.take(), await pool.take()]
+        await pool.close()
+        alive = [kernel.alive for kernel in taken]
+        for kernel in taken:
+            await kernel.stop()
+        return alive[0], alive[1]
+
+    assert asyncio.run(use()) == (True, True)
 
 
 def test_a_spare_that_died_is_replaced(tmp_path: Path) -> None:
