@@ -144,6 +144,8 @@ class Tools:
     """Before each execution: what an attempt that is not kept did to the copies is undone."""
     hidden_columns: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Variable -> labels that the user hides; told of only where code asks for one of them."""
+    incomplete: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """Variable -> `repr()` of its columns with missing values, of pandas frames."""
     room: Room | None = None
     """The model's context; None where there is no limit to keep to."""
 
@@ -308,6 +310,7 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, tools: Tools) 
         in_parts=bool(first_part(run.request.prompt)),
         asked=wanted_names(run.request.prompt),
         functions=_functions(run),
+        incomplete=tools.incomplete,
     )
     freed = "the program stood in comments" if extraction.form == "comments" else ""
     return replace(step, code=prepared.code, note=_joined(freed, *whole.notes, *prepared.notes))

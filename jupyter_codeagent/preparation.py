@@ -52,6 +52,8 @@ class PreparedRun:
     told: ToldContext
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """Functions that its code may call, by name."""
+    incomplete: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Columns with missing values, see `incomplete_columns`."""
     room: Room | None = None
     """What the model takes at once."""
     inserts: bool = True
@@ -165,6 +167,16 @@ def fit_context(
         else:
             fitting = told
     return fitting or told
+
+
+def incomplete_columns(summaries: Sequence[VariableSummary]) -> dict[str, frozenset[str]]:
+    """Variable -> `repr()` of its columns with missing values, as far as the summary tells of pandas frames."""
+    return {
+        summary.name: missing
+        for summary in summaries
+        if summary.type_name.endswith("DataFrame") and "." not in summary.type_name  # not polars.DataFrame
+        if (missing := frozenset(column.name for column in summary.columns if column.missing))
+    }
 
 
 def question_digest(summaries: Sequence[VariableSummary], settings: Settings, prompt: str, more: str = "") -> str:

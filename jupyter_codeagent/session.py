@@ -48,6 +48,7 @@ from jupyter_codeagent.preparation import (
     PreparedRun,
     build_request,
     check_options,
+    incomplete_columns,
     new_run,
     question_digest,
     room_of,
@@ -264,6 +265,7 @@ class AgentSession:
             endpoint=endpoint,
             turns=turns,
             messages=fit(conversation(run, turns), prompt, room, settings.model.max_tokens).messages,
+            incomplete=incomplete_columns(summaries),
             room=room,
             inserts=not options.json,
         )
@@ -410,6 +412,7 @@ class AgentSession:
             answer=settings.answer,
             withheld=self._withheld,
             hidden_columns=self.hiding.hidden_columns,
+            incomplete=prepared.incomplete,
             room=prepared.room,
         )
         if run.request.candidates == 1:

@@ -1,16 +1,21 @@
 """Programs that learn: from what they are to predict, where the score is perfect and worth nothing; and from rows
-that are not complete, which no model of scikit-learn's linear ones takes."""
+that are not complete, which no model of scikit-learn's linear ones takes, and of which NumPy fits nothing."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 
-from jupyter_codeagent.prompts.source import Edit, called_name, column_of, single_values, span
+from jupyter_codeagent.prompts.source import Edit, bound_names, called_name, column_of, single_values, span
 
 _SPLITS = frozenset({"train_test_split", "cross_val_score", "cross_validate", "cross_val_predict"})
 _FITS = frozenset({"fit", "fit_predict", "OLS", "Logit"})
+_CURVES = frozenset({"polyfit", "linregress"})
+"""One missing value, and slope and intercept are missing too: nothing is drawn, and no exception says so."""
+_OF_MISSING = re.compile(
+    r"(?:drop|fill)na\(|(?:not|is)(?:na|null)\(|isfinite|isnan|nan_policy|interpolate|[Ii]mput"
+)
 
 
 def keep_target_out(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
@@ -59,6 +64,36 @@ def leave_incomplete_out(tree: ast.Module, code: str) -> tuple[list[Edit], str]:
                 return [], ""  # one target for two models, each with rows of its own
         left_out |= dict.fromkeys(map(str, needed))
     return list(found.values()), f"rows without {', '.join(left_out)} are left out"
+
+
+def fit_complete_rows(
+    tree: ast.Module, code: str, incomplete: Mapping[str, Collection[str]]
+) -> tuple[list[Edit], str]:
+    """Edits that fit a curve to the rows that have both of its columns, and the note.
+
+    `incomplete` are `repr()` of the columns with missing values, by pandas frame. No edits where the program does
+    something about missing values itself, or binds the frame anew.
+    """
+    if _OF_MISSING.search(code):
+        return [], ""
+    values, bound = single_values(tree), bound_names(tree)
+    edits: list[Edit] = []
+    needed: dict[str, None] = {}
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        if called_name(call)[1] not in _CURVES or len(call.args) < 2:
+            continue
+        columns = [column_of(_valued(node, values)) for node in call.args[:2]]
+        frames = {column[0] for column in columns if column is not None}
+        if None in columns or len(frames) != 1 or frames & bound:
+            continue
+        frame, labels = frames.pop(), [column[1] for column in columns if column is not None]
+        if not set(map(repr, labels)) & set(incomplete.get(frame, ())):
+            continue
+        for node, label in zip(call.args, labels, strict=False):
+            start, end = span(code, node)
+            edits.append(Edit(start=start, end=end, text=f"{frame}.dropna(subset={labels!r})[{label!r}]"))
+        needed |= dict.fromkeys(labels)
+    return edits, f"the line is fitted to the rows that have {' and '.join(needed)}" if edits else ""
 
 
 def _pairs(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from jupyter_codeagent.prompts.asked_names import bind_asked
 from jupyter_codeagent.prompts.assignments import assign_back, bind_comparisons, reduce_whole_masks, select_labels
@@ -17,7 +18,7 @@ from jupyter_codeagent.prompts.binning import include_lowest_edge
 from jupyter_codeagent.prompts.calling import keep_functions
 from jupyter_codeagent.prompts.drift import METHODS_RENAMED, NUMPY_BUILTINS, NUMPY_RENAMED
 from jupyter_codeagent.prompts.imports import ALIASES
-from jupyter_codeagent.prompts.learning import keep_target_out
+from jupyter_codeagent.prompts.learning import fit_complete_rows, keep_target_out
 from jupyter_codeagent.prompts.placeholders import find_unfilled
 from jupyter_codeagent.prompts.plots import draw_on_the_figure, draws
 from jupyter_codeagent.prompts.shares import none_is_zero
@@ -95,6 +96,7 @@ def prepare(
     in_parts: bool = False,
     asked: Sequence[str] = (),
     functions: Collection[str] = (),
+    incomplete: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> Prepared:
     """All corrections.
 
@@ -102,7 +104,8 @@ def prepare(
     import: those of the live kernel, so that an accepted cell runs there too. The `prompt` says which deviation is
     meant, and in which words a verdict is wanted. `in_parts`: the question asked for several things, so what is
     computed last and never used is one of them. `asked` are the variables that it wants
-    (`asked_names.asked_names`). `functions` are those of the user's that it may call.
+    (`asked_names.asked_names`). `functions` are those of the user's that it may call. `incomplete` are `repr()` of
+    the columns with missing values, by pandas frame.
     """
     if parse(code) is None:
         return Prepared(code=code)
@@ -110,14 +113,15 @@ def prepare(
     dropped = drop_reloads(calling, copied)
     modern = replace_removed(dropped.code)
     meant = as_meant(modern.code)
-    spread, spreads = of_population(meant.code, prompt)
+    fitted, fits = fit_to_complete_rows(meant.code, incomplete)
+    spread, spreads = of_population(fitted, prompt)
     judged, verdicts = say_verdicts(spread, prompt, {*defined, *copied})
     filled = fill_placeholders(judged, {*defined, *copied})
     returned = unwrap_return(filled.code)
     whole = bind_asked(returned, asked)
     shown = quiet_plot(echo_last(show_unused(whole) if in_parts else whole, in_parts=in_parts))
     imported = add_imports(shown, {*defined, *copied})
-    notes = [*kept, *dropped.notes, *modern.notes, *meant.notes, *spreads, *verdicts, *filled.notes]
+    notes = [*kept, *dropped.notes, *modern.notes, *meant.notes, *fits, *spreads, *verdicts, *filled.notes]
     if whole != returned:
         notes.append(f"the result is {asked[0]}, as asked")
     elif shown.rstrip(";") != filled.code.rstrip(";"):
@@ -125,6 +129,13 @@ def prepare(
     if imported != shown:
         notes.append("added: " + "; ".join(imported[: len(imported) - len(shown)].strip().split("\n")))
     return Prepared(code=imported, notes=tuple(notes))
+
+
+def fit_to_complete_rows(code: str, incomplete: Mapping[str, Collection[str]]) -> tuple[str, tuple[str, ...]]:
+    """The code and its notes; see `learning.fit_complete_rows`."""
+    tree = parse(code)
+    edits, note = fit_complete_rows(tree, code, incomplete) if tree is not None and incomplete else ([], "")
+    return apply_edits(code, edits), (note,) if note else ()
 
 
 def add_imports(code: str, names_defined: Collection[str]) -> str:

@@ -121,3 +121,41 @@ def test_a_deviation_is_that_of_the_population_where_the_prompt_wants_it(code: s
     assert prepare(people, prompt="What is the population standard deviation?", defined=["np"]).code == people
     both = "The population standard deviation and the sample standard deviation"
     assert prepare(code, prompt=both, defined=["np"]).code == code
+
+
+COMPLETE = "d.dropna(subset=['x', 'y'])"
+
+
+@pytest.mark.parametrize(
+    ("code", "fitted"),
+    [
+        ("np.polyfit(d['x'], d['y'], 1)", f"np.polyfit({COMPLETE}['x'], {COMPLETE}['y'], 1)"),
+        ("x = d.x\ny = d['y']\nz = np.polyfit(x, y, 1)", f"{COMPLETE}['x'], {COMPLETE}['y'], 1)"),
+        (
+            "r = stats.linregress(d['x'], d['y'])\nplt.scatter(d['x'], d['y'])",
+            f"{COMPLETE}['x'], {COMPLETE}['y'])\n",
+        ),
+    ],
+)
+def test_a_line_is_fitted_to_the_rows_that_have_both_values(code: str, fitted: str) -> None:
+    prepared = prepare(code, incomplete={"d": {"'y'"}}, defined={"np", "plt", "stats", "d"})
+    assert fitted in prepared.code
+    assert "the line is fitted to the rows that have x and y" in prepared.notes
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "np.polyfit(d['x'], d['w'], 1)",
+        "np.polyfit(other['x'], other['y'], 1)",
+        "np.polyfit(d['x'], other['y'], 1)",
+        "d = d[d['x'] > 3]\nnp.polyfit(d['x'], d['y'], 1)",
+        "x = d['x']\nx = x[:3]\nnp.polyfit(x, d['y'], 1)",
+        "both = d['y'].notna()\nnp.polyfit(d['x'], d['y'], 1)",
+        "np.polyfit(d['x'])",
+    ],
+)
+def test_a_fit_whose_rows_are_complete_or_chosen_is_left_alone(code: str) -> None:
+    prepared = prepare(code, incomplete={"d": {"'y'"}, "other": frozenset()}, defined={"np", "d", "other"})
+    assert "dropna" not in prepared.code
+    assert not [note for note in prepared.notes if "fitted" in note]
