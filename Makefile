@@ -47,7 +47,8 @@ lab: $(VENV)/.demo weights
 		$(if $(filter 0,$(shell id -u)),--allow-root)
 
 test: $(VENV)/.test weights
-	.ci/install-system-packages chromium fonts-dejavu-core bubblewrap $(if $(CI),mariadb-server postgresql)
+	.ci/install-system-packages fonts-dejavu-core bubblewrap $(if $(CI),mariadb-server postgresql)
+	.ci/install-system-packages chromium-headless-shell || .ci/install-system-packages chromium
 	trap 'jupyter codeagent models stop >/dev/null' EXIT; \
 	MAKE=$(MAKE) .ci/test
 

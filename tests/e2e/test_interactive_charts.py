@@ -266,7 +266,12 @@ def test_whatever_hostile_content_tries_no_request_leaves_its_frame(
         )
         notebook, cell = shown(open_notebook, shared_model, source)
         requests: list[Request] = []
-        notebook.page.context.on("request", lambda request: requests.append(request))  # noqa: PLW0108
+
+        def note(request: Request) -> None:
+            requests.append(request)
+
+        context = notebook.page.context
+        context.on("request", note)
         buttons = cell.locator(".jp-CodeAgent-interactiveBar button")
         expect(buttons).to_have_count(len(ATTACKS))
         for button in buttons.all():
@@ -285,7 +290,8 @@ def test_whatever_hostile_content_tries_no_request_leaves_its_frame(
         # The browser reports the attempts, too: each must have been refused by the policy.
         tried = [request for request in requests if f":{listener.port}/" in request.url]
         assert [request.url for request in tried if request.failure != "csp"] == []
-        assert len(notebook.page.context.pages) == 1
+        assert len(context.pages) == 1
+        context.remove_listener("request", note)
 
 
 def visit(browser: Browser, listener: Listener, keys: list[str]) -> set[str]:
