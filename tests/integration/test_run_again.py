@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PYPROJECT = """[tool.pytest.ini_options]
-addopts = "--import-mode=importlib --strict-markers -p no:cacheprovider"
+addopts = "--import-mode=importlib --strict-markers -p no:cacheprovider -p xdist"
 testpaths = ["tests"]
 pythonpath = ["tests"]
 markers = ["alone: is not run beside others"]
@@ -77,6 +77,7 @@ def run(root: Path, *tests: str, check: str = "true") -> Ended:
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "MAKE": check,
         "TEST_PROCESSES": "2",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # they take longer to load than the tests to run
     }
     command = [root / ".ci" / "test"]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
