@@ -237,7 +237,8 @@ def test_threads_without_end_are_stopped_at_their_limit(make_box: MakeBox, level
 def test_a_fork_bomb_ends_at_the_process_limit_even_where_processes_are_allowed(
     make_box: MakeBox, level_with_processes: SandboxLevel
 ) -> None:
-    own = make_box(level_with_processes, subprocess=True, processes=12)
+    ample = 64 << 30  # of memory: where the watchdog looks late there are many, and both limits are passed
+    own = make_box(level_with_processes, subprocess=True, processes=12, memory_bytes=ample)
     pid = own.process.provisioner.outer_pid
     code = (
         "import os, time\nfor _ in range(200):\n    if os.fork() == 0: time.sleep(60); os._exit(0)\ntime.sleep(5)"
