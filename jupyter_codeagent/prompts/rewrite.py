@@ -21,7 +21,7 @@ from jupyter_codeagent.prompts.imports import ALIASES
 from jupyter_codeagent.prompts.learning import fit_complete_rows, keep_target_out
 from jupyter_codeagent.prompts.placeholders import find_unfilled
 from jupyter_codeagent.prompts.plots import draw_on_the_figure, draws
-from jupyter_codeagent.prompts.shares import none_is_zero
+from jupyter_codeagent.prompts.shares import count_missing_rows, none_is_zero
 from jupyter_codeagent.prompts.source import (
     Edit,
     apply_edits,
@@ -202,7 +202,7 @@ def fill_placeholders(code: str, names_defined: Collection[str]) -> Prepared:
 
 CORRECTIONS = (
     assign_back, bind_comparisons, reduce_whole_masks, select_labels, correct_statistics, keep_target_out,
-    include_lowest_edge, none_is_zero, draw_on_the_figure, read_as_patterns,
+    include_lowest_edge, none_is_zero, count_missing_rows, draw_on_the_figure, read_as_patterns,
 )  # fmt: skip
 """Each takes (tree, code) and gives edits of the code, each with its note."""
 

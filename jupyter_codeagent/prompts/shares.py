@@ -1,11 +1,12 @@
-"""Shares by group of two counts: a group that has none of what was counted has a share of 0, not a missing one."""
+"""Shares by group of two counts: a group that has none of what was counted has a share of 0, not a missing one.
+And counts by group of rows whose value is missing, which are none where that value is what is counted."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
 
-from jupyter_codeagent.prompts.source import Edit, single_values, span, text_of
+from jupyter_codeagent.prompts.source import Edit, column_of, single_values, span, text_of
 
 _SEES_TO_IT = frozenset(
     {"dropna", "fillna", "isna", "notna", "isnull", "notnull", "mean", "median", "std", "var", "describe", "loc"}
@@ -31,6 +32,41 @@ def none_is_zero(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
                     filled = f".reindex({text_of(code, right)}.index, fill_value=0)"
                     edits.append(Edit(start=end, end=end, text=filled))
     return [(edit, "the share of a group that has none is 0") for edit in edits]
+
+
+def count_missing_rows(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+    """``df[df["sex"].isna()].groupby("island")["sex"].count()`` is 0 whatever the data: `count` leaves out what is
+    missing, and here all is. The rows themselves are meant."""
+    values = single_values(tree)
+    found = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(
+                    value=ast.Subscript(
+                        value=ast.Call(func=ast.Attribute(value=rows, attr="groupby"), keywords=[]) as groups,
+                        slice=ast.Constant(value=str(label)),
+                    ),
+                    attr="count",
+                ),
+                args=[],
+            ) if _is_missing_in(rows, label, values):
+                edit = Edit(start=span(code, groups)[1], end=span(code, node)[1], text=f".size().rename({label!r})")
+                found.append((edit, f"rows without {label} are counted: count leaves out what is missing"))
+    return found
+
+
+def _is_missing_in(rows: ast.expr, label: str, values: Mapping[str, ast.expr]) -> bool:
+    """Whether these are ``frame[frame[label].isna()]``, or a name for them."""
+    if isinstance(rows, ast.Name):
+        rows = values.get(rows.id, rows)
+    match rows:
+        case ast.Subscript(
+            value=ast.Name(id=frame),
+            slice=ast.Call(func=ast.Attribute(value=column, attr="isna" | "isnull"), args=[]),
+        ):
+            return column_of(column) == (frame, label)
+    return False
 
 
 def _counted(value: ast.expr, values: Mapping[str, ast.expr]) -> tuple[ast.expr, str] | None:
