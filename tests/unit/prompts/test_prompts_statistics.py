@@ -159,33 +159,3 @@ def test_a_fit_whose_rows_are_complete_or_chosen_is_left_alone(code: str) -> Non
     prepared = prepare(code, incomplete={"d": {"'y'"}, "other": frozenset()}, defined={"np", "d", "other"})
     assert "dropna" not in prepared.code
     assert not [note for note in prepared.notes if "fitted" in note]
-
-
-@pytest.mark.parametrize(
-    ("code", "counted"),
-    [
-        ("d[d['a'].isna()].groupby('g')['a'].count()", "d[d['a'].isna()].groupby('g').size().rename('a')"),
-        (
-            "none = d[d.a.isnull()]\nshare = none.groupby(['g', 'h'])['a'].count() / len(d)",
-            "none = d[d.a.isnull()]\nshare = none.groupby(['g', 'h']).size().rename('a') / len(d)",
-        ),
-    ],
-)
-def test_rows_without_a_value_are_counted_although_the_value_is_named(code: str, counted: str) -> None:
-    assert as_meant(code).code == counted
-    assert as_meant(code).notes == ("rows without a are counted: count leaves out what is missing",)
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "d[d['a'].isna()].groupby('g')['b'].count()",
-        "d[d['a'].notna()].groupby('g')['a'].count()",
-        "d[d['a'].isna()].groupby('g', as_index=False)['a'].count()",
-        "d[other['a'].isna()].groupby('g')['a'].count()",
-        "d.groupby('g')['a'].count()",
-        "none = d[d['a'].isna()]\nnone = none.fillna(0)\nnone.groupby('g')['a'].count()",
-    ],
-)
-def test_counts_of_values_that_may_be_there_are_left_alone(code: str) -> None:
-    assert as_meant(code).code == code
