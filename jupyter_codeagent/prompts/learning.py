@@ -7,7 +7,17 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from jupyter_codeagent.prompts.source import Edit, bound_names, called_name, column_of, single_values, span
+from jupyter_codeagent.prompts.source import (
+    Edit,
+    apply_edits,
+    bound_names,
+    called_name,
+    column_of,
+    parse,
+    single_values,
+    span,
+    valued,
+)
 
 _SPLITS = frozenset({"train_test_split", "cross_val_score", "cross_validate", "cross_val_predict"})
 _FITS = frozenset({"fit", "fit_predict", "OLS", "Logit"})
@@ -27,8 +37,8 @@ def keep_target_out(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
     values = single_values(tree)
     found: dict[int, tuple[Edit, str]] = {}
     for features, target in _pairs(tree):
-        frame, label = _column(_valued(target, values))
-        listed_frame, labels = _columns(_valued(features, values))
+        frame, label = _column(valued(target, values))
+        listed_frame, labels = _columns(valued(features, values))
         if not label or listed_frame != frame or len(labels) < 2:
             continue
         for element in labels:
@@ -50,7 +60,7 @@ def leave_incomplete_out(tree: ast.Module, code: str) -> tuple[list[Edit], str]:
     found: dict[int, Edit] = {}
     left_out: dict[str, None] = {}
     for pair in _pairs(tree):
-        features, target = (_valued(node, values) for node in pair)
+        features, target = (valued(node, values) for node in pair)
         frame, label = _column(target)
         listed_frame, labels = _columns(features)
         if not label or not labels or listed_frame != frame:
@@ -66,23 +76,22 @@ def leave_incomplete_out(tree: ast.Module, code: str) -> tuple[list[Edit], str]:
     return list(found.values()), f"rows without {', '.join(left_out)} are left out"
 
 
-def fit_complete_rows(
-    tree: ast.Module, code: str, incomplete: Mapping[str, Collection[str]]
-) -> tuple[list[Edit], str]:
-    """Edits that fit a curve to the rows that have both of its columns, and the note.
+def fit_complete_rows(code: str, incomplete: Mapping[str, Collection[str]]) -> tuple[str, tuple[str, ...]]:
+    """With curves that are fitted to the rows that have both of their columns: the code and its notes.
 
-    `incomplete` are `repr()` of the columns with missing values, by pandas frame. No edits where the program does
+    `incomplete` are `repr()` of the columns with missing values, by pandas frame. Left alone where the program does
     something about missing values itself, or binds the frame anew.
     """
-    if _OF_MISSING.search(code):
-        return [], ""
+    tree = parse(code)
+    if tree is None or not incomplete or _OF_MISSING.search(code):
+        return code, ()
     values, bound = single_values(tree), bound_names(tree)
     edits: list[Edit] = []
     needed: dict[str, None] = {}
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         if called_name(call)[1] not in _CURVES or len(call.args) < 2:
             continue
-        columns = [column_of(_valued(node, values)) for node in call.args[:2]]
+        columns = [column_of(valued(node, values)) for node in call.args[:2]]
         frames = {column[0] for column in columns if column is not None}
         if None in columns or len(frames) != 1 or frames & bound:
             continue
@@ -93,7 +102,8 @@ def fit_complete_rows(
             start, end = span(code, node)
             edits.append(Edit(start=start, end=end, text=f"{frame}.dropna(subset={labels!r})[{label!r}]"))
         needed |= dict.fromkeys(labels)
-    return edits, f"the line is fitted to the rows that have {' and '.join(needed)}" if edits else ""
+    note = f"the line is fitted to the rows that have {' and '.join(needed)}"
+    return apply_edits(code, edits), (note,) if edits else ()
 
 
 def _pairs(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -108,10 +118,6 @@ def _pairs(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:
                         continue
                     features, target = node.args[1], node.args[2]  # the model comes first
                 yield features, target
-
-
-def _valued(node: ast.expr, values: dict[str, ast.expr]) -> ast.expr:
-    return values.get(node.id, node) if isinstance(node, ast.Name) else node
 
 
 def _column(node: ast.expr) -> tuple[str, str]:

@@ -113,7 +113,7 @@ def prepare(
     dropped = drop_reloads(calling, copied)
     modern = replace_removed(dropped.code)
     meant = as_meant(modern.code)
-    fitted, fits = fit_to_complete_rows(meant.code, incomplete)
+    fitted, fits = fit_complete_rows(meant.code, incomplete)
     spread, spreads = of_population(fitted, prompt)
     judged, verdicts = say_verdicts(spread, prompt, {*defined, *copied})
     filled = fill_placeholders(judged, {*defined, *copied})
@@ -129,13 +129,6 @@ def prepare(
     if imported != shown:
         notes.append("added: " + "; ".join(imported[: len(imported) - len(shown)].strip().split("\n")))
     return Prepared(code=imported, notes=tuple(notes))
-
-
-def fit_to_complete_rows(code: str, incomplete: Mapping[str, Collection[str]]) -> tuple[str, tuple[str, ...]]:
-    """The code and its notes; see `learning.fit_complete_rows`."""
-    tree = parse(code)
-    edits, note = fit_complete_rows(tree, code, incomplete) if tree is not None and incomplete else ([], "")
-    return apply_edits(code, edits), (note,) if note else ()
 
 
 def add_imports(code: str, names_defined: Collection[str]) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from jupyter_codeagent.prompts.source import Edit, column_of, single_values, span, text_of
+from jupyter_codeagent.prompts.source import Edit, column_of, single_values, span, text_of, valued
 
 _SEES_TO_IT = frozenset(
     {"dropna", "fillna", "isna", "notna", "isnull", "notnull", "mean", "median", "std", "var", "describe", "loc"}
@@ -58,9 +58,7 @@ def count_missing_rows(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
 
 def _is_missing_in(rows: ast.expr, label: str, values: Mapping[str, ast.expr]) -> bool:
     """Whether these are ``frame[frame[label].isna()]``, or a name for them."""
-    if isinstance(rows, ast.Name):
-        rows = values.get(rows.id, rows)
-    match rows:
+    match valued(rows, values):
         case ast.Subscript(
             value=ast.Name(id=frame),
             slice=ast.Call(func=ast.Attribute(value=column, attr="isna" | "isnull"), args=[]),
@@ -71,9 +69,7 @@ def _is_missing_in(rows: ast.expr, label: str, values: Mapping[str, ast.expr]) -
 
 def _counted(value: ast.expr, values: Mapping[str, ast.expr]) -> tuple[ast.expr, str] | None:
     """(table, key) of a count of its rows by group."""
-    if isinstance(value, ast.Name):
-        value = values.get(value.id, value)
-    match value:
+    match valued(value, values):
         case ast.Call(
             func=ast.Attribute(value=ast.Subscript() as column, attr="value_counts"), args=[], keywords=[]
         ):
@@ -88,9 +84,7 @@ def _counted(value: ast.expr, values: Mapping[str, ast.expr]) -> tuple[ast.expr,
 
 def _is_part_of(table: ast.expr, whole: str, values: Mapping[str, ast.expr]) -> bool:
     """Whether these are rows of that table: ``whole[…]``, ``whole.query(…)``, or a name for it."""
-    if isinstance(table, ast.Name):
-        table = values.get(table.id, table)
-    match table:
+    match valued(table, values):
         case ast.Subscript(value=ast.Name(id=name)):
             return name == whole
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="query" | "dropna")):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -128,6 +128,11 @@ def single_values(tree: ast.Module) -> dict[str, ast.expr]:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 values.setdefault(name, []).append(value)
     return {name: found[0] for name, found in values.items() if len(found) == 1}
+
+
+def valued(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
+    """The value of a name that has just one (`single_values`), else the expression itself."""
+    return values.get(node.id, node) if isinstance(node, ast.Name) else node
 
 
 def _binds(node: ast.AST) -> Iterator[str]:
