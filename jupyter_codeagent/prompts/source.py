@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -121,13 +122,14 @@ def base_names(target: ast.expr) -> Iterator[str]:
 
 
 def single_values(tree: ast.Module) -> dict[str, ast.expr]:
-    """Names that are assigned exactly once, and what."""
-    values: dict[str, list[ast.expr]] = {}
+    """Names that are bound exactly once, by an assignment, and what they are: not after ``x += 1`` or in a loop."""
+    values: dict[str, ast.expr] = {}
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                values.setdefault(name, []).append(value)
-    return {name: found[0] for name, found in values.items() if len(found) == 1}
+                values[name] = value
+    bound = Counter(name for node in ast.walk(tree) for name in _binds(node))
+    return {name: value for name, value in values.items() if bound[name] == 1}
 
 
 def valued(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:

@@ -151,6 +151,7 @@ def test_a_line_is_fitted_to_the_rows_that_have_both_values(code: str, fitted: s
         "np.polyfit(d['x'], other['y'], 1)",
         "d = d[d['x'] > 3]\nnp.polyfit(d['x'], d['y'], 1)",
         "x = d['x']\nx = x[:3]\nnp.polyfit(x, d['y'], 1)",
+        "x = d['x']\nx /= 1000\nnp.polyfit(x, d['y'], 1)",
         "both = d['y'].notna()\nnp.polyfit(d['x'], d['y'], 1)",
         "np.polyfit(d['x'])",
     ],
