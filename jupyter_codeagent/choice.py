@@ -19,7 +19,7 @@ from jupyter_codeagent.transfer.narrow import Narrowing, can_be_narrowed, narrow
 from jupyter_codeagent.values import ColumnSummary, LocalFile, Manifest, SkippedVariable, VariableSummary
 from jupyter_codeagent.variables.columns import column_name
 from jupyter_codeagent.variables.mentions import names_variable, words_of
-from jupyter_codeagent.variables.select import default_variables
+from jupyter_codeagent.variables.select import NO_CLUES, SelectionClues, default_variables
 
 AskForFiles = Callable[[str, Sequence[LocalFile]], None]
 """(variable, its files) -> raises DeniedError or VariableError unless the sandbox may read them."""
@@ -53,11 +53,17 @@ class Choice:
     def described(
         self, summaries: Sequence[VariableSummary], anew: Callable[..., Any]
     ) -> tuple[VariableSummary, ...]:
-        """The summaries, with those of narrowed variables by `anew(values)`, each saying what part it is."""
+        """Return the summaries of what the sandbox has, those of narrowed variables by `anew(values)`.
+
+        What was asked for and could not be copied is among them: code that needs it fails and says so.
+        """
+        known = {*self.names, *(skipped.name for skipped in self.skipped)}
         parts = {name: self.values[name] for name in self.notes if name in self.narrowed}
         again: dict[str, VariableSummary] = {summary.name: summary for summary in anew(parts)} if parts else {}
         told = []
         for summary in summaries:
+            if summary.name not in known:
+                continue
             current = again.get(summary.name, summary)
             plan = self.plans.get(summary.name)
             if plan is not None and not current.columns:
@@ -84,11 +90,9 @@ def choose(
     always: Sequence[str],
     max_bytes: int,
     ask: AskForFiles,
-    recent: Sequence[str] = (),
+    clues: SelectionClues = NO_CLUES,
 ) -> Choice:
     """Decide names, then narrow each; `always` are shared by the user for every run.
-
-    `recent` are names that the last cells used: theirs come first where not all frames fit.
 
     Raises
     ------
@@ -103,7 +107,9 @@ def choose(
         names: tuple[str, ...] = options.variables
         skipped: tuple[SkippedVariable, ...] = ()
     else:
-        names, skipped = _by_prompt(variables, summaries, prompt, wanted, max_bytes, recent)
+        sized = [_as_narrowed(summary, variables.get(summary.name), wanted) for summary in summaries]
+        default = default_variables(sized, prompt, max_bytes=max_bytes, clues=clues)
+        names, skipped = _by_prompt(variables, sized, prompt, default, max_bytes)
     names = tuple(dict.fromkeys((*names, *always)))
     required = options.variables is not None
     chosen = _Parts(variables, wanted, required=required, max_bytes=max_bytes, ask=ask, is_dry=options.dry_run)
@@ -197,13 +203,10 @@ def _by_prompt(
     variables: Mapping[str, Any],
     summaries: Sequence[VariableSummary],
     prompt: str,
-    wanted: Mapping[str, Narrowing],
+    names: tuple[str, ...],
     max_bytes: int,
-    recent: Sequence[str],
 ) -> tuple[tuple[str, ...], tuple[SkippedVariable, ...]]:
     """As `default_variables`, and lazy values that the prompt names; what is too large is skipped, and said."""
-    sized = [_as_narrowed(summary, variables.get(summary.name), wanted) for summary in summaries]
-    names = default_variables(sized, prompt, max_bytes=max_bytes, recent=recent)
     words = words_of(prompt)
     elsewhere = [
         summary.name
@@ -216,7 +219,7 @@ def _by_prompt(
         names = ()  # the prompt names what it is about
     named = any(names_variable(words, summary) for summary in summaries if summary.copyable) or bool(elsewhere)
     skipped = []
-    for summary in () if named else sized:
+    for summary in () if named else summaries:
         size_bytes = summary.size_bytes or 0
         if summary.frame_like and summary.name not in names and size_bytes > max_bytes:
             reason = too_large_text(
@@ -224,7 +227,7 @@ def _by_prompt(
             )
             skipped.append(SkippedVariable(name=summary.name, reason=reason))
     for name in names:
-        _require_fitting(name, variables.get(name), sized, words, max_bytes)
+        _require_fitting(name, variables.get(name), summaries, words, max_bytes)
     return (*names, *elsewhere), tuple(skipped)
 
 
@@ -245,10 +248,10 @@ def _as_narrowed(summary: VariableSummary, value: Any, wanted: Mapping[str, Narr
 
 
 def _require_fitting(
-    name: str, value: Any, sized: Sequence[VariableSummary], words: frozenset[str], max_bytes: int
+    name: str, value: Any, summaries: Sequence[VariableSummary], words: frozenset[str], max_bytes: int
 ) -> None:
     """A variable that the prompt names is what it is about: without it there is nothing to ask."""
-    for summary in sized:
+    for summary in summaries:
         size_bytes = summary.size_bytes or 0
         if summary.name == name and names_variable(words, summary) and size_bytes > max_bytes:
             raise VariableError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from jupyter_codeagent.errors import ModelError
@@ -19,7 +19,8 @@ from jupyter_codeagent.values import VariableSummary
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.mentions import order
 from jupyter_codeagent.variables.recent import recent_names
-from jupyter_codeagent.variables.relations import find_relations, joins_line
+from jupyter_codeagent.variables.relations import Relation, find_relations, joins_line
+from jupyter_codeagent.variables.select import SelectionClues, default_variables
 
 
 class LiveContext:
@@ -32,55 +33,78 @@ class LiveContext:
         hiding: Hiding,
         models: ModelChoice,
         find_model: Callable[[Settings], ModelEndpoint],
+        earlier: Callable[[], Collection[str]],
     ) -> None:
         self._live = live
         self._hiding = hiding
         self._models = models
         self._find_model = find_model
+        self._earlier = earlier
         self.counter = TokenCounter()
 
     def recent(self) -> tuple[str, ...]:
         """Names that the last cells used, the latest first."""
         return tuple(recent_names(self._live.recent_cells()))
 
-    def tell(
+    def relations(
         self,
         summaries: Sequence[VariableSummary],
         variables: Mapping[str, Any],
         prompt: str,
         settings: Settings,
+    ) -> tuple[Relation, ...]:
+        """Find the joins between tables."""
+        ordered = [summary.name for summary in order(summaries, prompt, self.recent()) if summary.columns]
+        tables = {name: variables[name] for name in ordered if name in variables}
+        return find_relations(tables, look_at_values=settings.privacy != "schema")
+
+    def tell(
+        self,
+        summaries: Sequence[VariableSummary],
+        relations: Sequence[Relation],
+        prompt: str,
+        settings: Settings,
         endpoint: ModelEndpoint | None,
     ) -> ToldContext:
         """The variable lines, with the joins between tables, counted by the model's tokenizer if possible."""
-        recent = self.recent()
-        told = {summary.name: summary for summary in order(summaries, prompt, recent)}
-        tables = {name: variables[name] for name, one in told.items() if one.columns and name in variables}
-        relations = find_relations(tables, look_at_values=settings.privacy != "schema")
+        told = {summary.name: summary for summary in summaries}
         return fit_context(
             summaries,
             settings,
             prompt,
             counter=self.counter,
             tokenizer=find_tokenizer(endpoint) if endpoint is not None else None,
-            recent=recent,
+            recent=self.recent(),
             joins=joins_line([relation for relation in relations if relation.is_among(told)]),
         )
 
     def of_prompt(self, prompt: str, settings: Settings) -> ToldContext:
-        """For `%agent context`. Asks no other machine anything."""
-        told, _ = self._described(prompt, settings, self._local_model(settings))
-        return told
+        """For `%agent context`: what a question would send; without one, all there is. Asks no other machine."""
+        variables = self._hiding.visible().values
+        summaries = describe(variables, privacy=settings.privacy, mentioned=prompt)
+        relations = self.relations(summaries, variables, prompt, settings)
+        names = self._names_for(prompt, summaries, relations, settings)
+        sent = [one for one in summaries if not prompt or one.name in names]
+        return self.tell(sent, relations, prompt, settings, self._local_model(settings))
 
     def for_pages(self, settings: Settings) -> tuple[ToldContext, tuple[VariableSummary, ...]]:
         """For the panel. No model is looked for: this is done after each cell."""
-        return self._described("", settings, self._models.known(settings.model))
-
-    def _described(
-        self, prompt: str, settings: Settings, endpoint: ModelEndpoint | None
-    ) -> tuple[ToldContext, tuple[VariableSummary, ...]]:
         variables = self._hiding.visible().values
-        summaries = describe(variables, privacy=settings.privacy, mentioned=prompt)
-        return self.tell(summaries, variables, prompt, settings, endpoint), summaries
+        summaries = describe(variables, privacy=settings.privacy, mentioned="")
+        relations = self.relations(summaries, variables, "", settings)
+        return self.tell(summaries, relations, "", settings, self._models.known(settings.model)), summaries
+
+    def _names_for(
+        self,
+        prompt: str,
+        summaries: Sequence[VariableSummary],
+        relations: Sequence[Relation],
+        settings: Settings,
+    ) -> frozenset[str]:
+        """Return what a run would copy that names no variables."""
+        clues = SelectionClues(recent=self.recent(), relations=relations, earlier=self._earlier())
+        names = default_variables(summaries, prompt, max_bytes=settings.max_transfer_bytes, clues=clues)
+        return frozenset(names) | {name for name, how in self._hiding.shared.items() if how == "shared"}
 
     def _local_model(self, settings: Settings) -> ModelEndpoint | None:
         """The model if it is on this machine; one elsewhere is not asked whether it is there."""

@@ -63,7 +63,6 @@ class RunBook:
         this run's privacy is not stricter than that under which they were made. `defined` are the variables that
         the sandbox has now: of those that the runs made only these are told.
         """
-        cell_id = run.request.cell_id
         return tuple(
             Turn(
                 prompt=known.request.prompt,
@@ -71,13 +70,25 @@ class RunBook:
                 answer=_result_for(run, known),
                 made=_made_for(run, known, defined),
             )
+            for known in self._conversation(run.request.cell_id)
+            if not (run.request.remote and known.request.server != run.request.server)
+        )
+
+    def copied_before(self, cell_id: str | None) -> frozenset[str]:
+        """Return the variables that the question before the one of this cell was about."""
+        conversation = self._conversation(cell_id)
+        return frozenset(copy.name for copy in conversation[-1].manifest.copied) if conversation else frozenset()
+
+    def _conversation(self, cell_id: str | None) -> list[AgentRun]:
+        """Runs that a question in this cell follows, the oldest first."""
+        return [
+            known
             for known in self._runs.values()
             if known.status == "ok"
             and known.cell_state != "discarded"
             and known.id not in self._forgotten
             and (cell_id is None or known.request.cell_id != cell_id)
-            and not (run.request.remote and known.request.server != run.request.server)
-        )
+        ]
 
     def changed_by_cell(self, cell_id: str | None) -> frozenset[str]:
         """Copies that the earlier runs of a `%%agent` cell changed, for a run of it that is to start afresh."""

@@ -98,6 +98,8 @@ from jupyter_codeagent.values import (
     VariableSummary,
 )
 from jupyter_codeagent.variables.describe import describe
+from jupyter_codeagent.variables.relations import Relation
+from jupyter_codeagent.variables.select import SelectionClues
 from jupyter_codeagent.variables.withheld import masked, withheld_values
 
 KEPT_CALLS_RUNS = 20
@@ -122,7 +124,11 @@ class AgentSession:
         self.hiding = Hiding(self.live, self.book)
         self.models = ModelChoice()
         self.live_context = LiveContext(
-            live=self.live, hiding=self.hiding, models=self.models, find_model=self.find_model
+            live=self.live,
+            hiding=self.hiding,
+            models=self.models,
+            find_model=self.find_model,
+            earlier=lambda: self.book.copied_before(None),
         )
         self.sidecar = Sidecar(max_bytes=settings.max_transfer_bytes)
         self.tools = REGISTRY
@@ -236,13 +242,14 @@ class AgentSession:
             return describe(values, privacy=settings.privacy, mentioned=prompt)
 
         summaries = described(variables)
-        choice = self._choose(variables, summaries, prompt, options, settings, place)
+        relations = self.live_context.relations(summaries, variables, prompt, settings)
+        choice = self._choose(variables, summaries, relations, prompt, options, settings, place)
         settings = self._with_files(settings)
         manifest = self.sidecar.export(
             choice.values, choice.names, required=choice.required, max_bytes=settings.max_transfer_bytes
         )
         summaries = choice.described(summaries, described)
-        told = self.live_context.tell(summaries, variables, prompt, settings, endpoint)
+        told = self.live_context.tell(summaries, relations, prompt, settings, endpoint)
         request = build_request(prompt, options, place, settings, endpoint)
         manifest, notes = choice.complete(manifest), (*choice.run_notes, *unheard)
         if tools:
@@ -609,6 +616,7 @@ class AgentSession:
         self,
         variables: Mapping[str, Any],
         summaries: Sequence[VariableSummary],
+        relations: Sequence[Relation],
         prompt: str,
         options: RunOptions,
         settings: Settings,
@@ -632,7 +640,11 @@ class AgentSession:
             always=always,
             max_bytes=settings.max_transfer_bytes,
             ask=ask_for_files,
-            recent=self.live_context.recent(),
+            clues=SelectionClues(
+                recent=self.live_context.recent(),
+                relations=relations,
+                earlier=() if options.new else self.book.copied_before(place.cell_id),
+            ),
         )
 
     def _with_files(self, settings: Settings) -> Settings:

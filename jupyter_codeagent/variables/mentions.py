@@ -39,6 +39,46 @@ SAYS_NOTHING = frozenset(
     )
 )
 """Words of variable names that do not tell what is in them."""
+EVERYDAY_LABELS = frozenset(
+    (
+        "amount",
+        "category",
+        "class",
+        "code",
+        "count",
+        "date",
+        "day",
+        "group",
+        "hour",
+        "index",
+        "kind",
+        "label",
+        "mean",
+        "minute",
+        "month",
+        "name",
+        "number",
+        "order",
+        "percent",
+        "quarter",
+        "rank",
+        "rate",
+        "share",
+        "size",
+        "status",
+        "sum",
+        "time",
+        "total",
+        "type",
+        "unit",
+        "value",
+        "week",
+        "weekday",
+        "year",
+    )
+)
+"""Column labels that stand in questions about any table: alone they do not tell which one is meant."""
+MIN_HINT_CHARS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +147,23 @@ def order(summaries: Sequence[VariableSummary], prompt: str, recent: Sequence[st
     return [one.summary for one in rank(summaries, prompt, recent)]
 
 
+def points_to(prompt: str, summary: VariableSummary) -> bool:
+    """Return whether the prompt means this variable, by a word of its name or by a column that few tables have."""
+    text = stemmed(prompt)
+    labels = (label_text(column.name) for column in summary.columns)
+    return _has_word_of_name(text, summary.name) or any(
+        stemmed(label).strip() not in EVERYDAY_LABELS and _stands_in(text, label) for label in labels
+    )
+
+
+def hints_at(prompt: str, summary: VariableSummary) -> bool:
+    """Return whether a word of the prompt is in the variable's name or in a label: ``delay`` for ``dep_delay``."""
+    asked = set(stemmed(prompt).split())
+    labels = (summary.name, *(label_text(column.name) for column in summary.columns))
+    words = {word for label in labels for word in stemmed(_CAMEL.sub(r"\1 \2", label)).split()}
+    return any(len(word) >= MIN_HINT_CHARS for word in (words & asked) - EVERYDAY_LABELS)
+
+
 def _columns_in(text: str, summary: VariableSummary) -> tuple[int, ...]:
     if not text.strip():
         return ()
@@ -119,9 +176,11 @@ def _stands_in(text: str, label: str) -> bool:
 
 
 def _names_frame(text: str, summary: VariableSummary) -> bool:
-    if not (summary.frame_like and text.strip()):
-        return False
-    words = stemmed(_CAMEL.sub(r"\1 \2", summary.name)).split()
+    return summary.frame_like and _has_word_of_name(text, summary.name)
+
+
+def _has_word_of_name(text: str, name: str) -> bool:
+    words = stemmed(_CAMEL.sub(r"\1 \2", name)).split()
     return any(
         len(word) >= MIN_LABEL_CHARS and not word.isdigit() and word not in SAYS_NOTHING and f" {word} " in text
         for word in words

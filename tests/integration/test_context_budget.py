@@ -50,7 +50,7 @@ def test_the_budget_holds_by_the_count_of_the_models_tokenizer(kernel: Kernel, m
 
 def test_the_option_sets_the_budget_and_what_is_left_out_is_said(kernel: Kernel) -> None:
     kernel.run("\n".join(f"value_{at} = {at}" for at in range(60)))
-    shown = kernel.ask("what is there?", "--dry-run --context-tokens 50").text
+    shown = kernel.ask("which value is there?", "--dry-run --context-tokens 50").text
     assert "the budget is 50" in shown
     assert "more variables: value_" in shown
     assert "(left out)" in shown
@@ -103,3 +103,16 @@ def test_the_same_question_is_replayed_although_other_cells_ran_in_between(
     ran = kernel.run("%%agent\nsum of all", cell_id="asks")
     assert ran.error == ""
     assert len(model_server.requests) == asked, first
+
+
+def test_the_model_is_told_of_the_variables_that_the_sandbox_gets_and_of_no_others(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    model_server.script(code("cities['country'].nunique()"), "x")
+    kernel.run(SHOPS + "\nlimit = 7")
+    assert kernel.ask("how many cities", "--vars cities").error == ""
+    assert "cities: DataFrame" in sent_to(model_server)
+    assert "shops: DataFrame" not in sent_to(model_server)
+    assert "limit" not in sent_to(model_server)
+    shown = kernel.run("%agent context how many n in total below the limit").text
+    assert "limit: int = 7" in shown

@@ -11,7 +11,7 @@ from jupyter_codeagent.live import LiveKernel
 from jupyter_codeagent.values import ColumnSummary, VariableSummary
 from jupyter_codeagent.variables.mentions import mentioned_columns, order
 from jupyter_codeagent.variables.recent import recent_names
-from jupyter_codeagent.variables.select import default_variables
+from jupyter_codeagent.variables.select import SelectionClues, default_variables
 
 
 def frame(name: str, *columns: str, size_bytes: int = 10) -> VariableSummary:
@@ -120,4 +120,7 @@ def test_a_shell_without_a_history_has_no_recent_cells() -> None:
 def test_where_not_all_frames_fit_those_of_the_last_cells_are_copied() -> None:
     tables = (frame("a", size_bytes=60), frame("b", size_bytes=50), frame("c", size_bytes=40))
     assert default_variables(tables, "what stands out?", max_bytes=100) == ("a", "c")
-    assert default_variables(tables, "what stands out?", max_bytes=100, recent=["b"]) == ("b", "c")
+    assert default_variables(tables, "what stands out?", max_bytes=100, clues=SelectionClues(recent=["b"])) == (
+        "b",
+        "c",
+    )
