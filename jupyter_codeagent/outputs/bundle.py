@@ -17,6 +17,7 @@ from jupyter_codeagent.outputs.interactive import (
 )
 from jupyter_codeagent.outputs.nesting import is_harmless_to_parse, without_style_blocks
 from jupyter_codeagent.outputs.svg import BadSvgError, clean_svg
+from jupyter_codeagent.outputs.table_styles import with_inline_styles
 from jupyter_codeagent.outputs.text import MAX_TEXT_CHARS, clean_text, without_colours
 from jupyter_codeagent.values import DisplayOutput, ErrorOutput, Output, ResultOutput, StreamOutput
 
@@ -129,7 +130,7 @@ def _clean_html_value(text: str) -> tuple[str | None, str]:
     if len(text) > MAX_HTML_CHARS:
         return None, f"text/html dropped: {len(text):,} characters; the limit is {MAX_HTML_CHARS:,}"
     note = "active or remote content taken out of text/html" if has_active_content(text) else ""
-    text = without_style_blocks(without_colours(clean_text(text, MAX_HTML_CHARS)))
+    text = without_style_blocks(with_inline_styles(without_colours(clean_text(text, MAX_HTML_CHARS))))
     if not is_harmless_to_parse(text):
         return None, "text/html dropped: many tags, and they are not strictly nested or too deep"
     cleaned = clean_html(text)

@@ -33,11 +33,13 @@ _NUMBER = re.compile(r"\d{1,4}")
 _WORD = re.compile(r"[a-z]{1,10}")
 _IMAGE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]*")
 _PROPERTY = re.compile(
-    r"color|background-color|text-align|vertical-align|font-(?:weight|style|size|family)|white-space"
+    r"color|background(?:-color)?|text-align|vertical-align|font-(?:weight|style|size|family)|white-space"
     r"|(?:padding|margin)(?:-(?:top|right|bottom|left))?|border(?:-(?:top|right|bottom|left))?(?:-(?:color|style|width))?"
     r"|border-(?:collapse|spacing)|(?:max-|min-)?width|height|text-decoration"
 )
 _VALUE = re.compile(r"(?:[\w\s#%.,+-]|\b(?:rgb|hsl)a?\([\d\s.,%/]{1,40}\)){1,100}")
+# The bars of pandas' Styler.
+_GRADIENT = re.compile(r"linear-gradient\((?:[\w\s#%.,+-]|\brgba?\([\d\s.,%]{1,40}\)){1,400}\)")
 # A negative margin or a huge size would lay the output over other cells.
 _OUT_OF_PLACE = re.compile(
     r"(?<![\w.])-\s*[\d.]|(?<!#)\b\d{5,}|\d{4,}\s*(?:em|rem|ex|ch|vw|vh|in|cm|%)|\de\d", re.IGNORECASE
@@ -90,6 +92,7 @@ def _style(value: str) -> str | None:
     for declaration in value[:2000].split(";"):
         name, _, setting = declaration.partition(":")
         name, setting = name.strip().lower(), setting.strip()
-        if _PROPERTY.fullmatch(name) and _VALUE.fullmatch(setting) and not _OUT_OF_PLACE.search(setting):
+        allowed = _VALUE.fullmatch(setting) or (name == "background" and _GRADIENT.fullmatch(setting))
+        if _PROPERTY.fullmatch(name) and allowed and not _OUT_OF_PLACE.search(setting):
             kept.append(f"{name}: {setting}")
     return "; ".join(kept) or None

@@ -39,8 +39,6 @@ _NAMES: dict[Kind, str] = {
     "html": "page",
 }
 _SCRIPTED = re.compile(r"<script\b|\bsrcdoc\b", re.IGNORECASE)  # srcdoc: a page in an <iframe>, as folium writes
-# Styles by id: pandas' Styler. The block of an ordinary dataframe has classes only, and nothing is lost without it.
-_STYLED = re.compile(r"<style\b[^>]{0,100}>\s{0,20}#", re.IGNORECASE)
 
 
 def interactive_entry(offered: Mapping[Any, Any], html: str) -> tuple[dict[str, Any] | None, str]:
@@ -54,7 +52,7 @@ def interactive_entry(offered: Mapping[Any, Any], html: str) -> tuple[dict[str, 
     for mime, kind in CHART_MIMES.items():
         if mime in offered:
             return _checked(kind, offered[mime])
-    if _SCRIPTED.search(html) or _STYLED.search(html):
+    if _SCRIPTED.search(html):
         return _checked("html", html)
     return None, ""
 

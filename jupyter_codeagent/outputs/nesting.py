@@ -11,7 +11,9 @@ FEW_TAGS = 300
 """Up to here nothing that is written down can be slow."""
 MAX_DEPTH = 200
 
-_STYLE = re.compile(r"<style(?:\s+scoped)?(?:\s+type=[\"']text/css[\"'])?\s*>[^<]*</style\s*>", re.IGNORECASE)
+STYLE_BLOCK = re.compile(
+    r"<style(?:\s+scoped)?(?:\s+type=[\"']text/css[\"'])?\s*>([^<]*)</style\s*>", re.IGNORECASE
+)
 _TAG = re.compile(
     r"""<(?:(?P<open>[a-zA-Z][a-zA-Z0-9-]*+)(?:\s++[\w:.-]++(?:\s*+=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>=`]++))?+)*+\s*+(?P<empty>/?)>
     |/(?P<close>[a-zA-Z][a-zA-Z0-9-]*+)\s*+>|!--[^<>-]*+-->|(?P<odd>[a-zA-Z/!?]))""",
@@ -28,7 +30,7 @@ _OWN_RULES = frozenset({  # what is inside these is not read as tags, or by othe
 
 def without_style_blocks(text: str) -> str:
     """They would be dropped anyway; taken out as text before parsing, which is always safe."""
-    return _STYLE.sub("", text)
+    return STYLE_BLOCK.sub("", text)
 
 
 def is_harmless_to_parse(text: str) -> bool:

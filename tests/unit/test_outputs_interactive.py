@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jupyter_codeagent.cells import cells_from_run, export_notebook
 from jupyter_codeagent.outputs import clean_output, plain_text
 from jupyter_codeagent.outputs.interactive import CHART_MIMES, INTERACTIVE_MIME, MAX_CONTENT_BYTES, MAX_DEPTH
+from jupyter_codeagent.outputs.table_styles import with_inline_styles
 from jupyter_codeagent.record import run_from_json, run_to_json
 from jupyter_codeagent.values import AgentRequest, AgentRun, Output
 
@@ -75,10 +76,9 @@ def test_there_is_always_plain_text(offered: dict[str, Any], text: str) -> None:
         SCRIPTED,
         "<SCRIPT src='https://cdn.example/x.js'></SCRIPT>",
         "<div><iframe srcdoc='&lt;script&gt;draw()&lt;/script&gt;'></iframe></div>",
-        '<style type="text/css">\n#T_1_row0_col0 { color: red }\n</style><table><tr><td>1</td></tr></table>',
     ],
 )
-def test_html_with_scripts_or_styles_by_id_is_kept_in_the_entry_and_nowhere_else(html: str) -> None:
+def test_html_with_scripts_is_kept_in_the_entry_and_nowhere_else(html: str) -> None:
     data, _, _ = cleaned({"text/html": html, "text/plain": "x"})
 
     assert data.pop(INTERACTIVE_MIME) == {"version": 1, "kind": "html", "content": html}
@@ -91,17 +91,50 @@ def test_html_in_lines_as_a_notebook_file_has_it_is_one_text() -> None:
     assert data[INTERACTIVE_MIME]["content"] == "<script>\ndraw()</script>"
 
 
-def test_the_table_of_a_styler_stays_in_the_bundle() -> None:
+def test_the_colours_weights_and_bars_of_a_styler_are_in_its_cells_and_no_click_is_needed() -> None:
     pytest.importorskip("jinja2")
     import pandas as pd
 
-    frame: Any = pd.DataFrame({"a": [1, 2]})
-    html = frame.style.highlight_max(color="red").to_html()
-    data, _, _ = cleaned({"text/html": html, "text/plain": "<Styler>"})
+    frame: Any = pd.DataFrame({"a": [1, 2], "b": [3, -1]})
+    styler = frame.style.highlight_max(props="color: red; font-weight: bold", subset=["a"]).bar(subset=["b"])
+    styler = styler.set_table_styles([{"selector": "th.col_heading", "props": "text-align: left"}])
+    data, _, _ = cleaned({"text/html": styler.to_html(), "text/plain": "<Styler>"})
 
-    assert ">2</td>" in data["text/html"]
-    assert "<style" not in data["text/html"]
-    assert data[INTERACTIVE_MIME]["content"] == html
+    html = data["text/html"]
+    assert '<td style="color: red; font-weight: bold">2</td>' in html
+    assert "<td>1</td>" in html
+    assert html.count('<th style="text-align: left">') == 2
+    assert "background: linear-gradient(90deg, #d65f5f" in html
+    assert "<style" not in html
+    assert INTERACTIVE_MIME not in data
+
+
+@pytest.mark.parametrize(
+    "css",
+    [
+        "#T { position: fixed }",
+        "#T { background: url(https://evil.example/x) }",
+        "#T { background: linear-gradient(red, url(https://evil.example/x)) }",
+        "#T { color: red; } /* } #T { margin: -99px } */",
+        '#T { color: red" onmouseover="alert(1) }',
+        "#T { color: expression(alert(1)) }",
+        "#T td { margin-top: -500px }",
+    ],
+)
+def test_rules_of_a_style_block_pass_the_same_allow_list_as_style_attributes(css: str) -> None:
+    html = f'<style>{css}</style><table id="T"><tr><td id="T">2</td></tr></table>'
+    shown = cleaned({"text/html": html, "text/plain": "x"})[0]["text/html"]
+    assert ">2</td>" in shown
+    for word in ("position", "url", "evil", "-99", "-500", "onmouseover", "alert", "expression"):
+        assert word not in shown
+
+
+def test_a_style_rule_that_would_make_the_table_much_larger_is_left_out() -> None:
+    cells = '<td id="T">2</td>' * 20_000
+    html = f"<style>#T {{ color: {'red ' * 100} }}</style><table><tr>{cells}</tr></table>"
+    assert with_inline_styles(html) == html
+    small = html.replace(cells, cells[:17])
+    assert with_inline_styles(small) != small
 
 
 def test_ordinary_tables_and_text_get_no_entry() -> None:
