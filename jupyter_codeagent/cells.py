@@ -16,13 +16,15 @@ from typing import Any, Literal
 
 from jupyter_codeagent.errors import InsertError
 from jupyter_codeagent.outputs import clean_markdown
-from jupyter_codeagent.values import AgentRun, CellState
+from jupyter_codeagent.values import AgentRun, CellState, Output
 
 CellRole = Literal["code", "answer"]
 Cell = dict[str, Any]
 
 TAG = "codeagent"
 METADATA_VERSION = 1
+TALL_LINES = 40
+"""Longer outputs get a scroll bar of their own, so that they do not push the next cells out of the window."""
 
 
 def cells_from_run(run: AgentRun, *, state: CellState) -> tuple[Cell, ...]:
@@ -36,6 +38,8 @@ def cells_from_run(run: AgentRun, *, state: CellState) -> tuple[Cell, ...]:
     if run.code:
         code = _cell(run, "code", state, run.code)
         code["metadata"]["trusted"] = True
+        if _lines(run.outputs) > TALL_LINES:
+            code["metadata"]["scrolled"] = True
         code |= {"execution_count": None, "outputs": [copy.deepcopy(dict(output)) for output in run.outputs]}
         cells.append(code)
     answer = clean_markdown(run.answer)
@@ -78,6 +82,22 @@ def _step_of_code(run: AgentRun) -> int:
         if run.code in (step.code, step.decision.code if step.decision is not None else None):
             return step.index
     return len(run.steps)
+
+
+def _lines(outputs: Sequence[Output]) -> int:
+    """Count the lines of text and rows of tables that the outputs show; images have a height of their own."""
+    return sum(_lines_of(output) for output in outputs)
+
+
+def _lines_of(output: Output) -> int:
+    if output["output_type"] == "stream":
+        return output["text"].count("\n")
+    if output["output_type"] == "error":
+        return sum(line.count("\n") + 1 for line in output["traceback"])
+    data = output["data"]
+    if "text/html" in data:
+        return str(data["text/html"]).count("<tr")
+    return 0 if len(data) > 1 else str(data.get("text/plain", "")).count("\n") + 1
 
 
 def _sha256(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from jupyter_codeagent.prompts.source import bound_names, parse
+from jupyter_codeagent.prompts.source import bound_names, loop_names, parse
 from jupyter_codeagent.values import AgentRun, CopyChange, NamespaceEntry
 from jupyter_codeagent.variables.text import safe
 
@@ -36,9 +36,13 @@ def with_effects(run: AgentRun, variables: Sequence[NamespaceEntry], changes: Se
 def made_variables(
     run: AgentRun, before: Sequence[NamespaceEntry], after: Sequence[NamespaceEntry]
 ) -> tuple[NamespaceEntry, ...]:
-    """Those that the code assigns, and those that are new or look different; not copies, not functions."""
+    """Those that the code assigns, and those that are new or look different.
+
+    Copies, functions and loop variables are no results.
+    """
     tree = parse(run.code)
     assigned = bound_names(tree) if tree is not None else set()
+    looped = loop_names(tree) if tree is not None else set()
     copies = {copied.name for copied in run.manifest.copied}
     known = {entry.name: entry for entry in before}
     made = [
@@ -46,6 +50,7 @@ def made_variables(
         for entry in after
         if entry.name.isidentifier()
         and not entry.name.startswith("_")
+        and entry.name not in looped
         and entry.type_name not in NOT_VARIABLES
         and (entry.name in assigned or (entry.name not in copies and known.get(entry.name) != entry))
     ]

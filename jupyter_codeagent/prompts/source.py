@@ -104,6 +104,23 @@ def bound_names(tree: ast.AST) -> set[str]:
     return names
 
 
+def loop_names(tree: ast.AST) -> set[str]:
+    """Return the names that are bound by ``for`` and ``with … as`` alone: what is left in them is no result."""
+    targets: dict[bool, list[ast.expr]] = {True: [], False: []}
+    for node in ast.walk(tree):
+        match node:
+            case ast.For(target=target) | ast.AsyncFor(target=target):
+                targets[True].append(target)
+            case ast.withitem(optional_vars=ast.expr() as target):
+                targets[True].append(target)
+            case ast.Assign(targets=many):
+                targets[False].extend(many)
+            case ast.AugAssign(target=target) | ast.AnnAssign(target=target) | ast.NamedExpr(target=target):
+                targets[False].append(target)
+    looped, assigned = ({name for one in targets[kind] for name in base_names(one)} for kind in (True, False))
+    return looped - assigned
+
+
 def used_names(tree: ast.AST) -> set[str]:
     """Every name the code reads."""
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}

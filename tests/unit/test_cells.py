@@ -4,6 +4,7 @@ import ast
 import copy
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from jupyter_codeagent.cells import (
     set_state,
 )
 from jupyter_codeagent.errors import InsertError
-from jupyter_codeagent.values import AgentRun, Decision
+from jupyter_codeagent.values import AgentRun, Decision, Output
 
 
 def notebook_with(*cells: Any) -> Any:
@@ -67,6 +68,30 @@ def test_cells_carry_tag_and_provenance() -> None:
             "sandbox": "bubblewrap, no network",
             "state": "accepted",
         }
+
+
+def printed(text: str) -> Output:
+    return {"output_type": "stream", "name": "stdout", "text": text}
+
+
+def table(rows: int) -> Output:
+    html = f"<table>{'<tr><td>1</td></tr>' * rows}</table>"
+    return {"output_type": "display_data", "data": {"text/html": html, "text/plain": "1\n" * 9}, "metadata": {}}
+
+
+@pytest.mark.parametrize(
+    ("outputs", "scrolled"),
+    [
+        ([printed("1\n" * 3000)], True),
+        ([printed("1\n" * 30)] * 2, True),
+        ([table(100)], True),
+        ([printed("1\n" * 20)], False),
+        ([table(11)], False),
+    ],
+)
+def test_outputs_that_are_taller_than_the_window_get_a_scroll_bar(outputs: list[Output], scrolled: bool) -> None:
+    code, _ = cells_from_run(replace(example_run(), outputs=tuple(outputs)), state="pending")
+    assert code["metadata"].get("scrolled", False) is scrolled
 
 
 def test_cells_form_a_valid_notebook() -> None:

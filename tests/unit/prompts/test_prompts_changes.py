@@ -73,6 +73,17 @@ def test_a_run_has_made_what_it_assigns_and_what_is_new_but_no_copy_and_no_funct
     assert [entry.name for entry in with_effects(run, before, ()).made] == ["n", "daily"]
 
 
+def test_loop_variables_are_no_results() -> None:
+    code = (
+        "for i, (name, group) in enumerate(df.groupby('k')):\n    total = group.n.sum()\n"
+        "with open('f') as file:\n    pass\nfor last in range(3):\n    last = last + 1"
+    )
+    names = ("i", "name", "group", "total", "file", "last")
+    after = tuple(NamespaceEntry(name=name, type_name="DataFrame") for name in names)
+    run = ended(code, ExecutionResult(status="ok", namespace=after))
+    assert [entry.name for entry in with_effects(run, (), ()).made] == ["total", "last"]
+
+
 def test_a_change_is_of_an_earlier_run_only_if_it_was_there_before_this_one() -> None:
     changes = (
         CopyChange(name="a", kind="changed", notes=("values",), earlier=True),
