@@ -6,11 +6,8 @@ import json
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-START_S = 60
+from listening import wait_for_port
+
+START_S = 240
+END_S = 120
 KERNEL_GATEWAY = (
     *(sys.executable, "-m", "kernel_gateway", "--KernelGatewayApp.ip=127.0.0.1"),
     *("--JupyterWebsocketPersonality.list_kernels=True", "--KernelGatewayApp.port_retries=0"),
@@ -53,13 +53,7 @@ class Gateway:
 
     def relays(self) -> dict[int, str]:
         """Process ids of the relays it has started, with the connection file of each."""
-        found: dict[int, str] = {}
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit() and (argv := _read(entry / "cmdline").decode().split("\0")):
-                mine = f"TEST_GATEWAY={self.token}\0".encode() in _read(entry / "environ")
-                if mine and "jupyter_codeagent.sandbox.remote.relay" in argv:
-                    found[int(entry.name)] = argv[-2]
-        return found
+        return relays_of(self.token)
 
     def processes(self) -> set[int]:
         """Relays and all below them, their sandboxes; look again with `living` once the relays are gone."""
@@ -68,6 +62,17 @@ class Gateway:
         while more := {pid for pid, parent in parents.items() if parent in found} - found:
             found |= more
         return found
+
+
+def relays_of(token: str) -> dict[int, str]:
+    """Process ids of the relays that the gateway with this token has started, with their connection files."""
+    found: dict[int, str] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and (argv := _read(entry / "cmdline").decode().split("\0")):
+            mine = f"TEST_GATEWAY={token}\0".encode() in _read(entry / "environ")
+            if mine and "jupyter_codeagent.sandbox.remote.relay" in argv:
+                found[int(entry.name)] = argv[-2]
+    return found
 
 
 @contextmanager
@@ -88,24 +93,23 @@ def running_gateway(base: Path, command: Sequence[str] = KERNEL_GATEWAY) -> Iter
         "JUPYTER_TOKEN": token,
         "TEST_GATEWAY": token,
     }
-    port = _free_port()
     log_path = base / "gateway.log"
     with log_path.open("wb") as log:
         process = subprocess.Popen(
-            [*command, f"{PORT_OPTIONS[tuple(command)]}={port}"],
+            [*command, f"{PORT_OPTIONS[tuple(command)]}=0"],
             env=environment,
             stdout=log,
             stderr=subprocess.STDOUT,
             cwd=base,
         )
-        gateway = Gateway(url=f"http://127.0.0.1:{port}", token=token, process=process, log_path=log_path)
         try:
-            _wait_until_up(gateway)
+            port = wait_for_port(process, log_path, START_S)
+            gateway = Gateway(url=f"http://127.0.0.1:{port}", token=token, process=process, log_path=log_path)
             yield gateway
         finally:
             process.terminate()
-            process.wait(30)
-            for pid in gateway.relays():
+            process.wait(END_S)
+            for pid in relays_of(token):
                 os.kill(pid, signal.SIGKILL)
 
 
@@ -113,20 +117,6 @@ def living(pids: Iterable[int]) -> set[int]:
     """Those that are neither gone nor zombies."""
     states = {pid: _read(Path(f"/proc/{pid}/stat")).rpartition(b")")[2].split()[:1] for pid in pids}
     return {pid for pid, state in states.items() if state and state != [b"Z"]}
-
-
-def _wait_until_up(gateway: Gateway) -> None:
-    deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline:
-        if gateway.process.poll() is not None:
-            break
-        try:
-            gateway.request("/api/kernelspecs")
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-        else:
-            return
-    raise RuntimeError(f"the gateway is not up:\n{gateway.log_path.read_text(encoding='utf-8')}")
 
 
 def _read(path: Path) -> bytes:
@@ -140,9 +130,3 @@ def _parent(pid: int) -> int:
     """0 where there is none any more."""
     fields = _read(Path(f"/proc/{pid}/stat")).rpartition(b")")[2].split()
     return int(fields[1]) if fields else 0
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
