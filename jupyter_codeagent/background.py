@@ -15,6 +15,8 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
+from jupyter_codeagent.panics import panics_as_errors
+
 Result = TypeVar("Result")
 TICK_S = 0.1
 STOP_GRACE_S = 8.0
@@ -180,7 +182,8 @@ class Background:
             if not future.set_running_or_notify_cancel():
                 continue
             try:
-                future.set_result(call())
+                with panics_as_errors():
+                    future.set_result(call())
             except KeyboardInterrupt:
                 # `cancel` does nothing to a call that has begun: whoever waits for it would wait for ever.
                 future.set_exception(asyncio.CancelledError())

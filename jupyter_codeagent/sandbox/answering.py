@@ -62,5 +62,5 @@ class Answering:
         problem = None if task.cancelled() else task.exception()
         if isinstance(problem, ChannelBrokenError | SandboxDiedError):
             self._requests.die(f"a call of its code could not be answered: {problem}")
-        elif isinstance(problem, Exception):
+        elif problem is not None:  # of whatever class: a call without an answer would wait to the end of its time
             self._requests.fail(problem)

@@ -63,7 +63,7 @@ class Requests:
         self._clock = CellClock(0.0)
         self._last_message = 0.0
         self._stray = self._stray_bytes = 0
-        self._failure: Exception | None = None
+        self._failure: BaseException | None = None
         self.death = ""
         """Why the sandbox is gone; empty while it lives."""
 
@@ -91,7 +91,7 @@ class Requests:
         self._backend.kill()
         self._changed.set()
 
-    def fail(self, problem: Exception) -> None:
+    def fail(self, problem: BaseException) -> None:
         """End the request under way: `send` raises this."""
         self._failure = problem
         self._changed.set()

@@ -7,9 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
+import polars as pl
 import pytest
 
 from jupyter_codeagent.background import Background
+
+OUT_OF_RANGE = pl.Series([2**63 - 1]).cast(pl.Datetime("us"))
+"""What polars panics about when it is to become Python's."""
 
 
 @pytest.fixture
@@ -120,6 +124,19 @@ def test_an_error_of_a_main_thread_call_belongs_to_whoever_asked(background: Bac
         return ""
 
     assert background.run(ask()) == "no terminal"
+
+
+def test_a_panic_of_a_main_thread_call_belongs_to_whoever_asked_as_an_error(background: Background) -> None:
+    """polars raises its panics as a BaseException: it would end the cell, and leave the other side waiting."""
+
+    async def ask() -> str:
+        try:
+            await background.on_main_thread(OUT_OF_RANGE.to_list)
+        except Exception as error:
+            return str(error)
+        return ""
+
+    assert "overflowed" in background.run(ask())
 
 
 def test_whoever_waits_for_a_main_thread_call_that_was_interrupted_does_not_wait_for_ever(
