@@ -15,10 +15,11 @@ from jupyter_codeagent.outputs.interactive import (
     interactive_entry,
     is_deeper,
 )
-from jupyter_codeagent.outputs.nesting import is_harmless_to_parse, without_style_blocks
+from jupyter_codeagent.outputs.nesting import is_harmless_to_parse, is_quick_to_write, without_style_blocks
 from jupyter_codeagent.outputs.svg import BadSvgError, clean_svg
 from jupyter_codeagent.outputs.table_styles import with_inline_styles
 from jupyter_codeagent.outputs.text import MAX_TEXT_CHARS, clean_text, without_colours
+from jupyter_codeagent.panics import PanicError, panics_as_errors
 from jupyter_codeagent.values import DisplayOutput, ErrorOutput, Output, ResultOutput, StreamOutput
 
 MAX_JSON_CHARS = 200_000
@@ -110,6 +111,14 @@ def _clean_data(offered: dict[Any, Any]) -> tuple[dict[str, Any], Notes]:
 
 def _clean_value(mime: object, value: object) -> tuple[Any, str]:
     """The value or None, and what was done to it."""
+    try:
+        with panics_as_errors():
+            return _cleaned(mime, value)
+    except PanicError:
+        return None, f"{_name(mime)} dropped: its sanitizer gave up"
+
+
+def _cleaned(mime: object, value: object) -> tuple[Any, str]:
     if mime == "text/plain":
         return clean_text(_text(value), MAX_TEXT_CHARS), ""
     if mime == "text/html":
@@ -133,6 +142,8 @@ def _clean_html_value(text: str) -> tuple[str | None, str]:
     text = without_style_blocks(with_inline_styles(without_colours(clean_text(text, MAX_HTML_CHARS))))
     if not is_harmless_to_parse(text):
         return None, "text/html dropped: many tags, and they are not strictly nested or too deep"
+    if not is_quick_to_write(text):
+        return None, "text/html dropped: too many ampersands and no-break spaces"
     cleaned = clean_html(text)
     if len(cleaned) > 2 * MAX_HTML_CHARS:
         return None, f"text/html dropped: more than {2 * MAX_HTML_CHARS:,} characters after cleaning"

@@ -45,7 +45,7 @@ _OUT_OF_PLACE = re.compile(
     r"(?<![\w.])-\s*[\d.]|(?<!#)\b\d{5,}|\d{4,}\s*(?:em|rem|ex|ch|vw|vh|in|cm|%)|\de\d", re.IGNORECASE
 )
 _ACTIVE = re.compile(
-    r"<\s*(?:script|iframe|object|embed|form|svg|link|meta|base)\b|\bon\w+\s*=|\bsrc\s*=\s*[\"']?\s*(?!data:)\w+:",
+    r"<\s*+(?:script|iframe|object|embed|form|svg|link|meta|base)\b|\bon\w++\s*+=|\bsrc\s*+=\s*+[\"']?+\s*+(?!data:)\w++:",
     re.IGNORECASE,
 )
 

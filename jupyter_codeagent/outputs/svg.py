@@ -16,6 +16,7 @@ from xml.parsers import expat
 import nh3
 
 from jupyter_codeagent.outputs.images import MAX_PIXELS, BadImageError, clean_image, image_size
+from jupyter_codeagent.outputs.nesting import is_quick_to_write
 from jupyter_codeagent.outputs.svg_rules import (
     ALLOWED,
     HARMLESS_TO_LOSE,
@@ -60,7 +61,10 @@ def clean_svg(text: str) -> CleanSvg:
     copy = _Copy()
     copy.read(text)
     _require_few_drawn(copy.root)
-    cleaned = _as_html_reads_it("".join(copy.written))
+    written = "".join(copy.written)
+    if not is_quick_to_write(*written.split("<")):  # each begins a tag: what is text was escaped
+        raise BadSvgError("too many ampersands and no-break spaces in one text")
+    cleaned = _as_html_reads_it(written)
     _require_well_formed(cleaned)
     return CleanSvg(text=cleaned, is_changed=copy.is_changed)
 

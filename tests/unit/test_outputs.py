@@ -10,6 +10,8 @@ import zlib
 from html.parser import HTMLParser
 from typing import Any
 
+import nh3
+import polars
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -181,6 +183,58 @@ def test_html_that_is_nested_to_hang_the_parser_is_dropped_at_once(bomb: str) ->
 
     assert data == {"text/plain": "words"} or len(data["text/html"]) < 3_000_000
     assert time.perf_counter() - started < 5
+
+
+MEGABYTE = 1 << 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<p>src=" + " " * (MEGABYTE - 10) + "x",
+        ("src=" + " " * 1000) * 1000,
+        "&" * MEGABYTE,
+        "&amp;" * (MEGABYTE // 5),
+        "&x;" * (MEGABYTE // 3),
+        "\N{NO-BREAK SPACE}" * MEGABYTE,
+        "a\N{NO-BREAK SPACE}" * (MEGABYTE // 2),
+        "<p title='" + "&" * (MEGABYTE - 20) + "'>",
+        "<table>" + ("<tr></tr>" + "&" * 1000) * 1000 + "</table>",
+        "<" + " " * MEGABYTE,
+        " on" * (MEGABYTE // 3),
+    ],
+    ids=lambda text: text[:12],
+)
+def test_a_megabyte_of_html_that_is_written_to_be_slow_is_cleaned_or_dropped_at_once(text: str) -> None:
+    """The times of these grew with the square of their length: the first would have taken hours."""
+    started = time.process_time()
+    data, _ = shown({"text/html": text[:MEGABYTE], "text/plain": "words"})
+
+    assert data["text/plain"] == "words"
+    assert time.process_time() - started < 5
+
+
+def test_a_large_table_with_ampersands_is_shown() -> None:
+    cells = "<table>" + "<tr><td>Smith &amp; Sons&nbsp;Ltd</td></tr>" * 5_000 + "</table>"
+    data, notes = shown({"text/html": cells, "text/plain": "words"})
+
+    assert data["text/html"].count("Smith &amp; Sons") == 5_000
+    assert notes == ()
+
+
+def test_a_sanitizer_that_panics_takes_its_form_of_the_output_along_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A panic of Rust code is no `Exception`: it would end the loop on which all runs wait."""
+
+    def panic(*_: object, **__: object) -> str:
+        raise polars.exceptions.PanicException("called `Option::unwrap()` on a `None` value")
+
+    monkeypatch.setattr(nh3, "clean", panic)
+    data, notes = shown({"text/html": "<b>x</b>", "text/plain": "words"})
+
+    assert data == {"text/plain": "words"}
+    assert notes == ("text/html dropped: its sanitizer gave up",)
 
 
 def test_the_user_is_told_what_was_taken_out_of_html() -> None:

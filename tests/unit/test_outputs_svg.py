@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+import time
 from html.parser import HTMLParser
 from typing import Any
 from xml.dom import minidom
@@ -208,6 +209,20 @@ def test_a_small_file_that_draws_very_much_is_dropped(reference: str) -> None:
 
     with pytest.raises(BadSvgError, match=r"draws .* elements; the limit is 200,000"):
         clean_svg(drawing("<g id='l0'><rect/></g>" + "".join(levels)))
+
+
+@pytest.mark.parametrize("text", ["&amp;" * 800_000, "\N{NO-BREAK SPACE}" * 2_000_000])
+def test_a_text_that_takes_long_to_write_is_dropped_at_once(text: str) -> None:
+    started = time.process_time()
+    with pytest.raises(BadSvgError, match="too many ampersands"):
+        clean_svg(f"<svg xmlns='http://www.w3.org/2000/svg'><text>{text}</text></svg>")
+    assert time.process_time() - started < 5
+
+
+def test_many_short_texts_with_ampersands_are_drawn() -> None:
+    label = "<text style='font: 10px &quot;DejaVu Sans&quot;'>R&amp;D</text>"
+    cleaned = clean_svg(f"<svg xmlns='http://www.w3.org/2000/svg'>{label * 20_000}</svg>")
+    assert cleaned.text.count("R&amp;D") == 20_000
 
 
 def test_a_long_chain_of_references_is_dropped() -> None:
