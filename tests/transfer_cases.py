@@ -34,6 +34,11 @@ EXACT_BOTH_WAYS: dict[str, Any] = {
     "categories": pd.DataFrame(
         {"c": pd.Categorical(["a", None, "b"], categories=["b", "a", "unused"], ordered=True)}
     ),
+    "categories of intervals": pd.DataFrame({"c": pd.cut([1.0, 2.5, 9.0], [0, 1, 2, 3])}),
+    "categories of periods": pd.DataFrame({"c": pd.Categorical(pd.period_range("2013", periods=3, freq="M"))}),
+    "categories of small numbers": pd.Series(np.array([1, 2], "int8")).astype("category"),
+    "categories of days": pd.Series([datetime.date(2013, 1, 1), None]).astype("category"),
+    "index of intervals": pd.cut(pd.Series([1, 2, 3]), [0, 1, 2, 3]).value_counts(),
     "periods": pd.DataFrame({"p": pd.PeriodIndex(["2013-01", "NaT", "2013-03"], freq="M")}),
     "intervals": pd.DataFrame({"x": pd.interval_range(0, 3)}),
     "complex": pd.DataFrame({"z": [1 + 2j, 3 - 1j]}),

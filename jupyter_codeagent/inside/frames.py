@@ -103,17 +103,17 @@ def typed_column(series: Any, notes: list[str]) -> Column:
     if isinstance(dtype, np.dtype):
         return numpy_column(series, dtype, notes)
     if isinstance(dtype, pd.CategoricalDtype | pd.PeriodDtype | pd.IntervalDtype):
-        return composed_column(series, dtype)
+        return composed_column(series, dtype, notes)
     return extension_column(series, dtype)
 
 
-def composed_column(series: Any, dtype: Any) -> Column:
+def composed_column(series: Any, dtype: Any, notes: list[str]) -> Column:
     """Dtypes that are kept as codes, ordinals or pairs."""
     import pandas as pd
     import pyarrow as pa
 
     if isinstance(dtype, pd.CategoricalDtype):
-        return categorical_column(series.array), f"category:{int(bool(dtype.ordered))}"
+        return categorical_column(series.array, notes)
     if isinstance(dtype, pd.PeriodDtype):
         return pa.array(
             series.array.asi8, mask=series.isna().to_numpy()
@@ -161,11 +161,14 @@ def numpy_column(series: Any, dtype: Any, notes: list[str]) -> Column:
     return pa.array([None if is_missing(cell) else cell for cell in values]), "object"
 
 
-def categorical_column(values: Any) -> Any:
+def categorical_column(values: Any, notes: list[str]) -> Column:
+    """Codes, and the categories with a tag of their own."""
+    import pandas as pd
     import pyarrow as pa
 
     codes = pa.array(values.codes.astype("int64"), mask=values.codes == -1)
-    return pa.DictionaryArray.from_arrays(codes, pa.array(values.categories, from_pandas=True))
+    categories, tag = typed_column(pd.Series(values.categories), notes)
+    return pa.DictionaryArray.from_arrays(codes, categories), f"category:{int(bool(values.ordered))}:{tag}"
 
 
 def is_missing(cell: Any) -> bool:

@@ -1,19 +1,17 @@
-"""Frames from an Arrow stream and the side-car of `inside.frames`. Tags are matched, never looked up."""
+"""Frames from an Arrow stream and the side-car of `inside.frames`, each checked against the other."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from jupyter_codeagent.errors import RejectedDataError
+from jupyter_codeagent.transfer.pandas_columns import build_column, is_text
 from jupyter_codeagent.transfer.plain import decode
+from jupyter_codeagent.transfer.stream import MAX_ROWS
 
-NUMPY_DTYPE = re.compile(r"([|<>=])?([biuf])([1248])|([|<>=])?[mM]8\[(s|ms|us|ns)\]")
-MISSING_ORDINAL = -(1 << 63)
-"""NaT as pandas stores it."""
-MASKED_DTYPE = re.compile(r"U?Int(8|16|32|64)|Float(32|64)|boolean")
+PANDAS_FORMS = ("frame", "series", "index")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +28,11 @@ class SideCar:
     index_names: tuple[Any, ...] = (None,)
     freq: str | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def levels(self) -> int:
+        """How many columns of the table, the last ones, are of the index."""
+        return len(self.index_names) if self.form in PANDAS_FORMS and self.range is None else 0
 
 
 def read_side_car(meta: Any) -> SideCar:
@@ -51,22 +54,21 @@ def read_side_car(meta: Any) -> SideCar:
     )
 
 
-def build_pandas(table: Any, side: SideCar) -> Any:
-    """The DataFrame, Series or Index.
+def check_fit(side: SideCar, rows: int, columns: int) -> None:
+    """Raises RejectedDataError where the side-car is not that of a table of this size."""
+    tags = columns if side.form in PANDAS_FORMS else len(side.tags)
+    if len(side.tags) != tags or len(side.labels) + side.levels != columns:
+        raise RejectedDataError("A frame from the sandbox has another number of columns than its description.")
+    if (columns and side.rows != rows) or side.rows > MAX_ROWS:
+        raise RejectedDataError("A frame from the sandbox has another number of rows than its description.")
 
-    Raises
-    ------
-    RejectedDataError, ValueError, TypeError
-    """
+
+def build_pandas(table: Any, side: SideCar) -> Any:
+    """The DataFrame, Series or Index. This and the others raise whatever a library makes of data that lie."""
     import pandas as pd
 
-    levels = 0 if side.range is not None else len(side.index_names)
-    width = table.num_columns - levels
-    if width < 0 or len(side.tags) != table.num_columns or len(side.labels) != width:
-        raise RejectedDataError("A frame from the sandbox has another number of columns than its description.")
-    if table.num_columns and table.num_rows != side.rows:
-        raise RejectedDataError("A frame from the sandbox has another number of rows than its description.")
-    arrays = [_array(table.column(at), tag) for at, tag in enumerate(side.tags)]
+    arrays = [build_column(table.column(at).chunk(0), tag) for at, tag in enumerate(side.tags)]
+    width = len(side.labels)
     index = _index(arrays[width:], side)
     if side.form == "index":
         return index
@@ -83,19 +85,28 @@ def build_pandas(table: Any, side: SideCar) -> Any:
 def build_polars(table: Any, side: SideCar) -> Any:
     """The polars DataFrame or Series."""
     import polars as pl
-    import pyarrow as pa
 
     for field in table.schema:
-        if pa.types.is_dictionary(field.type) and not _is_text(field.type.value_type):  # polars would write it out
-            raise RejectedDataError("A polars frame with a dictionary of other than text came out of the sandbox.")
+        if not _is_of_polars(field.type):
+            raise RejectedDataError(f"A polars frame with a column of {field.type!s:.60} came out of the sandbox.")
     frame = pl.from_arrow(_renamed(table, side))
     return frame if side.form == "polars_frame" or isinstance(frame, pl.Series) else frame.to_series()
 
 
-def _is_text(kind: Any) -> bool:
+def _is_of_polars(kind: Any) -> bool:
+    """Whether polars writes this type; for some others its import panics, or writes a dictionary out."""
     import pyarrow as pa
 
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    is_type = pa.types
+    if is_type.is_dictionary(kind):
+        return is_text(kind.value_type)
+    if kind.num_fields:
+        is_empty = is_type.is_fixed_size_list(kind) and kind.list_size == 0
+        return not is_empty and all(_is_of_polars(kind.field(at).type) for at in range(kind.num_fields))
+    numbers = is_type.is_integer(kind) or is_type.is_floating(kind) or is_type.is_decimal128(kind)
+    times = is_type.is_timestamp(kind) or is_type.is_duration(kind) or kind in (pa.date32(), pa.time64("ns"))
+    others = kind in (pa.null(), pa.bool_(), pa.binary(), pa.large_binary(), pa.struct([]))
+    return bool(numbers or times or others or is_text(kind))
 
 
 def build_arrow(table: Any, side: SideCar) -> Any:
@@ -105,8 +116,6 @@ def build_arrow(table: Any, side: SideCar) -> Any:
 
 
 def _renamed(table: Any, side: SideCar) -> Any:
-    if len(side.labels) != table.num_columns:
-        raise RejectedDataError("A frame from the sandbox has another number of columns than its description.")
     return table.rename_columns([_text(label) for label in side.labels])
 
 
@@ -132,107 +141,6 @@ def _index(levels: Sequence[Any], side: SideCar) -> Any:
     if side.freq and isinstance(index, pd.DatetimeIndex):
         return pd.DatetimeIndex(index, freq=side.freq)
     return index
-
-
-def _array(chunked: Any, tag: str) -> Any:
-    """A writable pandas or numpy array of one column."""
-    import pyarrow as pa
-
-    array = chunked.combine_chunks()
-    if isinstance(array, pa.ChunkedArray):  # of no chunks at all
-        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
-    kind, _, detail = tag.partition(":")
-    if kind not in BUILDERS or (pa.types.is_dictionary(array.type) and kind not in ("category", "arrow")):
-        raise RejectedDataError(f"A column from the sandbox is tagged {tag[:40]!r}.")
-    return BUILDERS[kind](array, detail)
-
-
-def _numpy(array: Any, detail: str) -> Any:
-    import numpy as np
-
-    if not NUMPY_DTYPE.fullmatch(detail):
-        raise RejectedDataError(f"A column from the sandbox claims the type {detail[:40]!r}.")
-    return np.array(array.to_numpy(zero_copy_only=False), dtype=np.dtype(detail))
-
-
-def _object(array: Any, _detail: str) -> Any:
-    import numpy as np
-
-    values = np.empty(len(array), dtype=object)
-    values[:] = array.to_pylist()
-    return values
-
-
-def _complex(array: Any, _detail: str) -> Any:
-    real, imaginary = (_numpy(array.field(name), "<f8") for name in ("real", "imag"))
-    return real + 1j * imaginary
-
-
-def _string(array: Any, detail: str) -> Any:
-    import pandas as pd
-
-    storage, _, missing = detail.partition(":")
-    dtype: Any = pd.StringDtype(
-        "python" if storage == "python" else "pyarrow", na_value=pd.NA if missing == "NA" else float("nan")
-    )
-    return pd.array(array.to_pylist(), dtype=dtype) if storage == "python" else dtype.__from_arrow__(array)
-
-
-def _category(array: Any, detail: str) -> Any:
-    import numpy as np
-    import pandas as pd
-
-    codes = np.array(array.indices.fill_null(-1).to_numpy(zero_copy_only=False))
-    return pd.Categorical.from_codes(codes, pd.Index(array.dictionary.to_pandas()), ordered=detail == "1")
-
-
-def _period(array: Any, detail: str) -> Any:
-    import pandas as pd
-
-    ordinals = array.fill_null(MISSING_ORDINAL).to_numpy(zero_copy_only=False)
-    period_index: Any = pd.PeriodIndex
-    return period_index.from_ordinals(ordinals, freq=detail[:20]).array
-
-
-def _interval(array: Any, detail: str) -> Any:
-    import pandas as pd
-
-    left, right = (array.field(name).to_numpy(zero_copy_only=False) for name in ("left", "right"))
-    intervals: Any = pd.arrays.IntervalArray
-    return intervals.from_arrays(left, right, closed=detail)
-
-
-def _masked(array: Any, detail: str) -> Any:
-    import pandas as pd
-
-    if not MASKED_DTYPE.fullmatch(detail):
-        raise RejectedDataError(f"A column from the sandbox claims the type {detail[:40]!r}.")
-    dtype: Any = pd.api.types.pandas_dtype(detail)
-    return dtype.__from_arrow__(array)
-
-
-def _zoned(array: Any, _detail: str) -> Any:
-    return array.to_pandas().array.copy()
-
-
-def _arrow(array: Any, _detail: str) -> Any:
-    import pandas as pd
-
-    return pd.array(array, dtype=pd.ArrowDtype(array.type))
-
-
-BUILDERS: dict[str, Callable[[Any, str], Any]] = {
-    "numpy": _numpy,
-    "object": _object,
-    "complex": _complex,
-    "string": _string,
-    "category": _category,
-    "period": _period,
-    "interval": _interval,
-    "masked": _masked,
-    "zoned": _zoned,
-    "arrow": _arrow,
-}
 
 
 def _text(value: Any) -> str:

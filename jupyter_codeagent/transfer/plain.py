@@ -15,7 +15,11 @@ from typing import Any
 
 from jupyter_codeagent.errors import RejectedDataError
 from jupyter_codeagent.outputs.interactive import is_deeper
+from jupyter_codeagent.transfer import outlines
+from jupyter_codeagent.transfer.outlines import Outline
+from jupyter_codeagent.transfer.refusal import refused
 from jupyter_codeagent.transfer.sparse import build_masked, build_objects, build_sparse
+from jupyter_codeagent.transfer.zones import is_zone
 
 MAX_DEPTH = 60
 TAKEN = object()
@@ -23,13 +27,14 @@ TAKEN = object()
 MAX_SAME_HASH = 50
 """Keys made to collide take time that grows with their square; those that meet by chance are a handful."""
 MAX_HEX = 100_000
+MAX_FRACTION_HEX = 4_000
+"""Of each side: they are reduced, which takes time that grows with the square."""
 MAX_SPECIFICATION_DEPTH = 100
 NUMPY_NUMBERS = re.compile(r"(bool|u?int(8|16|32|64)|float(16|32|64)|str\d{1,9})")
 NUMPY_COMPLEX = re.compile(r"complex(64|128)")
 NUMPY_TIMES = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns)\]")
 UNITS = ("s", "ms", "us", "ns")
-INVALID = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
-"""What a description that does not fit its data is met with: hashing a list, a day 40, a part that is not there."""
+NOT_WHAT_IT_SAYS = "A value from the sandbox is not what it says"
 
 
 def parse_json(text: str, what: str) -> Any:
@@ -59,14 +64,12 @@ def decode_plain(text: str) -> Any:
 
 def decode_value(encoded: Any, parts: Sequence[Any]) -> Any:
     """The value, with `parts` in the places that refer to them. Raises RejectedDataError."""
-    try:
+    with refused(NOT_WHAT_IT_SAYS):
         return decode(encoded, 0, list(parts))
-    except INVALID as problem:
-        raise RejectedDataError(f"A value from the sandbox is not what it says: {problem}"[:300]) from problem
 
 
 def decode(encoded: Any, depth: int, parts: list[Any]) -> Any:
-    """One value; raises one of `INVALID` for what `inside.plain` would not have written."""
+    """One value; raises whatever there is to raise for what `inside.plain` would not have written."""
     if depth > MAX_DEPTH:
         raise ValueError(f"nested deeper than {MAX_DEPTH}")
     if encoded is None or isinstance(encoded, bool | int | float | str):
@@ -84,14 +87,20 @@ def decode(encoded: Any, depth: int, parts: list[Any]) -> Any:
         shape, items = _list(content, length=2)
         return build_objects(_whole(shape), [decode(item, depth + 1, parts) for item in _list(items)])
     if kind in COMPOSED:
-        return COMPOSED[kind](
-            [decode(item, depth + 1, parts) if isinstance(item, dict) else item for item in content]
+        return _composed(
+            kind, [decode(part, depth + 1, parts) if isinstance(part, dict) else part for part in _list(content)]
         )
     if kind == "part":
         return _part(content, parts)
     if kind not in SCALARS:
         raise ValueError(f"unknown type {kind[:40]!r}")
     return SCALARS[kind](content)
+
+
+def _composed(kind: str, made_of: list[Any]) -> Any:
+    if any(isinstance(part, Outline) for part in made_of):
+        return outlines.of_composed(kind, made_of)
+    return COMPOSED[kind](made_of)
 
 
 def _container(kind: str, items: list[Any]) -> Any:
@@ -147,6 +156,12 @@ def _hexes(content: Any, length: int) -> list[int]:
     return [_hex(item) for item in _list(content, length)]
 
 
+def _fraction(content: Any) -> fractions.Fraction:
+    if any(len(_text(side)) > MAX_FRACTION_HEX for side in _list(content, 2)):
+        raise ValueError(f"a fraction of more than {MAX_FRACTION_HEX:,} digits")
+    return fractions.Fraction(*_hexes(content, 2))
+
+
 def _numpy(content: Any) -> Any:
     import numpy as np
 
@@ -165,7 +180,9 @@ def _zone(content: Any) -> datetime.tzinfo | None:
     if content is None:
         return None
     if isinstance(content, str):
-        return zoneinfo.ZoneInfo(content[:60])
+        if not is_zone(content):
+            raise ValueError(f"no time zone: {content[:40]!r}")
+        return zoneinfo.ZoneInfo(content)
     return datetime.timezone(datetime.timedelta(seconds=float(content)))
 
 
@@ -234,7 +251,7 @@ SCALARS: dict[str, Callable[[Any], Any]] = {
     "time": lambda content: datetime.time.fromisoformat(_text(content)),
     "timedelta": lambda content: datetime.timedelta(*[int(part) for part in _list(content, length=3)]),
     "Decimal": lambda content: decimal.Decimal(_text(content)[:MAX_HEX]),
-    "Fraction": lambda content: fractions.Fraction(*_hexes(content, 2)),
+    "Fraction": _fraction,
     "UUID": lambda content: uuid.UUID(_text(content)),
     "range": lambda content: range(*_hexes(content, 3)),
     "complex": lambda content: complex(*[float(part) for part in _list(content, length=2)]),

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import io
-import math
-import tokenize
+from collections.abc import Callable
 from typing import Any
 
 from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.transfer.frames import build_arrow, build_pandas, build_polars, read_side_car
+from jupyter_codeagent.transfer import outlines
+from jupyter_codeagent.transfer.frames import (
+    SideCar,
+    build_arrow,
+    build_pandas,
+    build_polars,
+    check_fit,
+    read_side_car,
+)
+from jupyter_codeagent.transfer.npy import read_array, read_header
 from jupyter_codeagent.transfer.plain import decode_plain, decode_value, parse_json
-from jupyter_codeagent.transfer.png import clean_png
-from jupyter_codeagent.transfer.stream import read_table
+from jupyter_codeagent.transfer.png import clean_png, png_size
+from jupyter_codeagent.transfer.refusal import one_line, refused
+from jupyter_codeagent.transfer.stream import read_shape, read_table
 from jupyter_codeagent.values import PackedValue
 
 BUILDERS = {
@@ -23,51 +31,87 @@ BUILDERS = {
     "arrow_table": build_arrow,
     "arrow_array": build_arrow,
 }
+MAX_META_CHARS = 8 << 20
+"""Of JSON, whose values can take thirty times their text. As much as a message may have of it."""
+MAX_SINGLE_BYTES = 1000
+"""Of an array without sides, which is a number or a text like those in JSON."""
 MAX_PARTS = 1000
 MAX_NOTES = 20
-INVALID_ARRAY = (
-    ValueError,
-    TypeError,
-    EOFError,
-    OSError,
-    SyntaxError,
-    MemoryError,
-    OverflowError,
-    RecursionError,
-    tokenize.TokenError,
-)
-"""What numpy raises for a header that it did not write, which it reads as a Python literal."""
+NOT_WHAT_IT_SAYS = "A frame from the sandbox is not what it says"
+
+Part = tuple[Any, tuple[str, ...]]
+"""The value, and notes about it."""
 
 
 def unpack(packed: PackedValue, *, max_bytes: int) -> tuple[Any, tuple[str, ...]]:
     """The value, and what was changed on its way because it has no exact data form.
 
+    It takes at most 32 times the bytes that came, and 128 MiB.
+
+    Raises
+    ------
+    RejectedDataError
+        And nothing else, whatever came.
+    """
+    return _value(packed, max_bytes, _part)
+
+
+def outlined(packed: PackedValue, *, max_bytes: int) -> Part:
+    """The same with an `Outline` in place of each frame, array and picture: of these only metadata are read.
+
     Raises
     ------
     RejectedDataError
     """
+    return _value(packed, max_bytes, _outline)
+
+
+def _value(packed: PackedValue, max_bytes: int, read: Callable[[PackedValue], Part]) -> Part:
     size_bytes = len(packed.meta_json) + len(packed.data)
     if size_bytes > max_bytes:
         raise RejectedDataError(f"{size_bytes:,} bytes came out of the sandbox; the limit is {max_bytes:,}.")
-    if packed.kind == "parts":
-        return _parts(packed)
-    if packed.kind == "json":
-        return decode_plain(packed.meta_json), ()
-    return _part(packed)
+    if len(packed.meta_json) > MAX_META_CHARS:
+        raise RejectedDataError(
+            f"{len(packed.meta_json):,} characters of JSON came out of the sandbox; "
+            f"the limit is {MAX_META_CHARS:,}."
+        )
+    with refused("A value from the sandbox is not what it says"):
+        if packed.kind == "parts":
+            return _parts(packed, read)
+        if packed.kind == "json":
+            return decode_plain(packed.meta_json), ()
+        return read(packed)
 
 
-def _part(packed: PackedValue) -> tuple[Any, tuple[str, ...]]:
+def _part(packed: PackedValue) -> Part:
     """What may lie by itself, or be part of a container."""
     if packed.kind == "npy":
-        return _array(packed.data), _notes(parse_json(packed.meta_json, "The description of an array"))
+        return read_array(packed.data), _notes(parse_json(packed.meta_json, "The description of an array"))
     if packed.kind == "arrow":
         return _frame(packed)
     if packed.kind == "png":
         return _picture(packed.data)
-    raise RejectedDataError(f"Data of kind {str(packed.kind)[:40]!r} came out of the sandbox.")
+    raise _unknown(packed)
 
 
-def _parts(packed: PackedValue) -> tuple[Any, tuple[str, ...]]:
+def _outline(packed: PackedValue) -> Part:
+    if packed.kind == "npy":
+        shape, dtype = read_header(packed.data)
+        is_single = shape == () and dtype.itemsize <= MAX_SINGLE_BYTES
+        return read_array(packed.data) if is_single else outlines.of_array(shape, dtype), ()
+    if packed.kind == "arrow":
+        table = read_shape(packed.data)
+        return outlines.of_frame(_side_car(packed, table.rows, len(table.columns)), table), ()
+    if packed.kind == "png":
+        return outlines.of_picture(*png_size(packed.data)), ()
+    raise _unknown(packed)
+
+
+def _unknown(packed: PackedValue) -> RejectedDataError:
+    return RejectedDataError(f"Data of kind {str(packed.kind)[:40]!r} came out of the sandbox.")
+
+
+def _parts(packed: PackedValue, read: Callable[[PackedValue], Part]) -> Part:
     """A container, and the frames, arrays and pictures in it, which lie one after the other."""
     meta = parse_json(packed.meta_json, "A value")
     described = meta.get("parts") if isinstance(meta, dict) else None
@@ -78,7 +122,7 @@ def _parts(packed: PackedValue) -> tuple[Any, tuple[str, ...]]:
         if not isinstance(item, list) or [type(field) for field in item] != [str, str, int] or item[2] < 0:
             raise RejectedDataError("A part of a value from the sandbox is not described.")
         kind, meta_json, length = item
-        value, of_part = _part(PackedValue(kind=kind, meta_json=meta_json, data=packed.data[at : at + length]))
+        value, of_part = read(PackedValue(kind=kind, meta_json=meta_json, data=packed.data[at : at + length]))
         values.append(value)
         notes += of_part
         at += length
@@ -92,54 +136,24 @@ def _notes(meta: Any) -> tuple[str, ...]:
     return tuple(one_line(note, 200) for note in notes[:MAX_NOTES]) if isinstance(notes, list) else ()
 
 
-def _picture(data: bytes) -> tuple[Any, tuple[str, ...]]:
+def _picture(data: bytes) -> Part:
     from IPython.display import Image
 
     cleaned, width, height = clean_png(data)
     return Image(data=cleaned, format="png"), (f"the figure came back as a PNG image of {width}x{height} pixels",)
 
 
-def _array(data: bytes) -> Any:
-    """Not `numpy.load`, which takes an archive or a pickle for an array too."""
-    from numpy.lib import format as npy
-
-    file = io.BytesIO(data)
-    try:
-        _check_header(file, len(data))
-        file.seek(0)
-        return npy.read_array(file, allow_pickle=False)
-    except INVALID_ARRAY as problem:
-        raise RejectedDataError(f"An array from the sandbox is not valid: {str(problem)[:120]}.") from problem
-
-
-def _check_header(file: io.BytesIO, size_bytes: int) -> None:
-    """Before anything is allocated: the elements that are claimed are the bytes that are there."""
-    from numpy.lib import format as npy
-
-    version = npy.read_magic(file)
-    # Version 3 differs from 2 in the encoding of field names alone, which do not matter here.
-    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, _, dtype = read(file)
-    claimed_bytes = math.prod(shape) * dtype.itemsize
-    if dtype.itemsize == 0 or any(length < 0 for length in shape) or claimed_bytes != size_bytes - file.tell():
-        raise ValueError(f"shape {shape} of {dtype} does not fit {size_bytes - file.tell():,} bytes")
-
-
-def one_line(text: object, limit: int) -> str:
-    """Text from inside without control characters, capped; it is shown as a note."""
-    kept = (char if char.isprintable() else " " for char in str(text)[:limit])
-    return " ".join("".join(kept).split())
-
-
-def _frame(packed: PackedValue) -> tuple[Any, tuple[str, ...]]:
-    import pyarrow as pa
-
+def _frame(packed: PackedValue) -> Part:
     table = read_table(packed.data)
-    try:
+    side = _side_car(packed, table.num_rows, table.num_columns)
+    with refused(NOT_WHAT_IT_SAYS):
+        return BUILDERS[side.form](table, side), tuple(one_line(note, 200) for note in side.notes)
+
+
+def _side_car(packed: PackedValue, rows: int, columns: int) -> SideCar:
+    with refused(NOT_WHAT_IT_SAYS):
         side = read_side_car(parse_json(packed.meta_json, "A side-car"))
         if side.form not in BUILDERS:
             raise RejectedDataError(f"Data of form {side.form[:40]!r} came out of the sandbox.")
-        return BUILDERS[side.form](table, side), tuple(one_line(note, 200) for note in side.notes)
-    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, pa.ArrowException) as problem:
-        # Arrays and description do not fit together in one of the many ways pandas can find.
-        raise RejectedDataError(f"A frame from the sandbox is not what it says: {str(problem)[:160]}.") from problem
+        check_fit(side, rows, columns)
+        return side

@@ -1,0 +1,20 @@
+"""Names of time zones from the sandbox: looking one up reads a file, so only those that exist are looked up."""
+
+from __future__ import annotations
+
+import re
+import zoneinfo
+from functools import cache
+
+OFFSET = re.compile(r"[+-]\d\d:\d\d")
+
+
+def is_zone(name: str) -> bool:
+    """Whether it is a distance from UTC, or the name of a zone that this machine knows."""
+    is_distance = OFFSET.fullmatch(name) is not None
+    return is_distance or name == "UTC" or name.removeprefix("posix/").removeprefix("right/") in _known()
+
+
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(zoneinfo.available_timezones())
