@@ -196,7 +196,10 @@ def _fitted(tool: str, name: str, value: Any, hint: Any) -> Any:
         return value
     value = of_python(value)
     if hint is float and type(value) is int:
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise ArgumentError(f"{tool}: {name} is to be float, and {brief(value)} is too large for one") from None
     if hint in (datetime.date, datetime.datetime) and isinstance(value, str):
         try:
             return hint.fromisoformat(value)

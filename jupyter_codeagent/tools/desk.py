@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from jupyter_codeagent.errors import RejectedDataError, VariableError
+from jupyter_codeagent.panics import panics_as_errors
 from jupyter_codeagent.sandbox.protocol import CallingRunner
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.arguments import ArgumentError, bind, call_text, parse_call
@@ -27,7 +28,7 @@ from jupyter_codeagent.tools.records import PLAIN, folded, unfolded
 from jupyter_codeagent.tools.tool import VARIADIC, Tool
 from jupyter_codeagent.tools.undoing import DoneCall
 from jupyter_codeagent.tools.written import brief
-from jupyter_codeagent.transfer.unpack import unpack
+from jupyter_codeagent.transfer.unpack import Part, outlined, unpack
 from jupyter_codeagent.values import (
     CopiedVariable,
     DecidedBy,
@@ -42,7 +43,7 @@ from jupyter_codeagent.variables.withheld import masked
 
 MAX_PLAIN_BYTES = 64 << 10
 """Of a result that goes as JSON; what is larger, or no plain value, goes as a copy."""
-UNPACKED_AT_ONCE_BYTES = 10_000
+READ_AT_ONCE_BYTES = 10_000
 """Of arguments; larger ones, which would hold up the loop, get a thread."""
 PROPOSED_CHARS = 20_000
 ENDS_MORE = (SystemExit, asyncio.CancelledError, StopIteration)
@@ -241,27 +242,34 @@ class CallDesk:
             )
             return _refused(request, "RuntimeError", f"{request.name} was not called: {limit} are the limit")
         try:
-            packed, max_bytes = request.arguments, self._limits.argument_bytes
-            if len(packed.meta_json) + len(packed.data) <= UNPACKED_AT_ONCE_BYTES:
-                arguments, _ = unpack(packed, max_bytes=max_bytes)
-            else:
-                arguments, _ = await asyncio.to_thread(unpack, packed, max_bytes=max_bytes)
-            if not isinstance(arguments, dict) or not all(isinstance(name, str) for name in arguments):
-                raise RejectedDataError("The arguments are not given by name.")
-            bound = bind(tool, arguments)
-        except ArgumentError as problem:
-            return _refused(request, "TypeError", str(problem))
-        except RejectedDataError as problem:
-            return _refused(request, "ValueError", str(problem))
+            bound = await self._bound(tool, request, outlined)
         except Exception as problem:  # noqa: BLE001  (they come from the sandbox: whatever is wrong is told to it)
-            return _refused(request, "ValueError", f"the arguments cannot be read: {type(problem).__name__}")
+            return _refused(request, *_reason(problem))
         return await self._decided(tool, bound, request)
 
+    async def _bound(self, tool: Tool, request: CallRequest, read: Callable[..., Part]) -> inspect.BoundArguments:
+        """The arguments by `outlined`, which is for people who decide, or by `unpack`, which is for the function.
+
+        Raises
+        ------
+        ArgumentError, RejectedDataError
+        """
+        packed, max_bytes = request.arguments, self._limits.argument_bytes
+        if len(packed.meta_json) + len(packed.data) <= READ_AT_ONCE_BYTES:
+            arguments, _ = read(packed, max_bytes=max_bytes)
+        else:
+            arguments, _ = await asyncio.to_thread(read, packed, max_bytes=max_bytes)
+        if not isinstance(arguments, dict) or not all(isinstance(name, str) for name in arguments):
+            raise RejectedDataError("The arguments are not given by name.")
+        return bind(tool, arguments)
+
     async def _decided(self, tool: Tool, bound: inspect.BoundArguments, request: CallRequest) -> _Made:
+        """`bound` is in outline: nothing of an argument is unpacked before it may be used."""
         decided_by: DecidedBy = "policy"
+        shown, is_edited = _shown(tool, bound), False
         if tool.stub.policy == "deny":
             reason = f"the user does not let code call {tool.name}"
-            return _denied(request, _shown(tool, bound), reason, decided_by)
+            return _denied(request, shown, reason, decided_by)
         is_unsure = request.key in self._grants.unsure
         is_asked = tool.stub.policy == "ask" and (is_unsure or not self._grants.has(tool))
         if is_asked and self._allowed[tool.name] and not is_unsure:
@@ -274,18 +282,28 @@ class CallDesk:
                 reason = f"the user does not allow this call of {tool.name}" + (
                     f": {decision.reason}" if decision.reason else ""
                 )
-                return _denied(request, _shown(tool, bound), reason, decided_by)
-            if decision.edited:
+                return _denied(request, shown, reason, decided_by)
+            if is_edited := decision.edited:
                 try:
                     bound = parse_call(tool, decision.code)
                 except ArgumentError as problem:
                     return _refused(request, "TypeError", f"the user changed the call, but {problem}")
-            if decision.scope == "notebook":
-                self._grants.add(tool)
-            elif decision.scope == "run":
-                self._allowed[tool.name] = decision.calls - 1
-                self._allowed_by[tool.name] = decided_by
-        return await self._call(tool, bound, request, decided_by)
+                shown = _shown(tool, bound)
+            self._remember(tool, decision)
+        if not is_edited and request.arguments.kind == "parts":
+            try:
+                bound = await self._bound(tool, request, unpack)
+            except Exception as problem:  # noqa: BLE001  (see above)
+                return _refused(request, *_reason(problem))
+        return await self._call(tool, bound, request, shown, decided_by)
+
+    def _remember(self, tool: Tool, decision: Decision) -> None:
+        """A yes that is for more than this call."""
+        if decision.scope == "notebook":
+            self._grants.add(tool)
+        elif decision.scope == "run":
+            self._allowed[tool.name] = decision.calls - 1
+            self._allowed_by[tool.name] = decision.decided_by
 
     def _proposal(self, tool: Tool, bound: inspect.BoundArguments, request: CallRequest) -> Proposal:
         at = f"line {request.line} of the program calls" if request.line is not None else "the program calls"
@@ -304,12 +322,12 @@ class CallDesk:
         )
 
     async def _call(
-        self, tool: Tool, bound: inspect.BoundArguments, request: CallRequest, decided_by: DecidedBy
+        self, tool: Tool, bound: inspect.BoundArguments, request: CallRequest, shown: str, decided_by: DecidedBy
     ) -> _Made:
         """On the main thread; a coroutine on a loop. Whatever comes of it, what has begun is recorded."""
         call = ToolCall(
             tool=tool.name,
-            call=_shown(tool, bound),  # now: the function may change what it is given
+            call=shown,
             status="stopped",
             line=request.line,
             result="it was ended before it had returned, and may have happened",
@@ -367,7 +385,7 @@ class CallDesk:
         """Main thread."""
         self._is_calling = self._has_begun = True
         try:
-            with ended_by_signals(tool.name, tool.timeout_s):
+            with panics_as_errors(), ended_by_signals(tool.name, tool.timeout_s):
                 for_undo = _for_undo(tool, bound)
                 arguments = _as_annotated(tool, bound)
                 value = tool.function(*arguments.args, **arguments.kwargs)
@@ -451,7 +469,8 @@ async def _awaited(
     for_undo = _for_undo(tool, bound)
     arguments = _as_annotated(tool, bound)
     try:
-        return for_undo, await coroutine(*arguments.args, **arguments.kwargs)
+        with panics_as_errors():
+            return for_undo, await coroutine(*arguments.args, **arguments.kwargs)
     except (SystemExit, KeyboardInterrupt) as problem:
         raise RuntimeError(f"{tool.name} was ended by {type(problem).__name__}") from problem
 
@@ -489,6 +508,15 @@ def _all_named(bound: inspect.BoundArguments) -> dict[str, Any]:
     kinds = {parameter.name: parameter.kind for parameter in bound.signature.parameters.values()}
     named = {name: value for name, value in whole.arguments.items() if kinds[name] not in VARIADIC}
     return named | {key: value for key, value in bound.kwargs.items() if key not in named}
+
+
+def _reason(problem: Exception) -> tuple[str, str]:
+    """Why arguments were refused: the name of a built-in exception, and its message."""
+    if isinstance(problem, ArgumentError):
+        return "TypeError", str(problem)
+    if isinstance(problem, RejectedDataError):
+        return "ValueError", str(problem)
+    return "ValueError", f"the arguments cannot be read: {type(problem).__name__}"
 
 
 def _refused(request: CallRequest, ename: str, why: str) -> _Made:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from jupyter_codeagent.transfer.outlines import Outline
+
 MAX_VALUE_CHARS = 120
 MAX_DEPTH = 20
 MAX_BITS = 3000
@@ -179,6 +181,8 @@ def _numpy_time(value: Any) -> str:
 
 def _kind(value: object, max_chars: int) -> str:
     """What it is and how much of it there is."""
+    if isinstance(value, Outline):
+        return _outline(value, max_chars)
     name = type(value).__name__
     if type(value) is str:
         shown = max(max_chars - 2 * END_CHARS, max_chars // 2)
@@ -195,3 +199,16 @@ def _kind(value: object, max_chars: int) -> str:
     except Exception:  # noqa: BLE001  (code of the value's own class: its name has to do)
         return name
     return name
+
+
+def _outline(value: Outline, max_chars: int) -> str:
+    """``DataFrame 24x5: 'id' int64, 'name' text, …``: as many of its columns as there is room for."""
+    shown: list[str] = []
+    left = max_chars - len(value.text)
+    for detail in value.details:
+        left -= len(detail) + 2
+        if left < 0:
+            shown.append("…")
+            break
+        shown.append(detail)
+    return value.text + (f": {', '.join(shown)}" if shown else "")

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+from scipy import sparse
 
 from jupyter_codeagent.errors import VariableError
 from jupyter_codeagent.inside.send import pack
@@ -22,6 +24,7 @@ from jupyter_codeagent.tools.desk import CallDesk, Host, Limits, is_plain
 from jupyter_codeagent.tools.grants import Grants
 from jupyter_codeagent.tools.recorded import restored
 from jupyter_codeagent.tools.tool import Tool, tool_of
+from jupyter_codeagent.transfer import unpack as unpacking
 from jupyter_codeagent.values import CopiedVariable, Decision, PackedValue, Proposal, ToolCall, ToolPolicy
 
 LIMITS = Limits(argument_bytes=1 << 20, result_bytes=1 << 20)
@@ -293,10 +296,156 @@ def test_a_question_says_which_arguments_it_does_not_show_whole() -> None:
         request("pay", to="ada", table=pd.DataFrame({"a": [1]}), amount=np.int64(10)),
         request("pay", number=2, to="ada", table=[datetime.date(2013, 1, 1)], amount=Decimal("9.5")),
     )
-    assert people.asked[0].code == "pay(to='ada', table=<DataFrame 1x1>, amount=10)"
+    assert people.asked[0].code == "pay(to='ada', table=<DataFrame 1x1: 'a' int64>, amount=10)"
     assert people.asked[0].note.endswith("Not shown whole: table.")
     assert people.asked[1].code == "pay(to='ada', table=[datetime.date(2013, 1, 1)], amount=Decimal('9.5'))"
     assert "Not shown" not in people.asked[1].note
+
+
+class Watching(People):
+    """Notes how much was decoded when it was asked."""
+
+    def __init__(self, decoded: list[str], *answers: Decision) -> None:
+        super().__init__(*answers)
+        self.decoded = decoded
+        self.at_each_question: list[list[str]] = []
+
+    async def decide(self, proposal: Proposal) -> Decision:
+        self.at_each_question.append(list(self.decoded))
+        return await super().decide(proposal)
+
+
+@pytest.fixture
+def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Which parts of values were decoded so far."""
+    found: list[str] = []
+    for name in ("read_table", "read_array", "clean_png"):
+        real = getattr(unpacking, name)
+        monkeypatch.setattr(unpacking, name, lambda data, name=name, real=real: (found.append(name), real(data))[1])
+    return found
+
+
+LARGE = {
+    "table": pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}),
+    "array": np.zeros((2, 3)),
+    "wide": pl.DataFrame({f"c{at}": [at] for at in range(30)}),
+    "text": "plain",
+}
+
+
+@pytest.mark.parametrize("answer", [NO, yes(), yes(scope="notebook")])
+def test_nothing_of_an_argument_is_decoded_before_its_yes(decoded: list[str], answer: Decision) -> None:
+    tool, made = recording("send", "ask")
+    people = Watching(decoded, answer)
+    desk = desk_of(tool, people=people)
+    answers(desk, request("send", x=LARGE))
+    assert people.at_each_question == [[]]
+    is_made = answer.action == "approve"
+    assert (len(made), decoded) == (is_made, ["read_table", "read_array", "read_table"] * is_made)
+    if is_made:
+        assert made[0]["table"].equals(LARGE["table"])
+
+
+def test_nothing_of_an_argument_is_decoded_for_a_function_that_may_not_be_called(decoded: list[str]) -> None:
+    never, _ = recording("never", "deny")
+    answers(desk_of(never), request("never", x=LARGE), request("unknown", number=2, x=LARGE))
+    assert decoded == []
+
+
+def test_arguments_of_a_function_that_only_reads_are_decoded_without_a_question(decoded: list[str]) -> None:
+    tool, made = recording("read", "auto")
+    answers(desk_of(tool), request("read", x=LARGE["table"]))
+    assert (len(made), decoded) == (1, ["read_table"])
+
+
+def test_a_question_tells_size_columns_and_types_of_what_is_not_decoded() -> None:
+    tool = tool_of(lambda x, n: None, name="send")
+    people = People(*[NO] * 6)
+    given = {
+        "frame": LARGE["table"],
+        "wide": LARGE["wide"],
+        "series": pd.Series([1.5, None], name="s"),
+        "array": np.zeros((2, 3)),
+        "masked": np.ma.MaskedArray([1, 2], [0, 1]),
+        "sparse": sparse.csr_array(np.eye(3)),
+    }
+    answers(desk_of(tool, people=people), *(request("send", x=value, n=1) for value in given.values()))
+    shown = [proposal.code.removeprefix("send(x=").removesuffix(", n=1)") for proposal in people.asked]
+    assert shown == [
+        "<DataFrame 2x2: 'a' int64, 'b' text>",
+        "<polars DataFrame 1x30: " + "".join(f"'c{at}' int64, " for at in range(20)) + "…>",
+        "<Series 2: float64>",
+        "<ndarray 2x3: float64>",
+        "<masked ndarray 2>",
+        "<csr_array 3x3>",
+    ]
+    assert all("Not shown whole: x." in proposal.note for proposal in people.asked)
+
+
+def test_a_label_can_neither_end_its_description_nor_fill_the_question() -> None:
+    tool, _ = recording("send", "ask")
+    people = People(NO)
+    labels = ["a>, to='eve'", "\u202egnp.exe\x1b[2J", "x" * 100_000, 10**500, ("b", 1)]
+    answers(
+        desk_of(tool, people=people),
+        request("send", x=pd.DataFrame([[1] * 5], columns=pd.Index(labels, tupleize_cols=False))),
+    )
+    assert people.asked[0].code == (
+        "send(<DataFrame 1x5: \"a>, to='eve'\" int64, '\\u202egnp.exe\\x1b[2J' int64, "
+        f"'{'x' * 40}' int64, a int int64, a tuple int64>)"
+    )
+
+
+def bomb(kind: str) -> CallRequest:
+    """A call with an argument that cannot be decoded, which only decoding tells."""
+    good = request("send", x=pd.DataFrame({"s": ["xx", "yy"]}) if kind != "array" else np.zeros(2))
+    meta = good.arguments.meta_json
+    data = good.arguments.data
+    if kind == "text":
+        data = data.replace(b"xxyy", b"\xff\xfe\xff\xfe")
+    if kind == "labels":
+        packed = request("send", x=pl.DataFrame({"a": [1], "b": [2]})).arguments
+        meta, data = packed.meta_json.replace('\\"b\\"', '\\"a\\"'), packed.data
+    if kind == "names":
+        packed = request("send", x=pl.DataFrame({"a": [{"QQ": 1}]})).arguments
+        meta, data = packed.meta_json, packed.data.replace(b"QQ", b"\xff\xfe")
+    changed = PackedValue(kind=good.arguments.kind, meta_json=meta, data=data)
+    assert changed != good.arguments
+    return replace(good, arguments=changed)
+
+
+@pytest.mark.parametrize("kind", ["text", "labels", "names"])
+@pytest.mark.parametrize("policy", ["auto", "ask"])
+def test_an_argument_that_cannot_be_decoded_is_answered_with_one_line(policy: ToolPolicy, kind: str) -> None:
+    """polars raises errors of its own for two equal names, and panics for names that are no UTF-8."""
+    tool, made = recording("send", policy)
+    desk = desk_of(tool, people=People(yes()))
+    [answer] = answers(desk, bomb(kind))
+    assert (answer.ename, made) == ("ValueError", [])
+    assert "from the sandbox" in answer.evalue
+    assert "\n" not in answer.evalue
+    assert desk.calls[0].status == "refused"
+
+
+def test_a_panic_in_a_function_is_told_to_the_code_that_called_it() -> None:
+    """polars' is no `Exception`: the call would never be answered."""
+
+    def read(x: Any) -> Any:
+        return pl.Series([2**63 - 1]).cast(pl.Datetime("us")).to_list()
+
+    async def later(x: Any) -> Any:
+        return read(x)
+
+    desk = desk_of(tool_of(read, policy="auto"), tool_of(later, policy="auto"))
+    for answer in answers(desk, request("read", x=1), request("later", number=2, x=1)):
+        assert (answer.ename, "overflowed" in answer.evalue) == ("RuntimeError", True)
+
+
+def test_a_number_too_large_for_a_float_is_refused() -> None:
+    def pay(amount: float) -> None: ...
+
+    [answer] = answers(desk_of(tool_of(pay, policy="auto")), request("pay", amount=10**400))
+    assert (answer.ename, "too large" in answer.evalue) == ("TypeError", True)
 
 
 def test_what_looks_secret_in_arguments_and_results_is_not_in_the_record() -> None:
