@@ -12,6 +12,8 @@ from jupyter_codeagent.transfer.plain import decode
 from jupyter_codeagent.transfer.stream import MAX_ROWS
 
 PANDAS_FORMS = ("frame", "series", "index")
+MAX_FREQ_ROWS = 200_000
+"""Of other frequencies than days and parts of days."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,11 +138,42 @@ def _index(levels: Sequence[Any], side: SideCar) -> Any:
             raise RejectedDataError("A frame from the sandbox has another number of rows than its description.")
         return index
     if len(levels) != 1:
-        return pd.MultiIndex.from_arrays(list(levels), names=list(side.index_names))
+        sorted_levels, codes = zip(*map(_level, levels), strict=True)
+        return pd.MultiIndex(sorted_levels, codes, names=list(side.index_names), verify_integrity=False)
     index = pd.Index(levels[0], name=side.index_names[0])
     if side.freq and isinstance(index, pd.DatetimeIndex):
-        return pd.DatetimeIndex(index, freq=side.freq)
+        return _with_freq(index, side.freq)
     return index
+
+
+def _level(values: Any) -> tuple[Any, Any]:
+    """The different values in order, and which of them each row has; -1 where it is missing.
+
+    By sorting: pandas' own way is a hash table, and numbers that were made to collide in it take hours.
+    """
+    import numpy as np
+    import pandas as pd
+
+    index = pd.Index(values)
+    present = np.flatnonzero(~index.isna())
+    found = index[present]
+    order = found.argsort()
+    found = found[order]
+    is_first = np.ones(len(found), dtype=bool)
+    is_first[1:] = np.asarray(found[1:] != found[:-1], dtype=bool)
+    codes = np.full(len(index), -1)
+    codes[present[order]] = np.cumsum(is_first) - 1
+    return found[is_first], codes
+
+
+def _with_freq(index: Any, freq: str) -> Any:
+    """pandas compares with the rows that the frequency would give, which for some it makes one by one."""
+    import pandas as pd
+    from pandas.tseries.frequencies import to_offset
+
+    if len(index) > MAX_FREQ_ROWS and not isinstance(to_offset(freq), pd.offsets.Tick | pd.offsets.Day):
+        raise ValueError(f"{len(index):,} rows of the frequency {freq}")
+    return pd.DatetimeIndex(index, freq=freq)
 
 
 def _text(value: Any) -> str:

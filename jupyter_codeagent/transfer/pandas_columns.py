@@ -16,6 +16,8 @@ from jupyter_codeagent.transfer.arrow_arrays import MAX_EMPTY_CELLS
 NUMPY_DTYPE = re.compile(r"([|<>=])?([biuf])([1248])|([|<>=])?[mM]8\[(s|ms|us|ns)\]")
 MISSING_ORDINAL = -(1 << 63)
 """NaT as pandas stores it."""
+MAX_CATEGORIES = 100_000
+"""Of other than text: pandas looks whether two are the same, by a hash table that can be made slow."""
 MASKED_DTYPE = re.compile(r"U?Int(8|16|32|64)|Float(32|64)|boolean")
 
 
@@ -112,6 +114,11 @@ def _category(array: Any, detail: str) -> Any:
     import pandas as pd
 
     ordered, _, tag = detail.partition(":")
+    if len(array.dictionary) > MAX_CATEGORIES and not is_text(array.dictionary.type):
+        raise RejectedDataError(
+            f"A column of {len(array.dictionary):,} categories that are no text came out of the sandbox; the limit is "
+            f"{MAX_CATEGORIES:,}."
+        )
     codes = np.array(array.indices.fill_null(-1).to_numpy(zero_copy_only=False))
     return pd.Categorical.from_codes(codes, pd.Index(build_column(array.dictionary, tag)), ordered=ordered == "1")
 

@@ -256,6 +256,9 @@ def test_only_what_can_come_back_is_offered(value: Any, form: str) -> None:
         '{"part": -1}',
         '{"datetime": ["2013-01-01", "../../../etc/passwd", 0]}',
         '{"datetime": ["2013-01-01", "/etc/passwd", 0]}',
+        '{"datetime": ["2013-01-01", "Europe", 0]}',
+        '{"datetime": ["2013-01-01", "zone.tab", 0]}',
+        '{"datetime": ["2013-01-01", "\\u0000", 0]}',
         '{"pandas.Timestamp": [1, "ns", "dateutil//etc/passwd"]}',
         '{"pandas.Timestamp": [1e300, "ns", null]}',
         '{"object_array": [[1000000000, 1000000000], []]}',
@@ -263,12 +266,24 @@ def test_only_what_can_come_back_is_offered(value: Any, form: str) -> None:
         '{"masked_array": [1, 2]}',
         '{"specification": 1}',
         '{"Fraction": ["1", "0"]}',
+        '{"Fraction": ["' + "f" * 5000 + '", "1"]}',
+        '{"numpy": ["float64", "' + "9" * 5000 + 'x"]}',
+        '{"numpy": ["int8", 1000]}',
+        '{"timedelta": [1e999, 0, 0]}',
+        '{"pandas.Period": [99999999999999999999, "D"]}',
         '{"range": ["1", "2", "0"]}',
         '{"UUID": "x"}',
     ],
 )
 def test_a_plain_value_that_lies_is_refused(text: str) -> None:
     assert rejected("json", text)
+
+
+def test_json_is_limited_whatever_a_value_may_have_of_bytes() -> None:
+    """Its values can take forty times their text: 256 MB of empty lists would be 7 GB."""
+    words = '"' + "x" * ((8 << 20) - 2) + '"'
+    assert len(unpack(PackedValue(kind="json", meta_json=words, data=b""), max_bytes=LIMIT)[0]) == (8 << 20) - 2
+    assert "8,388,609 characters of JSON" in rejected("json", words[:-1] + 'x"')
 
 
 def test_keys_that_were_made_to_collide_are_refused() -> None:
@@ -338,6 +353,8 @@ def png(width: int, height: int, data: bytes, *more: bytes) -> bytes:
         png(2, 2, zlib.compress(bytes(6)))[:-20],
         png(2, 2, zlib.compress(bytes(6))).replace(b"IDAT", b"IDAX"),
         png(0, 2, b""),
+        png(2, 2, zlib.compress(bytes(6)), chunk(b"IDAT", b"") * 30_000),
+        png(2, 2, zlib.compress(bytes(6)), chunk(b"vpAg", b"") * 30_000),
         b"<svg onload=alert(1)>",
         b"",
     ],
