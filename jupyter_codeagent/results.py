@@ -20,8 +20,9 @@ from jupyter_codeagent.place import Place
 from jupyter_codeagent.runbook import RunBook
 from jupyter_codeagent.settings import Settings
 from jupyter_codeagent.sidecar import Sidecar
-from jupyter_codeagent.transfer.unpack import unpack
-from jupyter_codeagent.values import AgentRun, CellState, Decision, Proposal, ProposalKind
+from jupyter_codeagent.transfer.outlines import Outline
+from jupyter_codeagent.transfer.unpack import Part, outlined, unpack
+from jupyter_codeagent.values import AgentRun, CellState, Decision, PackedValue, Proposal, ProposalKind
 from jupyter_codeagent.variables.sharing import Shared
 
 
@@ -68,46 +69,50 @@ class ResultDecisions:
     async def pull(self, names: Sequence[str], place: Place) -> tuple[Returned, ...]:
         """All of these variables or none: what exists already is overwritten after one yes to all of it.
 
-        On the background loop; the live kernel is touched when its main thread is free.
+        Nothing is decoded before that yes. On the background loop; the live kernel is touched when its main thread
+        is free.
 
         Raises
         ------
         UsageError, DeniedError, RejectedDataError, VariableError, SandboxDiedError
         """
+        packed = {name: await self._fetch(name) for name in dict.fromkeys(names)}
+        present = await self._background.on_main_thread(lambda: self._live.present(packed))
+        if present:
+            told = {name: (what, await self._read(outlined, packed[name])) for name, (_, what) in present.items()}
+            await self._ask_to_overwrite(told, place)
         values: dict[str, Any] = {}
         returned = []
-        for name in dict.fromkeys(names):
-            value, notes = await self._fetch(name)
-            values[name] = value
-            returned.append(Returned(name=name, what=outline(value), notes=notes))
-        present = await self._background.on_main_thread(lambda: self._live.present(values))
-        if present:
-            await self._ask_to_overwrite(returned, {name: what for name, (_, what) in present.items()}, place)
+        for name, one in packed.items():
+            values[name], notes = await self._read(unpack, one)
+            returned.append(Returned(name=name, what=outline(values[name]), notes=notes))
         asked = {name: value for name, (value, _) in present.items()}
         if changed := await self._background.on_main_thread(lambda: self._live.assign(values, asked)):
             raise DeniedError(f"Not done: {', '.join(changed)} changed in your kernel meanwhile; ask again.")
         return tuple(returned)
 
-    async def _fetch(self, name: str) -> tuple[Any, tuple[str, ...]]:
+    async def _read(self, read: Callable[..., Part], packed: PackedValue) -> Part:
+        return await asyncio.to_thread(read, packed, max_bytes=self._settings().max_return_bytes)
+
+    async def _fetch(self, name: str) -> PackedValue:
         check_name(name)
         if self._shared.get(name) == "hidden":
             raise UsageError(f"{name!r} is hidden from the agent; `%agent share {name}` first.")
         seat = self._sidecar.present
         if seat is None:
             raise UsageError(f"There is no sandbox yet that could hold {name!r}: run `%%agent` first.")
-        limit = self._settings().max_return_bytes
         try:
-            packed = await seat.fetch(name, max_bytes=limit)
+            return await seat.fetch(name, max_bytes=self._settings().max_return_bytes)
         except VariableError as problem:
             raise VariableError(f"{name!r} was not brought back. {problem}") from problem
-        return await asyncio.to_thread(unpack, packed, max_bytes=limit)
 
-    async def _ask_to_overwrite(
-        self, returned: Sequence[Returned], present: Mapping[str, str], place: Place
-    ) -> None:
-        """Raises DeniedError."""
-        code = "\n".join(f"{one.name}: {present[one.name]} → {one.what}" for one in returned if one.name in present)
-        names = ", ".join(map(repr, present))
+    async def _ask_to_overwrite(self, told: Mapping[str, tuple[str, Part]], place: Place) -> None:
+        """What is there and what would take its place, by name. Raises DeniedError."""
+        code = "\n".join(
+            f"{name}: {there} → {value if isinstance(value, Outline) else outline(value)}"
+            for name, (there, (value, _)) in told.items()
+        )
+        names = ", ".join(map(repr, told))
         note = f"{names}: replaced by what came of it in the sandbox."
         await self._decide("overwrite", code, note, place)
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.transfer.pandas_columns import build_column, is_text
+from jupyter_codeagent.transfer.pandas_columns import build_column, claims_cells, is_text
 from jupyter_codeagent.transfer.plain import decode
 from jupyter_codeagent.transfer.stream import MAX_ROWS
 
 PANDAS_FORMS = ("frame", "series", "index")
+MAX_CLAIMED_CELLS = 5_000_000
+"""Of columns of objects, over a whole frame."""
 MAX_FREQ_ROWS = 200_000
 """Of other frequencies than days and parts of days."""
 
@@ -69,14 +71,20 @@ def build_pandas(table: Any, side: SideCar) -> Any:
     """The DataFrame, Series or Index. This and the others raise whatever a library makes of data that lie."""
     import pandas as pd
 
+    claiming = [table.num_rows for at, tag in enumerate(side.tags) if claims_cells(table.column(at).type, tag)]
+    if sum(claiming) > MAX_CLAIMED_CELLS:
+        raise RejectedDataError(
+            f"{sum(claiming):,} objects that are None, True or False came out of the sandbox; the limit is "
+            f"{MAX_CLAIMED_CELLS:,}."
+        )
     arrays = [build_column(table.column(at).chunk(0), tag) for at, tag in enumerate(side.tags)]
     width = len(side.labels)
     index = _index(arrays[width:], side)
     if side.form == "index":
         return index
-    frame = pd.DataFrame(
-        {at: pd.Series(values, index=index) for at, values in enumerate(arrays[:width])}, index=index
-    )
+    # With its dtype, or pandas looks at each object to find a better one.
+    columns = [pd.Series(values, index=index, dtype=values.dtype) for values in arrays[:width]]
+    frame = pd.DataFrame(dict(enumerate(columns)), index=index)
     if side.form == "series":
         return frame.iloc[:, 0].rename(side.labels[0])
     if side.labels:

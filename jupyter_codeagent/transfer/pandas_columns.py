@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.transfer.arrow_arrays import MAX_EMPTY_CELLS
 
 NUMPY_DTYPE = re.compile(r"([|<>=])?([biuf])([1248])|([|<>=])?[mM]8\[(s|ms|us|ns)\]")
 MISSING_ORDINAL = -(1 << 63)
@@ -65,13 +64,19 @@ def _is_cells(kind: Any, _detail: str) -> bool:
 
 def _object(array: Any, _detail: str) -> Any:
     import numpy as np
-    import pyarrow as pa
 
-    if pa.types.is_boolean(array.type) and len(array) > MAX_EMPTY_CELLS:  # 8 bytes for each bit
-        raise RejectedDataError(f"A column of {len(array):,} truth values as objects came out of the sandbox.")
+    if claims_cells(array.type, "object"):  # `to_pylist` would take seven times as much
+        return array.to_numpy(zero_copy_only=False).astype(object)
     values = np.empty(len(array), dtype=object)
     values[:] = array.to_pylist()
     return values
+
+
+def claims_cells(kind: Any, tag: str) -> bool:
+    """Whether each cell becomes eight bytes and came as a bit or as nothing."""
+    import pyarrow as pa
+
+    return tag == "object" and kind in (pa.null(), pa.bool_())
 
 
 def _is_complex(kind: Any, _detail: str) -> bool:
@@ -116,8 +121,8 @@ def _category(array: Any, detail: str) -> Any:
     ordered, _, tag = detail.partition(":")
     if len(array.dictionary) > MAX_CATEGORIES and not is_text(array.dictionary.type):
         raise RejectedDataError(
-            f"A column of {len(array.dictionary):,} categories that are no text came out of the sandbox; the limit is "
-            f"{MAX_CATEGORIES:,}."
+            f"A column of {len(array.dictionary):,} categories that are no text came out of the sandbox; "
+            f"the limit is {MAX_CATEGORIES:,}."
         )
     codes = np.array(array.indices.fill_null(-1).to_numpy(zero_copy_only=False))
     return pd.Categorical.from_codes(codes, pd.Index(build_column(array.dictionary, tag)), ordered=ordered == "1")

@@ -46,7 +46,7 @@ Part = tuple[Any, tuple[str, ...]]
 def unpack(packed: PackedValue, *, max_bytes: int) -> tuple[Any, tuple[str, ...]]:
     """The value, and what was changed on its way because it has no exact data form.
 
-    It takes at most 32 times the bytes that came, and 128 MiB.
+    It takes at most 64 times the bytes that came, and 128 MiB.
 
     Raises
     ------

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
+import arrow_attacks
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,9 +18,13 @@ from sandbox_box import Box, printed
 
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
+from jupyter_codeagent.tools.desk import CallDesk, Limits
+from jupyter_codeagent.tools.desk import Host as DeskHost
+from jupyter_codeagent.tools.grants import Grants
+from jupyter_codeagent.tools.tool import tool_of
 from jupyter_codeagent.transfer.spool import Spool
 from jupyter_codeagent.transfer.unpack import unpack
-from jupyter_codeagent.values import ExecutionResult, SandboxPolicy, ToolStub
+from jupyter_codeagent.values import Decision, ExecutionResult, Proposal, SandboxPolicy, ToolStub
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 RELAY = (sys.executable, "-m", "jupyter_codeagent.sandbox.remote.relay")
@@ -272,3 +278,51 @@ def test_the_names_of_functions_cannot_be_made_to_call_what_was_not_offered(call
     result = run(calling, "echo.__name__ = 'drop_tables'\nprint(echo(1))")
     assert [name for name, _ in calling[1].calls] == ["drop_tables"]
     assert result.status == "ok"
+
+
+def test_a_bomb_as_an_argument_is_answered_at_once_and_nobody_is_asked(calling: tuple[Box, Host]) -> None:
+    box, _ = calling
+    asked: list[Proposal] = []
+    made: list[Any] = []
+
+    async def decide(proposal: Proposal) -> Decision:
+        asked.append(proposal)
+        return Decision(action="approve", code="", decided_by="panel")
+
+    async def on_main_thread(call: Callable[[], Any]) -> Any:
+        return call()
+
+    async def on_users_loop(coroutine: Any) -> Any:
+        return await coroutine
+
+    host = DeskHost(
+        on_main_thread=on_main_thread, on_users_loop=on_users_loop, spool=Spool(box.data_dir, max_bytes=1)
+    )
+    limits = Limits(argument_bytes=1 << 28, result_bytes=1 << 20)
+
+    def echo(x: Any) -> None:
+        made.append(x)
+
+    tools = {"echo": tool_of(echo)}
+    desk = CallDesk(tools, run_id="1", decide=decide, grants=Grants(), host=host, limits=limits)
+    bomb = arrow_attacks.compressed_as_in_version_4(arrow_attacks.batch_of(a=np.zeros(1 << 21)))
+    side_car = json.dumps({"form": "arrow_table", "labels": ["a"], "rows": 1 << 21})
+    meta = {"value": {"dict": [["x", {"part": 0}]]}, "parts": [["arrow", side_car, len(bomb)]]}
+    code = f"""
+import sys
+honest = sys.modules[type(echo).__module__].pack
+sys.modules[type(echo).__module__].pack = lambda *_: ('parts', {json.dumps(meta)!r}, {bomb!r})
+echo(1)
+"""
+    result = box.call(box.kernel.execute(code, timeout_s=30, on_call=desk.answer))
+    assert result.error is not None
+    assert (result.error.ename, "metadata version 4" in result.error.evalue) == ("ValueError", True)
+    assert (asked, made) == ([], [])
+    code = """
+import pandas as pd
+sys.modules[type(echo).__module__].pack = honest
+echo(pd.DataFrame({'c': pd.cut([1, 2], [0, 1, 2])}))
+"""
+    assert box.call(box.kernel.execute(code, timeout_s=30, on_call=desk.answer)).status == "ok"
+    assert asked[0].code == "echo(<DataFrame 2x1: 'c' category>)"
+    assert made[0].equals(pd.DataFrame({"c": pd.cut([1, 2], [0, 1, 2])}))

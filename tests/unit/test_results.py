@@ -22,6 +22,8 @@ from jupyter_codeagent.live import LiveKernel
 from jupyter_codeagent.place import Place
 from jupyter_codeagent.results import ResultDecisions
 from jupyter_codeagent.runbook import RunBook
+from jupyter_codeagent.transfer import unpack as unpacking
+from jupyter_codeagent.transfer.stream import read_table
 from jupyter_codeagent.values import Decision, PackedValue, Proposal
 
 DAILY = pd.DataFrame({"day": [1, 2, 3], "n": [4, 5, 6]})
@@ -119,6 +121,28 @@ def test_after_a_no_nothing_is_bound_not_even_what_was_new(background: Backgroun
     with pytest.raises(DeniedError, match="Not done"):
         made.results.bring_back(["new", "daily"], Place())
     assert made.live == {"daily": [1, 2]}
+
+
+@pytest.mark.parametrize("answer", ["approve", "reject"])
+def test_nothing_is_decoded_before_the_yes_to_overwrite(
+    background: Background, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    questions: list[int] = []
+    """At each frame that is decoded, how many there had been."""
+
+    def noted(data: bytes) -> Any:
+        questions.append(len(made.person.asked))
+        return read_table(data)
+
+    monkeypatch.setattr(unpacking, "read_table", noted)
+    made = scene(background, {"daily": DAILY, "new": DAILY}, {"daily": [1, 2]}, answer=answer)
+    if answer == "approve":
+        made.results.bring_back(["new", "daily"], Place())
+        assert questions == [1, 1]
+    else:
+        with pytest.raises(DeniedError):
+            made.results.bring_back(["new", "daily"], Place())
+        assert questions == []
 
 
 def test_if_one_of_several_cannot_come_back_none_does(background: Background) -> None:

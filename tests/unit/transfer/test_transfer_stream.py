@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import struct
 import time
@@ -398,11 +399,54 @@ def test_a_tag_takes_no_types_that_would_take_many_times_their_bytes(tag: str, b
     assert "is tagged" in frame_refusal("frame", batch, tags=[tag])
 
 
-def test_truth_values_as_objects_are_limited() -> None:
-    """Each bit becomes eight bytes."""
-    rows = 10_000_001
-    bits = pa.Array.from_buffers(pa.bool_(), rows, [None, pa.py_buffer(bytes(-(-rows // 8)))])
-    assert "10,000,001 truth values" in frame_refusal("frame", batch_of(a=bits), tags=["object"])
+def bits(count: int) -> Any:
+    return pa.Array.from_buffers(pa.bool_(), count, [None, pa.py_buffer(bytes(-(-count // 8)))])
+
+
+def test_objects_that_came_as_a_bit_or_as_nothing_are_limited() -> None:
+    """Each takes eight bytes, and came as one bit or none: 224 bytes became 580 MB."""
+    for column in (bits(5_000_001), pa.nulls(5_000_001)):
+        assert "5,000,001 objects that are None" in frame_refusal("frame", batch_of(a=column), tags=["object"])
+    both = batch_of(a=bits(2_600_000), b=pa.nulls(2_600_000))
+    assert "5,200,000 objects" in frame_refusal("frame", both, tags=["object"] * 2, labels=["a", "b"])
+
+
+ROWS = 100_000
+WORST = {
+    "nothing": ("object", pa.nulls(5_000_000)),
+    "bits": ("object", bits(5_000_000)),
+    "days": ("object", pa.array(np.arange(ROWS, dtype="i4")).cast(pa.date32())),
+    "moments": ("object", pa.array(np.arange(ROWS), pa.timestamp("ns", "+01:00"))),
+    "letters": ("object", pa.array(["\N{LATIN SMALL LETTER A WITH DIAERESIS}"] * ROWS)),
+    "one long text": ("object", pa.array(["a" * MIB + "\N{PENGUIN}"])),
+    "masks": ("masked:boolean", bits(8 * ROWS)),
+    "truth": ("numpy:|b1", bits(8 * ROWS)),
+    "arrow": ("arrow", pa.nulls(10_000_000)),
+}
+
+
+@pytest.mark.parametrize("name", WORST)
+def test_a_frame_takes_at_most_64_times_its_bytes_and_128_mib(name: str) -> None:
+    tag, column = WORST[name]
+    data, rows = stream(batch_of(a=column)), len(column)
+    meta = {"form": "frame", "labels": ["a"], "rows": rows, "range": [0, rows, 1], "tags": [tag]}
+    packed = PackedValue(kind="arrow", meta_json=json.dumps(meta), data=data)
+    spare_bytes = 128 * MIB if rows > 8 * ROWS else MIB
+    assert peak_bytes(lambda: unpack(packed, max_bytes=LIMIT)) < 64 * len(data) + spare_bytes
+
+
+@pytest.mark.parametrize(
+    "item", ["[],", '{"list":[]},', '{"set":[]},', '{"":0},', '{"date":"2013-01-01"},', "0.1,"]
+)
+def test_json_takes_at_most_64_times_its_characters(item: str) -> None:
+    text = '{"list":[' + (item * (200_000 // len(item)))[:-1] + "]}"
+    packed = PackedValue(kind="json", meta_json=text, data=b"")
+
+    def read() -> None:
+        with contextlib.suppress(RejectedDataError):
+            unpack(packed, max_bytes=LIMIT)
+
+    assert peak_bytes(read) < 64 * len(text) + MIB
 
 
 @pytest.mark.parametrize(
@@ -465,7 +509,7 @@ def colliding(count: int) -> np.ndarray[Any, Any]:
     """Numbers for which the hash table of pandas has one and the same place."""
     high = np.arange(count, dtype=np.uint64)
     low = (high ^ (high << np.uint64(11)) ^ (high << np.uint64(22))) & np.uint64(0xFFFFFFFF)
-    return ((high << np.uint64(33)) | low).astype(np.int64)
+    return np.array((high << np.uint64(33)) | low, dtype=np.int64)
 
 
 def test_levels_of_an_index_that_were_made_to_collide_take_no_longer_than_others() -> None:
