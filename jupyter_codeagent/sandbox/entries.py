@@ -27,6 +27,14 @@ class AfterCell:
     """Of the code as IPython compiled it: without the blank lines at its beginning."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Loaded:
+    """The answer to `inside.calls.load`: reasons by name and by line, of what failed alone."""
+
+    errors: dict[str, str]
+    missing: dict[str, str]
+
+
 def read_after_cell(text: str) -> AfterCell:
     """Whatever is not as it should be is left out.
 
@@ -35,12 +43,7 @@ def read_after_cell(text: str) -> AfterCell:
     ValueError
         If it is not a JSON object at all.
     """
-    try:
-        told = json.loads(text)
-    except RecursionError as problem:
-        raise ValueError("too deeply nested") from problem
-    if not isinstance(told, dict):
-        raise ValueError("not an object")
+    told = _object(text)
     line = told.get("line")
     return AfterCell(
         entries=tuple(
@@ -53,6 +56,34 @@ def read_after_cell(text: str) -> AfterCell:
         ),
         line=line if type(line) is int and line > 0 else None,
     )
+
+
+def read_loaded(text: str) -> Loaded:
+    """Which variables could not be loaded, and which import lines failed.
+
+    Raises
+    ------
+    ValueError
+        If it is not what `inside.calls.load` answers.
+    """
+    told = _object(text)
+    return Loaded(errors=_by_name(told.get("errors")), missing=_by_name(told.get("missing")))
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        told = json.loads(text)
+    except RecursionError as problem:
+        raise ValueError("too deeply nested") from problem
+    if not isinstance(told, dict):
+        raise ValueError("not an object")
+    return told
+
+
+def _by_name(value: object) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(reason, str) for reason in value.values()):
+        raise ValueError("no reasons by name")
+    return value
 
 
 def _entry(item: dict[str, Any]) -> NamespaceEntry:

@@ -13,7 +13,7 @@ from jupyter_codeagent.errors import SandboxDiedError, SandboxUnavailableError, 
 from jupyter_codeagent.sandbox.answering import Answering
 from jupyter_codeagent.sandbox.backend import Backend
 from jupyter_codeagent.sandbox.backends import ELSEWHERE, make_backend
-from jupyter_codeagent.sandbox.entries import AfterCell, read_after_cell
+from jupyter_codeagent.sandbox.entries import AfterCell, read_after_cell, read_loaded
 from jupyter_codeagent.sandbox.failures import execution_error
 from jupyter_codeagent.sandbox.guard import OutputGuard, ValueGuard, one_line
 from jupyter_codeagent.sandbox.requests import Ending, Requests
@@ -162,12 +162,16 @@ class SandboxKernel:
             ],
             "modules": list(modules),
         }
-        told = json.loads((await self._call("load", asked, max_bytes=ANSWER_BYTES)).meta_json)
-        if told["errors"]:
-            failed = "; ".join(f"{name!r}: {text}" for name, text in told["errors"].items())
+        answer = await self._call("load", asked, max_bytes=ANSWER_BYTES)
+        try:
+            told = read_loaded(answer.meta_json)
+        except ValueError as problem:
+            raise VariableError(f"The sandbox does not say what it has loaded: {problem}.") from problem
+        if told.errors:
+            failed = "; ".join(f"{name!r}: {text}" for name, text in told.errors.items())
             raise VariableError(f"Not loaded in the sandbox: {one_line(failed, 500)}")
         self._missing += tuple(
-            one_line(f"`{line}` fails in the sandbox: {text}", 300) for line, text in told["missing"].items()
+            one_line(f"`{line}` fails in the sandbox: {text}", 300) for line, text in told.missing.items()
         )
 
     async def offer(self, tools: Sequence[ToolStub]) -> None:

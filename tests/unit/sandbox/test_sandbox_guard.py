@@ -9,7 +9,7 @@ import pytest
 from jupyter_client.session import Session
 
 from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError, Received, read_message
-from jupyter_codeagent.sandbox.entries import read_after_cell
+from jupyter_codeagent.sandbox.entries import Loaded, read_after_cell, read_loaded
 from jupyter_codeagent.sandbox.failures import located
 from jupyter_codeagent.sandbox.guard import OutputGuard, ValueGuard, one_line
 from jupyter_codeagent.values import Output, SandboxPolicy
@@ -196,3 +196,26 @@ def test_text_for_one_line_holds_no_control_characters() -> None:
         one_line("a\x1b]52;c;x\x07\nb\u202e", 100)
         == "a\N{REPLACEMENT CHARACTER}]52;c;x\N{REPLACEMENT CHARACTER} b\N{REPLACEMENT CHARACTER}"
     )
+
+
+def test_what_was_loaded_is_told_by_name() -> None:
+    told = {"errors": {"df": "TypeError: x"}, "missing": {"import x": "ModuleNotFoundError"}}
+    assert read_loaded(json.dumps(told)) == Loaded(**told)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "[" * 100_000,
+        "1" * 10_000,
+        '{"errors": [], "missing": {}}',
+        '{"errors": {}, "missing": {"a": 1}}',
+        '{"errors": {"a": {}}, "missing": {}}',
+    ],
+)
+def test_an_answer_that_does_not_say_what_was_loaded_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011  (of whichever kind: the caller makes one line of it)
+        read_loaded(text)
