@@ -164,7 +164,9 @@ def _scalar(value: object, max_chars: int) -> str:
     if kind in EXACT or (kind.__module__.partition(".")[0] == "pandas" and kind.__name__ in PANDAS_SCALARS):
         try:
             return repr(value)
-        except ValueError as problem:  # more digits than Python writes
+        except (
+            Exception
+        ) as problem:  # more digits than Python writes, a year that pandas cannot write with its zone
             raise _InBriefError from problem
     raise _InBriefError
 

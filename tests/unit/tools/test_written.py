@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import time
 from decimal import Decimal
 from fractions import Fraction
@@ -12,7 +13,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from jupyter_codeagent.errors import RejectedDataError
 from jupyter_codeagent.tools.written import brief, written
+from jupyter_codeagent.transfer.unpack import unpack
+from jupyter_codeagent.values import PackedValue
 
 
 class Odd:
@@ -65,3 +69,19 @@ def test_small_values_with_an_endless_text_cost_nothing() -> None:
         assert not found.is_whole
         assert len(found.text) < 25_000
     assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
+@pytest.mark.parametrize("count", [-(2**63) + 1, -(10**18), -62135596801, 0, 253402300800, 2**63 - 1])
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_a_moment_outside_of_pythons_years_is_told_in_brief_and_raises_nothing(
+    unit: Any, count: int, zone: str | None
+) -> None:
+    """pandas raises NotImplementedError for the text of some: it ended the run in which one was an argument."""
+    text = json.dumps({"pandas.Timestamp": [count, unit, zone]})
+    try:
+        value, _ = unpack(PackedValue(kind="json", meta_json=text, data=b""), max_bytes=1000)
+    except RejectedDataError:
+        return
+    found = written(value)
+    assert found.text == "<Timestamp>" or (found.is_whole and found.text.startswith("Timestamp("))
