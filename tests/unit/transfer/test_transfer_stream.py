@@ -411,7 +411,7 @@ def test_objects_that_came_as_a_bit_or_as_nothing_are_limited() -> None:
     assert "5,200,000 objects" in frame_refusal("frame", both, tags=["object"] * 2, labels=["a", "b"])
 
 
-ROWS = 100_000
+ROWS = 20_000
 WORST = {
     "nothing": ("object", pa.nulls(5_000_000)),
     "bits": ("object", bits(5_000_000)),
@@ -622,9 +622,9 @@ def test_reading_copies_nothing() -> None:
 # --- any change -----------------------------------------------------------------------------------------
 
 EXTREMES = {
-    2: [0, 0xFFFF],
-    4: [0, 0x7FFFFFFF, 0xFFFFFFF8, 0x40000000],
-    8: [0, 1, (1 << 63) - 1, (1 << 64) - 8, 1 << 40],
+    2: [0xFFFF],
+    4: [0, 0x7FFFFFFF, 0xFFFFFFF8],
+    8: [0, (1 << 63) - 1, (1 << 64) - 8, 1 << 40],
 }
 """By width in bytes: small ones, and those whose multiples or sums turn negative, or come round to small ones."""
 MUTATED = {
