@@ -15,7 +15,7 @@ from jupyter_codeagent.errors import RejectedDataError
 NUMPY_DTYPE = re.compile(r"([|<>=])?([biuf])([1248])|([|<>=])?[mM]8\[(s|ms|us|ns)\]")
 MISSING_ORDINAL = -(1 << 63)
 """NaT as pandas stores it."""
-MAX_CATEGORIES = 100_000
+MAX_CATEGORIES = 20_000
 """Of other than text: pandas looks whether two are the same, by a hash table that can be made slow."""
 MASKED_DTYPE = re.compile(r"U?Int(8|16|32|64)|Float(32|64)|boolean")
 
