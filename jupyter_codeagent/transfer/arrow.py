@@ -1,46 +1,34 @@
-"""What pickle makes of Arrow memory, made right: no more rows than are shown, and no copy of all of it.
+"""What pickle makes of Arrow memory, made right: no more than is shown, and no copy of all of it.
 
-A slice of an Arrow array refers to all of the array it was cut from, and pickle would write all of it. More rows
-than are shown must not reach the sandbox: the user may have cut them off because of what is in them. Dictionaries
-are no rows: they travel whole, as categories of pandas do.
+A slice of an Arrow array refers to all of the array it was cut from, and pickle would write all of it; a value that
+was set to missing may lie in memory as before. Neither must reach the sandbox: the user may have taken them away
+because of what is in them. Dictionaries are no rows: they travel whole, as categories of pandas do.
 """
 
 from __future__ import annotations
 
-import copyreg
 from typing import Any
 
-ARROW_MODULE = "pyarrow.lib"
-PANDAS_MODULES = ("pandas.arrays", "pandas.core.arrays.arrow.array", "pandas.core.arrays.string_arrow")
-MODULES = (ARROW_MODULE, *PANDAS_MODULES)
+MODULES = ("pyarrow.lib",)
 
 
 def reduced(value: Any) -> Any:
     """What `object.__reduce_ex__` should return for this value; NotImplemented where it does well by itself."""
-    module = type(value).__module__
-    if module == ARROW_MODULE and is_part_of_more(value):
-        return without_the_rest(value).__reduce_ex__(5)
-    if module in PANDAS_MODULES and getattr(vars(value).get("_pa_array"), "num_chunks", 0) == 1:
-        return _pandas_array(value)
-    return NotImplemented
+    if not hasattr(value, "offset") or not hasattr(value, "get_total_buffer_size"):
+        return NotImplemented  # tables and chunked arrays consist of arrays, each of which is looked at by itself
+    if has_leftovers(value):
+        return without_leftovers(value).__reduce_ex__(5)
+    return without_the_rest(value).__reduce_ex__(5) if is_part_of_more(value) else NotImplemented
 
 
-def _pandas_array(value: Any) -> Any:
-    """As its own `__getstate__`, which has Arrow copy even a single chunk."""
-    state = {**vars(value), "_pa_array": value._pa_array.chunk(0)}
-    if "_cache" in state:
-        state["_cache"] = {}
-    return copyreg.__newobj__, (type(value),), state  # type: ignore[attr-defined]
+# --- rows that were cut off ---------------------------------------------------------------------------
 
 
 def is_part_of_more(value: Any) -> bool:
-    """Whether it is an Arrow array whose buffers may have more than its rows; costs nothing.
+    """Whether an Arrow array has buffers with more than its rows; costs nothing.
 
-    Tables and chunked arrays consist of arrays, each of which is looked at by itself. A few arrays of structs are
-    said to have more and have not: they are copied in vain.
+    A few arrays of structs are said to have more and have not: they are copied in vain.
     """
-    if not hasattr(value, "offset") or not hasattr(value, "get_total_buffer_size"):
-        return False
     return bool(value.offset or value.get_total_buffer_size() > value.nbytes + _uncounted(value.type))
 
 
@@ -72,3 +60,85 @@ def _uncounted(arrow_type: Any) -> int:
     large = is_type.is_large_string, is_type.is_large_binary, is_type.is_large_list
     own = 4 * any(is_one(arrow_type) for is_one in small) + 8 * any(is_one(arrow_type) for is_one in large)
     return own + sum(_uncounted(arrow_type.field(index).type) for index in range(arrow_type.num_fields))
+
+
+# --- values that were set to missing ------------------------------------------------------------------
+
+
+def has_leftovers(array: Any) -> bool:
+    """Whether there may be a value in memory where one is missing. Costs a pass over the missing ones.
+
+    Not looked for in unions, in maps' and runs' values, and among dictionaries.
+    """
+    import pyarrow.types as is_type
+
+    kind = array.type
+    if hasattr(array, "storage"):
+        return has_leftovers(array.storage)
+    if is_type.is_struct(kind):
+        missing = array.null_count > 0 and kind.num_fields > 0
+        return missing or any(has_leftovers(array.field(at)) for at in range(kind.num_fields))
+    if is_type.is_list(kind) or is_type.is_large_list(kind):
+        return array.null_count > 0 or has_leftovers(array.values)
+    if not array.null_count or is_type.is_null(kind) or is_type.is_boolean(kind) or is_type.is_dictionary(kind):
+        return False
+    return bool(kind.num_fields or _is_view(kind) or _has_bytes(_under_missing(array)))
+
+
+def without_leftovers(array: Any) -> Any:
+    """An equal array of the same type with memory of its own, and nothing where a value is missing."""
+    import numpy as np
+    import pyarrow as pa
+
+    kind = array.type
+    if hasattr(array, "storage"):
+        return pa.ExtensionArray.from_storage(kind, without_leftovers(array.storage))
+    missing = array.is_null()
+    if pa.types.is_struct(kind):
+        parts = [without_leftovers(part) for part in array.flatten()]  # missing where the struct is
+        return pa.StructArray.from_arrays(parts, fields=list(kind), mask=missing)
+    if _is_view(kind):
+        plain = pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary()
+        return without_leftovers(array.cast(plain)).cast(kind)
+    taken = array.take(pa.array(np.arange(len(array))))
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    if is_list and has_leftovers(taken.values):
+        made = pa.ListArray if pa.types.is_list(kind) else pa.LargeListArray
+        return made.from_arrays(taken.offsets, without_leftovers(taken.values), type=kind, mask=missing)
+    return taken
+
+
+def _is_view(kind: Any) -> bool:
+    return str(kind) in ("string_view", "binary_view")
+
+
+def _under_missing(array: Any) -> Any:
+    """What lies in memory where values are missing, as values."""
+    import pyarrow as pa
+
+    bare = pa.Array.from_buffers(array.type, len(array), [None, *array.buffers()[1:]], offset=array.offset)
+    return bare.filter(array.is_null())
+
+
+def _has_bytes(values: Any) -> bool:
+    """Whether they are something else than zeros, NaN and empty texts."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = values.type
+    if pa.types.is_floating(kind):
+        numbers = values.to_numpy(zero_copy_only=False)
+        return bool(((numbers != 0) & (numbers == numbers)).any())  # noqa: PLR0124 - NaN
+    if not _has_width(kind):
+        return bool((pc.max(pc.binary_length(values)).as_py() or 0) > 0)
+    buffer, width = values.buffers()[1], kind.bit_width // 8
+    start = values.offset * width
+    return bool(np.frombuffer(buffer, "u1")[start : start + len(values) * width].any())
+
+
+def _has_width(kind: Any) -> bool:
+    try:
+        return bool(kind.bit_width)
+    except ValueError:  # of variable length
+        return False

@@ -7,12 +7,23 @@ from __future__ import annotations
 
 import pickle
 import types
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from jupyter_codeagent.transfer import arrow, numpy_arrays, polars_frames
+from jupyter_codeagent.transfer import arrow, numpy_arrays, pandas_parts, polars_frames
 
 NOTEBOOK_MODULE = "__main__"
 """Where classes and functions of the notebook live; the sandbox does not have them."""
+REDUCED: Mapping[str, Callable[[Any], Any]] = {
+    module: library.reduced
+    for library in (arrow, numpy_arrays, pandas_parts, polars_frames)
+    for module in library.MODULES
+}
+"""By the module of a value's type: what its pickle does not do well is made right there."""
+
+
+Refusal = Callable[[object], str]
+"""An object -> why no copy may have it; empty if it may."""
 
 
 class SupportsWrite(Protocol):
@@ -27,8 +38,12 @@ class TooLargeError(Exception):
     """More bytes than allowed; raised before they are collected."""
 
 
-def pickle_value(value: object, stream: SupportsWrite, *, max_bytes: int) -> tuple[memoryview, ...]:
+def pickle_value(
+    value: object, stream: SupportsWrite, *, max_bytes: int, refusal: Refusal | None = None
+) -> tuple[memoryview, ...]:
     """Write the pickle stream; returns the buffers that it refers to.
+
+    `refusal` is asked about each object that is reached; without it nothing is.
 
     They are views of the live value's memory, valid as long as nobody changes it: for one call on the main thread.
 
@@ -52,7 +67,7 @@ def pickle_value(value: object, stream: SupportsWrite, *, max_bytes: int) -> tup
         return False
 
     try:
-        _NotebookAwarePickler(counted, protocol=5, buffer_callback=keep_outside).dump(value)
+        _pickler(counted, keep_outside, refusal).dump(value)
     except (NotCopyableError, TooLargeError):
         raise
     except Exception as problem:  # a foreign `__reduce__` can fail in any way, and it is told to the user
@@ -62,15 +77,32 @@ def pickle_value(value: object, stream: SupportsWrite, *, max_bytes: int) -> tup
     return tuple(buffers)
 
 
+def _pickler(
+    stream: SupportsWrite, keep_outside: Callable[[pickle.PickleBuffer], bool], refusal: Refusal | None
+) -> pickle.Pickler:
+    if refusal is None:
+        return _NotebookAwarePickler(stream, protocol=5, buffer_callback=keep_outside)
+    pickler = _RefusingPickler(stream, protocol=5, buffer_callback=keep_outside)
+    pickler.refusal = refusal
+    return pickler
+
+
 class _NotebookAwarePickler(pickle.Pickler):
     def reducer_override(self, obj: Any) -> Any:
         """Refuse what pickle would write as a mere name of the notebook's: the sandbox could not find it."""
         if isinstance(obj, type | types.FunctionType) and obj.__module__ == NOTEBOOK_MODULE:
             raise NotCopyableError(f"it needs {obj.__qualname__!r}, which is defined in the notebook")
-        module = type(obj).__module__
-        if module in arrow.MODULES:
-            return arrow.reduced(obj)
-        return polars_frames.reduced(obj) if module in polars_frames.MODULES else numpy_arrays.reduced(obj)
+        reduced = REDUCED.get(type(obj).__module__)
+        return NotImplemented if reduced is None else reduced(obj)
+
+
+class _RefusingPickler(_NotebookAwarePickler):
+    refusal: Refusal
+
+    def persistent_id(self, obj: Any) -> None:
+        """Called for each object, also for those that pickle writes by itself."""
+        if why := self.refusal(obj):
+            raise NotCopyableError(why)
 
 
 class _CountedStream:

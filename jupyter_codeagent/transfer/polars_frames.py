@@ -1,15 +1,15 @@
 """Polars without its own pickle, which writes a frame into one new piece of memory before anything is sent.
 
 Its numbers and times are Arrow memory, so they are handed out as they lie. Text is not: an Arrow array of text
-views refers to the texts of all rows it was cut from, and more rows than are shown must not reach the sandbox.
+views refers to the texts of all rows it was cut from, and more rows than are shown must not reach the sandbox. Nor
+must values that were set to missing, which polars leaves where they are.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-FRAME_MODULE, SERIES_MODULE = "polars.dataframe.frame", "polars.series.series"
-MODULES = (FRAME_MODULE, SERIES_MODULE)
+MODULES = ("polars.dataframe.frame", "polars.series.series")
 
 
 def reduced(value: Any) -> Any:
@@ -18,9 +18,12 @@ def reduced(value: Any) -> Any:
 
     if type(value) is pl.DataFrame and value.width:
         return pl.DataFrame, (value.get_columns(),)
-    if type(value) is pl.Series and _is_plain(value.dtype) and value.n_chunks() == 1:
+    if type(value) is not pl.Series:
+        return NotImplemented
+    if _is_plain(value.dtype) and value.n_chunks() == 1:
         return pl.Series, (value.name, value.to_arrow(), value.dtype)
-    return NotImplemented
+    without = _without_leftovers(value)
+    return NotImplemented if without is value else without.__reduce_ex__(5)
 
 
 def _is_plain(dtype: Any) -> bool:
@@ -40,3 +43,21 @@ def _is_plain(dtype: Any) -> bool:
         pl.Float64,
     )
     return dtype in (*plain, pl.Boolean, pl.Date, pl.Time) or dtype.base_type() in (pl.Datetime, pl.Duration)
+
+
+def _without_leftovers(series: Any) -> Any:
+    """An equal series with nothing in memory where a value is missing; itself if none is. Not within lists."""
+    import polars as pl
+
+    there, made = series.is_not_null(), series
+    if series.dtype == pl.Object:
+        return series
+    if series.dtype == pl.Struct and series.dtype.fields:
+        parts = series.struct.unnest().get_columns()
+        without = [_without_leftovers(part) for part in parts]
+        if any(one is not other for one, other in zip(without, parts, strict=True)):
+            made = pl.DataFrame(without).to_struct(series.name)
+    if not series.null_count():
+        return made
+    places = pl.select(pl.when(there).then(there.cum_sum() - 1)).to_series()
+    return made.filter(there).gather(places)

@@ -6,14 +6,15 @@ import difflib
 import hashlib
 import itertools
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from jupyter_codeagent.errors import VariableError
 from jupyter_codeagent.transfer.files import Image, ImageWriter, read_extent, remove_files
 from jupyter_codeagent.transfer.limits import estimated_bytes, too_large_text
-from jupyter_codeagent.transfer.pickled import NotCopyableError, TooLargeError, pickle_value
+from jupyter_codeagent.transfer.pickled import NotCopyableError, Refusal, TooLargeError, pickle_value
 from jupyter_codeagent.values import CopiedVariable, Manifest, SkippedVariable
 
 MIB = 1 << 20
@@ -33,8 +34,17 @@ class Spool:
         self._digests: dict[int, str] = {}
         """By version."""
 
-    def export(self, namespace: Mapping[str, Any], names: Sequence[str], *, required: bool) -> Manifest:
+    def export(
+        self,
+        namespace: Mapping[str, Any],
+        names: Sequence[str],
+        *,
+        required: bool,
+        refusal: Callable[[object, object], str] | None = None,
+    ) -> Manifest:
         """Copy these variables; together at most `max_bytes`.
+
+        `refusal` tells why the copy of a value must not have an object in it, in this order; empty if it may.
 
         A file is never changed once it is written, because sandboxes map it: what has changed in a value becomes
         new files, and the value has a higher version.
@@ -51,7 +61,7 @@ class Spool:
         left = self.max_bytes
         for name in names:
             try:
-                copy = self._copy(namespace, name, left)
+                copy = self._copy(namespace, name, left, refusal)
             except VariableError as problem:
                 if required:
                     raise
@@ -90,7 +100,13 @@ class Spool:
         for name in list(self._copies):
             self._remove(name)
 
-    def _copy(self, namespace: Mapping[str, Any], name: str, left: int) -> CopiedVariable:
+    def _copy(
+        self,
+        namespace: Mapping[str, Any],
+        name: str,
+        left: int,
+        refusal: Callable[[object, object], str] | None,
+    ) -> CopiedVariable:
         if name not in namespace:
             raise VariableError(f"There is no variable {name!r}{_did_you_mean(name, namespace)}.")
         value = namespace[name]
@@ -98,7 +114,8 @@ class Spool:
             raise VariableError(f"{name!r} is a module; the sandbox imports it by itself.")
         known = self._images.get(name, Image())
         try:
-            image = self._image(name, value, known, left)
+            of_value = None if refusal is None else partial(refusal, value)
+            image = self._image(name, value, known, left, of_value)
         except BaseException:
             self._remove(name)
             raise
@@ -110,11 +127,11 @@ class Spool:
             self._copies[name] = self._described(name, value, image)
         return self._copies[name]
 
-    def _image(self, name: str, value: Any, known: Image, left: int) -> Image:
+    def _image(self, name: str, value: Any, known: Image, left: int, refusal: Refusal | None = None) -> Image:
         """Raises VariableError; what was written by then is removed, and what is known."""
         writer = ImageWriter(self.directory, known, lambda: f"{next(self._numbers)}.piece")
         try:
-            return writer.finish(pickle_value(value, writer, max_bytes=left))
+            return writer.finish(pickle_value(value, writer, max_bytes=left, refusal=refusal))
         except BaseException as problem:
             writer.discard()
             if isinstance(problem, NotCopyableError):
