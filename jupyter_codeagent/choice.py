@@ -15,11 +15,12 @@ from jupyter_codeagent.transfer.condition import Condition, parse_condition
 from jupyter_codeagent.transfer.engines import engine_of, fetch, how_to_copy, is_database
 from jupyter_codeagent.transfer.files_of import Plan, is_lazy, plan_of
 from jupyter_codeagent.transfer.limits import estimated_bytes, too_large_text
-from jupyter_codeagent.transfer.narrow import Narrowing, can_be_narrowed, narrow
+from jupyter_codeagent.transfer.narrow import Narrowed, Narrowing, can_be_narrowed, narrow
 from jupyter_codeagent.values import ColumnSummary, LocalFile, Manifest, SkippedVariable, VariableSummary
 from jupyter_codeagent.variables.columns import column_name
 from jupyter_codeagent.variables.mentions import names_variable, words_of
 from jupyter_codeagent.variables.select import NO_CLUES, SelectionClues, default_variables
+from jupyter_codeagent.variables.unused_categories import without_unused
 
 AskForFiles = Callable[[str, Sequence[LocalFile]], None]
 """(variable, its files) -> raises DeniedError or VariableError unless the sandbox may read them."""
@@ -51,13 +52,15 @@ class Choice:
         return replace(manifest, copied=tuple(copied), skipped=(*manifest.skipped, *self.skipped))
 
     def described(
-        self, summaries: Sequence[VariableSummary], anew: Callable[..., Any]
+        self, summaries: Sequence[VariableSummary], manifest: Manifest, anew: Callable[..., Any]
     ) -> tuple[VariableSummary, ...]:
         """Return the summaries of what the sandbox has, those of narrowed variables by `anew(values)`.
 
         What was asked for and could not be copied is among them: code that needs it fails and says so.
+        A lazy variable has the columns of its plan if the plan was copied.
         """
         known = {*self.names, *(skipped.name for skipped in self.skipped)}
+        copied = {copy.name for copy in manifest.copied}
         parts = {name: self.values[name] for name in self.notes if name in self.narrowed}
         again: dict[str, VariableSummary] = {summary.name: summary for summary in anew(parts)} if parts else {}
         told = []
@@ -66,7 +69,7 @@ class Choice:
                 continue
             current = again.get(summary.name, summary)
             plan = self.plans.get(summary.name)
-            if plan is not None and not current.columns:
+            if plan is not None and summary.name in copied and not current.columns:
                 current = replace(current, columns=_columns(plan))
             note = self.notes.get(summary.name, "")
             told.append(replace(current, headline=f"{current.headline} ({note})") if note else current)
@@ -182,12 +185,13 @@ class _Parts:
         elif engine is not None:
             part = fetch(name, value, wanted)
             self._keep(name, part.value, part.note)
-        elif wanted and can_be_narrowed(value):
-            narrowed = narrow(name, value, wanted)
-            if narrowed.note:
-                self._keep(name, narrowed.value, narrowed.note)
-        elif wanted.columns:
+        elif wanted.columns and not can_be_narrowed(value):
             raise VariableError(f"{name!r} is a {type(value).__name__}: it has no columns to choose.")
+        else:
+            part = narrow(name, value, wanted) if wanted and can_be_narrowed(value) else Narrowed(value=value)
+            shown, left_out = without_unused(name, part.value)
+            if note := "; ".join(note for note in (part.note, left_out) if note):
+                self._keep(name, shown, note)
 
     def _keep(self, name: str, value: Any, note: str) -> None:
         self.values[name] = value

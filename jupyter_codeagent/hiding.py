@@ -77,8 +77,10 @@ class Hiding:
         for name in options.variables or ():
             if self.shared.get(name) == "hidden":
                 raise VariableError(f"{name!r} is hidden from the agent; `%agent share {name}` first.")
+            hidden = ",".join(map(repr, sorted(self.hidden_of(name))))
+            if name in withheld and not hidden:
+                raise VariableError(f"{name!r} is not shared with the agent: {withheld[name]}.")
             if name in withheld:
-                hidden = ",".join(map(repr, sorted(self.hidden_of(name))))
                 raise VariableError(
                     f"{name!r} is hidden as a whole: {withheld[name]}, and {hidden} of it are hidden. "
                     f"`%agent share {name}[{hidden}]` first."

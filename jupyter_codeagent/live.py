@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Protocol
 
+from jupyter_codeagent.variables.hidden_parts import NOTHING_HIDDEN, HiddenParts, frame_labels
 from jupyter_codeagent.variables.hidden_values import SAME_BY_CHANCE, HiddenValues, holds
 from jupyter_codeagent.variables.visible import Column, NotNarrowableError, columns, visible
 
@@ -41,6 +42,8 @@ class LiveVariables:
     """Without hidden variables; frames without their hidden columns, as views of the user's own."""
     withheld: dict[str, str]
     """Variable -> why it is hidden as a whole, although the user has hidden columns of it only."""
+    hidden: HiddenParts = NOTHING_HIDDEN
+    """What must not be found inside of these values either."""
 
 
 class LiveKernel:
@@ -57,21 +60,27 @@ class LiveKernel:
         and so is a list, tuple or dict with a hidden value in it.
         """
         everything = self.everything()
-        hidden_frames, of_frame = self._by_identity(everything, shared, hidden_columns)
+        hidden, whole, of_frame = self._by_identity(everything, shared, hidden_columns)
         values: dict[str, Any] = {}
         withheld: dict[str, str] = {}
+        own: dict[str, frozenset[str]] = {}
         for name, value in everything.items():
-            if shared.get(name) == "hidden" or id(value) in hidden_frames:
+            if shared.get(name) == "hidden" or id(value) in whole:
                 continue
-            if holds(value, hidden_frames | of_frame.keys()):
+            if holds(value, whole | of_frame.keys()):
                 withheld[name] = "it holds a variable of which something is hidden"
                 continue
             labels = hidden_columns.get(name, frozenset()) | of_frame.get(id(value), frozenset())
             try:
-                values[name] = visible(value, labels)
+                narrowed = visible(value, labels)
             except NotNarrowableError as problem:
                 withheld[name] = str(problem)
-        return LiveVariables(values=values, withheld=withheld)
+                continue
+            if why := _withheld(hidden, value):
+                withheld[name] = why
+                continue
+            values[name], own[name] = narrowed, labels
+        return LiveVariables(values=values, withheld=withheld, hidden=replace(hidden, own=own))
 
     def everything(self) -> dict[str, Any]:
         """The user's variables, hidden ones as well, without private ones and IPython's own."""
@@ -103,18 +112,23 @@ class LiveKernel:
         everything: Mapping[str, Any],
         shared: Mapping[str, str],
         hidden_columns: Mapping[str, frozenset[str]],
-    ) -> tuple[set[int], dict[int, frozenset[str]]]:
-        """Ids of hidden values, and hidden labels by the frame's id: `other = flights` is no way around."""
-        hidden = {name for name, how in shared.items() if how == "hidden"}
-        for name in hidden | hidden_columns.keys():
+    ) -> tuple[HiddenParts, set[int], dict[int, frozenset[str]]]:
+        """And ids of values hidden as a whole, and hidden labels by id: `other = flights` is no way around."""
+        by_name = {name for name, how in shared.items() if how == "hidden"}
+        for name in by_name | hidden_columns.keys():
             if name in everything:
                 self._hidden.note(name, everything[name])
-        whole = {same for name in hidden for same in self._hidden.ids(name, everything)}
+        names = {
+            same: name for name in by_name | hidden_columns.keys() for same in self._hidden.ids(name, everything)
+        }
+        whole = {same for name in by_name for same in self._hidden.ids(name, everything)}
         labels: dict[int, frozenset[str]] = {}
         for name, hidden_labels in hidden_columns.items():
             for same in self._hidden.ids(name, everything):
                 labels[same] = labels.get(same, frozenset()) | hidden_labels
-        return whole, labels
+        frames = {found: name for name in by_name if (found := frame_labels(everything.get(name))) is not None}
+        by_label = {label: name for name, hidden_labels in hidden_columns.items() for label in hidden_labels}
+        return HiddenParts(names=names, labels=by_label, frames=frames), whole, labels
 
     def recent_cells(self) -> list[str]:
         """Sources of the last cells as they were typed, the oldest first; empty for a shell without a history."""
@@ -173,6 +187,14 @@ class LiveKernel:
     def run(self, code: str) -> None:
         """Only after a yes to this very code."""
         self._shell.run_cell(code, store_history=True)
+
+
+def _withheld(hidden: HiddenParts, value: object) -> str:
+    """Why nothing of this value is shared; empty if it is. What cannot be looked at may hold anything."""
+    try:
+        return hidden.withheld(value)
+    except Exception as problem:  # noqa: BLE001 - labels and attributes are the user's, and may raise anything
+        return f"it cannot be told whether it holds something hidden ({type(problem).__name__})"
 
 
 SHAPED = frozenset({"pandas", "polars", "numpy", "pyarrow", "scipy"})

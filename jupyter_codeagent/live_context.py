@@ -80,8 +80,7 @@ class LiveContext:
 
     def of_prompt(self, prompt: str, settings: Settings) -> ToldContext:
         """For `%agent context`: what a question would send; without one, all there is. Asks no other machine."""
-        variables = self._hiding.visible().values
-        summaries = describe(variables, privacy=settings.privacy, mentioned=prompt)
+        summaries, variables = self._described(prompt, settings)
         relations = self.relations(summaries, variables, prompt, settings)
         names = self._names_for(prompt, summaries, relations, settings)
         sent = [one for one in summaries if not prompt or one.name in names]
@@ -89,10 +88,16 @@ class LiveContext:
 
     def for_pages(self, settings: Settings) -> tuple[ToldContext, tuple[VariableSummary, ...]]:
         """For the panel. No model is looked for: this is done after each cell."""
-        variables = self._hiding.visible().values
-        summaries = describe(variables, privacy=settings.privacy, mentioned="")
+        summaries, variables = self._described("", settings)
         relations = self.relations(summaries, variables, "", settings)
         return self.tell(summaries, relations, "", settings, self._models.known(settings.model)), summaries
+
+    def _described(
+        self, prompt: str, settings: Settings
+    ) -> tuple[tuple[VariableSummary, ...], Mapping[str, Any]]:
+        visible = self._hiding.visible()
+        summaries = describe(visible.values, privacy=settings.privacy, mentioned=prompt)
+        return visible.hidden.without_names(summaries, visible.values), visible.values
 
     def _names_for(
         self,

@@ -246,9 +246,13 @@ class AgentSession:
         choice = self._choose(variables, summaries, relations, prompt, options, settings, place)
         settings = self._with_files(settings)
         manifest = self.sidecar.export(
-            choice.values, choice.names, required=choice.required, max_bytes=settings.max_transfer_bytes
+            choice.values,
+            choice.names,
+            required=choice.required,
+            max_bytes=settings.max_transfer_bytes,
+            hidden=live.hidden,
         )
-        summaries = choice.described(summaries, described)
+        summaries = live.hidden.without_names(choice.described(summaries, manifest, described), variables)
         told = self.live_context.tell(summaries, relations, prompt, settings, endpoint)
         request = build_request(prompt, options, place, settings, endpoint)
         manifest, notes = choice.complete(manifest), (*choice.run_notes, *unheard)

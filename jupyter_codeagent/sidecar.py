@@ -13,6 +13,7 @@ from jupyter_codeagent.sandbox.spare import SparePool
 from jupyter_codeagent.transfer.directory import SpoolDirectory
 from jupyter_codeagent.transfer.spool import Spool
 from jupyter_codeagent.values import Manifest, SandboxPolicy
+from jupyter_codeagent.variables.hidden_parts import HiddenParts
 
 USUAL_MODULES = ("numpy", "pandas", "matplotlib.pyplot")
 """Imported in a spare where they are installed: half a second that nobody waits for."""
@@ -37,11 +38,17 @@ class Sidecar:
         return self._seat
 
     def export(
-        self, variables: Mapping[str, Any], names: Sequence[str], *, required: bool, max_bytes: int
+        self,
+        variables: Mapping[str, Any],
+        names: Sequence[str],
+        *,
+        required: bool,
+        max_bytes: int,
+        hidden: HiddenParts,
     ) -> Manifest:
         """See `Spool.export`. Main thread."""
         self.spool.max_bytes = max_bytes
-        return self.spool.export(variables, names, required=required)
+        return self.spool.export(variables, names, required=required, refusal=hidden.refusal if hidden else None)
 
     def digest(self, manifest: Manifest) -> str:
         """See `Spool.digest`. Any thread."""

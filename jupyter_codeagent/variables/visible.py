@@ -41,7 +41,7 @@ def visible(value: Any, hidden: Labels) -> Any:
     """
     if not hidden:
         return value
-    narrow = _kind(value, _NARROW)
+    narrow = known_kind(value, _NARROW)
     if narrow is None:
         raise NotNarrowableError(f"columns of a {_type_text(value)} cannot be left out")
     try:
@@ -72,8 +72,13 @@ def check_columns(name: str, value: Any, labels: Labels) -> None:
 
 def columns(value: Any) -> Iterator[Column]:
     """The labels that can be hidden, in their order. Lazy: whoever lists them stops where it is enough."""
-    listed = _kind(value, _COLUMNS)
+    listed = known_kind(value, _COLUMNS)
     return listed(value) if listed is not None else iter(())
+
+
+def can_be_narrowed(value: object) -> bool:
+    """Whether it is a kind of value with columns of its own, not one that stands for another or is made of one."""
+    return known_kind(value, _NARROW) is not None
 
 
 def _type_text(value: object) -> str:
@@ -81,7 +86,7 @@ def _type_text(value: object) -> str:
     return kind.__name__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__name__}"
 
 
-def _kind(value: object, known: dict[str, Found]) -> Found | None:
+def known_kind(value: object, known: dict[str, Found]) -> Found | None:
     """By the names of the value's types, like `registry.find_describer`: no library is imported for it."""
     for kind in type(value).__mro__:
         if (found := known.get(f"{kind.__module__}.{kind.__qualname__}")) is not None:
@@ -100,28 +105,41 @@ def _is_hidden(label: Any, hidden: Labels) -> bool:
 def _pandas_frame(frame: Any, hidden: Labels) -> Any:
     import pandas as pd
 
+    _require_kind(frame, _PLAIN_FRAMES)
+    if any(name is not None and _is_hidden(name, hidden) for name in frame.columns.names):
+        raise NotNarrowableError("its column labels are values of a hidden column")
     kept = [at for at, label in enumerate(frame.columns) if not _is_hidden(label, hidden)]
     index = _index_of_rows(frame.index, hidden)
-    if len(kept) == frame.shape[1] and index is frame.index:
+    if len(kept) == frame.shape[1] and index is frame.index and not frame.attrs:
         return frame
-    # Subclasses such as GeoDataFrame have rules of their own for each step: they come back in the end.
+    # GeoDataFrame has rules of its own for each step: it comes back in the end.
     plain = pd.DataFrame(frame, copy=False)
     narrowed = _side_by_side([plain.iloc[:, start:stop] for start, stop in _runs(kept)] or [plain.iloc[:, :0]])
     narrowed.columns = _labels_taken(frame.columns, kept)
     narrowed.index = index
     result = frame._constructor(narrowed)
-    return _with_facts_of(frame, result, hidden)
+    geometry = getattr(frame, "_geometry_column_name", None)
+    if geometry is not None and geometry in result.columns:
+        object.__setattr__(result, "_geometry_column_name", geometry)
+    return _with_flags_of(frame, result)
 
 
 def _pandas_series(series: Any, hidden: Labels) -> Any:
+    _require_kind(series, _PLAIN_SERIES)
     if series.name is not None and _is_hidden(series.name, hidden):
         raise NotNarrowableError("its only column is hidden")
     index = _index_of_rows(series.index, hidden)
-    if index is series.index:
+    if index is series.index and not series.attrs:
         return series
     narrowed = series.copy(deep=False)
     narrowed.index = index
-    return _with_facts_of(series, narrowed, hidden)
+    return _with_flags_of(series, narrowed)
+
+
+def _require_kind(value: object, known: frozenset[str]) -> None:
+    """A subclass may keep what is hidden in attributes of its own."""
+    if f"{type(value).__module__}.{type(value).__qualname__}" not in known:
+        raise NotNarrowableError(f"columns of a {_type_text(value)} cannot be left out")
 
 
 def _pandas_index(index: Any, hidden: Labels) -> Any:
@@ -166,28 +184,11 @@ def _side_by_side(views: Sequence[Any]) -> Any:
     return concat(views, axis=1, copy=False)
 
 
-def _with_facts_of(value: Any, result: Any, hidden: Labels) -> Any:
-    """Attributes and flags, as `__finalize__` does it, save what names a hidden column."""
-    result.attrs = _pruned(value.attrs, hidden)
+def _with_flags_of(value: Any, result: Any) -> Any:
+    """Without attributes: anybody may have put anything there, hidden values and whole frames as well."""
+    result.attrs = {}
     result.flags.allows_duplicate_labels = value.flags.allows_duplicate_labels
-    for name in (name for name in type(result)._metadata if name != "_name"):
-        fact = getattr(value, name, None)
-        if str(fact) not in hidden:
-            object.__setattr__(result, name, fact)
     return result
-
-
-def _pruned(fact: Any, hidden: Labels) -> Any:
-    """A fact about the data without what is told of hidden columns: keys and entries that are their labels."""
-    if isinstance(fact, dict):
-        return {
-            key: _pruned(value, hidden)
-            for key, value in fact.items()
-            if not _is_hidden(key, hidden) and not (isinstance(value, str) and value in hidden)
-        }
-    if isinstance(fact, list | tuple) and type(fact) in (list, tuple):
-        return type(fact)(_pruned(part, hidden) for part in fact if not (isinstance(part, str) and part in hidden))
-    return fact
 
 
 def _runs(positions: Sequence[int]) -> list[tuple[int, int]]:
@@ -210,34 +211,36 @@ def _polars_series(series: Any, hidden: Labels) -> Any:
 
 
 def _arrow_table(table: Any, hidden: Labels) -> Any:
-    """A pyarrow Table or RecordBatch; the schema's metadata would tell the names of dropped columns."""
+    """A pyarrow Table or RecordBatch, without the metadata of its schema and fields, which may hold anything.
+
+    What pandas needs of it to make the same frame again is kept.
+    """
+    import pyarrow as pa
+
     kept = [at for at, label in enumerate(table.schema.names) if label not in hidden]
-    metadata = _arrow_metadata(table.schema.metadata or {}, hidden)
-    if len(kept) == table.num_columns and metadata == (table.schema.metadata or {}):
+    metadata = _pandas_metadata((table.schema.metadata or {}).get(b"pandas"), hidden)
+    schema = pa.schema([table.schema.field(at).remove_metadata() for at in kept], metadata=metadata)
+    if len(kept) == table.num_columns and schema.equals(table.schema, check_metadata=True):
         return table
-    return table.select(kept).replace_schema_metadata(metadata or None)
+    narrowed = table.select(kept)
+    return type(table).from_arrays(narrowed.columns, schema=schema) if kept else narrowed.cast(schema)
 
 
-def _arrow_metadata(metadata: dict[bytes, bytes], hidden: Labels) -> dict[bytes, bytes]:
-    cleaned = dict(metadata)
-    if b"pandas" in cleaned:
-        cleaned[b"pandas"] = _pandas_metadata(cleaned[b"pandas"], hidden)
-    names = [label.encode() for label in hidden] + [json.dumps(label)[1:-1].encode() for label in hidden]
-    return {
-        key: fact for key, fact in cleaned.items() if not any(name in fact or name in key for name in names if name)
-    }
-
-
-def _pandas_metadata(text: bytes, hidden: Labels) -> bytes:
-    """What pandas wrote about its columns, without the hidden ones."""
-    known = json.loads(text)
-    known["columns"] = [
-        column
-        for column in known.get("columns", [])
-        if str(column.get("name")) not in hidden and str(column.get("field_name")) not in hidden
-    ]
+def _pandas_metadata(text: bytes | None, hidden: Labels) -> dict[bytes, bytes] | None:
+    """What pandas wrote about its columns and index, without hidden ones and without attributes of the frame."""
+    if text is None:
+        return None
+    known = {key: fact for key, fact in json.loads(text).items() if key in _PANDAS_FACTS}
+    for key in ("columns", "column_indexes"):
+        known[key] = [
+            column
+            for column in known.get(key, [])
+            if str(column.get("name")) not in hidden and str(column.get("field_name")) not in hidden
+        ]
     known["index_columns"] = [name for name in known.get("index_columns", []) if str(name) not in hidden]
-    return json.dumps(_pruned(known, hidden)).encode()
+    if known.get("attributes"):
+        known["attributes"] = {}
+    return {b"pandas": json.dumps(known).encode()}
 
 
 def _structured_array(array: Any, hidden: Labels) -> Any:
@@ -255,17 +258,31 @@ def _structured_array(array: Any, hidden: Labels) -> Any:
 def _dict(mapping: Any, hidden: Labels) -> Any:
     if type(mapping) is not dict:
         raise NotNarrowableError(f"keys of a {_type_text(mapping)} cannot be left out")
-    return {key: value for key, value in mapping.items() if not _is_hidden(key, hidden)}
+    return _without_keys(mapping, hidden)
+
+
+def _without_keys(value: Any, hidden: Labels) -> Any:
+    """Also of dicts in it, of any depth."""
+    if type(value) is dict:
+        return {key: _without_keys(one, hidden) for key, one in value.items() if not _is_hidden(key, hidden)}
+    if type(value) in (list, tuple):
+        return type(value)(_without_keys(one, hidden) for one in value)
+    return value
 
 
 def _xarray_dataset(dataset: Any, hidden: Labels) -> Any:
-    narrowed = dataset.drop_vars([name for name in dataset.variables if _is_hidden(name, hidden)])
-    narrowed.attrs = _pruned(narrowed.attrs, hidden)
-    return narrowed
+    """Without attributes and encoding, which may hold anything; dimensions of a hidden name are renamed."""
+    gone = [name for name in dataset.variables if _is_hidden(name, hidden)]
+    dims = {dim: f"dim_{at}" for at, dim in enumerate(dataset.dims) if _is_hidden(dim, hidden)}
+    narrowed = dataset.drop_vars(gone).drop_attrs(deep=True).drop_encoding()
+    return narrowed.rename_dims(dims) if dims else narrowed
 
 
+_PANDAS_FACTS = frozenset({"index_columns", "column_indexes", "columns", "attributes", "creator", "pandas_version"})
 _PANDAS_FRAME = ("pandas.DataFrame", "pandas.core.frame.DataFrame")
 _PANDAS_SERIES = ("pandas.Series", "pandas.core.series.Series")
+_PLAIN_FRAMES = frozenset((*_PANDAS_FRAME, "geopandas.geodataframe.GeoDataFrame"))
+_PLAIN_SERIES = frozenset((*_PANDAS_SERIES, "geopandas.geoseries.GeoSeries"))
 _PANDAS_INDEX = ("pandas.Index", "pandas.core.indexes.base.Index")
 _ARROW = ("pyarrow.lib.Table", "pyarrow.lib.RecordBatch")
 _POLARS_FRAME = "polars.dataframe.frame.DataFrame"

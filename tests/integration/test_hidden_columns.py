@@ -100,6 +100,24 @@ def test_a_variable_whose_columns_cannot_be_left_out_is_hidden_as_a_whole(
     assert "DataFrameGroupBy" not in json.dumps(model_server.requests)
 
 
+def test_nothing_that_holds_a_hidden_column_is_copied_or_told_and_the_reason_is_said(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    kernel.run(FRAME)
+    kernel.run("df.attrs['before'] = [df.copy()]\nplanes = df.groupby('tailnum')\nbox = [[df]]")
+    kernel.run("%agent hide df[tailnum,'dep delay']")
+    model_server.script(COLUMNS, "x")
+    assert "['city', 'n'] 7" in kernel.ask("what columns are there in df, box and planes?").text
+    for canary in ("canary", "7142", "tailnum", "dep delay"):
+        assert canary not in json.dumps(model_server.requests)
+    assert "SPOOL True False" in kernel.run(SPOOL_HAS_CANARY).text
+    asked = kernel.ask("how many?", "--vars planes")
+    assert "'planes' is not shared with the agent: it is a pandas DataFrameGroupBy of 'tailnum'" in asked.error
+    assert (
+        "'box' cannot be copied: it holds 'df', of which something is hidden" in kernel.ask("?", "--vars box").error
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [

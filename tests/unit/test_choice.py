@@ -16,7 +16,7 @@ from jupyter_codeagent.errors import DeniedError, UsageError, VariableError
 from jupyter_codeagent.mounts import Mounts
 from jupyter_codeagent.options import parse_options
 from jupyter_codeagent.transfer.spool import Spool
-from jupyter_codeagent.values import LocalFile, SandboxPolicy
+from jupyter_codeagent.values import LocalFile, Manifest, SandboxPolicy
 from jupyter_codeagent.variables.describe import describe
 
 MIB = 1 << 20
@@ -49,7 +49,7 @@ def test_the_sandbox_gets_the_part_under_the_same_name_and_model_and_receipt_are
     assert choice.values["flights"].shape == (100, 2)
     assert choice.values["planes"] is values["planes"]
     summaries = describe(values, privacy="stats", mentioned="")
-    told = choice.described(summaries, lambda parts: describe(parts, privacy="stats", mentioned=""))
+    told = choice.described(summaries, Manifest(), lambda parts: describe(parts, privacy="stats", mentioned=""))
     headline = next(summary.headline for summary in told if summary.name == "flights")
     assert headline.startswith("flights: DataFrame 100x2")
     assert headline.endswith(" (random sample of 1000 rows; 2 of 3 columns)")
@@ -137,8 +137,15 @@ def test_a_lazy_frame_is_asked_for_before_it_is_copied_and_told_with_its_columns
     assert copied.type_name == "LazyFrame"
     assert [file.path for file in copied.reads] == [str(path.resolve())]
     summaries = describe(values, privacy="schema", mentioned="")
-    (told,) = choice.described(summaries, lambda parts: describe(parts, privacy="schema", mentioned=""))
-    assert [column.name for column in told.columns] == ["'a'", "'fare'"]
+
+    def told_of(manifest: Manifest) -> list[str]:
+        (told,) = choice.described(
+            summaries, manifest, lambda parts: describe(parts, privacy="schema", mentioned="")
+        )
+        return [column.name for column in told.columns]
+
+    assert told_of(manifest) == ["'a'", "'fare'"]
+    assert told_of(Manifest()) == [], "of a plan that was refused nothing is told"
 
 
 def test_without_a_yes_a_lazy_frame_is_not_copied(tmp_path: Path) -> None:
