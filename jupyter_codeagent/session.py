@@ -451,15 +451,19 @@ class AgentSession:
         self.live.bind_free({tool.name: tool.function})
 
     def add_tool(self, name: str, function: object, policy: ToolPolicy) -> None:
-        """One that is declared keeps its undo, its time limit and what it refuses. Raises UsageError."""
+        """One that is declared, by whatever name, keeps its undo, its time limit and what it refuses.
+
+        Raises
+        ------
+        UsageError
+        """
         tool = tool_of(function, name=name, policy=policy)
-        known = self.tools.tools().get(name)
-        if known is None or known.function is not function:
-            self.tools.add(tool)
-            return
-        if policy == "auto" and known.check_auto is not None:
-            known.check_auto()
-        self.tools.add(replace(known, stub=replace(known.stub, policy=policy)))
+        declared = next((one for one in self.tools.tools().values() if one.function is function), None)
+        if declared is not None:
+            if policy == "auto" and declared.check_auto is not None:
+                declared.check_auto()
+            tool = replace(declared, stub=tool.stub)
+        self.tools.add(tool)
 
     def remove_tool(self, name: str) -> None:
         """Raises UsageError."""

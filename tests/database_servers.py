@@ -24,6 +24,31 @@ STATEMENTS = (
     "CREATE TABLE trips (city VARCHAR(20), n INTEGER)",
     "INSERT INTO trips VALUES ('Oslo', 1), ('Rome', 2), ('Oslo', 4)",
 )
+POSTGRESQL_TRAPS = (
+    "CREATE TABLE noted (what TEXT)",
+    "CREATE FUNCTION note(what TEXT) RETURNS TEXT LANGUAGE sql SECURITY DEFINER AS 'SELECT what'",
+    "CREATE FUNCTION initcap(what INTEGER) RETURNS INTEGER LANGUAGE sql VOLATILE AS 'SELECT what'",
+    "CREATE FUNCTION noted_row(of trips) RETURNS TEXT LANGUAGE sql VOLATILE AS 'SELECT of.city::text'",
+    "CREATE DOMAIN checked AS TEXT CHECK (note(value) IS NOT NULL)",
+    "CREATE VIEW big AS SELECT city, n::float / 2 AS half FROM trips WHERE n > 1",
+    "CREATE VIEW by_function AS SELECT note(city) AS noted FROM trips",
+    "CREATE VIEW by_view AS SELECT * FROM by_function",
+    "CREATE VIEW by_sleep AS SELECT pg_sleep(0)::text AS slept",
+    "CREATE VIEW by_lock AS SELECT pg_advisory_lock(71)::text AS locked",
+    "CREATE FOREIGN DATA WRAPPER elsewhere; CREATE SERVER there FOREIGN DATA WRAPPER elsewhere",
+    "CREATE FOREIGN TABLE far (n INTEGER) SERVER there",
+)
+MARIADB_TRAPS = (
+    "CREATE FUNCTION test.note(what TEXT) RETURNS TEXT DETERMINISTIC RETURN what",
+    "CREATE VIEW big AS SELECT city, n / 2 AS half FROM trips WHERE n > 1 AND city <> 'it''s'",
+    "CREATE VIEW by_function AS SELECT note(city) AS noted FROM trips",
+    "CREATE VIEW by_view AS SELECT * FROM by_function",
+    "CREATE VIEW by_sleep AS SELECT SLEEP(0) AS slept",
+    "CREATE VIEW by_lock AS SELECT GET_LOCK('x', 1) AS locked",
+    "CREATE TABLE in_a_file (n INTEGER NOT NULL) ENGINE=CSV",
+    "CREATE SEQUENCE numbers",
+)
+"""What a query must not reach by way of a table's, view's or function's name."""
 URLS = {
     "postgresql+psycopg": "postgresql+psycopg://{user}@/postgres?host={folder}",
     "postgresql+psycopg2": "postgresql+psycopg2://{user}@/postgres?host={folder}",
@@ -53,6 +78,9 @@ def postgresql() -> Iterator[Path]:
             for statement in (*STATEMENTS, f"CREATE ROLE {READER} LOGIN", f"GRANT SELECT ON trips TO {READER}"):
                 opened.exec_driver_sql(statement)
             opened.exec_driver_sql(f"CREATE SEQUENCE numbers; GRANT ALL ON numbers TO {READER}")
+            for statement in POSTGRESQL_TRAPS:
+                opened.exec_driver_sql(statement)
+            opened.exec_driver_sql(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {READER}")
             opened.commit()
             opened.close()
             yield folder
@@ -79,7 +107,7 @@ def mariadb() -> Iterator[Path]:
         ]
         with _running(command, user, folder, "mariadb+pymysql", "root") as opened:
             rights = (f"CREATE USER {READER}@localhost", f"GRANT ALL ON test.* TO {READER}@localhost")
-            for statement in (*STATEMENTS, *rights):
+            for statement in (*STATEMENTS, *rights, *MARIADB_TRAPS):
                 opened.exec_driver_sql(statement)
             opened.commit()
             opened.close()

@@ -98,7 +98,7 @@ def connection_plan(name: str, connection: Any) -> tuple[Called, tuple[LocalFile
     opened = _connected()
     files: dict[str, LocalFile] = {}
     for _, sql in views:
-        header, select = _split_view(name, sql)
+        header, select = split_view(name, sql)
         select, found = _bound(name, select, views=names)
         files.update((file.path, file) for file in found)
         opened = Called(methodcaller("execute", header + select), opened)
@@ -125,7 +125,7 @@ def _connected(*arguments: Any) -> Called:
     return Called(methodcaller("connect", *arguments), Called(import_module, "duckdb"))
 
 
-def _split_view(name: str, sql: str) -> tuple[str, str]:
+def split_view(name: str, sql: str) -> tuple[str, str]:
     parts = VIEW.match(sql)
     if parts is None:
         raise VariableError(f"{name!r} has a view that cannot be read: {sql[:100]}")

@@ -1,5 +1,7 @@
 """`sql_tool` over real PostgreSQL and MariaDB servers: what reads is answered, nothing else happens."""
 
+# ruff: noqa: E501  (a query a line)
+
 from __future__ import annotations
 
 import os
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy
 from database_servers import OWNER, READER, engine_of, mariadb, missing_servers, postgresql
 
 from jupyter_codeagent.errors import UsageError
@@ -109,6 +112,215 @@ def test_an_engine_that_commits_each_statement_writes_nothing_either(folders: di
             own: Any = opened.connection.driver_connection
             assert own.autocommit, "the user's connections are as before"
         made.dispose()
+
+
+@pytest.fixture(params=["postgresql+psycopg", "mariadb+pymysql"])
+def reader(request: pytest.FixtureRequest, folders: dict[str, Path]) -> Iterator[Any]:
+    """Of a user for whom queries may run unasked."""
+    made = engine_of(request.param, folders[request.param.partition("+")[0]], READER)
+    yield made
+    made.dispose()
+    for name in REGISTRY.tools():
+        REGISTRY.remove(name)
+
+
+ATTACKS = {
+    "postgresql": r"""
+        SELECT pg_terminate_backend({other})
+        SELECT pg_cancel_backend({other})
+        SELECT "pg_terminate_backend"({other})
+        SELECT pg_catalog.pg_terminate_backend({other})
+        SELECT * FROM pg_terminate_backend({other})
+        SELECT * FROM pg_catalog.pg_terminate_backend({other})
+        SELECT * FROM ROWS FROM (generate_series(1, 2), pg_sleep(9)) x
+        WITH pg_sleep(a) AS (SELECT 1) SELECT pg_sleep(9)
+        WITH x AS MATERIALIZED (SELECT pg_sleep(9)) SELECT * FROM x
+        SELECT n FROM trips ORDER BY pg_sleep(9)
+        SELECT n FROM trips LIMIT (SELECT 1 FROM pg_sleep(9))
+        SELECT CASE WHEN pg_sleep(9) IS NULL THEN 1 END
+        SELECT pg_advisory_lock(71)
+        SELECT pg_try_advisory_lock_shared(71)
+        SELECT pg_notify('a', 'b')
+        SELECT set_config('statement_timeout', '0', false)
+        SELECT current_setting('data_directory')
+        SELECT nextval('numbers')
+        SELECT lo_import('/etc/passwd')
+        SELECT pg_read_file('/etc/passwd')
+        SELECT query_to_xml('SELECT pg_sleep(9)', true, true, '')
+        SELECT * FROM ts_stat('SELECT pg_sleep(9)')
+        SELECT dblink('x', 'SELECT 1')
+        SELECT pg_stat_reset()
+        SELECT pg_logical_emit_message(true, 'a', 'b')
+        SELECT note(city) FROM trips
+        SELECT public.note(city) FROM trips
+        SELECT initcap(n) FROM trips
+        SELECT t.noted_row FROM trips t
+        SELECT (t).noted_row FROM trips t
+        SELECT 'a'::checked
+        SELECT CAST('a' AS checked)
+        SELECT * FROM by_function
+        SELECT * FROM public.by_view
+        SELECT * FROM "by_sleep"
+        SELECT * FROM by_lock
+        SELECT * FROM far
+        SELECT query FROM pg_stat_activity
+        SELECT * FROM pg_catalog.pg_settings
+        SELECT * FROM information_schema.role_table_grants
+        SELECT * FROM trips FOR UPDATE
+        SELECT * FROM trips FOR SHARE
+        SELECT * INTO copied FROM trips
+        WITH gone AS (DELETE FROM trips RETURNING n) SELECT * FROM gone
+        EXPLAIN ANALYZE SELECT pg_sleep(9)
+        DO $$ BEGIN PERFORM pg_sleep(9); END $$
+        COPY trips TO PROGRAM 'cat'
+        SELECT 1; SELECT pg_sleep(9)
+        SELECT E'\'' , pg_sleep(9) --'
+        SELECT U&'\0027', 1
+        SELECT $$x$$, pg_sleep(9)
+        SELECT 1 OPERATOR(pg_catalog.+) 1
+    """,
+    "mariadb": r"""
+        SELECT SLEEP(9)
+        SELECT sleep (9)
+        SELECT `sleep`(9)
+        SELECT 1 FROM trips WHERE SLEEP(9) = 0
+        WITH sleep(a) AS (SELECT 1) SELECT sleep(9)
+        SELECT GET_LOCK('a', 1)
+        SELECT RELEASE_ALL_LOCKS()
+        SELECT BENCHMARK(1000000000, MD5('a'))
+        SELECT LOAD_FILE('/etc/passwd')
+        SELECT MASTER_POS_WAIT('a', 1)
+        SELECT 'a' INTO OUTFILE '/tmp/codeagent-never'
+        SELECT 'a' INTO DUMPFILE '/tmp/codeagent-never'
+        SELECT city FROM trips LIMIT 1 INTO @city
+        SELECT @a := SLEEP(9)
+        SELECT @@datadir
+        SELECT NEXTVAL(numbers)
+        SELECT NEXT VALUE FOR numbers
+        SELECT LASTVAL(numbers)
+        SELECT note(city) FROM trips
+        SELECT test.note(city) FROM trips
+        SELECT * FROM by_function
+        SELECT * FROM test.by_view
+        SELECT * FROM `by_sleep`
+        SELECT * FROM by_lock
+        SELECT * FROM in_a_file
+        SELECT * FROM mysql.user
+        SELECT * FROM information_schema.processlist
+        SELECT * FROM performance_schema.threads
+        SELECT * FROM trips FOR UPDATE
+        SELECT * FROM trips LOCK IN SHARE MODE
+        SELECT * FROM trips PROCEDURE ANALYSE()
+        SELECT {fn SLEEP(9)}
+        SELECT VERSION()
+        SHOW VARIABLES
+        EXPLAIN SELECT SLEEP(9)
+        DO SLEEP(9)
+        SELECT 1; SELECT SLEEP(9)
+        HANDLER trips OPEN
+    """,
+}
+
+
+def of_readers(queries: dict[str, str]) -> list[tuple[str, str]]:
+    """(driver, query)."""
+    return [
+        (driver, sql.strip())
+        for driver in ("postgresql+psycopg", "mariadb+pymysql")
+        for sql in queries[driver.partition("+")[0]].strip().splitlines()
+    ]
+
+
+@pytest.mark.parametrize(("reader", "sql"), of_readers(ATTACKS), indirect=["reader"])
+def test_what_nobody_is_asked_about_ends_locks_waits_for_and_reads_nothing_else(reader: Any, sql: str) -> None:
+    query = sql_tool(reader, policy="auto", timeout_s=5)
+    with reader.connect() as other:
+        alive = "SELECT pg_backend_pid()" if reader.dialect.name == "postgresql" else "SELECT CONNECTION_ID()"
+        number = other.exec_driver_sql(alive).scalar_one()
+        with pytest.raises(PermissionError):
+            query(sql.replace("{other}", str(number)))
+        assert other.exec_driver_sql(alive).scalar_one() == number, "the user's other connection is still there"
+    assert not Path("/tmp/codeagent-never").exists()
+    assert len(query("SELECT * FROM trips")) == 3
+
+
+ORDINARY = {
+    "postgresql": r"""
+        SELECT city, count(*) AS c, sum(n) FILTER (WHERE n > 1) AS s FROM trips t GROUP BY city HAVING count(*) > 0 ORDER BY c DESC NULLS LAST LIMIT 5
+        SELECT DISTINCT ON (city) city, n::numeric(10, 2), round(n / 3.0, 2), n || 'x' FROM trips ORDER BY city, n
+        SELECT row_number() OVER w, lag(n, 1) OVER w FROM trips WINDOW w AS (PARTITION BY city ORDER BY n)
+        WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r WHERE x < 3) SELECT * FROM r
+        SELECT date_trunc('month', d), extract(year FROM d), to_char(d, 'YYYY-MM') FROM generate_series('2020-01-01'::date, '2020-03-01', '1 month') AS g(d)
+        SELECT now() - interval '1 day', current_date, age(now())
+        SELECT CASE WHEN n IN (1, 2) THEN lower(city::text) ELSE upper(city) END, coalesce(n, 0), city LIKE 'O%', city ~* 'o' FROM trips
+        SELECT * FROM trips a JOIN trips b USING (city) LEFT JOIN LATERAL (SELECT a.n) x ON true
+        SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY n), corr(n, n), stddev(n), string_agg(city, ',' ORDER BY city), array_agg(n) FROM trips
+        SELECT jsonb_build_object('a', n) ->> 'a', ('{"a": 1}'::jsonb) -> 'a', (ARRAY[1, 2])[1], n = ANY(ARRAY[1, 2]) FROM trips
+        SELECT city FROM trips GROUP BY ROLLUP (city) UNION SELECT 'x' EXCEPT SELECT 'y'
+        SELECT * FROM big -- with a comment
+        SELECT /* one */ "city" FROM public.trips WHERE city <> 'a -- b' AND city <> 'O''Hara'
+        SELECT table_name FROM information_schema.tables
+        VALUES (1, 'a'), (2, 'b')
+        SELECT split_part(city, 's', 1), regexp_replace(city, 'o', 'a', 'g'), substring(city FROM 1 FOR 2), trim(both ' ' FROM city), position('s' IN city) FROM trips
+        SELECT 1 /* /* */ , pg_sleep(9) */ AS one
+    """,
+    "mariadb": r"""
+        SELECT city, COUNT(*) AS c, SUM(n) FROM trips t GROUP BY city HAVING COUNT(*) > 0 ORDER BY c DESC LIMIT 5
+        SELECT IF(n > 1, 'a', "b"), IFNULL(n, 0), CONCAT(city, 'x'), n DIV 2, n MOD 2, CAST(n AS UNSIGNED), n <=> 1 FROM trips
+        SELECT DATE_FORMAT(NOW(), '%Y-%m'), YEAR(NOW()), DATE_ADD(NOW(), INTERVAL 1 DAY), STR_TO_DATE('2020', '%Y'), DATEDIFF(NOW(), NOW())
+        SELECT GROUP_CONCAT(city ORDER BY city SEPARATOR ', '), STD(n), JSON_EXTRACT('{"a": 1}', '$.a'), SUBSTRING_INDEX('a,b', ',', 1) FROM trips
+        SELECT ROW_NUMBER() OVER (PARTITION BY city ORDER BY n) FROM trips
+        WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r WHERE x < 3) SELECT * FROM r
+        SELECT * FROM trips a JOIN trips b USING (city) WHERE a.city REGEXP 'O' AND EXISTS (SELECT 1)
+        SELECT * FROM big # with a comment
+        SELECT /* one */ `city` FROM test.trips WHERE city <> 'a # b' AND city <> 'it\'s' AND city <> "a'b"
+        SELECT table_name FROM information_schema.tables
+        SELECT CASE WHEN n IN (1, 2) THEN LOWER(city) ELSE REPLACE(city, 'o', 'a') END FROM trips
+    """,
+}
+
+
+@pytest.mark.parametrize(("reader", "sql"), of_readers(ORDINARY), indirect=["reader"])
+def test_ordinary_queries_are_answered_unasked(reader: Any, sql: str) -> None:
+    assert len(sql_tool(reader, policy="auto")(sql)) > 0
+
+
+def test_a_query_has_a_connection_of_its_own_and_leaves_nothing_in_those_of_the_user(reader: Any) -> None:
+    is_postgresql = reader.dialect.name == "postgresql"
+    lock = "SELECT pg_advisory_lock(71)::text AS got" if is_postgresql else "SELECT GET_LOCK('mine', 9) AS got"
+    number = "SELECT pg_backend_pid() AS id" if is_postgresql else "SELECT CONNECTION_ID() AS id"
+    query = sql_tool(reader)
+    with reader.connect() as mine:
+        own = mine.exec_driver_sql(number).scalar_one()
+        first, second = int(query(number)["id"][0]), int(query(number)["id"][0])
+        assert len({own, first, second}) == 3
+        query(lock)
+        if is_postgresql:
+            mine.exec_driver_sql("SET LOCAL lock_timeout = '9s'")
+        assert mine.exec_driver_sql(lock).scalar_one() in ("", 1), "nobody holds it any more"
+    with reader.connect() as again:
+        assert again.exec_driver_sql(number).scalar_one() == own, "the pool still has it"
+
+
+def test_hooks_of_the_engine_hold_for_queries_too(folders: dict[str, Path]) -> None:
+    """Such as one that takes a role with fewer rights."""
+    made = engine_of("postgresql+psycopg", folders["postgresql"], OWNER)
+
+    @sqlalchemy.event.listens_for(made, "begin")
+    def take_role(opened: Any) -> None:
+        opened.exec_driver_sql(f"SET ROLE {READER}")
+
+    assert sql_tool(made)("SELECT current_user AS who")["who"].tolist() == [READER]
+    made.dispose()
+
+
+def test_without_sqlglot_no_query_runs_unasked_and_asked_ones_do(
+    reader: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jupyter_codeagent.tools.databases.servers.is_available", lambda: False)
+    with pytest.raises(UsageError, match="sqlglot is missing: `pip install sqlglot`"):
+        sql_tool(reader, policy="auto")
+    assert len(sql_tool(reader)("SELECT * FROM trips")) == 3
 
 
 def test_no_limit_of_ours_stays_with_the_users_connections(engine: Any) -> None:

@@ -284,6 +284,8 @@ def test_another_policy_leaves_a_function_its_limits_and_a_query_that_may_write_
     found = kernel.run(f"{SESSION}print(*[(t.stub.policy, t.timeout_s) for t in _session.tools.tools().values()])")
     assert "('auto', 7)" in found.text
     assert "with allow_writes=True each query is asked for" in kernel.run("%agent tool add query auto").error
+    kernel.run("other = query")
+    assert "with allow_writes=True each query is asked for" in kernel.run("%agent tool add other auto").error
 
 
 def test_a_yes_for_the_notebook_outlives_a_new_conversation_and_ends_with_a_reset(

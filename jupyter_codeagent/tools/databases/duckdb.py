@@ -1,0 +1,288 @@
+"""DuckDB: one SELECT by its own parse, over tables and views that it has; no file, no network, no Python variable.
+
+Macros of the user are looked into: what they are made of is checked as if it stood in the statement. Where nobody
+is asked, so are views, and functions are those that DuckDB itself brings and calls consistent.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+from jupyter_codeagent.errors import VariableError
+from jupyter_codeagent.tools.databases.rows import Rows, fetched
+from jupyter_codeagent.transfer.duckdb_plan import BY_EXTENSION, READERS, split_view
+
+TABLE_FUNCTIONS = frozenset(
+    {"range", "generate_series", "unnest", "duckdb_tables", "duckdb_columns", "duckdb_views"}
+)
+REFUSED_FUNCTIONS = frozenset({"write_log", "current_setting", "getvariable", "setseed", "sleep_ms"})
+"""They change no table, which a read-only transaction refuses, but read or write what is none."""
+REFUSED_VIEWS = frozenset({"duckdb_logs", "pg_settings", "pg_prepared_statements"})
+LISTS = frozenset({"tables", "columns", "views", "schemata", "duckdb_tables", "duckdb_columns", "duckdb_views"})
+"""DuckDB's own views that may be queried unasked."""
+CONSISTENT = frozenset({"CONSISTENT", "CONSISTENT_WITHIN_QUERY"})
+HARMLESS = frozenset(
+    {"random", "uuid", "uuidv4", "uuidv7", "gen_random_uuid", "error", "grouping", "grouping_id", "unnest"}
+)
+"""Not consistent, or part of the language."""
+WORDS = re.compile(r"[\w ]+")
+
+
+def run_duckdb(connection: Any, sql: str, unasked: bool, *, allow_writes: bool) -> Rows:
+    """On a thread of its own: DuckDB looks for signals so seldom that a Stop could take a minute."""
+    with closing(connection.cursor()) as cursor, ThreadPoolExecutor(1, "codeagent-duckdb") as thread:
+        running = thread.submit(_query, cursor, sql, unasked, allow_writes)
+        try:
+            return running.result()
+        except BaseException:
+            cursor.interrupt()
+            raise
+
+
+def _query(cursor: Any, sql: str, unasked: bool, allow_writes: bool) -> Rows:
+    try:
+        # Of this cursor: `FROM df` is no variable of yours.
+        cursor.execute("SET python_enable_replacements = false")
+    except Exception as problem:
+        if (
+            cursor.execute("SELECT system.main.current_setting('python_enable_replacements')").fetchone()[0]
+            is not False
+        ):
+            raise PermissionError(
+                "the configuration of DuckDB is locked while queries find your variables"
+            ) from problem
+    if not allow_writes:
+        _Check(cursor=cursor, unasked=unasked).statement(sql)
+        cursor.execute("BEGIN TRANSACTION READ ONLY")
+    return fetched(cursor.execute(sql))
+
+
+# A macro of the user's under the name of one of DuckDB's functions would answer in its place: hence `system.main`.
+
+Name = tuple[str, str, str]
+"""Catalog, schema and name, in small letters; '' where a statement does not say."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Check:
+    """Of one statement, and of the macros and views that it uses. Its methods raise PermissionError."""
+
+    cursor: Any
+    unasked: bool
+    seen: set[object] = field(default_factory=set)
+    """Macros and views that were looked into already, or are being."""
+
+    @cached_property
+    def _relations(self) -> dict[Name, list[_View]]:
+        return _relations(self.cursor)
+
+    @cached_property
+    def _functions(self) -> dict[str, list[_Function]]:
+        return _functions(self.cursor)
+
+    @cached_property
+    def _own_sources(self) -> frozenset[str]:
+        """Table macros of the user, under the name of one of DuckDB's table functions as well."""
+        rows = self.cursor.execute(
+            "SELECT function_name FROM duckdb_functions() WHERE function_type LIKE 'table%' AND NOT internal"
+        ).fetchall()
+        return frozenset(name.lower() for (name,) in rows)
+
+    def statement(self, sql: str) -> None:
+        """One SELECT."""
+        self._tree(self._parsed(sql, "only one SELECT is allowed here"), in_view=False)
+
+    def _tree(self, tree: Any, *, in_view: bool) -> None:
+        """Of a view of the user's: what it reads of files is written down in it."""
+        nodes = list(_nodes(tree))
+        named = {
+            str(entry.get("key")).lower()
+            for node in nodes
+            if isinstance(node.get("cte_map"), dict)
+            for entry in node["cte_map"].get("map", [])
+        }
+        sources = [node["function"] for node in nodes if node.get("type") == "TABLE_FUNCTION"]
+        for source in sources:
+            self._source(source, in_view=in_view)
+        for node in nodes:
+            if node.get("type") == "BASE_TABLE":
+                self._table(node, {name for name in named if WORDS.fullmatch(name)}, in_view=in_view)
+            elif "function_name" in node and not any(node is source for source in sources):
+                self._function(str(node["function_name"]).lower())
+
+    def _table(self, node: Mapping[str, Any], named: set[str], *, in_view: bool) -> None:
+        """A name that is no table would be looked for as a file, the whole of ``catalog.schema.name`` as its path.
+
+        Names of a WITH are words: what has no dot is no file.
+        """
+        catalog, schema, table = (
+            str(node.get(f"{part}_name", "")).lower() for part in ("catalog", "schema", "table")
+        )
+        name = (catalog, schema, table)
+        is_long = len((node.get("qualified_name") or {}).get("path", ())) > len(name)
+        if name in self._relations and not is_long:
+            for view in self._relations[name] if self.unasked else ():
+                self._view(view)
+        elif is_long or catalog or schema or table not in named:
+            if in_view and os.path.splitext(table)[1] in BY_EXTENSION:
+                _require_local(table)
+                return
+            raise PermissionError(f"there is no table {'.'.join(filter(None, name))[:60]!r}")
+
+    def _view(self, view: _View) -> None:
+        if view.internal:
+            if view.name not in LISTS:
+                raise PermissionError(f"{view.name[:60]} is not allowed here: query the tables")
+            return
+        if view in self.seen:
+            return
+        self.seen.add(view)
+        try:
+            _, select = split_view(view.name, view.sql)
+        except VariableError as problem:
+            raise PermissionError(str(problem)) from problem
+        self._tree(self._parsed(select, f"the view {view.name[:60]} cannot be read"), in_view=True)
+
+    def _source(self, function: Mapping[str, Any], *, in_view: bool) -> None:
+        """Of ``FROM function(…)``."""
+        name = str(function.get("function_name")).lower()
+        if name in READERS and in_view:
+            for constant in (node for node in _nodes(function) if node.get("type") == "VALUE_CONSTANT"):
+                _require_local(json.dumps(constant))
+        elif name not in TABLE_FUNCTIONS or name in self._own_sources:
+            raise PermissionError(f"{name[:60]}() is not allowed here: query the tables")
+
+    def _function(self, name: str) -> None:
+        if name in REFUSED_FUNCTIONS:
+            raise PermissionError(f"{name}() is not allowed here: query the tables")
+        found = self._functions.get(name, ())
+        for macro in (one for one in found if one.definition):
+            self._macro(macro)
+        if not self.unasked or name in HARMLESS:
+            return
+        brought = _brought_along()
+        if not found or any(not (one.definition or (one.is_safe and name in brought)) for one in found):
+            raise PermissionError(f"{name[:60]}() is not allowed here without being asked for: use DuckDB's own")
+
+    def _macro(self, macro: _Function) -> None:
+        if macro in self.seen:
+            return
+        self.seen.add(macro)
+        self._tree(
+            self._parsed(f"SELECT ({macro.definition})", f"the macro {macro.name[:60]} cannot be read"),
+            in_view=False,
+        )
+
+    def _parsed(self, sql: str, otherwise: str) -> Any:
+        parsed = json.loads(self.cursor.execute("SELECT system.main.json_serialize_sql(?)", [sql]).fetchone()[0])
+        if parsed.get("error") or len(parsed.get("statements", [])) != 1:
+            raise PermissionError(f"{otherwise}: {parsed.get('error_message', '')}"[:200])
+        return parsed
+
+
+def _require_local(path: str) -> None:
+    if "://" in path:
+        raise PermissionError("a view reads over the network")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Function:
+    name: str
+    definition: str
+    """Of a macro; empty for others."""
+    is_safe: bool
+    """Brought along by DuckDB or an extension, and consistent."""
+
+
+def _functions(cursor: Any) -> dict[str, list[_Function]]:
+    rows = cursor.execute(
+        "SELECT function_name, function_type, macro_definition, internal, stability FROM duckdb_functions() "
+        "WHERE function_type IN ('scalar', 'aggregate', 'window', 'macro')"
+    ).fetchall()
+    functions: dict[str, list[_Function]] = {}
+    for name, kind, definition, internal, stability in rows:
+        function = _Function(
+            name=name,
+            definition=str(definition or "") if kind == "macro" else "",
+            is_safe=bool(internal) and stability in CONSISTENT,
+        )
+        functions.setdefault(name.lower(), []).append(function)
+    return functions
+
+
+@cache
+def _brought_along() -> frozenset[str]:
+    """Names of the functions that DuckDB has without an extension of the user's, which may do anything."""
+    import duckdb
+
+    with closing(duckdb.connect()) as own:
+        rows = own.execute("SELECT function_name FROM duckdb_functions()").fetchall()
+    return frozenset(name.lower() for (name,) in rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _View:
+    name: str
+    sql: str
+    internal: bool
+
+
+def _relations(cursor: Any) -> dict[Name, list[_View]]:
+    """Each table and view under all its names: (catalog, schema, name), and with less where that finds it.
+
+    With the views of that name; none for tables.
+    """
+    found = cursor.execute(
+        "SELECT database_name, schema_name, table_name, NULL, internal FROM duckdb_tables() "
+        "UNION ALL SELECT database_name, schema_name, view_name, sql, internal FROM duckdb_views()"
+    ).fetchall()
+    searched = {"temp", "system", cursor.execute("SELECT system.main.current_database()").fetchone()[0].lower()}
+    schemas = {
+        schema.lower() for schema in cursor.execute("SELECT system.main.current_schemas(true)").fetchone()[0]
+    }
+    relations: dict[Name, list[_View]] = {}
+    for *names, sql, internal in found:
+        catalog, schema, name = (part.lower() for part in names)
+        if catalog == "system" and name in REFUSED_VIEWS:
+            continue
+        views = [] if sql is None else [_View(name=name, sql=sql, internal=bool(internal))]
+        for known in _names(catalog, schema, name, searched, schemas):
+            relations.setdefault(known, []).extend(views)
+    return relations
+
+
+def _names(catalog: str, schema: str, name: str, searched: set[str], schemas: set[str]) -> Iterator[Name]:
+    yield (catalog, schema, name)
+    if schema == "main":
+        yield ("", catalog, name)
+    if catalog in searched:
+        yield ("", schema, name)
+        if schema in schemas:
+            yield ("", "", name)
+
+
+def duckdb_tables(connection: Any) -> Iterator[tuple[str, Sequence[str]]]:
+    """Without temporary ones, which belong to the user's own connection."""
+    with closing(connection.cursor()) as cursor:
+        yield from cursor.execute(
+            "SELECT table_name, system.main.list(column_name ORDER BY column_index) FROM duckdb_columns() "
+            "WHERE NOT internal GROUP BY table_name ORDER BY table_name"
+        ).fetchall()
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(tree, dict):
+        yield tree
+        for value in tree.values():
+            yield from _nodes(value)
+    elif isinstance(tree, list):
+        for value in tree:
+            yield from _nodes(value)

@@ -1,0 +1,77 @@
+"""Functions that a statement may call on a server while nobody is asked: they compute, and do nothing else.
+
+By the names that the server knows. What is not here is refused, be it new, of an extension or of the user's. Left
+out on purpose: what waits (`pg_sleep`), locks, signals, notifies, counts (`nextval`), reads files or settings, or
+runs text as SQL (`query_to_xml`, `ts_stat`, `dblink`).
+"""
+
+from __future__ import annotations
+
+COMMON = """
+    abs ceil ceiling floor round sign sqrt exp ln log log10 log2 power pow mod pi degrees radians
+    sin cos tan cot asin acos atan atan2
+    count sum avg min max stddev stddev_pop stddev_samp variance var_pop var_samp bit_and bit_or bit_xor
+    row_number rank dense_rank percent_rank cume_dist ntile lag lead first_value last_value nth_value
+    coalesce nullif greatest least
+    lower upper length char_length character_length octet_length bit_length substring substr left right trim ltrim
+    rtrim lpad rpad replace reverse concat concat_ws position ascii format md5 sha1 sha2 strpos instr translate
+    regexp_replace regexp_substr regexp_instr regexp_like
+    cast convert extract now current_date current_time current_timestamp localtime localtimestamp
+    json_extract json_value json_query json_exists json_array json_object json_arrayagg json_objectagg
+"""
+POSTGRESQL = f"""{COMMON}
+    cbrt div trunc random width_bucket factorial gcd lcm scale min_scale trim_scale sind cosd tand sinh cosh tanh
+    array_agg string_agg bool_and bool_or every json_agg jsonb_agg json_object_agg jsonb_object_agg any_value
+    range_agg corr covar_pop covar_samp regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx
+    regr_sxy regr_syy mode percentile_cont percentile_disc grouping
+    btrim chr initcap quote_literal quote_ident split_part starts_with string_to_array string_to_table
+    regexp_match regexp_matches regexp_count regexp_split_to_array regexp_split_to_table overlay encode decode
+    unicode_assigned normalize sha224 sha256 sha384 sha512 to_hex unistr
+    to_char to_date to_number to_timestamp date_part date_trunc date_bin age make_date make_time make_timestamp
+    make_timestamptz make_interval justify_days justify_hours justify_interval isfinite clock_timestamp
+    statement_timestamp transaction_timestamp timezone date_add date_subtract
+    array_append array_cat array_dims array_length array_lower array_ndims array_position array_positions
+    array_prepend array_remove array_replace array_to_string array_upper cardinality unnest generate_series
+    generate_subscripts trim_array
+    to_json to_jsonb row_to_json array_to_json json_build_array json_build_object jsonb_build_array
+    jsonb_build_object json_array_elements jsonb_array_elements json_array_elements_text jsonb_array_elements_text
+    json_array_length jsonb_array_length json_each jsonb_each json_each_text jsonb_each_text json_extract_path
+    jsonb_extract_path json_extract_path_text jsonb_extract_path_text json_object_keys jsonb_object_keys
+    json_typeof jsonb_typeof json_strip_nulls jsonb_strip_nulls jsonb_path_query jsonb_path_query_array
+    jsonb_path_query_first jsonb_path_exists jsonb_path_match jsonb_set jsonb_insert jsonb_pretty json_to_record
+    jsonb_to_record json_to_recordset jsonb_to_recordset
+    to_tsvector to_tsquery plainto_tsquery phraseto_tsquery websearch_to_tsquery ts_rank ts_rank_cd ts_headline
+    setweight numnode querytree tsvector_to_array
+    lower_inc upper_inc isempty int4range int8range numrange daterange tsrange tstzrange
+    pg_typeof gen_random_uuid
+"""
+MYSQL = f"""{COMMON}
+    bin oct hex unhex conv crc32 truncate rand div std group_concat json_type json_valid json_keys json_length
+    json_contains json_contains_path json_search json_unquote json_quote json_depth json_pretty json_compact
+    json_detailed json_merge_patch json_merge_preserve json_set json_insert json_replace json_remove any_value
+    if ifnull nvl nvl2 isnull interval elt field find_in_set make_set export_set
+    lcase ucase mid locate char ord quote soundex space strcmp substring_index to_base64 from_base64 insert
+    uuid inet_aton inet_ntoa inet6_aton inet6_ntoa is_ipv4 is_ipv6 bit_count median percentile_cont percentile_disc
+    adddate addtime curdate curtime date datediff date_add date_format date_sub day dayname dayofmonth dayofweek
+    dayofyear from_days from_unixtime get_format hour last_day makedate maketime microsecond minute month monthname
+    period_add period_diff quarter sec_to_time second str_to_date subdate subtime sysdate time time_format
+    time_to_sec timediff timestamp timestampadd timestampdiff to_days to_seconds unix_timestamp utc_date utc_time
+    utc_timestamp week weekday weekofyear year yearweek convert_tz match against
+"""
+LANGUAGE = """
+    select from where having on using as and or not in is any all some exists between like ilike rlike regexp
+    similar to escape case when then else end by over filter within group partition order distinct limit offset
+    fetch union intersect except values row rows array sets rollup cube lateral join natural cross inner outer full
+    materialized recursive interval collate binary only tablesample system bernoulli repeatable window separator
+    xor div mod varchar char character varying decimal numeric dec float double real int integer bigint smallint
+    tinyint mediumint signed unsigned bit time timestamp timestamptz datetime text date year nchar varbinary
+"""
+"""Words that may stand before a parenthesis without calling anything."""
+
+
+def names_of(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+KNOWN = {"postgresql": names_of(POSTGRESQL), "mysql": names_of(MYSQL), "mariadb": names_of(MYSQL)}
+WORDS = names_of(LANGUAGE)

@@ -1,0 +1,73 @@
+"""Rows of a result, fetched until they are too many or too large."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+MAX_ROWS = 1_000_000
+MAX_BYTES = 512 << 20
+"""Of the values of all rows."""
+AT_ONCE_BYTES = 8 << 20
+MAX_ROWS_AT_ONCE = 5000
+STREAMED = ("SELECT", "WITH", "VALUES", "TABLE")
+"""First words of what a server-side cursor can be of."""
+
+Rows = tuple[Sequence[str], Sequence[tuple[Any, ...]]]
+Run = Callable[[str, bool], Rows]
+"""(statement, nobody is asked about it) -> columns and rows."""
+
+
+def only_reads(sql: str) -> None:
+    """Whether the first word is one of those that read: for settings, which no read-only mode refuses.
+
+    Raises
+    ------
+    PermissionError
+    """
+    first = first_word(sql)
+    if first not in (*STREAMED, "EXPLAIN", "SHOW", "DESCRIBE"):
+        raise PermissionError(f"only queries are allowed here, not {first[:20] or 'an empty statement'}")
+
+
+def first_word(sql: str) -> str:
+    return sql.lstrip(" \t\r\n(").partition(" ")[0].split("\n")[0].rstrip(";(*").upper()
+
+
+def fetched(cursor: Any) -> Rows:
+    """Nothing for a statement without rows."""
+    if cursor.description is None:
+        return (), ()
+    return [column[0] for column in cursor.description], portions(cursor)
+
+
+def portions(cursor: Any) -> list[tuple[Any, ...]]:
+    """One row more than is allowed tells that there are more.
+
+    Raises
+    ------
+    ValueError
+        The values together are too large to be held here.
+    """
+    rows: list[tuple[Any, ...]] = []
+    size_bytes = 0
+    at_once = 1
+    while len(rows) <= MAX_ROWS and (portion := cursor.fetchmany(at_once)):
+        rows += portion
+        portion_bytes = sum(_size_bytes(value) for row in portion for value in row)
+        size_bytes += portion_bytes
+        if size_bytes > MAX_BYTES:
+            raise ValueError(f"more than {MAX_BYTES >> 20} MiB: aggregate, filter or choose columns in the query")
+        fitting = AT_ONCE_BYTES * len(portion) // max(portion_bytes, 1)
+        at_once = max(1, min(fitting, 2 * at_once, MAX_ROWS_AT_ONCE))
+    return rows
+
+
+def _size_bytes(value: object) -> int:
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, memoryview):
+        return value.nbytes
+    if isinstance(value, dict):
+        return sum(map(_size_bytes, (*value, *value.values())))
+    return sum(map(_size_bytes, value)) if isinstance(value, list | tuple | set) else 8

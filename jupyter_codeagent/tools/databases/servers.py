@@ -1,0 +1,254 @@
+"""PostgreSQL and MySQL by a SQLAlchemy engine: an own connection for each query, a read-only transaction on it.
+
+A read-only transaction lets a query end other sessions, take locks, wait, and read files. So where nobody is asked,
+its functions are on a list (`functions.py`), and the views that it reads are looked into.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any
+
+from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.tools.databases.rows import STREAMED, Rows, first_word, only_reads, portions
+from jupyter_codeagent.tools.databases.sqlite import run_sqlite
+from jupyter_codeagent.tools.databases.statements import Statement, checked, is_available
+
+READ_ONLY = frozenset({"postgresql", "mysql", "mariadb"})
+POSTGRESQL_READS_FILES = (
+    "SELECT rolsuper OR pg_has_role(current_user, 'pg_read_server_files', 'member') "
+    "OR pg_has_role(current_user, 'pg_execute_server_program', 'member') FROM pg_roles WHERE rolname = current_user"
+)
+SHARED_POOLS = frozenset({"SingletonThreadPool", "StaticPool"})
+LISTS = frozenset({"tables", "columns"})
+"""Of `information_schema`, that may be queried unasked."""
+MYSQL_OWN = frozenset({"mysql", "performance_schema", "sys"})
+MYSQL_ENGINES = frozenset({"innodb", "myisam", "aria", "memory", "rocksdb", "archive", "columnstore", "ndbcluster"})
+"""Tables of others may be files or lie on another server."""
+
+
+def check_engine(engine: Any, *, allow_writes: bool) -> None:
+    """Raises UsageError for an engine by which reading alone cannot be held."""
+    dialect = engine.dialect.name
+    if type(engine.pool).__name__ in SHARED_POOLS:
+        raise UsageError(
+            "sql_tool: this engine shares one connection with you, whose open transaction a query could end; "
+            "give the sqlite3 connection itself."
+        )
+    if not allow_writes and dialect != "sqlite" and dialect not in READ_ONLY:
+        raise UsageError(
+            f"sql_tool: reading alone cannot be held for {dialect}. Give an engine whose user may only read, with "
+            "allow_writes=True: each query is then asked for."
+        )
+
+
+def check_unasked(engine: Any) -> None:
+    """For queries that nobody is asked for.
+
+    Raises
+    ------
+    UsageError
+        sqlglot is missing, or the user of the database may read files of the server.
+    """
+    if engine.dialect.name == "sqlite":
+        return
+    if not is_available():
+        raise UsageError(
+            "sql_tool: with policy='auto' each query is read before it is sent, for which sqlglot is missing: "
+            "`pip install sqlglot` (the extra jupyter-codeagent[sql]), or leave policy='ask'."
+        )
+    with own_connection(engine) as opened:
+        if engine.dialect.name == "postgresql":
+            reads_files = opened.exec_driver_sql(POSTGRESQL_READS_FILES).scalar_one()
+        else:
+            grants = [str(grant).upper().partition(" ON ") for (grant,) in opened.exec_driver_sql("SHOW GRANTS")]
+            reads_files = any(
+                where.startswith("*.*")
+                and {"ALL PRIVILEGES", "FILE"} & set(rights.removeprefix("GRANT ").split(", "))
+                for rights, _, where in grants
+            )
+    if reads_files:
+        raise UsageError(
+            f"sql_tool: policy='auto' is for a user of the database who may only read tables, and "
+            f"{engine.url.username} may read files of the server. Connect as another one, or leave policy='ask'."
+        )
+
+
+@contextmanager
+def own_connection(engine: Any) -> Iterator[Any]:
+    """Opened for this and closed behind it: what a query leaves in its session (locks, settings) ends with it.
+
+    It is made as the engine makes its own, with its hooks, but not taken from its pool.
+    """
+    import sqlalchemy
+
+    pool = engine.pool.recreate()
+    try:
+        with sqlalchemy.Connection(engine, connection=pool.connect()) as opened:
+            yield opened
+    finally:
+        pool.dispose()
+
+
+def run_engine(engine: Any, sql: str, unasked: bool, *, allow_writes: bool, timeout_s: float | None) -> Rows:
+    """In a transaction that is rolled back unless writes are allowed."""
+    dialect = engine.dialect.name
+    with own_connection(engine) as opened:
+        if dialect == "postgresql" and _commits_each(opened):
+            opened.execution_options(isolation_level="READ COMMITTED")  # else each statement is a transaction
+        _limit(opened, dialect, timeout_s)
+        if allow_writes:
+            rows = _of_result(opened.execution_options(no_parameters=True).exec_driver_sql(sql))
+            opened.commit()
+            return rows
+        only_reads(sql)
+        if dialect == "sqlite":
+            return run_sqlite(opened.connection.driver_connection, sql, unasked, allow_writes=allow_writes)
+        if ";" in sql.rstrip().rstrip(";"):
+            raise PermissionError("one statement is allowed here, without a semicolon in it")
+        _begin_reading(opened, dialect)
+        if unasked:
+            sql = _checked(opened, dialect, sql)
+        # Rows come as they are fetched: a driver would else hold all of them before there is a limit.
+        streamed = opened.execution_options(stream_results=first_word(sql) in STREAMED, no_parameters=True)
+        rows = _of_result(streamed.exec_driver_sql(sql))
+        opened.rollback()
+        return rows
+
+
+def _limit(opened: Any, dialect: str, timeout_s: float | None) -> None:
+    """On the server as well: psycopg2 hears no signal meanwhile, and a query that is left would go on."""
+    if timeout_s is None:
+        return
+    if dialect == "postgresql":
+        opened.exec_driver_sql(f"SET statement_timeout = {math.ceil(timeout_s * 1000)}")
+    elif dialect != "sqlite":
+        is_mariadb = bool(getattr(opened.dialect, "is_mariadb", False))
+        limit = (
+            f"max_statement_time = {timeout_s}" if is_mariadb else f"max_execution_time = {timeout_s * 1000:.0f}"
+        )
+        opened.exec_driver_sql(f"SET SESSION {limit}")
+
+
+def _begin_reading(opened: Any, dialect: str) -> None:
+    """How strings are quoted is settled for this session: what is checked is what the server reads."""
+    if dialect == "postgresql":
+        opened.exec_driver_sql("SET standard_conforming_strings = on")
+        opened.exec_driver_sql("SET TRANSACTION READ ONLY")
+        if opened.exec_driver_sql("SHOW transaction_read_only").scalar_one() != "on":
+            raise PermissionError("no read-only transaction could be begun, so nothing was run")
+        return
+    quoting = "REPLACE(REPLACE(@@sql_mode, 'NO_BACKSLASH_ESCAPES', ''), 'ANSI_QUOTES', '')"
+    opened.exec_driver_sql(f"SET SESSION sql_mode = {quoting}")
+    opened.rollback()
+    opened.exec_driver_sql("SET TRANSACTION READ ONLY")
+
+
+def _commits_each(opened: Any) -> bool:
+    """Of psycopg, psycopg2 and pg8000; SQLAlchemy itself tells the isolation of the server here."""
+    return bool(getattr(opened.connection.driver_connection, "autocommit", False))
+
+
+def _of_result(result: Any) -> Rows:
+    with closing(result):
+        return (tuple(result.keys()), portions(result)) if result.returns_rows else ((), ())
+
+
+# --- what is run unasked ------------------------------------------------------------------------------
+
+
+def _checked(opened: Any, dialect: str, sql: str) -> str:
+    """The statement without comments. Raises PermissionError."""
+    look_up = _postgresql_views if dialect == "postgresql" else _mysql_views
+    statement = checked(sql, dialect)
+    waiting, seen = [statement], set[str]()
+    while waiting:
+        for view in look_up(opened, waiting.pop()):
+            if view not in seen:
+                seen.add(view)
+                waiting.append(checked(view, dialect))
+    return statement.text
+
+
+def _rows(opened: Any, sql: str, **values: Any) -> Sequence[Any]:
+    import sqlalchemy
+
+    rows: Sequence[Any] = opened.execute(sqlalchemy.text(sql), values).fetchall()
+    return rows
+
+
+def _postgresql_views(opened: Any, statement: Statement) -> Iterator[str]:
+    """Definitions of the views that the statement reads.
+
+    A function of the user's may have the name of a known one, and is called by ``row.name`` as well.
+    """
+    own = _rows(
+        opened,
+        "SELECT proname FROM pg_proc WHERE pronamespace <> 'pg_catalog'::regnamespace AND proname = ANY(:words)",
+        words=sorted(statement.words),
+    )
+    if own:
+        raise PermissionError(f"{own[0][0][:60]} is a function of this database, and nobody is asked")
+    for table in statement.tables:
+        name = ".".join('"' + part.replace('"', '""') + '"' for part in table)
+        found = _rows(
+            opened,
+            "SELECT n.nspname, c.relname, c.relkind::text, pg_get_viewdef(c.oid) FROM pg_class c "
+            "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass(:name)",
+            name=name,
+        )
+        for schema, relation, kind, definition in found:
+            if schema == "information_schema" and relation in LISTS:
+                continue
+            if schema in ("pg_catalog", "information_schema", "pg_toast") or kind not in ("r", "p", "m", "v"):
+                raise PermissionError(f"{name[:60]} is not a table or view that may be queried unasked")
+            if kind == "v":
+                yield definition
+
+
+def _mysql_views(opened: Any, statement: Statement) -> Iterator[str]:
+    own = _rows(
+        opened,
+        "SELECT routine_name FROM information_schema.routines WHERE routine_type = 'FUNCTION' "
+        "AND LOWER(routine_name) IN :words".replace(":words", _listed(statement.words)),
+    )
+    if own:
+        raise PermissionError(f"{own[0][0][:60]} is a function of this database, and nobody is asked")
+    for table in statement.tables:
+        schema = table[-2] if len(table) > 1 else opened.exec_driver_sql("SELECT DATABASE()").scalar_one()
+        if str(schema).lower() == "information_schema" and table[-1].lower() in LISTS:
+            continue
+        if str(schema).lower() in {*MYSQL_OWN, "information_schema"}:
+            raise PermissionError(f"{'.'.join(table)[:60]} is not a table that may be queried unasked")
+        found = _rows(
+            opened,
+            "SELECT t.table_type, t.engine, v.view_definition FROM information_schema.tables t "
+            "LEFT JOIN information_schema.views v USING (table_schema, table_name) "
+            "WHERE t.table_schema = :schema AND t.table_name = :name",
+            schema=schema,
+            name=table[-1],
+        )
+        for kind, engine, definition in found:
+            if "VIEW" in str(kind):
+                if not definition:
+                    raise PermissionError(f"what the view {table[-1][:60]} does cannot be seen (SHOW VIEW)")
+                yield definition
+            elif str(engine).lower() not in MYSQL_ENGINES:
+                raise PermissionError(f"{table[-1][:60]} is a table of {engine}, which is not queried unasked")
+
+
+def _listed(words: frozenset[str]) -> str:
+    """As a list of literals; identifiers with quotes or escapes in them are nobody's function."""
+    plain = sorted(word.lower() for word in words if word.replace("$", "_").isidentifier()) or ["-"]
+    return f"({', '.join(repr(word) for word in plain)})"
+
+
+def engine_tables(engine: Any) -> Iterator[tuple[str, Sequence[str]]]:
+    import sqlalchemy
+
+    with own_connection(engine) as opened:
+        inspector = sqlalchemy.inspect(opened)
+        for table in (*inspector.get_table_names(), *inspector.get_view_names()):
+            yield table, [column["name"] for column in inspector.get_columns(table)]
