@@ -38,6 +38,7 @@ from jupyter_codeagent.prompts.near_values import (
     WrittenOtherwise,
     look_afterwards,
     look_on_the_way,
+    not_personal,
     nothing_matches,
     values_found,
     with_values,
@@ -313,7 +314,8 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, tools: Tools) 
         incomplete=tools.incomplete,
     )
     freed = "the program stood in comments" if extraction.form == "comments" else ""
-    return replace(step, code=prepared.code, note=_joined(freed, *whole.notes, *prepared.notes))
+    note = _joined(freed, *whole.notes, *prepared.notes)
+    return replace(step, code=prepared.code, written=extraction.code, note=note)
 
 
 def _functions(run: AgentRun) -> list[str]:
@@ -361,7 +363,8 @@ async def decide_code(run: AgentRun, step: Step, attempts: Sequence[Step], tools
         tools.watcher.changed(waiting)
         tools.watcher.progress(waiting, "waiting", step.code)
     decision = await tools.decide(proposal)
-    return replace(step, decision=decision, code=decision.code)
+    written = decision.code if decision.edited else step.written
+    return replace(step, decision=decision, code=decision.code, written=written)
 
 
 def _why(attempts: Sequence[Step]) -> str:
@@ -396,6 +399,7 @@ async def _execute_repaired(run: AgentRun, step: Step, note: str, tools: Tools) 
         note = _joined(note, *repaired.notes)
         corrected = replace(latest, code=repaired.code, note=note, decision=None, result=None)
         again = await _execute(run, corrected, (*run.steps, replace(latest, note="")), tools)
+        again = replace(again, written=step.written)  # also where a person has edited the correction
         refused = again.decision is not None and again.decision.action == "reject"
         named = NOTE in repaired.notes and again.result is not None and again.result.status == "ok"
         if refused or named or _is_fine(again):
@@ -441,14 +445,20 @@ async def _repaired(
         return None, ""  # a value would stand in the code, which the model is told
     seen: tuple[WrittenOtherwise, ...] = ()
     if result.status == "ok" and (look := look_afterwards(step.code)):
-        seen = values_found(await tools.runner.execute(look, timeout_s=run.request.timeout_s))
+        seen = await _values_found(look, run, tools)
     found = with_values(step.code, seen)
     filtered = doubted or (error is not None and error.ename in FILTERED_ERRORS)
     if found is None and filtered and (look := look_on_the_way(step.code)):
         tools.undo_attempt()
-        seen = values_found(await tools.runner.execute(look, timeout_s=run.request.timeout_s))
+        seen = await _values_found(look, run, tools)
         found = with_values(step.code, seen)
     return found, nothing_matches(seen)
+
+
+async def _values_found(look: str, run: AgentRun, tools: Tools) -> tuple[WrittenOtherwise, ...]:
+    """What a program that looks at columns has found, without people."""
+    seen = values_found(await tools.runner.execute(look, timeout_s=run.request.timeout_s))
+    return not_personal(seen, await tools.withheld("\n".join(value for one in seen for value in one.found)))
 
 
 def _refusal(decision: Decision) -> str:
@@ -530,7 +540,7 @@ async def _feedback(run: AgentRun, step: Step, tools: Tools) -> str:
     result, doubt = in_lines_of(code, step.result, step.code), step.note.removeprefix(DOUBT)
     if run.request.privacy == "schema":
         known = _known(step.messages, code)
-        result, doubt = without_values(result, known), concern_without_values(doubt, known)
+        result, doubt = without_values(result, known, code), concern_without_values(doubt, known)
     mask = await _mask(f"{observe(result, code, max_chars=SEARCHED_CHARS)}\n{calls_line(result)}", tools)
     hinted = tools.model.supports_prefill
     if result.status == "ok":
@@ -602,7 +612,9 @@ async def finish(run: AgentRun, step: Step, tools: Tools, *, failed: int, calls:
     assert step.result is not None
     notes = [f"{failed} failed attempt{'s' if failed > 1 else ''} repaired in the sandbox"] if failed else []
     notes += [note for note in (step.note, *step.result.notes) if note]
-    run = replace(run, code=step.code, outputs=step.result.outputs, notes=(*run.notes, *notes))
+    run = replace(
+        run, code=step.code, written=step.written, outputs=step.result.outputs, notes=(*run.notes, *notes)
+    )
     told = run.request.privacy != "schema"  # a sentence needs the result, which is made of the data
     wants_words = shows_text(run.outputs) and not speaks_for_itself(run.outputs, run.request.prompt)
     if tools.answer and told and wants_words and calls < run.request.max_steps:
@@ -659,8 +671,7 @@ def _told_reply(step: Step) -> str:
 
 def _told_code(step: Step) -> str:
     """As the model wrote it, so that the server need not read it again; a person's where one has changed it."""
-    edited = step.decision is not None and step.decision.edited
-    return step.code if edited else extract_code(step.reply).code
+    return step.written or extract_code(step.reply).code
 
 
 def _joined(*notes: str) -> str:

@@ -149,7 +149,7 @@ async def _bring_up(seat: SandboxSeat, run: AgentRun, turns: Sequence[Turn]) -> 
     """To the state that the notebook's sandbox has."""
     await seat.prepare(run.manifest)
     for turn in turns:
-        done = await seat.execute(turn.code, timeout_s=run.request.timeout_s)
+        done = await seat.execute(turn.ran or turn.code, timeout_s=run.request.timeout_s)
         if done.status == "killed":
             raise SandboxDiedError(f"The earlier code did not run again for a candidate: {done.reason}.")
         seat.settle()

@@ -17,7 +17,8 @@ from jupyter_codeagent.transfer.files_of import Plan, is_lazy, plan_of
 from jupyter_codeagent.transfer.limits import estimated_bytes, too_large_text
 from jupyter_codeagent.transfer.narrow import Narrowed, Narrowing, can_be_narrowed, narrow
 from jupyter_codeagent.values import ColumnSummary, LocalFile, Manifest, SkippedVariable, VariableSummary
-from jupyter_codeagent.variables.columns import column_name
+from jupyter_codeagent.variables import arrow, polars
+from jupyter_codeagent.variables.columns import column_name, type_text
 from jupyter_codeagent.variables.mentions import names_variable, words_of
 from jupyter_codeagent.variables.select import NO_CLUES, SelectionClues, default_variables
 from jupyter_codeagent.variables.unused_categories import without_unused
@@ -200,7 +201,15 @@ class _Parts:
 
 
 def _columns(plan: Plan) -> tuple[ColumnSummary, ...]:
-    return tuple(ColumnSummary(name=column_name(name), dtype=dtype) for name, dtype in plan.columns)
+    return tuple(ColumnSummary(name=column_name(name), dtype=_type_text(kind)) for name, kind in plan.columns)
+
+
+def _type_text(kind: Any) -> str:
+    """As the describers tell it: the type of an Enum has its values in it."""
+    library = (kind if isinstance(kind, type) else type(kind)).__module__.partition(".")[0]
+    if library == "polars":
+        return polars.short_type(kind() if isinstance(kind, type) else kind)
+    return arrow.short_type(kind) if library == "pyarrow" else type_text(kind)
 
 
 def _by_prompt(

@@ -46,7 +46,9 @@ def run_view(run: AgentRun) -> dict[str, Any]:
 def run_with_messages(run: AgentRun) -> dict[str, Any]:
     """The record for a page that shows what was sent: without the results of calls, which are for replays."""
     record = run_to_json(run)
+    del record["written"]  # stands in the reply
     for step in record["steps"]:
+        del step["written"]
         for call in (step["result"] or {}).get("calls", ()):
             _for_page(call)
     return record

@@ -55,6 +55,7 @@ async def replay(
         status="ok",
         steps=(*run.steps, replace(step, result=result, duration_s=result.duration_s)),
         code=step.code,
+        written=known.written,
         outputs=result.outputs,
         answer=known.answer if same else "",
         ended_at=time.time(),

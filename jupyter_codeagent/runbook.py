@@ -10,6 +10,7 @@ from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.prompts.changes import made_line
 from jupyter_codeagent.prompts.conversation import MAX_RESULT_CHARS, Turn
 from jupyter_codeagent.prompts.observe import cut, output_text
+from jupyter_codeagent.prompts.source import bound_names, parse
 from jupyter_codeagent.values import PRIVACY_ORDER, AgentRun, CellState, ExecutionResult, StreamOutput, Usage
 
 MAX_MADE = 8
@@ -59,14 +60,16 @@ class RunBook:
     def turns_before(self, run: AgentRun, defined: Collection[str] = ()) -> tuple[Turn, ...]:
         """The conversation: runs that gave a result, without discarded ones and without those of the same cell.
 
-        What was said to one server is not told to another one that is remote, and results are told only where
-        this run's privacy is not stricter than that under which they were made. `defined` are the variables that
-        the sandbox has now: of those that the runs made only these are told.
+        What was said to one server is not told to another one that is remote, and code and results are told only
+        where this run's privacy is not stricter than that under which they were made. `defined` are the variables
+        that the sandbox has now: of those that the runs made only these are told.
         """
         return tuple(
             Turn(
                 prompt=known.request.prompt,
-                code=known.code,
+                code=_code_for(run, known),
+                ran=known.code,
+                written=known.written,
                 answer=_result_for(run, known),
                 made=_made_for(run, known, defined),
             )
@@ -164,21 +167,37 @@ class RunBook:
             self._runs[run_id] = replace(self._runs[run_id], cell_state=state)
 
 
+def _code_for(run: AgentRun, known: AgentRun) -> str:
+    """What this run may be told of an earlier one's code: corrections of it are made by values of the data."""
+    if _is_stricter(run, known):
+        return ""
+    return known.written if run.request.privacy == "schema" else known.code
+
+
 def _result_for(run: AgentRun, known: AgentRun) -> str:
     """What this run may be told of an earlier one's result."""
-    return (known.answer or _shown(known)) if _may_tell_results(run, known) else ""
+    may_tell = run.request.privacy != "schema" and not _is_stricter(run, known)
+    return (known.answer or _shown(known)) if may_tell else ""
 
 
-def _may_tell_results(run: AgentRun, known: AgentRun) -> bool:
+def _is_stricter(run: AgentRun, known: AgentRun) -> bool:
     now, then = (PRIVACY_ORDER.index(one.request.privacy) for one in (run, known))
-    return now > 0 and then <= now
+    return then > now
 
 
 def _made_for(run: AgentRun, known: AgentRun, defined: Collection[str]) -> tuple[str, ...]:
-    """Names and types; columns too where results may be told, as those of a pivot table are made of values."""
+    """Names and types; columns too where results may be told, as those of a pivot table are made of values.
+
+    Under `schema` only of what the model itself has named: code can give variables any names.
+    """
     left = [entry for entry in known.made if entry.name in defined]
-    names_only = not _may_tell_results(run, known)
-    return tuple(made_line(entry, names_only=names_only) for entry in left[:MAX_MADE])
+    if _is_stricter(run, known):
+        return ()
+    if run.request.privacy != "schema":
+        return tuple(made_line(entry) for entry in left[:MAX_MADE])
+    tree = parse(known.written)
+    named = bound_names(tree) if tree is not None else set()
+    return tuple(made_line(entry, names_only=True) for entry in left if entry.name in named)[:MAX_MADE]
 
 
 def _slim(run: AgentRun) -> AgentRun:

@@ -100,7 +100,7 @@ from jupyter_codeagent.values import (
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.relations import Relation
 from jupyter_codeagent.variables.select import SelectionClues
-from jupyter_codeagent.variables.withheld import masked, withheld_values
+from jupyter_codeagent.variables.withheld import mask_values, masked, withheld_values
 
 KEPT_CALLS_RUNS = 20
 """Runs whose calls can be taken back."""
@@ -291,8 +291,9 @@ class AgentSession:
         changes = seat.changes_of(run.manifest) if seat is not None else ()
         seen = "\n".join((run.context, *(turn.code for turn in turns)))
         made = told_made((line for turn in turns for line in turn.made), run.context)
-        told = (run.context, made, told_differences(changes, seen), functions_text(run.manifest.tools))
-        lines = [line for line in told if line]
+        differences = told_differences(changes, seen, names_only=run.request.privacy == "schema")
+        differences = masked(differences, withheld_values(differences, self.live.everything()))
+        lines = [line for line in (run.context, made, differences, functions_text(run.manifest.tools)) if line]
         return replace(run, context="\n".join(lines))
 
     def _record_unprepared(self, prompt: str, options: RunOptions, place: Place, error: CodeAgentError) -> None:
@@ -563,12 +564,13 @@ class AgentSession:
         return await self.background.on_main_thread(lambda: withheld_values(text, self.live.everything()))
 
     def _masked(self, turns: Sequence[Turn]) -> tuple[Turn, ...]:
-        """Earlier results as the model may be told of them."""
-        text = "\n".join(line for turn in turns for line in (turn.answer, *turn.made))
+        """Earlier code and results as the model may be told of them; what it wrote itself it knows."""
+        text = "\n".join(line for turn in turns for line in (turn.code, turn.answer, *turn.made))
         values = withheld_values(text, self.live.everything())
         return tuple(
             replace(
                 turn,
+                code=mask_values(turn.code, [v for v in values if v not in turn.written and v not in turn.prompt]),
                 answer=masked(turn.answer, values),
                 made=tuple(masked(line, values) for line in turn.made),
             )

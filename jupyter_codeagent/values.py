@@ -504,6 +504,9 @@ class Step:
     prefill: str = ""
     reply: str = ""
     code: str = ""
+    """What runs: with the corrections that are certain, some of which are made by values of the data."""
+    written: str = ""
+    """What the model is told of it: the program as it wrote it, or as a person wrote it in its place."""
     decision: Decision | None = None
     result: ExecutionResult | None = None
     usage: Usage = field(default_factory=Usage)
@@ -570,6 +573,8 @@ class AgentRun:
     """`SandboxStatus.label` at the time."""
     code: str = ""
     """The code that is offered as a cell; empty unless status is `ok`."""
+    written: str = ""
+    """The same as the model wrote it, see `Step.written`; empty in records of older versions."""
     outputs: tuple[Output, ...] = ()
     changes: tuple[CopyChange, ...] = ()
     """Copies that differ from the live variables at the end of the run."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from jupyter_codeagent.prompts.known_words import is_library_type, words_of
 from jupyter_codeagent.prompts.source import bound_names, loop_names, parse
 from jupyter_codeagent.values import AgentRun, CopyChange, NamespaceEntry
 from jupyter_codeagent.variables.text import safe
@@ -83,26 +84,30 @@ def _labels(labels: Sequence[str]) -> str:
     return f"{shown} and {len(labels) - MAX_SHOWN} more" if len(labels) > MAX_SHOWN else shown
 
 
-def told_differences(changes: Sequence[CopyChange], told: str) -> str:
+def told_differences(changes: Sequence[CopyChange], told: str, *, names_only: bool = False) -> str:
     """For the model, below the lines on the live variables: where the sandbox's copies are not what these say.
 
     Labels are told where they stand in `told`, the code and context that the model sees anyway: others may be made
-    of values, as those of dummy variables are.
+    of values, as those of dummy variables are. With `names_only` nothing else is told, no number of rows either.
     """
-    lines = [_told_line(change, told) for change in changes if change.kind != "deleted"]
-    return "\n".join(lines)[:MAX_TOLD_CHARS]
+    words = words_of(told)
+    lines = [_told_line(change, words, names_only=names_only) for change in changes if change.kind != "deleted"]
+    return "\n".join(line for line in lines if line)[:MAX_TOLD_CHARS]
 
 
-def _told_line(change: CopyChange, told: str) -> str:
+def _told_line(change: CopyChange, words: frozenset[str], *, names_only: bool) -> str:
+    if not words_of(change.name) <= words:
+        return ""
     parts = []
     kinds = (("also has", change.added), ("no longer has", change.removed), ("has other values in", change.values))
     for verb, labels in kinds:
-        known = [label for label in labels if label.strip("'\"") in told]
-        more = len(labels) - len(known)
-        words = [*([_labels(known)] if known else []), *([f"{more} more"] if more else [])]
-        if words:
-            parts.append(f"{verb} {' and '.join(words)}")
-    parts += [f"differs in: {_safe(note)}" for note in change.notes[:MAX_SHOWN] if "'" not in note]
+        known = [label for label in labels if words_of(label) <= words]
+        more = "" if names_only else f"{len(labels) - len(known)} more"
+        told = [*([_labels(known)] if known else []), *([more] if more and len(labels) > len(known) else [])]
+        if told:
+            parts.append(f"{verb} {' and '.join(told)}")
+    if not names_only:
+        parts += [f"differs in: {_safe(note)}" for note in change.notes[:MAX_SHOWN] if "'" not in note]
     what = "; ".join(parts) or "was changed"
     return f"In the sandbox, after the code above, {_safe(change.name)} {what}."
 
@@ -118,11 +123,11 @@ def told_made(made: Iterable[str], told: str) -> str:
     return "\n".join(lines[-MAX_MADE:])[:MAX_TOLD_CHARS]
 
 
-def made_line(entry: NamespaceEntry, *, names_only: bool) -> str:
-    """``daily: DataFrame 365x3 (day, flights)``, for the next question."""
-    text = f"{_safe(entry.name)}: {_safe(entry.type_name)}"
+def made_line(entry: NamespaceEntry, *, names_only: bool = False) -> str:
+    """``daily: DataFrame 365x3 (day, flights)``, for the next question; ``daily: DataFrame`` with `names_only`."""
     if names_only:
-        return text
+        return f"{_safe(entry.name)}: {entry.type_name if is_library_type(entry.type_name) else 'object'}"
+    text = f"{_safe(entry.name)}: {_safe(entry.type_name)}"
     shape = "x".join(str(size) for size in entry.shape)
     columns = ", ".join(_safe(column) for column in entry.columns[:12]) + (", …" if len(entry.columns) > 12 else "")
     return text + (f" {shape}" if shape else "") + (f" ({columns})" if columns else "")

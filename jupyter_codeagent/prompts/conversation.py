@@ -17,7 +17,11 @@ class Turn:
 
     prompt: str
     code: str
-    """The code that worked; failed attempts of the same run are not told again."""
+    """The code that worked, as it may be told; failed attempts of the same run are not told again."""
+    ran: str = ""
+    """The code that ran, where that is another one."""
+    written: str = ""
+    """As the model wrote it: it knows what stands in it."""
     answer: str = ""
     """The model's sentence, or the beginning of the output where there was none."""
     made: tuple[str, ...] = ()

@@ -10,13 +10,15 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from jupyter_codeagent.prompts.observe import output_text
 from jupyter_codeagent.prompts.rewrite import Prepared, edited
 from jupyter_codeagent.prompts.source import Edit, apply_edits, column_of, parse, span
 from jupyter_codeagent.values import ExecutionResult
+from jupyter_codeagent.variables.personal import personal_kind
+from jupyter_codeagent.variables.text import looks_personal
 
 MAX_COMPARISONS = 12
 MAX_TOLD = 3
@@ -94,6 +96,21 @@ def values_found(result: ExecutionResult) -> tuple[WrittenOtherwise, ...]:
             case [str(column), str(asked), [*near], [*others]] if all(isinstance(v, str) for v in (*near, *others)):
                 found.append(WrittenOtherwise(column=column, asked=asked, found=tuple(near), others=tuple(others)))
     return tuple(dict.fromkeys(found))
+
+
+def not_personal(otherwise: Sequence[WrittenOtherwise], withheld: Collection[str]) -> tuple[WrittenOtherwise, ...]:
+    """Without what was found in columns that look personal: it would stand in the code, which others may read.
+
+    `withheld` are values of the user's personal columns.
+    """
+    return tuple(
+        replace(one, found=()) if looks_personal(one.column) or _is_personal(one, withheld) else one
+        for one in otherwise
+    )
+
+
+def _is_personal(one: WrittenOtherwise, withheld: Collection[str]) -> bool:
+    return any(value in withheld for value in one.found) or personal_kind(one.column, one.found) != ""
 
 
 def with_values(code: str, otherwise: Sequence[WrittenOtherwise]) -> Prepared | None:

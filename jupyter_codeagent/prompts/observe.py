@@ -5,12 +5,12 @@ Long outputs drown a small model's context; 2,000 characters are what CodeAct us
 
 from __future__ import annotations
 
-import builtins
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from jupyter_codeagent.prompts.hints import hint_for
+from jupyter_codeagent.prompts.known_words import is_library_error, unknown_words, words_of
 from jupyter_codeagent.values import ExecutionError, ExecutionResult, Output
 
 MAX_CHARS = 2000
@@ -24,6 +24,7 @@ MAX_NAME = 80
 MAX_CALLS = 5
 FIGURE = "[figure shown to the user]"
 NO_OUTPUT = "(no output)"
+NOT_TOLD = "(not told)"
 _WHOLE = "Reply with the whole corrected program."
 _WRONG = "The result looks wrong."
 
@@ -35,9 +36,7 @@ _TOKEN = re.compile(
     r"</?(?:s|bos|eos|pad|unk|think|tool_call|tool_response|tools|(?:start|end)_of_\w{1,20}|unused\d{1,4})>"
 )
 _FENCE = re.compile(r"`{3,}|~{3,}")
-_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _FIGURE_TOLD = re.compile(r"(?<![\w.])[-+]?\d[\d,.]*(?<=\d)(?:[eE][-+]?\d+)?%?")
-_UNTOLD_NAME = re.compile(r"\((?!NaN\))([\w.<>]+)\)")
 
 Mask = Callable[[str], str]
 """Text of the data -> the same with stars in place of what is personal or secret in it."""
@@ -139,54 +138,48 @@ def check_message(
     return f"{seen}\n\n{_WRONG if hinted else mask(concern)}\n{_WHOLE}"
 
 
-def without_values(result: ExecutionResult, known: str) -> ExecutionResult:
+def without_values(result: ExecutionResult, known: str, code: str) -> ExecutionResult:
     """What may be told where the data may not: the kind and place of an error, and our hint; no output.
 
-    `known` is all that the model has read or written so far. A name in the hint has to be in it: columns that the
-    code has made, by a pivot say, are values of the data.
+    `known` is all that the model has read or written so far, `code` the program as it knows it. A name in the hint
+    has to be in it: columns that the code has made, by a pivot say, are values of the data. Code can give an error
+    any name and any line as well, so it is told by those that exist.
     """
     if result.error is None:
         return replace(result, outputs=(), namespace=(), calls=())
-    hint = hint_without_values(result, known)
-    error = replace(
-        result.error,
-        ename=result.error.ename if _is_error_name(result.error.ename, known) else "Error",
-        evalue=f"(not told) {hint}".strip(),
+    error = result.error
+    is_there = error.line is not None and 1 <= error.line <= len(code.split("\n"))
+    told = replace(
+        error,
+        ename=error.ename if is_library_error(error.ename) else "Error",
+        evalue=f"{NOT_TOLD} {hint_without_values(result, known)}".strip(),
+        line=error.line if is_there else None,
         source="",
     )
-    return replace(result, outputs=(), error=error, namespace=(), calls=())
+    return replace(result, outputs=(), error=told, namespace=(), calls=())
 
 
 def hint_without_values(result: ExecutionResult, known: str) -> str:
     """The hint for the error, if it says nothing that is not known; empty otherwise."""
     if result.error is None:
         return ""
+    words = words_of(known)
     namespace = tuple(
-        replace(entry, columns=tuple(column for column in entry.columns if column in known))
+        replace(entry, columns=tuple(column for column in entry.columns if words_of(column) <= words))
         for entry in result.namespace
-        if entry.name in known
+        if entry.name in words
     )
     hint = hint_for(result.error, namespace)
-    said = [first or second for first, second in _QUOTED.findall(hint)]
-    if result.error.ename == "ModuleNotFoundError":
-        said.append(hint.partition(" ")[0])
-    return hint if all(word in known for word in said) else ""
+    return "" if unknown_words(hint, known) else hint
 
 
 def concern_without_values(concern: str, known: str) -> str:
-    """A line of `checks` without a name or a figure that is not known."""
-    named = _UNTOLD_NAME.sub(lambda match: match.group() if match.group(1) in known else "(it)", concern)
+    """A line of `checks` without a figure or a word that is not known."""
     figures = frozenset(_FIGURE_TOLD.findall(known))
-    return _FIGURE_TOLD.sub(lambda match: match.group() if match.group() in figures else "(not told)", named)
-
-
-def _is_error_name(name: str, known: str) -> bool:
-    """Of Python or a library, or one that the code has: code can give an error any name, a value as well."""
-    return (
-        name in vars(builtins)
-        or name in known
-        or re.fullmatch(r"[A-Z]\w{2,40}(Error|Exception|Warning)", name) is not None
-    )
+    told = _FIGURE_TOLD.sub(lambda match: match.group() if match.group() in figures else NOT_TOLD, concern)
+    for word in dict.fromkeys(unknown_words(told, known)):
+        told = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", "it", told)
+    return told
 
 
 def no_code_message(problem: str) -> str:

@@ -39,8 +39,8 @@ class Plan:
     files: tuple[LocalFile, ...] = ()
     note: str = ""
     """What was narrowed."""
-    columns: tuple[tuple[str, str], ...] = ()
-    """(name, type), from the metadata of the files; empty where there are none of its own."""
+    columns: tuple[tuple[str, Any], ...] = ()
+    """(name, type of its library), from the metadata of the files; empty where there are none of its own."""
 
 
 Planner = Callable[[str, Any, Narrowing, int], Plan]
@@ -97,7 +97,7 @@ def _polars_plan(name: str, lazy: Any, wanted: Narrowing, max_bytes: int) -> Pla
         bound = pl.LazyFrame.deserialize(io.StringIO(json.dumps(plan)), format="json")
     # Its schema is read from the footers of the files, which the user's own kernel may read.
     bound, note = _narrowed_lazy(name, bound, wanted)
-    columns = tuple((column, str(dtype)) for column, dtype in bound.collect_schema().items())
+    columns = tuple(bound.collect_schema().items())
     return Plan(value=bound, type_name="LazyFrame", files=files, note=note, columns=columns)
 
 
@@ -199,7 +199,7 @@ def _dataset_plan(name: str, dataset: Any, wanted: Narrowing, max_bytes: int) ->
     except ValueError as problem:
         raise VariableError(f"{name!r} was filtered, and such a Dataset cannot be copied: {problem}") from problem
     files = [file for path in dataset.files for file in expanded(name, path, ())[0]]
-    columns = tuple((field.name, str(field.type)) for field in dataset.schema)
+    columns = tuple((field.name, field.type) for field in dataset.schema)
     bound = ds.FileSystemDataset.from_paths(
         [file.path for file in files],
         schema=dataset.schema,
@@ -219,7 +219,7 @@ def _relation_plan(name: str, relation: Any, wanted: Narrowing, max_bytes: int) 
 
     _leave_out(name, "DuckDB relation", wanted)
     value, files = relation_plan(name, relation)
-    columns = tuple(zip(relation.columns, map(str, relation.types), strict=True))
+    columns = tuple(zip(relation.columns, relation.types, strict=True))
     return Plan(value=value, type_name="DuckDBPyRelation", files=files, columns=columns)
 
 

@@ -6,6 +6,7 @@ stay out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,6 +18,7 @@ from jupyter_codeagent.variables.text import quoted, safe
 
 MAX_TABLES = 20
 MAX_TABLE_COLUMNS = 12
+_EXPRESSION = re.compile(r"'|[<>=*+|]|::|\w\(")
 
 _OWN_CATALOGS = "SELECT bool_and(type = 'duckdb') FROM duckdb_databases() WHERE NOT internal"
 _TABLES = (
@@ -50,7 +52,7 @@ def describe_duckdb(name: str, connection: Any, privacy: Privacy) -> VariableSum
 def describe_duckdb_relation(name: str, relation: Any, privacy: Privacy) -> VariableSummary:
     """A query that was checked but has not run: its columns are known, its rows are not."""
     columns = tuple(
-        ColumnSummary(name=column_name(label), dtype=type_text(kind))
+        ColumnSummary(name=_column_name(label, privacy), dtype=type_text(kind))
         for label, kind in zip(relation.columns, relation.types, strict=True)
     )
     return _summary(name, "DuckDBPyRelation", f"DuckDB relation of {len(columns)} columns (not run)", columns)
@@ -100,7 +102,8 @@ def describe_sqlite(name: str, connection: Any, privacy: Privacy) -> VariableSum
 def describe_ibis_table(name: str, table: Any, privacy: Privacy) -> VariableSummary:
     """An expression with a schema that Ibis knows without asking the backend."""
     columns = tuple(
-        ColumnSummary(name=column_name(label), dtype=type_text(kind)) for label, kind in table.schema().items()
+        ColumnSummary(name=_column_name(label, privacy), dtype=type_text(kind))
+        for label, kind in table.schema().items()
     )
     return _summary(name, "ibis.Table", f"ibis.Table of {len(columns)} columns (not run)", columns)
 
@@ -114,6 +117,11 @@ def describe_ibis_backend(name: str, backend: Any, privacy: Privacy) -> Variable
     kind = type(backend).name
     text = safe(kind, 40) if type(kind) is str else ""
     return _summary(name, "ibis.Backend", f"ibis connection {text} (not queried)")
+
+
+def _column_name(label: str, privacy: Privacy) -> str:
+    """An expression without a name of its own is called by its text, with the values that stand in it."""
+    return "'***'" if privacy == "schema" and _EXPRESSION.search(label) else column_name(label)
 
 
 def _engine_text(engine: Any, privacy: Privacy) -> str:

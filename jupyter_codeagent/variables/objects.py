@@ -49,7 +49,7 @@ def describe_partial(name: str, value: Any, privacy: Privacy) -> VariableSummary
 
 
 def describe_class(name: str, value: Any, privacy: Privacy) -> VariableSummary:
-    """Name, how it is made and the first line of its docstring; of an Enum its members."""
+    """Name, how it is made and the first line of its docstring; of an Enum its members, which may be values."""
     label, path = safe(type_name(value), 60), type_path(type(value))
     if path not in _KNOWN_METACLASSES:  # a metaclass of the user's answers for its classes
         return summary(name, value, f"{name}: class {label} (not copied)")
@@ -57,7 +57,8 @@ def describe_class(name: str, value: Any, privacy: Privacy) -> VariableSummary:
     if type(members) is list:
         shown = ", ".join(safe(str(member), 40) for member in members[:MAX_KEYS])
         more = ", …" if len(members) > MAX_KEYS else ""
-        return summary(name, value, f"{name}: class {label} with members {shown}{more} (not copied)")
+        told = "" if privacy == "schema" or looks_personal(name) else f" with members {shown}{more}"
+        return summary(name, value, f"{name}: class {label}{told} (not copied)")
     doc = vars(value).get("__doc__")
     return summary(
         name,
@@ -137,7 +138,7 @@ def _annotation(annotation: Any) -> object:
 def _type_text(annotation: Any, depth: int) -> str:
     """As it was written, without calling the `repr` of what is not a type."""
     if type(annotation) is str:
-        return annotation
+        return "Literal" if "Literal[" in annotation else annotation
     if annotation is None or annotation is type(None):
         return "None"
     if is_a(annotation, type):
@@ -147,6 +148,8 @@ def _type_text(annotation: Any, depth: int) -> str:
     if type(annotation).__name__ == "_AnnotatedAlias":
         return _type_text(annotation.__origin__, depth - 1)
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Literal:
+        return "Literal"  # of values
     parts = [text for part in inner if (text := _type_text(part, depth - 1))]
     if type(annotation).__name__ in ("UnionType", "_UnionGenericAlias", "Union"):
         return " | ".join(parts)

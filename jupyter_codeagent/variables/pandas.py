@@ -23,6 +23,7 @@ from jupyter_codeagent.variables.columns import (
     type_text,
 )
 from jupyter_codeagent.variables.date_parts import with_date
+from jupyter_codeagent.variables.forms import MASK
 from jupyter_codeagent.variables.numbers import read_numbers, row_array
 from jupyter_codeagent.variables.reading import type_name
 from jupyter_codeagent.variables.sample import SAMPLE_ROWS, SHOWN_ROWS, positions, sample_rows
@@ -37,7 +38,7 @@ CELL_BYTES = 8
 def describe_frame(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
     """A DataFrame; statistics from at most `SAMPLE_ROWS` rows of the first `MAX_STAT_COLUMNS` columns."""
     rows, width = frame.shape
-    labels, dtypes = list(frame.columns), list(frame.dtypes)
+    labels, dtypes = _told_labels(frame.columns), list(frame.dtypes)
     most = sample_rows(width)
     # Many columns share one dtype, and its text is not free.
     types = {key: dtype_text(dtype) for key, dtype in {id(dtype): dtype for dtype in dtypes}.items()}
@@ -57,8 +58,29 @@ def describe_frame(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
         copyable=True,
         frame_like=True,
         sampled=rows > most,
-        rows=_rows(frame, told) if privacy == "samples" else "",
+        rows=_rows(frame, labels, told) if privacy == "samples" else "",
     )
+
+
+def _told_labels(columns: Any) -> list[Any]:
+    """Labels of a pivot table are values of the column that their axis is named by: personal ones are masked."""
+    personal = [_is_personal_axis(columns, at) for at in range(columns.nlevels)]
+    if not any(personal):
+        return list(columns)
+    if columns.nlevels == 1:
+        return [MASK] * len(columns)
+    return [
+        tuple(MASK if hidden else part for hidden, part in zip(personal, label, strict=True)) for label in columns
+    ]
+
+
+def _is_personal_axis(columns: Any, level: int) -> bool:
+    name = columns.names[level]
+    if name is None or not is_plain(name):
+        return False
+    texts = [label for label in columns.get_level_values(level)[:SAMPLE_ROWS] if type(label) is str]
+    # Names of figures (mean, max) are no people, though one of them is a given name.
+    return looks_personal(name) or (not all(text.islower() for text in texts) and is_personal(name, texts))
 
 
 def describe_series(name: str, series: Any, privacy: Privacy) -> VariableSummary:
@@ -88,7 +110,7 @@ def describe_index(name: str, index: Any, privacy: Privacy) -> VariableSummary:
         text, size = f" {rows} {_levels_text(index)}", int(sum(code.nbytes for code in index.codes))
     elif kind == "RangeIndex":
         text, size = f" {rows} int {index.start}..{index.stop - index.step} step {index.step}", 0
-        text = text if privacy != "schema" else f" {rows} int"
+        text = text if privacy != "schema" else " int"
     else:
         label = index.name if index.name is not None else name
         mode: Privacy = "schema" if looks_personal(name) else privacy
@@ -254,10 +276,10 @@ def _cell_bytes(value: object) -> int:
     )
 
 
-def _rows(frame: Any, told: Sequence[ToldColumn]) -> str:
+def _rows(frame: Any, labels: Sequence[object], told: Sequence[ToldColumn]) -> str:
     """The first rows of the columns whose values may be shown, as CSV."""
     head = frame.iloc[:SHOWN_ROWS]
-    return rows_text([(head.columns[at], head.iloc[:, at].tolist()) for at, c in enumerate(told) if c.may_be_shown])
+    return rows_text([(labels[at], head.iloc[:, at].tolist()) for at, c in enumerate(told) if c.may_be_shown])
 
 
 DESCRIBERS = {

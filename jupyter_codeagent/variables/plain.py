@@ -45,18 +45,18 @@ def describe_text(name: str, value: str, privacy: Privacy) -> VariableSummary:
     """Short text itself; the length alone where the text or its name looks private."""
     text = str.__str__(value)
     private = looks_personal(name) or secret_name(name, text) or private_text(text)
-    hidden = privacy == "schema" or private or len(text) > MAX_TEXT
-    shown = f"{len(text)} characters" if hidden else f"= {quoted(text, 60)}"
-    return summary(name, value, f"{name}: str {shown}", copyable=_unasked(name, text))
+    shown = f" {len(text)} characters" if private or len(text) > MAX_TEXT else f" = {quoted(text, 60)}"
+    return summary(name, value, f"{name}: str{'' if privacy == 'schema' else shown}", copyable=_unasked(name, text))
 
 
 def describe_bytes(name: str, value: Any, privacy: Privacy) -> VariableSummary:
     kind: Any = bytes if is_a(value, bytes) else bytearray
     start = kind.__getitem__(value, slice(LOOKED_AT_BYTES))
+    size = "" if privacy == "schema" else f" {kind.__len__(value)} bytes"
     return summary(
         name,
         value,
-        f"{name}: {safe(type_name(type(value)), 60)} {kind.__len__(value)} bytes",
+        f"{name}: {safe(type_name(type(value)), 60)}{size}",
         copyable=_unasked(name, start),
     )
 
@@ -88,8 +88,8 @@ def describe_mapping(name: str, value: Any, privacy: Privacy) -> VariableSummary
 
 
 def describe_range(name: str, value: range, privacy: Privacy) -> VariableSummary:
-    shown = f"{len(value)}" if privacy == "schema" else f"{value.start}..{value.stop} step {value.step}"
-    return summary(name, value, f"{name}: range {shown}", copyable=True)
+    shown = "" if privacy == "schema" else f" {value.start}..{value.stop} step {value.step}"
+    return summary(name, value, f"{name}: range{shown}", copyable=True)
 
 
 def describe_running(name: str, value: Any, privacy: Privacy) -> VariableSummary:

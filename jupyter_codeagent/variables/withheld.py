@@ -1,23 +1,23 @@
 """Values of columns that are told by type only, where they stand in text that goes to the model.
 
 The model's code runs on all columns, so it can print what the description withholds. Looked for are whole values of
-the text columns and index levels of the user's frames, and beginnings of them before "..." or "…", as pandas and
-polars cut long texts in tables. Other parts of a value, and numbers, are not found.
+the columns of text that the user's variables have (`text_columns`), and beginnings of them before "..." or "…", as
+pandas and polars cut long texts in tables. Other parts of a value, and numbers, are not found.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from jupyter_codeagent.variables.forms import MASK
-from jupyter_codeagent.variables.personal import MAX_VALUES, personal_kind
+from jupyter_codeagent.variables.personal import personal_kind
 from jupyter_codeagent.variables.secret import mask_private
 from jupyter_codeagent.variables.text import looks_personal
+from jupyter_codeagent.variables.text_columns import text_columns
 
-SAMPLED_ROWS = 2000
 MAX_WORDS = 8
 """Of one value."""
 MIN_LETTERS = 3
@@ -54,11 +54,13 @@ def withheld_values(text: str, namespace: Mapping[str, Any]) -> tuple[str, ...]:
     spans, cut = _spans(text), _cut_spans(text)
     if not spans:
         return ()
+    starts = {beginning[:MIN_CUT_CHARS] for beginning in cut.values()}
     found: set[str] = set()
     for value in namespace.values():
-        for label, column in _text_columns(value):
-            if looks_personal(label) or personal_kind(label, _sample(column)):
-                found.update(_among(column, spans), _cut_among(column, cut))
+        for column in text_columns(value):
+            if looks_personal(column.label) or personal_kind(column.label, column.sample()):
+                found.update(map(str, column.among(spans)))
+                found.update(_beginnings(column.starting(starts, MIN_CUT_CHARS), cut) if cut else ())
     return tuple(sorted(found))
 
 
@@ -95,77 +97,11 @@ def _is_telling(span: str) -> bool:
     return letters >= MIN_LETTERS or (not letters and sum(map(str.isdigit, span)) >= MIN_DIGITS)
 
 
-def _text_columns(value: Any) -> Iterator[tuple[object, Any]]:
-    """(label, pandas or polars Series) of each column and index level that holds text."""
-    kind = next((cls.__module__.partition(".")[0] for cls in type(value).__mro__ if _is_frame_class(cls)), "")
-    if kind == "pandas":
-        yield from _pandas_text_columns(value)
-    elif kind == "polars":
-        yield from _polars_text_columns(value)
-
-
-def _is_frame_class(cls: type) -> bool:
-    package = cls.__module__.partition(".")[0]
-    return package in ("pandas", "polars") and cls.__name__ in ("DataFrame", "Series")
-
-
-def _pandas_text_columns(value: Any) -> Iterator[tuple[object, Any]]:
-    from pandas.api.types import is_object_dtype, is_string_dtype
-
-    columns = (
-        [(value.name, value)]
-        if value.ndim == 1
-        else [(label, value.iloc[:, at]) for at, label in enumerate(value.columns)]
-    )
-    columns += [
-        (name, value.index.get_level_values(at).to_series()) for at, name in enumerate(value.index.names) if name
-    ]
-    for label, column in columns:
-        kind = column.cat.categories.dtype if str(column.dtype) == "category" else column.dtype
-        if is_object_dtype(kind) or is_string_dtype(kind):
-            yield label, column
-
-
-def _polars_text_columns(value: Any) -> Iterator[tuple[object, Any]]:
-    for column in value.get_columns() if hasattr(value, "get_columns") else [value]:
-        if str(column.dtype) in ("String", "Categorical") or str(column.dtype).startswith("Enum"):
-            yield column.name, column
-
-
-def _sample(column: Any) -> list[str]:
-    values = column.head(SAMPLED_ROWS)
-    listed = values.drop_nulls().to_list() if hasattr(values, "drop_nulls") else values.dropna().tolist()
-    return list(dict.fromkeys(value for value in listed if isinstance(value, str)))[:MAX_VALUES]
-
-
-def _among(column: Any, spans: Sequence[str]) -> list[str]:
-    if hasattr(column, "is_in"):
-        import polars
-
-        return [str(value) for value in column.filter(column.cast(polars.String).is_in(spans)).unique().to_list()]
-    try:
-        return [str(value) for value in column[column.isin(spans)].unique()]
-    except TypeError:  # lists or dicts among the texts: they cannot be hashed
-        wanted = set(spans)
-        return [value for value in column if isinstance(value, str) and value in wanted]
-
-
-def _cut_among(column: Any, cut: Mapping[str, str]) -> list[str]:
-    if not cut:
-        return []
-    starts = {beginning[:MIN_CUT_CHARS] for beginning in cut.values()}
-    if hasattr(column, "is_in"):
-        import polars
-
-        text = column.cast(polars.String)
-        column = text.filter(text.str.slice(0, MIN_CUT_CHARS).is_in(list(starts)))
-    elif str(column.dtype) == "category":
-        column = column.cat.categories
-    elif str(column.dtype) != "object":
-        column = column[column.str[:MIN_CUT_CHARS].isin(starts)]
-    values = sorted({value for value in column if isinstance(value, str) and value[:MIN_CUT_CHARS] in starts})
+def _beginnings(values: Iterable[object], cut: Mapping[str, str]) -> list[str]:
+    """Those of the cut texts that a value begins with."""
+    texts = sorted({value for value in values if isinstance(value, str)})
     return [
         shown
         for shown, beginning in cut.items()
-        if (at := bisect_left(values, beginning)) < len(values) and values[at].startswith(beginning)
+        if (at := bisect_left(texts, beginning)) < len(texts) and texts[at].startswith(beginning)
     ]

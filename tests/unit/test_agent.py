@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -39,7 +40,11 @@ def ask(
     model: ScriptedModel | None = None,
     room: Room | None = None,
     max_tokens: int = 1024,
+    withheld: Sequence[str] = (),
 ) -> AgentRun:
+    async def values(text: str) -> Sequence[str]:
+        return [value for value in withheld if value in text]
+
     tools = Tools(
         model=model or ScriptedModel(replies),
         runner=runner,
@@ -49,6 +54,7 @@ def ask(
         answer=answer,
         room=room,
         max_tokens=max_tokens,
+        withheld=values,
     )
     return asyncio.run(run_agent(run or new_run(), (), tools))
 
@@ -197,6 +203,56 @@ def test_a_value_that_the_data_writes_in_another_way_is_put_right_without_the_mo
     assert (run.status, run.code.strip(), len(run.steps)) == ("ok", RIGHT, 1)
     assert "'ABC News' is written 'abc-news' in the data" in run.notes[0]
     assert runner.executed[-1].strip() == RIGHT
+
+
+@pytest.mark.parametrize(
+    ("column", "found", "withheld"),
+    [
+        ("patient", "Zora Quillfeather", ()),
+        ("full_name", "Zquf", ()),
+        ("contact", "zora@example.org", ()),
+        ("code_2", "Zquf", ("Zquf",)),
+    ],
+)
+def test_no_value_of_a_personal_column_is_put_into_the_code(
+    column: str, found: str, withheld: tuple[str, ...]
+) -> None:
+    asked = f'print((df["{column}"] == "Z").sum())'
+    seen = shown(f'#written-otherwise ["{column}", "Z", ["{found}"], []]\n')
+    runner = RunnerDouble({asked: shown("0\n"), look_afterwards(asked).strip(): seen})
+    run = ask([code(asked)], runner, withheld=withheld)
+    assert (run.status, run.code.strip()) == ("ok", asked)
+    assert not any(found in executed for executed in runner.executed)
+
+
+def test_the_record_has_the_program_as_the_model_wrote_it_beside_the_one_that_ran() -> None:
+    runner = RunnerDouble({ASKED: shown("0\n"), look_afterwards(ASKED).strip(): SEEN, RIGHT: shown("92\n")})
+    run = ask([code(ASKED)], runner)
+    assert (run.code.strip(), run.written.strip()) == (RIGHT, ASKED)
+    assert run.steps[0].written.strip() == ASKED
+
+
+def test_a_person_who_edits_a_correction_tells_the_model_nothing_of_it() -> None:
+    """Its value came from the data, and stands in what the person sent off."""
+
+    async def decide(proposal: Proposal) -> Decision:
+        is_correction = "abc-news" in proposal.code
+        return Decision(
+            action="approve",
+            decided_by="panel",
+            code=f"{proposal.code}\n0 / 0" if is_correction else proposal.code,
+            edited=is_correction,
+        )
+
+    edited = f"{RIGHT}\n0 / 0"
+    error = ExecutionError(ename="ZeroDivisionError", evalue="division by zero", line=2)
+    runner = RunnerDouble({ASKED: shown("0\n"), look_afterwards(ASKED).strip(): SEEN})
+    runner.results[edited] = ExecutionResult(status="error", error=error)
+    model = ScriptedModel([code(ASKED), code("print(7)")])
+    run = ask([], runner, model=model, run=new_run(approve="ask"), decide=decide)
+    assert any("abc-news" in executed for executed in runner.executed)
+    assert "abc-news" not in str(model.requests)
+    assert "abc-news" not in run.written
 
 
 def test_an_empty_result_is_looked_at_on_its_way() -> None:

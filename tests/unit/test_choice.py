@@ -16,8 +16,9 @@ from jupyter_codeagent.errors import DeniedError, UsageError, VariableError
 from jupyter_codeagent.mounts import Mounts
 from jupyter_codeagent.options import parse_options
 from jupyter_codeagent.transfer.spool import Spool
-from jupyter_codeagent.values import LocalFile, Manifest, SandboxPolicy
+from jupyter_codeagent.values import CopiedVariable, LocalFile, Manifest, SandboxPolicy
 from jupyter_codeagent.variables.describe import describe
+from jupyter_codeagent.variables.render import render
 
 MIB = 1 << 20
 
@@ -214,3 +215,24 @@ def test_a_sandbox_elsewhere_is_not_asked_for_since_it_does_not_see_the_file(tmp
 
     with pytest.raises(VariableError, match=f"a sandbox of level {level} does not see them"):
         Mounts().require("x", [local(tmp_path / "1.csv")], SandboxPolicy(levels=(level,)), ask)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pl.Enum(["Zoraquill", "b"]),
+        pl.Struct({"k": pl.Enum(["Zoraquill"])}),
+        pl.List(pl.Enum(["Zoraquill"])),
+        pl.Int64,
+    ],
+    ids=str,
+)
+def test_the_columns_of_a_plan_are_told_by_types_without_the_values_of_an_enum(kind: Any) -> None:
+    values = {"trips": pl.LazyFrame(schema={"a": kind}).filter(pl.col("a").is_not_null())}
+    choice = choice_of(values, "trips")
+    copied = Manifest(copied=(CopiedVariable(name="trips", type_name="LazyFrame", size_bytes=1),))
+    summaries = describe(values, privacy="schema", mentioned="trips")
+    told = choice.described(summaries, copied, lambda parts: describe(parts, privacy="schema", mentioned=""))
+    text = render(told, budget_tokens=1000, mentioned="trips", count_tokens=len).text
+    assert str(getattr(kind, "__name__", type(kind).__name__)) in text
+    assert "Zoraquill" not in text

@@ -90,7 +90,7 @@ def test_of_older_runs_only_the_conversation_is_kept_in_memory_and_the_rest_come
     assert book.turns_before(a_run("next"))[0].answer == "answer run000"
 
 
-def test_of_what_runs_made_only_what_is_still_there_is_told_and_no_columns_under_schema(book: RunBook) -> None:
+def test_of_what_runs_made_only_what_is_still_there_is_told(book: RunBook) -> None:
     made = (
         NamespaceEntry(name="daily", type_name="DataFrame", shape=(3, 2), columns=("day", "n")),
         NamespaceEntry(name="gone", type_name="int"),
@@ -98,9 +98,42 @@ def test_of_what_runs_made_only_what_is_still_there_is_told_and_no_columns_under
     book.write(replace(a_run("a"), made=made))
     [turn] = book.turns_before(a_run("b"), {"daily"})
     assert turn.made == ("daily: DataFrame 3x2 (day, n)",)
-    [turn] = book.turns_before(a_run("b", privacy="schema"), {"daily"})
-    assert turn.made == ("daily: DataFrame",)
     assert [turn.made for turn in book.turns_before(a_run("b"))] == [()]
+    assert [turn.made for turn in book.turns_before(a_run("b", privacy="schema"), {"daily"})] == [()]
+
+
+def test_under_schema_only_variables_that_the_model_has_named_are_told_and_only_types_of_libraries(
+    book: RunBook,
+) -> None:
+    """Code can give variables and types any names, those of people too."""
+    made = (
+        NamespaceEntry(name="daily", type_name="DataFrame", columns=("Zora",)),
+        NamespaceEntry(name="Zora_Quillfeather", type_name="int"),
+        NamespaceEntry(name="odd", type_name="Zora"),
+        NamespaceEntry(name="n", type_name="int"),
+    )
+    written = "daily = df.pivot()\nodd = kinds[0]()\nn = 1\nglobals()[name] = 1"
+    book.write(replace(a_run("a", privacy="schema"), made=made, written=written))
+    [turn] = book.turns_before(a_run("b", privacy="schema"), {entry.name for entry in made})
+    assert turn.made == ("daily: DataFrame", "odd: object", "n: int")
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "told"),
+    [
+        ("stats", "stats", "df == 'Zora'"),
+        ("schema", "stats", "df == 'Zora'"),
+        ("schema", "schema", "df == 'Z'"),
+        ("stats", "schema", ""),
+        ("samples", "stats", ""),
+    ],
+)
+def test_code_is_told_as_it_was_written_under_schema_and_not_at_all_under_a_stricter_privacy(
+    book: RunBook, then: str, now: str, told: str
+) -> None:
+    book.write(replace(a_run("a", privacy=then), code="df == 'Zora'", written="df == 'Z'"))
+    [turn] = book.turns_before(a_run("b", privacy=now))
+    assert (turn.code, turn.ran) == (told, "df == 'Zora'")
 
 
 def test_a_cell_that_is_run_again_knows_which_copies_it_had_changed(book: RunBook) -> None:

@@ -112,7 +112,9 @@ def test_what_a_program_called_before_it_failed_is_told_and_that_it_is_not_made_
     assert "Calls done: get(1), get(***). They are not made twice" in told
     many = ExecutionResult(status="error", error=error, calls=tuple(call(f"get({n})") for n in range(9)))
     assert "get(4) and 4 more" in repair_message(many, "x")
-    assert "get" not in repair_message(without_values(result, "x"), "x"), "an argument may be a value of the data"
+    assert "get" not in repair_message(without_values(result, "x", "x"), "x"), (
+        "an argument may be a value of the data"
+    )
 
 
 def test_a_limit_is_told_with_what_to_do() -> None:

@@ -6,11 +6,19 @@ from typing import Any
 
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
+import xarray as xr
 
 from jupyter_codeagent.variables.withheld import mask_values, withheld_values
 
-NAMES = ["Braund, Mr. Owen Harris", "Cumings, Mrs. John Bradley (Florence)", "Zyx Wvutsr", "O'Brien, Sr.", None]
+NAMES: list[Any] = [
+    "Braund, Mr. Owen Harris",
+    "Cumings, Mrs. John Bradley (Florence)",
+    "Zyx Wvutsr",
+    "O'Brien, Sr.",
+    None,
+]
 
 
 def frames() -> dict[str, Any]:
@@ -26,6 +34,23 @@ def frames() -> dict[str, Any]:
         "series": pandas["full_name"],
         "twice": pandas.set_axis(["full_name", "full_name", "n"], axis=1),
         "mixed": pd.DataFrame({"full_name": [*NAMES, ["Zyx Wvutsr"]]}),
+        "unused category": pandas.astype({"full_name": "category"})[:0],
+        "unused level": pandas.set_index(["town", "full_name"])[:0],
+        "pivot table": pandas.iloc[:4].pivot(index="n", columns="full_name", values="town"),
+        "arrow table": pa.table(table),
+        "arrow dictionary": pa.table({**table, "full_name": pa.array(NAMES).dictionary_encode()}),
+        "arrow batch": pa.record_batch(table),
+        "data set": xr.Dataset({"full_name": ("row", NAMES[:4])}),
+        "data array": xr.DataArray([1, 2, 3, 4], coords={"full_name": ("row", NAMES[:4])}, dims="row"),
+        "dict of lists": table,
+        "list of dicts": pandas.to_dict("records"),
+        "dict": {
+            "n": 1,
+            "names": NAMES[:1],
+            "last_name": NAMES[0],
+            **{f"surname{at}": NAMES[at] for at in (1, 2, 3)},
+        },
+        "enum of polars": pl.DataFrame({"full_name": pl.Series([], dtype=pl.Enum(NAMES[:4]))}),
         "polars": pl.DataFrame(table),
         "polars_category": pl.DataFrame(table).cast({"full_name": pl.Categorical}),
         "polars_series": pl.Series("full_name", NAMES),
@@ -36,7 +61,6 @@ def frames() -> dict[str, Any]:
 @pytest.mark.parametrize("around", ["{}", "0   {}  12.5", "['{}', 1]", "bad row: {}!", "x={};", '"{}",3'])
 def test_a_value_is_found_and_masked_wherever_it_stands(kind: str, around: str) -> None:
     for name in NAMES[:4]:
-        assert name is not None
         text = around.format(name)
         found = withheld_values(text, {"v": frames()[kind]})
         assert name in found

@@ -1,0 +1,78 @@
+"""What may be told where the data may not: our own words, those that the model knows, and names of libraries.
+
+Hints and doubts are made of the sandbox's names and messages, which code can choose as it likes. So their text is
+looked at in the end, word by word, whatever made it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+LIBRARIES = frozenset(
+    (
+        *("pandas", "numpy", "polars", "pyarrow", "scipy", "sklearn", "statsmodels", "matplotlib", "seaborn"),
+        *(
+            "duckdb",
+            "xarray",
+            "geopandas",
+            "ibis",
+            "dask",
+            "networkx",
+            "sympy",
+            "plotly",
+            "altair",
+            "jupyter_codeagent",
+        ),
+        *sys.stdlib_module_names,
+    )
+)
+_WORD = re.compile(r"\w+")
+_TYPES = frozenset(name for name, value in vars(builtins).items() if isinstance(value, type))
+
+
+def words_of(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text))
+
+
+def unknown_words(text: str, known: str) -> list[str]:
+    """Words of the text that are neither ours nor known, in their order."""
+    told = words_of(known) | our_words()
+    return [word for word in _WORD.findall(text) if word not in told]
+
+
+@cache
+def our_words() -> frozenset[str]:
+    """All words in texts of this package, docstrings aside: of hints, doubts, names of methods."""
+    words: set[str] = set()
+    for path in Path(__file__).parent.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docs)
+        words.update(word for node in texts if isinstance(node.value, str) for word in _WORD.findall(node.value))
+    return frozenset(words)
+
+
+def is_library_error(name: str) -> bool:
+    """Whether Python or a library that this process has loaded has an error of that name."""
+    return any(kind.__name__ == name for kind in _errors(BaseException))
+
+
+def _errors(kind: type[BaseException]) -> Iterator[type[BaseException]]:
+    if str(kind.__module__).partition(".")[0] in LIBRARIES:
+        yield kind
+    for narrower in type.__subclasses__(kind):
+        yield from _errors(narrower)
+
+
+def is_library_type(name: str) -> bool:
+    """Whether it is a type of Python or a class that a library has at its top."""
+    if name in _TYPES or name == "NoneType":
+        return True
+    loaded = (sys.modules[library] for library in LIBRARIES - sys.stdlib_module_names if library in sys.modules)
+    return any(isinstance(vars(module).get(name), type) for module in loaded)
