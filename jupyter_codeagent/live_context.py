@@ -21,6 +21,7 @@ from jupyter_codeagent.variables.mentions import order
 from jupyter_codeagent.variables.recent import recent_names
 from jupyter_codeagent.variables.relations import Relation, find_relations, joins_line
 from jupyter_codeagent.variables.select import SelectionClues, default_variables
+from jupyter_codeagent.variables.withheld import masked_summaries
 
 
 class LiveContext:
@@ -83,18 +84,21 @@ class LiveContext:
         summaries, variables = self._described(prompt, settings)
         relations = self.relations(summaries, variables, prompt, settings)
         names = self._names_for(prompt, summaries, relations, settings)
-        sent = [one for one in summaries if not prompt or one.name in names]
+        sent = masked_summaries(
+            [one for one in summaries if not prompt or one.name in names], self._live.everything()
+        )
         return self.tell(sent, relations, prompt, settings, self._local_model(settings))
 
     def for_pages(self, settings: Settings) -> tuple[ToldContext, tuple[VariableSummary, ...]]:
-        """For the panel. No model is looked for: this is done after each cell."""
+        """For the panel. No model is looked for: this is done after each cell.
+
+        People are not masked everywhere that a question would mask them: looking for them takes too long for that.
+        """
         summaries, variables = self._described("", settings)
         relations = self.relations(summaries, variables, "", settings)
         return self.tell(summaries, relations, "", settings, self._models.known(settings.model)), summaries
 
-    def _described(
-        self, prompt: str, settings: Settings
-    ) -> tuple[tuple[VariableSummary, ...], Mapping[str, Any]]:
+    def _described(self, prompt: str, settings: Settings) -> tuple[tuple[VariableSummary, ...], Mapping[str, Any]]:
         visible = self._hiding.visible()
         summaries = describe(visible.values, privacy=settings.privacy, mentioned=prompt)
         return visible.hidden.without_names(summaries, visible.values), visible.values

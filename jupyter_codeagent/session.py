@@ -100,7 +100,7 @@ from jupyter_codeagent.values import (
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.relations import Relation
 from jupyter_codeagent.variables.select import SelectionClues
-from jupyter_codeagent.variables.withheld import mask_values, masked, withheld_values
+from jupyter_codeagent.variables.withheld import mask_values, masked, masked_summaries, withheld_values
 
 KEPT_CALLS_RUNS = 20
 """Runs whose calls can be taken back."""
@@ -253,6 +253,7 @@ class AgentSession:
             hidden=live.hidden,
         )
         summaries = live.hidden.without_names(choice.described(summaries, manifest, described), variables)
+        summaries = masked_summaries(summaries, self.live.everything())
         told = self.live_context.tell(summaries, relations, prompt, settings, endpoint)
         request = build_request(prompt, options, place, settings, endpoint)
         manifest, notes = choice.complete(manifest), (*choice.run_notes, *unheard)

@@ -10,14 +10,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from jupyter_codeagent.values import VariableSummary
 from jupyter_codeagent.variables.forms import MASK
+from jupyter_codeagent.variables.mentions import label_text
 from jupyter_codeagent.variables.personal import personal_kind
 from jupyter_codeagent.variables.secret import mask_private
 from jupyter_codeagent.variables.text import looks_personal
 from jupyter_codeagent.variables.text_columns import text_columns
 
+MAX_LABELS = 200
+"""Of a frame: one with more is not looked at for being a pivot table of people."""
 MAX_WORDS = 8
 """Of one value."""
 MIN_LETTERS = 3
@@ -62,6 +67,44 @@ def withheld_values(text: str, namespace: Mapping[str, Any]) -> tuple[str, ...]:
                 found.update(map(str, column.among(spans)))
                 found.update(_beginnings(column.starting(starts, MIN_CUT_CHARS), cut) if cut else ())
     return tuple(sorted(found))
+
+
+def masked_summaries(
+    summaries: Sequence[VariableSummary], namespace: Mapping[str, Any]
+) -> tuple[VariableSummary, ...]:
+    """Without values of personal columns, which stand in other variables as well: as texts, keys of dicts, labels.
+
+    Names of columns are left as they are, since a person may be called as a column is; but not where they are
+    people for the most part, as those of a pivot table.
+    """
+    names = {summary.name: [label_text(column.name) for column in summary.columns] for summary in summaries}
+    texts = [text for summary in summaries for text in (*_told_texts(summary), *names[summary.name][:MAX_LABELS])]
+    values = withheld_values("\n".join(texts), namespace)
+    if not values:
+        return tuple(summaries)
+    return tuple(_masked_summary(summary, values, names[summary.name]) for summary in summaries)
+
+
+def _told_texts(summary: VariableSummary) -> list[str]:
+    columns = (text for column in summary.columns for text in (column.stats, column.example) if text)
+    return [summary.headline.removeprefix(f"{summary.name}:"), summary.rows, *columns]
+
+
+def _masked_summary(summary: VariableSummary, values: Sequence[str], labels: Sequence[str]) -> VariableSummary:
+    people = sum(label in values for label in labels)
+    hides_labels = people > 1 and 2 * people >= len(labels)
+    columns = tuple(
+        replace(
+            column,
+            name=repr(MASK) if hides_labels and label in values else column.name,
+            stats=mask_values(column.stats, values),
+            example=mask_values(column.example, values),
+        )
+        for column, label in zip(summary.columns, labels, strict=True)
+    )
+    head, colon, rest = summary.headline.partition(":")
+    headline = f"{head}{colon}{mask_values(rest, values)}"
+    return replace(summary, headline=headline, columns=columns, rows=mask_values(summary.rows, values))
 
 
 def _spans(text: str) -> list[str]:

@@ -101,6 +101,14 @@ def test_the_model_is_told_only_labels_that_it_sees_anyway() -> None:
     assert "Alice" not in told
 
 
+def test_under_schema_no_note_no_count_and_no_other_name_of_a_change_is_told() -> None:
+    """The sandbox writes the notes, and could write anything."""
+    change = CopyChange(name="df", kind="rebound", added=("'speed'", "'Alice'"), notes=("60 → 58 rows", "Alice"))
+    told = told_differences([change, replace(change, name="Alice")], "df['speed']", names_only=True)
+    assert told == "In the sandbox, after the code above, df also has 'speed'."
+    assert "60 → 58 rows" in told_differences([change], "df['speed']")
+
+
 def test_what_was_made_is_told_with_its_columns_or_by_name_and_type_alone() -> None:
     assert made_line(DAILY, names_only=False) == "daily: DataFrame 365x2 (day, flights)"
     assert made_line(DAILY, names_only=True) == "daily: DataFrame"

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 import xarray as xr
 
-from jupyter_codeagent.variables.withheld import mask_values, withheld_values
+from jupyter_codeagent.variables.describe import describe
+from jupyter_codeagent.variables.withheld import mask_values, masked_summaries, withheld_values
 
 NAMES: list[Any] = [
     "Braund, Mr. Owen Harris",
@@ -114,3 +115,31 @@ def test_other_objects_are_not_looked_at() -> None:
             raise AssertionError(name)
 
     assert withheld_values("some text", {"loud": Loud(), "n": 3, "text": "some"}) == ()
+
+
+def summaries_of(variables: dict[str, Any]) -> dict[str, str]:
+    people = pd.DataFrame({"full_name": NAMES[:4]})
+    found = masked_summaries(describe(variables, privacy="stats", mentioned=""), {**variables, "people": people})
+    return {
+        summary.name: " ".join((summary.headline, *(f"{c.name} {c.stats} {c.example}" for c in summary.columns)))
+        for summary in found
+    }
+
+
+def test_people_are_masked_in_what_is_told_of_other_variables() -> None:
+    told = summaries_of(
+        {
+            "who": NAMES[0],
+            "counts": dict.fromkeys(NAMES[:3], 1),
+            "wide": pl.DataFrame({name: [1.5] for name in NAMES[:3]}),
+            "kinds": pd.DataFrame({"kind": [NAMES[2]] * 5 + ["b"] * 5}),
+        }
+    )
+    assert not [name for name in NAMES[:4] if any(name in text for text in told.values())]
+    assert told["who"] == "who: str = '***'"
+    assert "'***'" in told["wide"]
+
+
+def test_a_column_that_is_called_as_a_person_is_keeps_its_name() -> None:
+    frame = pd.DataFrame({"Zyx Wvutsr": [1], "a": [2], "b": [3]})
+    assert "'Zyx Wvutsr'" in summaries_of({"frame": frame, "Zyx": 1})["frame"]
