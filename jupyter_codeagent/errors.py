@@ -5,6 +5,7 @@ CodeAgentError
 ├── UsageError                  a bad option, name or value in a magic or a command
 ├── ModelError                  the model could not be asked, or did not answer usably
 │   ├── NoModelError            none is configured and none was found
+│   ├── UnconfirmedServerError  nobody has said yes to this server as yet
 │   ├── ModelUnreachableError   no connection, or it was cut
 │   ├── ModelRefusedError       401, 403: the key or the permission
 │   ├── ModelNotFoundError      404: the server has no such model
@@ -55,6 +56,19 @@ class NoModelError(ModelError):
     """No model is configured and none was found."""
 
 
+class UnconfirmedServerError(ModelError):
+    """A server that needs a yes before anything is sent to it; nothing was."""
+
+    def __init__(self, message: str, *, address: str, question: str, grant: str) -> None:
+        super().__init__(message)
+        self.address = address
+        """What the yes is to, as a person reads it."""
+        self.question = question
+        """Why it is asked for."""
+        self.grant = grant
+        """What to put into `ModelSettings.allowed` after a yes."""
+
+
 class ModelUnreachableError(ModelError):
     """No connection to the server, or the stream was cut."""
 
@@ -81,6 +95,11 @@ class ContextTooLongError(ModelError):
 
 class BadReplyError(ModelError):
     """The reply was not what the protocol says, empty, or held no code."""
+
+    def __init__(self, message: str, *, objection: str = "") -> None:
+        super().__init__(message)
+        self.objection = objection
+        """What the server does not take of the request, in its own words, where it says so."""
 
 
 class WeightsError(ModelError):

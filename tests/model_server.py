@@ -49,6 +49,14 @@ class Reply:
     """Sent as it is, in place of a stream."""
     location: str = ""
     """Where a redirect leads to."""
+    endless: bytes = b""
+    """Sent again and again as the body, whatever `status`, until the client goes away."""
+    endless_s: float = 0.0
+    """Pause between two of them."""
+    encoding: str = ""
+    """Content-Encoding, whether the body is encoded so or not."""
+    content_type: str = "text/event-stream"
+    """Of a stream."""
 
 
 @dataclass
@@ -77,6 +85,10 @@ class ModelServer:
     """Answers ``POST /tokenize`` beside ``/v1``, as llama.cpp and vLLM do; None for a server without one."""
     tokenized: list[dict[str, Any]] = field(default_factory=list)
     """What was asked there."""
+    sent_bytes: int = 0
+    """Of endless bodies; what lies in buffers included."""
+    get: Reply | None = None
+    """Answers every GET, in place of the list of models."""
 
     def script(self, *replies: Reply | str) -> None:
         self.replies = [Reply(text=reply) if isinstance(reply, str) else reply for reply in replies]
@@ -137,7 +149,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self._note_headers()
-        if self.path == "/v1/models":
+        if self.scripted.get is not None:
+            self._answer(self.scripted.get, {"stream": True, "messages": []})
+        elif self.path == "/v1/models":
             self._json(200, {"object": "list", "data": self.scripted.models})
         else:
             self._json(404, {"error": {"message": "not found"}})
@@ -160,7 +174,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(self.scripted.next_reply(body), body)
 
     def _answer(self, reply: Reply, body: dict[str, Any]) -> None:
-        if reply.html or reply.page_as_stream:
+        if reply.endless:
+            self._without_end(reply)
+        elif reply.html or reply.page_as_stream:
             kind = "text/html" if reply.html else "text/event-stream"
             self._send(200, kind, b"<!doctype html><title>Sign in</title>")
         elif reply.location:
@@ -179,6 +195,24 @@ class _Handler(BaseHTTPRequestHandler):
             except (BrokenPipeError, ConnectionResetError):
                 self.scripted.hung_up += 1
 
+    def _without_end(self, reply: Reply) -> None:
+        self._begin(reply)
+        try:
+            while True:
+                self.wfile.write(reply.endless)
+                self.wfile.flush()
+                self.scripted.sent_bytes += len(reply.endless)
+                time.sleep(reply.endless_s)
+        except (BrokenPipeError, ConnectionResetError):
+            self.scripted.hung_up += 1
+
+    def _begin(self, reply: Reply) -> None:
+        self.send_response(reply.status)
+        self.send_header("Content-Type", reply.content_type)
+        if reply.encoding:
+            self.send_header("Content-Encoding", reply.encoding)
+        self.end_headers()
+
     def _note_headers(self) -> None:
         self.scripted.received += f"{self.requestline}\r\n".encode() + self.headers.as_bytes()
         self.scripted.headers.append({name.lower(): value for name, value in self.headers.items()})
@@ -188,9 +222,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.recv(1)  # returns when the client closes
             self.scripted.hung_up += 1
             return
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.end_headers()
+        self._begin(reply)
         if reply.raw:
             self._raw(reply.raw)
             return

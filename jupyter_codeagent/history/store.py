@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import threading
 import time
@@ -20,6 +21,8 @@ from jupyter_codeagent.values import AgentRun, CellState, RunStatus
 MAX_SEARCHED_CHARS = 200_000
 """Of prompt, code and answer of one run together."""
 MAX_ROWS = 1000
+MAX_INTEGER = (1 << 63) - 1
+"""SQLite's."""
 EVERYTHING = RunFilter()
 INTERRUPTED = "The kernel went away before the run ended."
 
@@ -367,7 +370,16 @@ def _written(record: str) -> tuple[Any, ...]:
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: _writable(value) if isinstance(value, str) else value for name, value in values.items()}
+    return {name: _storable(value) for name, value in values.items()}
+
+
+def _storable(value: Any) -> Any:
+    """No text and no number, whoever made it up, may cost the row that tells of a run."""
+    if isinstance(value, str):
+        return _writable(value)
+    if isinstance(value, int):
+        return min(max(value, -MAX_INTEGER), MAX_INTEGER)
+    return 0 if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _writable(text: str) -> str:

@@ -1,10 +1,17 @@
-"""The openai package's client, tied down: no retry, no redirect, no proxy for loopback, no header but ours."""
+"""The openai package's client, tied down.
+
+No retry, no redirect, no proxy for loopback, no header but ours, no compressed body, and no more of an error than
+its beginning.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jupyter_codeagent.models.endpoint import is_loopback, sendable_key
+from jupyter_codeagent.errors import BadReplyError
+from jupyter_codeagent.models.endpoint import host_and_port, is_loopback, sendable_key
+from jupyter_codeagent.models.parsing import words
+from jupyter_codeagent.models.small_request import PLAIN
 from jupyter_codeagent.settings import ModelSettings
 
 if TYPE_CHECKING:
@@ -22,6 +29,17 @@ HEADERS = (
 )
 """All that is sent besides the key. The package adds OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS of
 the environment for whichever server it asks; they are meant for another one."""
+MAX_ERROR_BYTES = 1 << 16
+
+
+class RefusedRequest(Exception):
+    """An answer with another status than success; `faults.explain` says what it means."""
+
+    def __init__(self, status: int, body: bytes) -> None:
+        super().__init__(f"status {status}")
+        self.status = status
+        self.body = body
+        """Its beginning."""
 
 
 def new_client(base_url: str, api_key: str, settings: ModelSettings) -> AsyncOpenAI:
@@ -33,17 +51,29 @@ def new_client(base_url: str, api_key: str, settings: ModelSettings) -> AsyncOpe
     async def tie_down(request: Any) -> None:
         for name in [name for name in request.headers if name.lower() not in HEADERS]:
             del request.headers[name]
+        request.headers["accept-encoding"] = "identity"
         if key:
             request.headers["authorization"] = f"Bearer {key}"
 
-    here = is_loopback(base_url)
+    async def take_in(response: Any) -> None:
+        """Before anything of the body is read; the client itself reads errors whole, however long they are."""
+        encoding = str(response.headers.get("content-encoding", ""))
+        if encoding.strip().lower() not in PLAIN:
+            raise BadReplyError(
+                f"{where} sent a compressed reply ({words(encoding)}), which was not asked for and is not read: "
+                "switch that off there."
+            )
+        if not response.is_success:
+            raise RefusedRequest(response.status_code, await _beginning(response))
+
+    where, here = host_and_port(base_url), is_loopback(base_url)
     of_package: Any = type(openai.DEFAULT_CONNECTION_LIMITS)  # httpx or what has succeeded it, as openai likes
     http = openai.DefaultAsyncHttpxClient(
         trust_env=not here,  # what is meant for this machine must not go to the user's proxy
         # A new connection to this machine costs nothing; a kept one may be closed by the server as we use it.
         limits=of_package(max_keepalive_connections=0) if here else openai.DEFAULT_CONNECTION_LIMITS,
         follow_redirects=False,  # the prompt is for the server that was named
-        event_hooks={"request": [tie_down]},
+        event_hooks={"request": [tie_down], "response": [take_in]},
     )
     limits: Any = openai.Timeout(settings.read_timeout_s, connect=settings.connect_timeout_s)
     return openai.AsyncOpenAI(
@@ -53,6 +83,15 @@ def new_client(base_url: str, api_key: str, settings: ModelSettings) -> AsyncOpe
         max_retries=0,  # a retry that nobody sees is a run that hangs
         http_client=http,
     )
+
+
+async def _beginning(response: Any) -> bytes:
+    body = b""
+    async for piece in response.aiter_raw():
+        body += piece
+        if len(body) > MAX_ERROR_BYTES:
+            break
+    return body[:MAX_ERROR_BYTES]
 
 
 def import_client() -> None:

@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from jupyter_codeagent.errors import ModelTimeoutError, ModelUnreachableError, NoModelError, StoppedError
 from jupyter_codeagent.models.embedded_server import CAUSE, cached_tokens
@@ -31,6 +30,7 @@ from jupyter_codeagent.models.embedded_state import (
 )
 from jupyter_codeagent.models.published import is_own, model_name, published_weights
 from jupyter_codeagent.models.sizing import needed_bytes
+from jupyter_codeagent.models.small_request import ask_server
 from jupyter_codeagent.models.weights import ensure_weights
 from jupyter_codeagent.settings import ModelSettings
 
@@ -159,15 +159,10 @@ def _running(file: Path) -> RunningServer | None:
 
 
 def _answers(state: ServerState) -> bool:
-    # Not urllib: it would send a request for loopback to the user's proxy.
-    connection = http.client.HTTPConnection(urlsplit(state.url).netloc, timeout=ANSWER_LIMIT_S)
     try:
-        connection.request("GET", "/v1/models", headers={"Authorization": f"Bearer {state.key}"})
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
+        return ask_server(f"{state.url}/v1/models", api_key=state.key, timeout_s=ANSWER_LIMIT_S).status == 200
+    except (OSError, ValueError, http.client.HTTPException):
         return False
-    finally:
-        connection.close()
 
 
 def _launch(

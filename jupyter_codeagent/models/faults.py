@@ -1,10 +1,8 @@
-"""What the openai package raises, as one line for the user. Keys are taken out whoever echoes them."""
+"""What goes wrong with a model server, as one line for the user. Keys are taken out whoever echoes them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from jupyter_codeagent.errors import (
     BadReplyError,
@@ -12,14 +10,15 @@ from jupyter_codeagent.errors import (
     ModelError,
     ModelNotFoundError,
     ModelOverloadedError,
-    ModelRefusedError,
-    ModelTimeoutError,
     ModelUnreachableError,
 )
-from jupyter_codeagent.models.listing import names_told
+from jupyter_codeagent.models.client import RefusedRequest
+from jupyter_codeagent.models.listing import names_told, refused_key
+from jupyter_codeagent.models.parsing import MAX_SHOWN_CHARS, SaidError, parse_error_body, shortened, words
+from jupyter_codeagent.models.patience import timed_out
+from jupyter_codeagent.models.reply import TooMuchTextError
 from jupyter_codeagent.settings import ModelSettings
 
-MAX_TEXT = 200
 TOO_LONG = (
     "context_length",
     "exceed_context_size",
@@ -28,35 +27,48 @@ TOO_LONG = (
     "maximum context",
     "too many tokens",
 )
+TIMEOUTS = {"TimeoutError", "ReadTimeout", "WriteTimeout", "PoolTimeout", "APITimeoutError"}
+CUT_OFF = {"RemoteProtocolError", "ReadError"}
 
 
 def explain(error: Exception, *, where: str, model: str, api_key: str, settings: ModelSettings) -> ModelError:
     """The error of ours for one of the client's; `where` is host and port."""
     import openai
 
-    said = said_by_server(error, api_key)
-    if isinstance(error, openai.APITimeoutError):
-        if type(error.__cause__).__name__ == "ConnectTimeout":  # of httpx or httpx2, by the version of openai
-            return _no_connection(where, f"none within {settings.connect_timeout_s:g} s, the limit")
+    for cause in _causes(error):
+        if isinstance(cause, ModelError):
+            return cause
+        if isinstance(cause, RefusedRequest):
+            return _by_status(
+                cause.status, parse_error_body(cause.body, api_key), where, model, has_key=bool(api_key)
+            )
+        if isinstance(cause, TooMuchTextError):
+            return _too_much_text(where, cause.limit)
+    kinds = {type(cause).__name__ for cause in _causes(error)}  # of httpx or httpx2, by the version of openai
+    if "ConnectTimeout" in kinds:
+        return _no_connection(where, f"none within {settings.connect_timeout_s:g} s, the limit")
+    if kinds & TIMEOUTS:
         return timed_out(where, settings.read_timeout_s)
-    if isinstance(error, openai.APIStatusError):
-        return _by_status(error, said, where, model)
-    if isinstance(error, openai.APIConnectionError):
-        return _lost_connection(where, error.__cause__ or error, api_key)
-    if isinstance(error, openai.APIError) and _is_too_long(said, error):
+    cause = error.__cause__ or error
+    reason = shortened(words(str(cause), api_key) or type(cause).__name__, MAX_SHOWN_CHARS)
+    if isinstance(error, openai.APIConnectionError) and not kinds & CUT_OFF:
+        return _no_connection(where, reason)
+    return cut_off(where, reason)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """From the outermost to the first; which of them wraps which changes with the version of openai."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__
+
+
+def broken_off(said: SaidError, where: str) -> ModelError:
+    """An error in the midst of the stream."""
+    if _is_too_long(said):
         return _too_long(said, where)
-    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
-        return BadReplyError(f"{where} sent something that is no JSON; look at its log, then ask again.")
-    if isinstance(error, openai.APIError):  # an error inside the stream
-        return ModelOverloadedError(f"{where} broke off its reply: {said}")
-    return cut_off(where, said)
-
-
-def timed_out(where: str, limit_s: float) -> ModelError:
-    return ModelTimeoutError(
-        f"{where} sent nothing for {limit_s:g} s, the limit: it may be busy. Ask again, or raise "
-        "c.CodeAgent.read_timeout_s."
-    )
+    return ModelOverloadedError(f"{where} broke off its reply: {said.shown}")
 
 
 def cut_off(where: str, reason: str = "") -> ModelError:
@@ -64,8 +76,23 @@ def cut_off(where: str, reason: str = "") -> ModelError:
 
 
 def not_a_stream(where: str, content_type: str) -> ModelError:
-    kind = "a web page (HTML)" if "html" in content_type else f"{content_type or 'something'} in place of a stream"
+    said = words(content_type)
+    kind = "a web page (HTML)" if "html" in said else f"{shortened(said, 100) or 'something'} in place of a stream"
     return BadReplyError(f"{where} answered with {kind}: check the base URL, it mostly ends in /v1.")
+
+
+def too_many_parts(where: str, max_tokens: int) -> ModelError:
+    return BadReplyError(
+        f"{where} sent far more parts than the {max_tokens} tokens that were asked for; the reply was closed. Look "
+        "at its log, or use another server."
+    )
+
+
+def _too_much_text(where: str, limit: int) -> ModelError:
+    return BadReplyError(
+        f"{where} sent more than {limit:,} characters, which is more than the tokens that were asked for can be: "
+        "it overlooks max_tokens. The reply was closed; use another server or model."
+    )
 
 
 def empty(where: str, used_up_tokens: int | None = None) -> ModelError:
@@ -91,46 +118,22 @@ def not_found(where: str, model: str, known: Sequence[str] | None) -> ModelError
     return ModelNotFoundError(f"{where} has no model {model!r} (404).{names_told(model, known)}")
 
 
-def said_by_server(error: Exception, api_key: str) -> str:
-    """The server's own words, one line, short, without the key."""
-    return without_key(" ".join(message_of(error).split()), api_key)[:MAX_TEXT]
-
-
-def message_of(error: Exception) -> str:
-    """The server's own words in full."""
-    body: Any = getattr(error, "body", None)
-    text = body.get("message") if isinstance(body, dict) else None
-    return str(text or getattr(error, "message", None) or error)
-
-
-def without_key(text: str, api_key: str) -> str:
-    return text.replace(api_key, "***") if api_key else text
-
-
-def _lost_connection(where: str, cause: BaseException, api_key: str) -> ModelError:
-    """Before the reply began, or in the midst of it."""
-    reason = without_key(" ".join(str(cause).split()) or type(cause).__name__, api_key)[:MAX_TEXT]
-    if type(cause).__name__ in ("RemoteProtocolError", "ReadError"):
-        return cut_off(where, reason)
-    return _no_connection(where, reason)
-
-
 def _no_connection(where: str, reason: str) -> ModelError:
     return ModelUnreachableError(
         f"No connection to the model server at {where} ({reason}): start it, or give another with --base-url."
     )
 
 
-def _by_status(error: Any, said: str, where: str, model: str) -> ModelError:
-    status: int = error.status_code
+def _by_status(status: int, said: SaidError, where: str, model: str, *, has_key: bool) -> ModelError:
+    shown = said.shown
     if status in (401, 403):
-        return ModelRefusedError(f"{where} refused the key ({status}): check CODEAGENT_API_KEY. It said: {said}")
+        return refused_key(where, status, has_key=has_key, said=shown)
     if status == 404:
         return ModelNotFoundError(
-            f"{where} has no model {model!r}, or no chat completions at this base URL (404): {said}. "
+            f"{where} has no model {model!r}, or no chat completions at this base URL (404): {shown}. "
             "`%agent models` lists what there is."
         )
-    if status in (400, 413, 422) and _is_too_long(said, error):
+    if status in (400, 413, 422) and _is_too_long(said):
         return _too_long(said, where)
     if 300 <= status < 400:
         return BadReplyError(
@@ -139,20 +142,21 @@ def _by_status(error: Any, said: str, where: str, model: str) -> ModelError:
         )
     if status == 429:
         return ModelOverloadedError(
-            f"{where} has reached a rate limit (429): wait, then ask again. It said: {said}"
+            f"{where} has reached a rate limit (429): wait, then ask again. It said: {shown}"
         )
     if status >= 500:
-        return ModelOverloadedError(f"{where} failed ({status}): look at its log, then ask again. It said: {said}")
-    return BadReplyError(f"{where} did not accept the request ({status}): {said}")
+        return ModelOverloadedError(f"{where} failed ({status}): look at its log, then ask again. It said: {shown}")
+    objection = said.message if status in (400, 422) else ""
+    return BadReplyError(f"{where} did not accept the request ({status}): {shown}", objection=objection)
 
 
-def _is_too_long(said: str, error: Any) -> bool:
-    told = " ".join((said, str(getattr(error, "code", "")), str(getattr(error, "type", "")))).lower()
+def _is_too_long(said: SaidError) -> bool:
+    told = f"{said.message} {said.kind}".lower()
     return any(words in told for words in TOO_LONG)
 
 
-def _too_long(said: str, where: str) -> ModelError:
+def _too_long(said: SaidError, where: str) -> ModelError:
     return ContextTooLongError(
         f"The question with its conversation does not fit the context of the model at {where}: ask with --new, or "
-        f"name fewer variables with --vars. It said: {said}"
+        f"name fewer variables with --vars. It said: {said.shown}"
     )

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from jupyter_codeagent.errors import WeightsError
+from jupyter_codeagent.models.parsing import MAX_SHOWN_CHARS, shortened, words
 from jupyter_codeagent.models.published import PublishedWeights
 
 REACH_TIMEOUT_S = 4.0
@@ -111,5 +112,4 @@ def bytes_in(directory: Path) -> int:
 
 
 def _one_line(error: Exception) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text if len(text) <= 200 else f"{text[:199]}…"
+    return shortened(words(str(error)) or type(error).__name__, MAX_SHOWN_CHARS)

