@@ -49,12 +49,14 @@ def build_parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="execute a notebook with its %%%%agent cells")
     run.add_argument("notebook", type=Path)
     run.add_argument("-o", "--output", type=Path, required=True, help="where the executed notebook goes")
+    _add_servers(run)
     run.set_defaults(command=run_command)
 
     ask = commands.add_parser("ask", help="ask a question about data files")
     ask.add_argument("question")
     ask.add_argument("files", nargs="*", type=Path, help=f"data files: {', '.join(READERS)}")
     ask.add_argument("-o", "--output", type=Path, required=True, help="where the new notebook goes")
+    _add_servers(ask)
     ask.set_defaults(command=ask_command)
 
     doctor = commands.add_parser("doctor", help="check model, sandbox and front end")
@@ -79,6 +81,16 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_servers(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--allow-server",
+        metavar="URL",
+        action="append",
+        default=[],
+        help="a model server that the notebook may use although nobody can be asked; can be given several times",
+    )
+
+
 def run_command(options: argparse.Namespace) -> int:
     """Execute in.ipynb into out.ipynb."""
     import nbformat
@@ -87,13 +99,14 @@ def run_command(options: argparse.Namespace) -> int:
         notebook = nbformat.read(options.notebook, as_version=4)
     except (OSError, ValueError) as error:
         raise UsageError(f"{options.notebook} cannot be read as a notebook: {error}") from error
-    return _execute(notebook, options.output, options.notebook.resolve().parent, options.notebook.name)
+    directory, name = options.notebook.resolve().parent, options.notebook.name
+    return _execute(notebook, options.output, directory, name, options.allow_server)
 
 
 def ask_command(options: argparse.Namespace) -> int:
     """A notebook that loads the files and asks the question, executed."""
     notebook = question_notebook(options.question, options.files)
-    return _execute(notebook, options.output, Path.cwd(), options.output.name)
+    return _execute(notebook, options.output, Path.cwd(), options.output.name, options.allow_server)
 
 
 def question_notebook(question: str, files: Sequence[Path]) -> Any:
@@ -127,12 +140,12 @@ def variable_name(stem: str) -> str:
     return name if name.isidentifier() and not keyword.iskeyword(name) else f"data_{name}"
 
 
-def _execute(notebook: Any, output: Path, directory: Path, name: str) -> int:
+def _execute(notebook: Any, output: Path, directory: Path, name: str, servers: Sequence[str]) -> int:
     import nbformat
 
     from jupyter_codeagent.headless import run_notebook
 
-    problem = run_notebook(notebook, directory=directory, name=name, report=_progress)
+    problem = run_notebook(notebook, directory=directory, name=name, report=_progress, servers=_origins_of(servers))
     nbformat.validate(notebook)
     output.parent.mkdir(parents=True, exist_ok=True)
     partial = output.with_name(f".{output.name}.partial")
@@ -143,6 +156,13 @@ def _execute(notebook: Any, output: Path, directory: Path, name: str) -> int:
         return 1
     _progress(f"wrote {output}")
     return 0
+
+
+def _origins_of(servers: Sequence[str]) -> list[str]:
+    """Raises UsageError for what is no address."""
+    from jupyter_codeagent.models.endpoint import origin
+
+    return [origin(server) for server in servers]
 
 
 def doctor_command(options: argparse.Namespace) -> int:

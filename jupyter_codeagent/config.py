@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -44,6 +45,22 @@ SOURCES: tuple[Source, ...] = ("session", "file", "environment", "user", "defaul
 PREFERENCES = ("model", "base_url", "privacy", "approve", "max_steps", "timeout_s", "context_tokens", "answer")
 """What a person may set in JupyterLab and change in the panel. Never the sandbox, and no key."""
 ENVIRONMENT = {"model": ("CODEAGENT_MODEL",), "base_url": ("CODEAGENT_BASE_URL", "OPENAI_BASE_URL")}
+ALLOWED_SERVERS = "CODEAGENT_ALLOW_SERVERS"
+"""Addresses that need no yes, with blanks between them: for those who run notebooks with nobody there to ask."""
+
+
+AT_IMPORT = dict(os.environ)
+
+
+@cache
+def started_environ() -> Mapping[str, str]:
+    """The environment in which this process was started: no cell of a notebook has set any of it."""
+    try:
+        entries = Path("/proc/self/environ").read_bytes().split(b"\0")
+    except OSError:  # no Linux: as it was before the first `%%agent`
+        return AT_IMPORT
+    pairs = (os.fsdecode(entry).partition("=") for entry in entries if entry)
+    return {name: value for name, _, value in pairs}
 
 
 class CodeAgent(Configurable):
@@ -120,6 +137,7 @@ class CodeAgent(Configurable):
         super().__init__(**kwargs)
         self._unisolated_by_file = self.sandbox == "none"
         self._by_file = frozenset(self.config.get("CodeAgent", {}))
+        self._of_file = {name: str(getattr(self, name)) for name in ENVIRONMENT if name in self._by_file}
         self._in_session = set(kwargs) & set(self.trait_names(config=True))
         self._preferences: Mapping[str, Any] = {}
         self.observe(self._chosen_in_session, sorted(self.trait_names(config=True)))
@@ -175,6 +193,20 @@ class CodeAgent(Configurable):
         kept = dict.fromkeys(address.strip().rstrip("/") for address in given)
         return tuple(address for address in kept if address)
 
+    def configured(self) -> tuple[str, ...]:
+        """Addresses of servers and names of models that were set outside of notebooks, the strongest place first.
+
+        Not what `%config`, an option or the environment as a cell has changed it say: those a notebook of
+        somebody else's can hold.
+        """
+        environ = started_environ()
+        named = [
+            *(self._of_file.get(name, "") for name in ENVIRONMENT),
+            *(environ.get(variable, "") for variables in ENVIRONMENT.values() for variable in variables),
+            *(str(self._preferences.get(name, "")) for name in ENVIRONMENT),
+        ]
+        return tuple(dict.fromkeys(name for name in map(str.strip, named) if name))
+
     def _has(self, source: Source, name: str) -> bool:
         match source:
             case "session":
@@ -217,6 +249,8 @@ class CodeAgent(Configurable):
             model=ModelSettings(
                 model=self._value("model"),
                 base_url=self._value("base_url"),
+                configured=self.configured(),
+                allowed=tuple(started_environ().get(ALLOWED_SERVERS, "").split()),
                 discover=self.discover,
                 weights=self.weights,
                 connect_timeout_s=self.connect_timeout_s,
@@ -376,6 +410,9 @@ def apply_caps(settings: Settings, caps: Mapping[str, Any]) -> Settings:
 
 
 def _capped_model(model: ModelSettings, caps: Mapping[str, Any]) -> ModelSettings:
+    """What the administrator names needs no yes, and a key without a server is for theirs."""
+    named = tuple(caps[name] for name in ("base_url", "model") if name in caps)
+    model = replace(model, configured=(*named, *model.configured), allowed=(*model.allowed, *named))
     if "base_url" in caps:
         model = replace(model, base_url=caps["base_url"], discover=False)
     return replace(model, model=caps["model"]) if "model" in caps else model

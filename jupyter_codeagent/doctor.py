@@ -12,10 +12,11 @@ from pathlib import Path
 from jupyter_core.paths import jupyter_config_path, jupyter_path
 
 from jupyter_codeagent.display import status_text
-from jupyter_codeagent.errors import CodeAgentError
+from jupyter_codeagent.errors import CodeAgentError, ModelNotFoundError, NoModelError
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.models.discovery import FoundModel, open_model, resolve_model
 from jupyter_codeagent.models.endpoint import ModelEndpoint
+from jupyter_codeagent.models.servers import loopback_servers
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.settings import Settings
 from jupyter_codeagent.values import CompletionRequest, Message
@@ -44,12 +45,20 @@ async def check_model(settings: Settings) -> Check:
         request = CompletionRequest(messages=(Message(role="user", content="Say ok."),), max_tokens=8)
         reply = await model.complete(request, on_text=lambda _: None, is_complete=lambda _: False)
     except CodeAgentError as error:
-        return Check(name="model", ok=False, text=str(error))
+        others = [] if isinstance(error, NoModelError | ModelNotFoundError) else await _passed_over(settings)
+        return Check(name="model", ok=False, text="\n".join([str(error), *others]))
     return Check(
         name="model",
         ok=True,
-        text=f"{model.name} at {endpoint.label} ({_where(endpoint)}) answered in {reply.duration_s:.1f} s",
+        text="\n".join(
+            [f"{endpoint_text(endpoint)} answered in {reply.duration_s:.1f} s", *await _passed_over(settings)]
+        ),
     )
+
+
+async def _passed_over(settings: Settings) -> list[str]:
+    """Servers of other users on this machine, which are not used without a yes."""
+    return [str(error) for _, error in (await loopback_servers(settings.model)).passed_over]
 
 
 async def check_sandbox(settings: Settings) -> Check:

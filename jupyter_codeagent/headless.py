@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 
 from jupyter_codeagent.cells import place_cells
+from jupyter_codeagent.config import ALLOWED_SERVERS
 from jupyter_codeagent.notebook_lists import lists_environment
 from jupyter_codeagent.place import HAS_CELLS_BELOW, HEADLESS_VARIABLE
 from jupyter_codeagent.placement import CELLS_MIME
@@ -19,8 +20,12 @@ from jupyter_codeagent.placement import CELLS_MIME
 Report = Callable[[str], None]
 
 
-def run_notebook(notebook: NotebookNode, *, directory: Path, name: str, report: Report) -> str:
+def run_notebook(
+    notebook: NotebookNode, *, directory: Path, name: str, report: Report, servers: Sequence[str] = ()
+) -> str:
     """Execute in place, cell by cell; the new cells with outputs stand below their `%%agent` cells.
+
+    `servers` may be sent prompts although nobody can be asked.
 
     Returns the first error as one line, empty if all went well. The notebook is valid in either case, with
     what had been done until then.
@@ -37,6 +42,7 @@ def run_notebook(notebook: NotebookNode, *, directory: Path, name: str, report: 
         **os.environ,
         **lists_environment(notebook.metadata),
         HEADLESS_VARIABLE: "1",
+        ALLOWED_SERVERS: " ".join([os.environ.get(ALLOWED_SERVERS, ""), *servers]).strip(),
         "JPY_SESSION_NAME": str(directory / name),
     }
     with client.setup_kernel(env=environment):

@@ -10,8 +10,8 @@ from jupyter_codeagent.errors import ModelError
 from jupyter_codeagent.hiding import Hiding
 from jupyter_codeagent.live import LiveKernel
 from jupyter_codeagent.models.choice import ModelChoice
-from jupyter_codeagent.models.discovery import chosen_server
 from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback
+from jupyter_codeagent.models.servers import chosen_server
 from jupyter_codeagent.models.tokens import TokenCounter, find_tokenizer
 from jupyter_codeagent.preparation import ToldContext, fit_context
 from jupyter_codeagent.settings import Settings
@@ -66,15 +66,20 @@ class LiveContext:
         prompt: str,
         settings: Settings,
         endpoint: ModelEndpoint | None,
+        *,
+        sends: bool = True,
     ) -> ToldContext:
-        """The variable lines, with the joins between tables, counted by the model's tokenizer if possible."""
+        """The variable lines, with the joins between tables, counted by the model's tokenizer if possible.
+
+        Where nothing may be sent only the embedded one counts.
+        """
         told = {summary.name: summary for summary in summaries}
         return fit_context(
             summaries,
             settings,
             prompt,
             counter=self.counter,
-            tokenizer=find_tokenizer(endpoint) if endpoint is not None else None,
+            tokenizer=find_tokenizer(endpoint, sends=sends) if endpoint is not None else None,
             recent=self.recent(),
             joins=joins_line([relation for relation in relations if relation.is_among(told)]),
         )

@@ -22,6 +22,7 @@ from jupyter_codeagent.display import (
 from jupyter_codeagent.errors import CodeAgentError, UsageError
 from jupyter_codeagent.failures import Failure, Failures
 from jupyter_codeagent.history import RunFilter
+from jupyter_codeagent.models.admission import asked_before
 from jupyter_codeagent.models.discovery import list_models
 from jupyter_codeagent.models.offer import offered_text
 from jupyter_codeagent.models.tokens import find_tokenizer
@@ -152,12 +153,13 @@ class AgentMagics(Magics):
         prepared = self.session.prepare(prompt, options, place)
         request, manifest = prepared.run.request, prepared.run.manifest
         sent = [f"--- {message.role}\n{message.content}" for message in prepared.messages]
-        tokenizer = find_tokenizer(prepared.endpoint)
+        tokenizer = find_tokenizer(prepared.endpoint, sends=False)
         tokens = str(self.session.live_context.counter.count("\n".join(sent), tokenizer))
         copied = [
             f"  {c.name}: {c.type_name}, {size_text(c.size_bytes)}{f' ({c.note})' if c.note else ''}"
             for c in manifest.copied
         ]
+        asks = asked_before(prepared.endpoint, prepared.settings.model)
         reads = [file.path for c in manifest.copied for file in c.reads]
         copied += [f"  would ask whether the sandbox may read {path}" for path in reads]
         skipped = [f"  {s.name}: not copied, {s.reason}" for s in manifest.skipped]
@@ -165,6 +167,7 @@ class AgentMagics(Magics):
             [
                 f"Dry run: nothing was sent or run. To {request.model} would go {tokens}, at "
                 f"{request.server} ({'REMOTE' if request.remote else 'on this machine'}):",
+                *([f"  would ask first whether prompts may go to {asks}"] if asks else []),
                 *sent,
                 "--- cost",
                 *cost_lines(prepared.told),

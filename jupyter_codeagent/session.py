@@ -27,6 +27,7 @@ from jupyter_codeagent.errors import (
     ModelError,
     RunFailedError,
     StoppedError,
+    UnconfirmedServerError,
     UsageError,
 )
 from jupyter_codeagent.frontend.link import PanelLink
@@ -116,13 +117,13 @@ class AgentSession:
         self.live = LiveKernel(shell)
         self.background = Background()
         self.mounts = Mounts()
+        self.models = ModelChoice()
         settings = self._settings_at_start()
         self.book = RunBook(
             HistoryStore(Path(settings.history_path) if settings.history_path else None),
             session_id=uuid.uuid4().hex[:12],
         )
         self.hiding = Hiding(self.live, self.book)
-        self.models = ModelChoice()
         self.live_context = LiveContext(
             live=self.live,
             hiding=self.hiding,
@@ -226,7 +227,11 @@ class AgentSession:
         self._front_ends.wait_for_page(place)
         settings = self.settings(options)
         check_options(options, settings)
-        endpoint = self.find_model(settings)
+        if options.dry_run:
+            endpoint = self.models.foresee(settings.model)
+        else:
+            endpoint = self.find_model(settings, place)
+            settings = self._with_grants(settings)
         self.hiding.adopt_file(place.notebook)
         if self.hiding.must_reset:
             self._reset_sandbox()
@@ -234,7 +239,8 @@ class AgentSession:
             self.sidecar.present.undo_attempt()  # what a failed run did to the copies is told to nobody
         live = self.hiding.visible()
         self.hiding.check(options, live.withheld)
-        unheard = self.background.run(self.servers.refresh()) if self.servers.servers else ()
+        refreshes = self.servers.servers and not options.dry_run
+        unheard = self.background.run(self.servers.refresh()) if refreshes else ()
         tools = offered(self.all_tools(), prompt)
         variables = without_tools(live.values, self.all_tools())
 
@@ -244,7 +250,7 @@ class AgentSession:
         summaries = described(variables)
         relations = self.live_context.relations(summaries, variables, prompt, settings)
         choice = self._choose(variables, summaries, relations, prompt, options, settings, place)
-        settings = self._with_files(settings)
+        settings = self._with_grants(settings)
         manifest = self.sidecar.export(
             choice.values,
             choice.names,
@@ -254,7 +260,7 @@ class AgentSession:
         )
         summaries = live.hidden.without_names(choice.described(summaries, manifest, described), variables)
         summaries = masked_summaries(summaries, self.live.everything())
-        told = self.live_context.tell(summaries, relations, prompt, settings, endpoint)
+        told = self.live_context.tell(summaries, relations, prompt, settings, endpoint, sends=not options.dry_run)
         request = build_request(prompt, options, place, settings, endpoint)
         manifest, notes = choice.complete(manifest), (*choice.run_notes, *unheard)
         if tools:
@@ -611,7 +617,7 @@ class AgentSession:
         settings = self.config.settings()
         if options is not None:
             settings = with_options(settings, options)
-        return self._with_files(apply_caps(settings, read_caps()))
+        return self._with_grants(apply_caps(settings, read_caps()))
 
     def _settings_at_start(self) -> Settings:
         try:
@@ -619,9 +625,21 @@ class AgentSession:
         except UsageError:
             return Settings()  # loading goes on: every run stops with the reason, and the panel tells it
 
-    def find_model(self, settings: Settings) -> ModelEndpoint:
-        """Where the model is. Raises ModelError."""
-        return self.background.run(self.models.find(settings.model))
+    def find_model(self, settings: Settings, place: Place | None = None) -> ModelEndpoint:
+        """Where the model is; with a place to ask at, a server that needs a yes is asked for. Main thread.
+
+        Raises
+        ------
+        ModelError, DeniedError
+        """
+        try:
+            return self.background.run(self.models.find(settings.model))
+        except UnconfirmedServerError as error:
+            if place is None:
+                raise
+            self.results.ask("server", error.address, error.question, place)
+            self.models.allow(error.grant)
+            return self.find_model(self._with_grants(settings))
 
     def _choose(
         self,
@@ -658,9 +676,14 @@ class AgentSession:
             ),
         )
 
-    def _with_files(self, settings: Settings) -> Settings:
-        """The sandbox may read what was granted."""
-        return replace(settings, sandbox=replace(settings.sandbox, read_files=self.mounts.files))
+    def _with_grants(self, settings: Settings) -> Settings:
+        """The sandbox may read the files, and the servers may be asked, that somebody said yes to."""
+        allowed = tuple(dict.fromkeys((*settings.model.allowed, *self.models.allowed)))
+        return replace(
+            settings,
+            model=replace(settings.model, allowed=allowed),
+            sandbox=replace(settings.sandbox, read_files=self.mounts.files),
+        )
 
     # --- the session's state ------------------------------------------------------------------------------
 
@@ -721,8 +744,9 @@ class AgentSession:
         return task is not None
 
     def reset(self) -> None:
-        """Forget the conversation, the sandbox's variables and the yeses to calls."""
+        """Forget the conversation, the sandbox's variables, and the yeses to calls and servers."""
         self.grants.clear()
+        self.models.take_back()
         self._start_anew()
 
     def _start_anew(self) -> None:

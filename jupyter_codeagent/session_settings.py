@@ -19,10 +19,10 @@ from jupyter_codeagent.frontend.messages import (
     SettingView,
 )
 from jupyter_codeagent.models.choice import ModelChoice
-from jupyter_codeagent.models.discovery import chosen_server
-from jupyter_codeagent.models.endpoint import host_and_port, is_loopback
+from jupyter_codeagent.models.endpoint import host_and_port, is_loopback, origin
 from jupyter_codeagent.models.published import EMBEDDED, EMBEDDED_PREFIX, is_embedded
 from jupyter_codeagent.models.served import embedded_state, served_models
+from jupyter_codeagent.models.servers import chosen_server
 from jupyter_codeagent.panel_settings import check_change, shown_settings
 from jupyter_codeagent.settings import Settings
 
@@ -109,12 +109,17 @@ class SessionSettings:
         self.tell()
 
     def use_model(self, model: str, base_url: str, confirmed: str) -> None:
-        """Another model from the next run on; one elsewhere only if the user said yes to this very host."""
+        """Another model from the next run on; one elsewhere only if the user said yes to this very host.
+
+        It is the yes that a run would ask for. The one to another user's server on this machine is left to the run.
+        """
         try:
-            if base_url and not is_loopback(base_url) and confirmed != host_and_port(base_url):
-                raise UsageError(
-                    f"{host_and_port(base_url)} is not this machine: say yes to it by name before it is used."
-                )
+            if base_url and not is_loopback(base_url):
+                if confirmed != host_and_port(base_url):
+                    raise UsageError(
+                        f"{host_and_port(base_url)} is not this machine: say yes to it by name before it is used."
+                    )
+                self._models.allow(origin(base_url))
         except UsageError as error:
             self._refuse(str(error))
             self.tell()

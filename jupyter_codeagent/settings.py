@@ -16,8 +16,11 @@ class ModelSettings:
 
     model: str = ""
     base_url: str = ""
-    api_key: str = field(default="", repr=False)
-    """Never in a repr, a record, a log or the sandbox."""
+    configured: tuple[str, ...] = ()
+    """Addresses of servers and names of models that were set outside of notebooks, the strongest place first: a
+    remote server that is not among them needs a yes."""
+    allowed: tuple[str, ...] = ()
+    """Servers that got a yes: addresses, and those of other users of this machine with their owner."""
     discover: bool = True
     """Look for a server on the loopback ports of Ollama, LM Studio, vLLM and llama.cpp."""
     weights: str = ""

@@ -417,8 +417,9 @@ class ExecutionResult:
 # --- approvals ------------------------------------------------------------------------------------
 
 ApprovalPolicy = Literal["review", "ask", "auto"]
-ProposalKind = Literal["run", "apply", "overwrite", "mount", "call"]
-"""run code in the sandbox · in the live kernel · overwrite a live variable · show files to it · call a tool."""
+ProposalKind = Literal["run", "apply", "overwrite", "mount", "call", "server"]
+"""run code in the sandbox · in the live kernel · overwrite a live variable · show files to it · call a tool · send
+prompts to a server."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ QUESTIONS: Mapping[ProposalKind, str] = {
     "overwrite": "Overwrite your variables?",
     "mount": "Let the sandbox read your files?",
     "call": "Call your function in YOUR kernel?",
+    "server": "Send your prompts to this model server?",
 }
 """The panel has its own, in the user's language."""
 
@@ -43,12 +44,15 @@ class NobodyApprover:
 
     async def ask(self, proposal: Proposal) -> Decision:
         # For what is asked whatever the policy, another policy is no way out.
-        policy = "use `--approve review` or `auto`, or " if proposal.kind not in ALWAYS_ASK else ""
+        other = "use `--approve review` or `auto`, or " if proposal.kind not in ALWAYS_ASK else ""
+        address = proposal.code.partition(" ")[0]
+        if proposal.kind == "server" and "://" in address:
+            other = f"give `jupyter codeagent run` the option `--allow-server {address}`, or "
         told = "; ".join(effects_lines(proposal.effects)) if proposal.effects is not None else ""
         return reject(
             proposal,
             "nobody",
-            f"there is no side panel and no input to ask for approval; {policy}open the notebook in JupyterLab "
+            f"there is no side panel and no input to ask for approval; {other}open the notebook in JupyterLab "
             f"with the extension{f' ({told})' if told else ''}",
         )
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from jupyter_codeagent.values import ApprovalPolicy, ProposalKind
 
-ALWAYS_ASK: frozenset[ProposalKind] = frozenset({"apply", "overwrite", "mount", "call"})
-"""Touch the live kernel, or widen the sandbox: asked whatever the policy."""
+ALWAYS_ASK: frozenset[ProposalKind] = frozenset({"apply", "overwrite", "mount", "call", "server"})
+"""Touch the live kernel, widen the sandbox, or send prompts where the user has not sent any: asked whatever the
+policy."""
 
-PER_ITEM: frozenset[ProposalKind] = frozenset({"mount", "call"})
-"""A yes to one file or function is none to others: it is remembered for that alone (`mounts`, `tools`)."""
+PER_ITEM: frozenset[ProposalKind] = frozenset({"mount", "call", "server"})
+"""A yes to one file, function or server is none to others: it is remembered for that alone (`mounts`, `tools`,
+`models`)."""
 
 
 def needs_person(policy: ApprovalPolicy, kind: ProposalKind, granted: frozenset[ProposalKind]) -> bool:

@@ -95,7 +95,7 @@ class ProposalView(TypedDict):
 
     id: str
     run_id: str
-    kind: Literal["run", "apply", "overwrite", "mount", "call"]
+    kind: Literal["run", "apply", "overwrite", "mount", "call", "server"]
     code: str
     note: str
     why: str

@@ -6,7 +6,8 @@ import asyncio
 import os
 from collections.abc import Callable
 
-from jupyter_codeagent.models.discovery import open_model, resolve_model
+from jupyter_codeagent.models.admission import has_changed_hands
+from jupyter_codeagent.models.discovery import foreseen_model, open_model, resolve_model
 from jupyter_codeagent.models.embedded import known_embedded
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.protocol import Model
@@ -19,6 +20,8 @@ class ModelChoice:
     def __init__(self) -> None:
         self._found: dict[ModelSettings, ModelEndpoint] = {}
         self._open: tuple[ModelEndpoint, ModelSettings, Model] | None = None
+        self.allowed: tuple[str, ...] = ()
+        """Servers that a person said yes to, in this kernel; see `ModelSettings.allowed`."""
 
     def name(self, settings: ModelSettings) -> str:
         """Of the model for these settings; empty as long as none was found."""
@@ -32,11 +35,27 @@ class ModelChoice:
         return self._found.get(settings)
 
     async def find(self, settings: ModelSettings) -> ModelEndpoint:
-        """Resolved once per setting: asking the ports again for every run would cost what it is to save."""
+        """Resolved once per setting: asking the ports again for every run would cost what it is to save.
+
+        Whose a server on this machine is, is looked up each time: its port may have been taken over.
+        """
         known = self._found.get(settings)
-        if known is None:
+        if known is None or await asyncio.to_thread(has_changed_hands, known):
             known = self._found[settings] = await resolve_model(settings, os.environ)
         return known
+
+    def foresee(self, settings: ModelSettings) -> ModelEndpoint:
+        """The model that would be asked, as far as it is known without asking anybody. From any thread."""
+        return self._found.get(settings) or foreseen_model(settings, os.environ)
+
+    def allow(self, grant: str) -> None:
+        """A person said yes to this server."""
+        self.allowed = (*self.allowed, grant)
+
+    def take_back(self) -> None:
+        """Every yes; nothing that was found by it is kept."""
+        self.allowed = ()
+        self.forget()
 
     async def open(
         self, endpoint: ModelEndpoint, settings: ModelSettings, *, on_loading: Callable[[], None]

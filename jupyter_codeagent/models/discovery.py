@@ -1,15 +1,15 @@
 """Which model is asked: option, configuration, environment, loopback, embedded; no remote one by default.
 
-Keys go only where they were meant to (scheme, host and port): `OPENAI_API_KEY` to `OPENAI_BASE_URL`,
-`CODEAGENT_API_KEY` to `CODEAGENT_BASE_URL` or, without that, to the address that the user gave. A server that was
-merely found gets none.
+Every server is admitted before anything is sent to it (`admission`), and gets no key but its own (`keys`); one that
+was merely found gets none.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import cast
 
@@ -18,11 +18,15 @@ from jupyter_codeagent.errors import (
     ModelNotFoundError,
     ModelOverloadedError,
     NoModelError,
+    UsageError,
     WeightsError,
 )
+from jupyter_codeagent.models.admission import admit, admit_registered, check_owners, label, owners_at
 from jupyter_codeagent.models.embedded import embedded_installed
-from jupyter_codeagent.models.endpoint import ModelEndpoint, host_and_port, is_loopback, origin, sendable_key
-from jupyter_codeagent.models.listing import ListedModel, list_served, names_told
+from jupyter_codeagent.models.endpoint import ModelEndpoint, origin, parse_address
+from jupyter_codeagent.models.listing import names_told
+from jupyter_codeagent.models.owners import NOBODY, Owners, are_trusted
+from jupyter_codeagent.models.parsing import MAX_SHOWN_CHARS, ListedModel, is_name, shortened, words
 from jupyter_codeagent.models.protocol import Model
 from jupyter_codeagent.models.published import (
     DEFAULT_MODEL,
@@ -35,15 +39,21 @@ from jupyter_codeagent.models.published import (
     model_name,
     published_weights,
 )
+from jupyter_codeagent.models.servers import (
+    Found,
+    Loopback,
+    ServerAddress,
+    ask_for_models,
+    chosen_server,
+    loopback_servers,
+    usual_servers,
+)
 from jupyter_codeagent.models.weights import weights_ready
 from jupyter_codeagent.settings import ModelSettings
 
 GROUP = "jupyter_codeagent.models"
-LOOPBACK_PORTS = {11434: "Ollama", 1234: "LM Studio", 8000: "vLLM", 8080: "llama.cpp"}
-PROBE_TIMEOUT_S = 0.25
-"""On loopback nobody takes longer; a port that only accepts connections must not hold up a run."""
-PROBES_TIMEOUT_S = 0.29
-"""For all of them, whatever each does."""
+UNASKED = "the first model it lists"
+"""What is told where no model is named and no server may be asked."""
 INSTALL_LOCAL = "pip install 'jupyter-codeagent[local]'"
 
 
@@ -59,51 +69,84 @@ class FoundModel:
     """What to do before it can be used."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerAddress:
-    """A server, and the key that was meant for it."""
-
-    base_url: str
-    api_key: str = field(default="", repr=False)
-
-
-Found = tuple[ServerAddress, tuple[ListedModel, ...]]
-
-
 async def resolve_model(settings: ModelSettings, environ: Mapping[str, str]) -> ModelEndpoint:
     """The model for these settings.
 
     Raises
     ------
     NoModelError, ModelNotFoundError, ModelUnreachableError, ModelRefusedError, WeightsError, UsageError
+    UnconfirmedServerError
+        It was named, and needs a yes.
     """
+    name = _wanted_name(settings, environ)
+    server = _without_asking(settings, environ, name)
+    if isinstance(server, ModelEndpoint):
+        if server.kind == "registered":
+            admit_registered(server.model, server.label, settings)
+        return server
+    if server is not None:
+        return await _on_server(server, name, settings)
+    around = await loopback_servers(settings)
+    for address, models, uids in around.found:
+        usable = [model for model in models if model.name == name or (not name and model.chats)]
+        if usable:
+            return _endpoint(address, usable[0], uids)
+    return _last_choice(settings, environ, name, around)
+
+
+def foreseen_model(settings: ModelSettings, environ: Mapping[str, str]) -> ModelEndpoint:
+    """As `resolve_model`, as far as can be told without asking anybody: for a dry run, which sends nothing.
+
+    Raises
+    ------
+    NoModelError, ModelNotFoundError, ModelRefusedError, WeightsError, UsageError
+    """
+    name = _wanted_name(settings, environ)
+    server = _without_asking(settings, environ, name)
+    if isinstance(server, ModelEndpoint):
+        return server
+    looked_at = [server] if server is not None else usual_servers(settings)
+    for one in looked_at:
+        uids = owners_at(one.base_url)
+        if server is not None or (uids != NOBODY and are_trusted(uids)):
+            return _endpoint(one, ListedModel(name=name or UNASKED), uids)
+    return _last_choice(settings, environ, name, Loopback())
+
+
+def _wanted_name(settings: ModelSettings, environ: Mapping[str, str]) -> str:
     name = settings.model or environ.get("CODEAGENT_MODEL", "")
+    if name and not is_name(name):
+        raise UsageError(f"{name[:60]!r} cannot be the name of a model.")
+    return name
+
+
+def _without_asking(
+    settings: ModelSettings, environ: Mapping[str, str], name: str
+) -> ModelEndpoint | ServerAddress | None:
+    """What the settings alone decide: a model, or the server to ask; None where one has to be looked for."""
     # An administrator fixes the server by its address: a package of the user's must not lead past it.
     if name and not settings.base_url and (registered := _registered(name)) is not None:
         return ModelEndpoint(model=name, label=registered.value, kind="registered", remote=True)
     if is_embedded(name) and not settings.base_url:
         return _embedded(replace(settings, model=name))
     server = chosen_server(settings, environ)
-    if server is not None:
-        return await _on_server(server, name, settings.connect_timeout_s)
-    if name == model_name(settings):
-        return _embedded(settings)
-    found = await loopback_servers(settings)
-    for address, models in found:
-        usable = [model for model in models if model.name == name or (not name and model.chats)]
-        if usable:
-            return _endpoint(address, usable[0])
+    return _embedded(settings) if server is None and name == model_name(settings) else server
+
+
+def _last_choice(settings: ModelSettings, environ: Mapping[str, str], name: str, around: Loopback) -> ModelEndpoint:
+    """The embedded model, where no server was found that has it."""
     if name in catalogue():
         return _embedded(replace(settings, model=f"{EMBEDDED_PREFIX}{name}"))
+    passed_over = "".join(f" {error}" for _, error in around.passed_over)
     if name:
-        raise ModelNotFoundError(_nowhere(name, found, settings))
+        raise ModelNotFoundError(f"{_nowhere(name, around.found, settings)}{passed_over}")
     if embedded_installed():
         return _embedded(settings)
     lone_key = " OPENAI_API_KEY alone is not used: set OPENAI_BASE_URL too." if "OPENAI_API_KEY" in environ else ""
     raise NoModelError(
         "No model is configured and no server was found on this machine. Install the embedded model "
         f"({INSTALL_LOCAL}), start Ollama, LM Studio, vLLM or llama.cpp, or give a server with --base-url."
-        f"{lone_key}"
+        f"{lone_key}{passed_over}"
     )
 
 
@@ -132,6 +175,7 @@ async def open_model(endpoint: ModelEndpoint, settings: ModelSettings) -> Model:
         settings=settings,
         supports_prefill=endpoint.supports_prefill,
         supports_grammar=endpoint.supports_grammar,
+        check=partial(check_owners, endpoint),
     )
 
 
@@ -142,42 +186,35 @@ async def list_models(settings: ModelSettings, environ: Mapping[str, str]) -> li
     if server is not None:
         lines += [
             replace(line, label=f"{line.label}{_chosen_by(line.name, settings, environ)}")
-            for line in await _lines_of(server, settings.connect_timeout_s)
+            for line in await _lines_of(server, settings)
         ]
-    for address, models in await loopback_servers(settings):
+    around = await loopback_servers(settings)
+    for address, models, uids in around.found:
         if server is None or origin(address.base_url) != origin(server.base_url):
-            lines += [FoundModel(name=model.name, label=host_and_port(address.base_url)) for model in models]
+            shown = label(parse_address(address.base_url), uids)
+            lines += [FoundModel(name=model.name, label=shown) for model in models]
+    lines += [
+        FoundModel(name="?", label=address.where, ready=False, problem=str(error))
+        for address, error in around.passed_over
+        if server is None or origin(address.base_url) != origin(server.base_url)
+    ]
     problem = embedded_problem(settings)
     lines.append(FoundModel(name=model_name(settings), label=EMBEDDED, ready=not problem, problem=problem))
     return lines
 
 
-def chosen_server(settings: ModelSettings, environ: Mapping[str, str]) -> ServerAddress | None:
-    """The server that the user named, with its key; None if none is named."""
-    own_url, own_key = environ.get("CODEAGENT_BASE_URL", ""), environ.get("CODEAGENT_API_KEY", "")
-    openai_url, openai_key = environ.get("OPENAI_BASE_URL", ""), environ.get("OPENAI_API_KEY", "")
-    base_url = (settings.base_url or own_url or openai_url).strip().rstrip("/")
-    if not base_url:
-        return None
-    keys = [settings.api_key]
-    if not own_url or origin(own_url.strip()) == origin(base_url):
-        keys.append(own_key)
-    if openai_url and origin(openai_url.strip()) == origin(base_url):
-        keys.append(openai_key)
-    return ServerAddress(base_url=base_url, api_key=sendable_key(next((key for key in keys if key.strip()), "")))
-
-
-async def _on_server(server: ServerAddress, name: str, timeout_s: float) -> ModelEndpoint:
-    where = host_and_port(server.base_url)
+async def _on_server(server: ServerAddress, name: str, settings: ModelSettings) -> ModelEndpoint:
+    where = server.where
     try:
-        models = await asyncio.to_thread(list_served, server.base_url, server.api_key, timeout_s=timeout_s)
+        models, uids = await ask_for_models(server, settings)
     except ModelOverloadedError:
         if not name:
             raise
-        models = None  # that concerns the list; whether it answers will be seen
+        # That concerns the list; whether it answers will be seen.
+        models, uids = None, await asyncio.to_thread(admit, server.base_url, settings)
     if models is None:  # it does not list its models
         if name:
-            return _endpoint(server, ListedModel(name=name))
+            return _endpoint(server, ListedModel(name=name), uids)
         path = "" if server.base_url.endswith("/v1") else " (a base URL mostly ends in /v1)"
         raise NoModelError(
             f"{where} does not say which models it has{path}: name one with --model or CODEAGENT_MODEL."
@@ -188,26 +225,28 @@ async def _on_server(server: ServerAddress, name: str, timeout_s: float) -> Mode
             raise NoModelError(
                 f"{where} has no chat model: load one there, or give another server with --base-url."
             )
-        return _endpoint(server, usable)
+        return _endpoint(server, usable, uids)
     wanted = next((model for model in models if model.name in (name, f"{name}:latest")), None)
     if wanted is None:
         raise ModelNotFoundError(
             f"{where} has no model {name!r}.{names_told(name, [model.name for model in models])}"
         )
-    return _endpoint(server, wanted)
+    return _endpoint(server, wanted, uids)
 
 
-def _endpoint(server: ServerAddress, model: ListedModel) -> ModelEndpoint:
+def _endpoint(server: ServerAddress, model: ListedModel, uids: Owners) -> ModelEndpoint:
+    address = parse_address(server.base_url)
     return ModelEndpoint(
         model=model.name,
-        label=host_and_port(server.base_url),
+        label=label(address, uids),
         kind="server",
-        remote=not is_loopback(server.base_url),
+        remote=not address.is_loopback,
         base_url=server.base_url,
         api_key=server.api_key,
         supports_prefill=model.supports_prefill,
         supports_grammar=model.supports_grammar,
         context_tokens=model.context_tokens,
+        owners=uids,
     )
 
 
@@ -234,33 +273,15 @@ def _embedded(settings: ModelSettings) -> ModelEndpoint:
     )
 
 
-async def loopback_servers(settings: ModelSettings) -> list[Found]:
-    """Servers that answer on the usual ports, in the order of the ports."""
-    if not (settings.discover and LOOPBACK_PORTS):
-        return []
-    addresses = [ServerAddress(base_url=f"http://127.0.0.1:{port}/v1") for port in LOOPBACK_PORTS]
-    probes = [asyncio.ensure_future(asyncio.to_thread(_probe, address)) for address in addresses]
-    await asyncio.wait(probes, timeout=PROBES_TIMEOUT_S)
-    answers = [probe.result() if probe.done() else None for probe in probes]
-    return [(address, models) for address, models in zip(addresses, answers, strict=True) if models]
-
-
-def _probe(address: ServerAddress) -> tuple[ListedModel, ...] | None:
+async def _lines_of(server: ServerAddress, settings: ModelSettings) -> list[FoundModel]:
     try:
-        return list_served(address.base_url, "", timeout_s=PROBE_TIMEOUT_S)
-    except ModelError:
-        return None  # nothing listens there, or not for us: that is what was asked
-
-
-async def _lines_of(server: ServerAddress, timeout_s: float) -> list[FoundModel]:
-    where = host_and_port(server.base_url)
-    try:
-        models = await asyncio.to_thread(list_served, server.base_url, server.api_key, timeout_s=timeout_s)
+        models, uids = await ask_for_models(server, settings)
     except ModelError as error:
-        return [FoundModel(name="?", label=where, ready=False, problem=str(error))]
+        return [FoundModel(name="?", label=server.where, ready=False, problem=str(error))]
+    shown = label(parse_address(server.base_url), uids)
     if models is None:
-        return [FoundModel(name="?", label=where, ready=False, problem="it does not list its models")]
-    return [FoundModel(name=model.name, label=where) for model in models]
+        return [FoundModel(name="?", label=shown, ready=False, problem="it does not list its models")]
+    return [FoundModel(name=model.name, label=shown) for model in models]
 
 
 def _registered(name: str) -> EntryPoint | None:
@@ -277,12 +298,12 @@ def _open_registered(endpoint: ModelEndpoint, settings: ModelSettings) -> Model:
     except Exception as error:  # code of another package, which may raise anything
         raise NoModelError(
             f"The model {endpoint.model!r} ({endpoint.label}) could not be opened: {type(error).__name__}: "
-            f"{' '.join(str(error).split())[:200]}; --debug shows where."
+            f"{shortened(words(str(error)), MAX_SHOWN_CHARS)}; --debug shows where."
         ) from error
 
 
 def _nowhere(name: str, found: Sequence[Found], settings: ModelSettings) -> str:
-    known = [model.name for _, models in found for model in models]
+    known = [model.name for _, models, _ in found for model in models]
     known += [model_name(settings)] if embedded_installed() else []
     looked = "No local server has" if settings.discover else "No server is given, and none is looked for, that has"
     return f"{looked} the model {name!r}; give its server with --base-url.{names_told(name, known)}"

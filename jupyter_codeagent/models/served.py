@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from jupyter_codeagent.errors import CodeAgentError, UsageError
-from jupyter_codeagent.models.discovery import chosen_server, embedded_problem, loopback_servers
-from jupyter_codeagent.models.endpoint import host_and_port, is_loopback, origin
-from jupyter_codeagent.models.listing import list_served
+from jupyter_codeagent.errors import CodeAgentError
+from jupyter_codeagent.models.admission import label
+from jupyter_codeagent.models.discovery import embedded_problem
+from jupyter_codeagent.models.endpoint import origin, parse_address
 from jupyter_codeagent.models.published import model_name
+from jupyter_codeagent.models.servers import ask_for_models, loopback_servers, server_at
 from jupyter_codeagent.settings import ModelSettings
 
 
@@ -39,20 +39,25 @@ class EmbeddedState:
 async def served_models(
     addresses: Sequence[str], settings: ModelSettings, environ: Mapping[str, str]
 ) -> list[ServedModels]:
-    """The named servers, whatever they answer; then what answers on loopback, if it is to be looked for."""
+    """The named servers, whatever they answer; then what is on loopback, if it is to be looked for."""
     named = await asyncio.gather(*(_asked(address, settings, environ) for address in addresses))
     known = {origin(server.base_url) for server in named if not server.problem}
+    around = await loopback_servers(settings)
     found = [
         ServedModels(
-            base_url=address.base_url,
-            label=host_and_port(address.base_url),
+            base_url=server.base_url,
+            label=label(parse_address(server.base_url), uids),
             remote=False,
             problem="",
             models=tuple(model.name for model in models if model.chats),
         )
-        for address, models in await loopback_servers(settings)
+        for server, models, uids in around.found
     ]
-    return [*named, *(server for server in found if origin(server.base_url) not in known)]
+    others = [
+        ServedModels(base_url=server.base_url, label=server.where, remote=False, problem=str(error))
+        for server, error in around.passed_over
+    ]
+    return [*named, *(server for server in (*found, *others) if origin(server.base_url) not in known)]
 
 
 def embedded_state(settings: ModelSettings) -> EmbeddedState:
@@ -60,33 +65,17 @@ def embedded_state(settings: ModelSettings) -> EmbeddedState:
     return EmbeddedState(name=model_name(settings), problem=embedded_problem(settings))
 
 
-def _with_its_keys(
-    address: str, settings: ModelSettings, environ: Mapping[str, str]
-) -> tuple[ModelSettings, Mapping[str, str]]:
-    """For this server; a key that names no server is for the one in force only."""
-    in_force = settings.base_url or environ.get("CODEAGENT_BASE_URL", "") or environ.get("OPENAI_BASE_URL", "")
-    asked = replace(settings, base_url=address)
-    with suppress(UsageError):  # one in force that is no address gets no key, and is no fault of this server
-        if in_force and origin(in_force.strip()) == origin(address):
-            return asked, environ
-    bound = {name: value for name, value in environ.items() if name != "CODEAGENT_API_KEY"}
-    return replace(asked, api_key=""), environ if environ.get("CODEAGENT_BASE_URL") else bound
-
-
 async def _asked(address: str, settings: ModelSettings, environ: Mapping[str, str]) -> ServedModels:
     try:
-        label, remote = host_and_port(address), not is_loopback(address)
+        parsed = parse_address(address)
     except CodeAgentError as error:
         return ServedModels(base_url=address, label=address.rpartition("@")[2], remote=True, problem=str(error))
-    unusable = ServedModels(base_url=address, label=label, remote=remote, problem="")
+    unusable = ServedModels(base_url=address, label=parsed.label, remote=not parsed.is_loopback, problem="")
     try:
-        server = chosen_server(*_with_its_keys(address, settings, environ))
-        assert server is not None, "an address was given"
-        listed = await asyncio.to_thread(
-            list_served, server.base_url, server.api_key, timeout_s=settings.connect_timeout_s
-        )
+        listed, uids = await ask_for_models(server_at(address, settings, environ), settings)
     except CodeAgentError as error:
         return replace(unusable, problem=str(error))
+    unusable = replace(unusable, label=label(parsed, uids))
     if listed is None:
         return replace(unusable, problem="it answers, but does not list its models: name one with --model")
     return replace(unusable, models=tuple(model.name for model in listed if model.chats))

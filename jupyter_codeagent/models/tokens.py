@@ -1,6 +1,6 @@
-"""How many tokens a text has: counted by the model's own tokenizer where a server on this machine offers it.
+"""How many tokens a text has: counted by the model's own tokenizer where a server of this user's offers it.
 
-Nothing goes to another machine for counting, and no server is started for it.
+Nothing goes to another machine or another user for counting, and no server is started for it.
 """
 
 from __future__ import annotations
@@ -9,19 +9,18 @@ import http.client
 import json
 import math
 import re
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
 from jupyter_codeagent.errors import ModelError
+from jupyter_codeagent.models.admission import is_own
 from jupyter_codeagent.models.embedded import known_embedded
-from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback, sendable_key
+from jupyter_codeagent.models.endpoint import ModelEndpoint
+from jupyter_codeagent.models.parsing import parse_token_count
+from jupyter_codeagent.models.small_request import ask_server
 
 TIMEOUT_S = 1.0
 """A tokenizer answers within milliseconds; whoever does not is not worth waiting for."""
-MAX_ANSWER_BYTES = 4 << 20
-READ_BYTES = 1 << 16
 NOT_OFFERED = (400, 403, 404, 405, 415, 422, 501)
 """Answers of servers that have no such address, or another request there; they are not asked again."""
 
@@ -101,9 +100,13 @@ class TokenizerError(Exception):
         self.status = status
 
 
-def find_tokenizer(endpoint: ModelEndpoint) -> Tokenizer | None:
-    """Of a server on loopback, or of the embedded one if it runs; None for any other. Sends nothing."""
-    if endpoint.kind == "server" and not endpoint.remote and is_loopback(endpoint.base_url):
+def find_tokenizer(endpoint: ModelEndpoint, *, sends: bool = True) -> Tokenizer | None:
+    """Of this user's own server on this machine, or of the embedded one if it runs; None for any other.
+
+    Text goes there that nobody has asked to be sent: no other user's server, not even root's, gets it for counting.
+    Where nothing may be sent at all only the embedded one counts. Sends nothing itself.
+    """
+    if sends and is_own(endpoint):
         url = endpoint.base_url.rstrip("/").removesuffix("/v1")
         return Tokenizer(url=url, model=endpoint.model, api_key=endpoint.api_key)
     if endpoint.kind == "embedded" and (server := known_embedded(endpoint.model)) is not None:
@@ -119,47 +122,20 @@ def ask_tokenizer(tokenizer: Tokenizer, text: str) -> int:
     TokenizerError
         It does not answer in time, or with something else.
     """
-    parts = urlsplit(tokenizer.url)
-    connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    headers = {"Content-Type": "application/json"}
     # llama.cpp reads `content`, vLLM `model` and `prompt`; each ignores the other's. Neither adds a first token.
     body = {"content": text, "model": tokenizer.model, "prompt": text, "add_special_tokens": False}
-    deadline = time.monotonic() + TIMEOUT_S
-    # Not urllib: it would send what is meant for this machine to the user's proxy, and follow redirects.
-    connection = connect(parts.netloc, timeout=TIMEOUT_S)
     try:
-        if key := sendable_key(tokenizer.api_key):
-            headers["Authorization"] = f"Bearer {key}"
-        connection.request("POST", f"{parts.path}/tokenize", json.dumps(body), headers)
-        answer = connection.getresponse()
-        if answer.status != 200:
-            raise TokenizerError(f"status {answer.status}", answer.status)
-        return _count_in(_read(answer, deadline))
-    except (OSError, http.client.HTTPException, ModelError) as error:
+        answer = ask_server(
+            f"{tokenizer.url}/tokenize",
+            api_key=tokenizer.api_key,
+            json_body=json.dumps(body).encode(),
+            timeout_s=TIMEOUT_S,
+        )
+    except (OSError, ValueError, http.client.HTTPException, ModelError) as error:
         raise TokenizerError(str(error)) from error
-    finally:
-        connection.close()
-
-
-def _read(answer: http.client.HTTPResponse, deadline: float) -> bytes:
-    body = b""
-    while piece := answer.read1(READ_BYTES):
-        body += piece
-        if len(body) > MAX_ANSWER_BYTES or time.monotonic() > deadline:
-            raise TokenizerError("an answer without an end")
-    return body
-
-
-def _count_in(body: bytes) -> int:
-    """vLLM tells the number, llama.cpp the tokens."""
-    try:
-        told = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise TokenizerError("no JSON") from error
-    if isinstance(told, dict):
-        count, tokens = told.get("count"), told.get("tokens")
-        if type(count) is int and count > 0:
-            return count
-        if isinstance(tokens, list) and tokens:
-            return len(tokens)
-    raise TokenizerError("JSON without a count")
+    if answer.status != 200:
+        raise TokenizerError(f"status {answer.status}", answer.status)
+    tokens = parse_token_count(answer.body, text)
+    if tokens is None:
+        raise TokenizerError("no count")
+    return tokens

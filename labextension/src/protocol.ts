@@ -128,7 +128,7 @@ export interface IServed {
 export interface IProposal {
   id: string;
   run_id: string;
-  kind: 'run' | 'apply' | 'overwrite' | 'mount' | 'call';
+  kind: 'run' | 'apply' | 'overwrite' | 'mount' | 'call' | 'server';
   code: string;
   note: string;
   why: string;
@@ -523,7 +523,7 @@ const isSettings = shape({
 const isProposal = shape({
   id: string,
   run_id: string,
-  kind: oneOf('run', 'apply', 'overwrite', 'mount', 'call'),
+  kind: oneOf('run', 'apply', 'overwrite', 'mount', 'call', 'server'),
   code: string,
   note: string,
   why: string,

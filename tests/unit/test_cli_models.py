@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeagent.cli import main
-from jupyter_codeagent.models import discovery, weights
+from jupyter_codeagent.models import servers, weights
 
 
 @pytest.fixture(autouse=True)
 def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No server, no weights, no configuration of whoever runs the tests."""
-    monkeypatch.setattr(discovery, "LOOPBACK_PORTS", {})
+    monkeypatch.setattr(servers, "LOOPBACK_PORTS", {})
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("CODEAGENT_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))

@@ -155,7 +155,9 @@ def test_a_server_elsewhere_is_used_only_after_a_yes_that_names_it(monkeypatch: 
         settings.heard({**use, "confirmed": confirmed})
         assert "models.example.org is not this machine" in link.sent[-1]["text"]
         assert config.settings().model.base_url == ""
+        assert settings._models.allowed == ()
     settings.heard({**use, "confirmed": "models.example.org"})
+    assert settings._models.allowed == ("https://models.example.org",), "the run does not ask again"
     assert (config.settings().model.model, config.settings().model.base_url) == ("big", use["base_url"])
     assert settings.view()["server"] == {"model": "big", "label": "models.example.org", "remote": True}
 
@@ -190,7 +192,7 @@ def test_only_servers_that_a_person_named_are_asked_for_their_models(monkeypatch
     def listed(base_url: str, _key: str, *, timeout_s: float) -> None:
         asked.append(base_url)
 
-    monkeypatch.setattr("jupyter_codeagent.models.served.list_served", listed)
+    monkeypatch.setattr("jupyter_codeagent.models.servers.list_served", listed)
     settings, config, link = session(monkeypatch, {})
     settings.heard({"type": "find_models"})
     assert (asked, link.sent[-1]["servers"]) == ([], [])
@@ -244,25 +246,30 @@ def test_a_value_that_does_not_fit_is_refused_also_under_the_administrators_rule
     assert f"The setting {name} cannot be" in link.sent[-1]["text"]
 
 
-def test_a_key_that_names_no_server_goes_only_to_the_one_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_names_no_server_goes_only_to_the_first_that_is_configured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     keys: dict[str, str] = {}
 
     def listed(base_url: str, key: str, *, timeout_s: float) -> None:
         keys[base_url] = key
 
-    monkeypatch.setattr("jupyter_codeagent.models.served.list_served", listed)
+    monkeypatch.setattr("jupyter_codeagent.models.servers.list_served", listed)
     monkeypatch.setenv("CODEAGENT_API_KEY", "for-one-server")
-    monkeypatch.setenv("OPENAI_BASE_URL", "https://openai.example/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "of-openai")
-    settings, config, _ = session(monkeypatch, {})
+    settings, config, link = session(monkeypatch, {})
     config.base_url = "https://one.example/v1"
-    config.adopt_preferences({"base_url": "https://other.example/v1"})
+    config.adopt_preferences({"base_url": "https://preferred.example/v1"})
     settings.heard({"type": "find_models"})
-    assert keys == {
-        "https://one.example/v1": "for-one-server",
-        "https://openai.example/v1": "of-openai",
-        "https://other.example/v1": "",
-    }
+    assert keys == {"https://preferred.example/v1": "for-one-server"}
+    assert "asks once before it is used" in link.sent[-1]["servers"][0]["problem"]
+
+    started = {"OPENAI_BASE_URL": "https://openai.example/v1", "OPENAI_API_KEY": "of-openai"}
+    for module in ("config", "models.keys"):
+        monkeypatch.setattr(f"jupyter_codeagent.{module}.started_environ", lambda: started)
+    monkeypatch.setenv("OPENAI_BASE_URL", started["OPENAI_BASE_URL"])
+    settings.heard({"type": "find_models"})
+    assert keys == {"https://openai.example/v1": "of-openai", "https://preferred.example/v1": ""}
 
 
 @pytest.mark.parametrize("host", ["a..b", "a" * 64, "127.0.0.1:1/v\u00e9", "[1"])
@@ -276,7 +283,7 @@ def test_an_address_that_no_host_can_have_is_listed_with_its_problem(
 
 
 def test_a_mistyped_address_in_force_is_no_fault_of_the_other_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jupyter_codeagent.models.served.list_served", lambda *_, timeout_s: ())
+    monkeypatch.setattr("jupyter_codeagent.models.servers.list_served", lambda *_, timeout_s: ())
     settings, config, link = session(monkeypatch, {})
     config.base_url = "localhost:1/v1"
     config.adopt_preferences({"base_url": "http://127.0.0.1:2/v1"})

@@ -160,7 +160,8 @@ it.each([
   ['apply', 'Run this in YOUR kernel?'],
   ['overwrite', 'Overwrite your variable?'],
   ['mount', 'Let the sandbox read your files?'],
-  ['call', 'Call your function in YOUR kernel?']
+  ['call', 'Call your function in YOUR kernel?'],
+  ['server', 'Send your prompts to this model server?']
 ] as const)('of kind %s asks: %s', async (kind, title) => {
   const { host } = await card({ kind });
   const group = host.querySelector('[role=group]')!;
@@ -172,6 +173,15 @@ it('to read files is answered for these files alone, and their paths cannot be e
   const { host, decided } = await card({ kind: 'mount', code: '/home/me/trips.parquet', effects: null });
   expect(host.querySelector('pre')!.textContent).toContain('/home/me/trips.parquet');
   expect(host.querySelector('.jp-CodeAgent-editor, input[type=radio], .jp-CodeAgent-effects')).toBeNull();
+  await press(host, 'Approve');
+  expect(decided[0]).toMatchObject({ scope: 'once', action: 'approve' });
+});
+
+it('to send prompts to a server is answered for that server alone, and its address cannot be edited', async () => {
+  const { host, decided } = await card({ kind: 'server', code: 'https://api.example.org', effects: null });
+  expect(host.querySelector('pre')!.textContent).toBe('https://api.example.org');
+  expect(host.querySelector('.jp-CodeAgent-editor, input[type=radio], .jp-CodeAgent-effects')).toBeNull();
+  expect(host.textContent).toContain('A yes is for this server');
   await press(host, 'Approve');
   expect(decided[0]).toMatchObject({ scope: 'once', action: 'approve' });
 });

@@ -61,7 +61,8 @@ export function Approval(props: {
             apply: trans.__('Run this in YOUR kernel?'),
             overwrite: trans.__('Overwrite your variable?'),
             mount: trans.__('Let the sandbox read your files?'),
-            call: trans.__('Call your function in YOUR kernel?')
+            call: trans.__('Call your function in YOUR kernel?'),
+            server: trans.__('Send your prompts to this model server?')
           }[proposal.kind]
         }
       </h3>
@@ -75,8 +76,12 @@ export function Approval(props: {
         </pre>
       )}
       {isCode && <EffectsList trans={trans} effects={effects} inKernel={proposal.kind === 'apply'} />}
-      {proposal.kind === 'mount' ? (
-        <p className="jp-CodeAgent-quiet">{trans.__('A yes is for these files, until the kernel ends.')}</p>
+      {proposal.kind === 'mount' || proposal.kind === 'server' ? (
+        <p className="jp-CodeAgent-quiet">
+          {proposal.kind === 'mount'
+            ? trans.__('A yes is for these files, until the kernel ends.')
+            : trans.__('A yes is for this server, until the kernel ends.')}
+        </p>
       ) : (
         <ScopeChoice
           kind={proposal.kind}

@@ -50,16 +50,19 @@ def decide(gate: ApprovalGate, policy: ApprovalPolicy, kind: ProposalKind = "run
 
 
 @pytest.mark.parametrize("policy", ["review", "auto", "ask"])
-@pytest.mark.parametrize("kind", ["apply", "overwrite", "mount"])
-def test_touching_the_live_kernel_always_asks(policy: ApprovalPolicy, kind: ProposalKind) -> None:
+@pytest.mark.parametrize("kind", ["apply", "overwrite", "mount", "server"])
+def test_touching_the_live_kernel_or_sending_to_a_new_server_always_asks(
+    policy: ApprovalPolicy, kind: ProposalKind
+) -> None:
     assert needs_person(policy, kind, frozenset())
 
 
-def test_a_yes_to_a_file_is_never_a_yes_to_all_files_of_the_notebook() -> None:
+@pytest.mark.parametrize("kind", ["mount", "server"])
+def test_a_yes_to_a_file_or_a_server_is_never_a_yes_to_all_of_the_notebook(kind: ProposalKind) -> None:
     asked = Answers(yes("notebook"))
     gate = ApprovalGate(asked, timeout_s=1)
-    decide(gate, "review", "mount")
-    decide(gate, "review", "mount")
+    decide(gate, "review", kind)
+    decide(gate, "review", kind)
     assert asked.asked == 2
 
 
@@ -115,6 +118,21 @@ def test_another_policy_is_only_proposed_where_it_would_help(kind: ProposalKind,
     decision = asyncio.run(NobodyApprover().ask(proposal(kind)))
     assert ("--approve" in decision.reason) is helps
     assert "JupyterLab" in decision.reason
+
+
+@pytest.mark.parametrize(
+    ("address", "hint"),
+    [
+        ("https://api.example.org", "`--allow-server https://api.example.org`"),
+        ("http://127.0.0.1:8000 of user 'eve'", "`--allow-server http://127.0.0.1:8000`"),
+        ("mine (somewhere:make)", ""),
+    ],
+)
+def test_with_nobody_to_ask_a_server_says_how_it_is_allowed(address: str, hint: str) -> None:
+    decision = asyncio.run(NobodyApprover().ask(replace(proposal("server"), code=address)))
+    assert decision.action == "reject"
+    assert hint in decision.reason
+    assert ("--allow-server" in decision.reason) is bool(hint)
 
 
 async def here(call: Callable[[], str]) -> str:

@@ -14,11 +14,12 @@ import pytest
 from model_server import ModelServer
 
 from jupyter_codeagent import errors
-from jupyter_codeagent.models import discovery
-from jupyter_codeagent.models.discovery import chosen_server, list_models, open_model, resolve_model
+from jupyter_codeagent.models import discovery, servers
+from jupyter_codeagent.models.discovery import list_models, open_model, resolve_model
 from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback
-from jupyter_codeagent.models.listing import read_models
+from jupyter_codeagent.models.parsing import parse_models
 from jupyter_codeagent.models.scripted import ScriptedModel
+from jupyter_codeagent.models.servers import chosen_server
 from jupyter_codeagent.settings import ModelSettings
 
 pytestmark = pytest.mark.alone  # a local server has a third of a second to show itself
@@ -64,7 +65,7 @@ def resolve(settings: ModelSettings, environ: Mapping[str, str] | None = None) -
 def ports(monkeypatch: pytest.MonkeyPatch) -> dict[int, str]:
     """The ports that are looked at; empty until a test fills it."""
     known: dict[int, str] = {}
-    monkeypatch.setattr(discovery, "LOOPBACK_PORTS", known)
+    monkeypatch.setattr(servers, "LOOPBACK_PORTS", known)
     return known
 
 
@@ -105,10 +106,23 @@ def test_the_model_of_the_environment_is_used() -> None:
 @pytest.mark.parametrize(
     ("settings", "environ", "key"),
     [
-        (ModelSettings(base_url="http://a/v1", api_key="own"), {"CODEAGENT_API_KEY": "env"}, "own"),
         (ModelSettings(), {"CODEAGENT_BASE_URL": "http://a/v1", "CODEAGENT_API_KEY": "env"}, "env"),
-        (ModelSettings(base_url="http://a/v1"), {"CODEAGENT_API_KEY": "env"}, "env"),
+        (ModelSettings(base_url="http://a/v1"), {"CODEAGENT_API_KEY": "env"}, ""),
+        (ModelSettings(base_url="http://a/v1", configured=("http://a",)), {"CODEAGENT_API_KEY": "env"}, "env"),
+        (ModelSettings(base_url="http://b", configured=("http://a", "http://b")), {"CODEAGENT_API_KEY": "env"}, ""),
+        (ModelSettings(base_url="http://a", configured=("qwen", "http://a")), {"CODEAGENT_API_KEY": "env"}, "env"),
         (ModelSettings(), {"OPENAI_BASE_URL": "http://a/v1", "OPENAI_API_KEY": "openai"}, "openai"),
+        (ModelSettings(base_url="https://api.openai.com/v1"), {"OPENAI_API_KEY": "openai"}, "openai"),
+        (
+            ModelSettings(base_url="https://api.openai.com/v1"),
+            {"OPENAI_BASE_URL": "http://a/v1", "OPENAI_API_KEY": "openai"},
+            "",
+        ),
+        (
+            ModelSettings(base_url="http://evil/v1"),
+            {"OPENAI_BASE_URL": "http://a/v1", "CODEAGENT_API_KEY": "env"},
+            "",
+        ),
         (ModelSettings(base_url="http://a/v1"), {"OPENAI_API_KEY": "openai"}, ""),
         (ModelSettings(), {"CODEAGENT_BASE_URL": "http://a/v1", "OPENAI_API_KEY": "openai"}, ""),
         (
@@ -234,7 +248,7 @@ def test_a_redirect_does_not_carry_the_key_away() -> None:
         try:
             url = f"http://127.0.0.1:{server.server_port}/v1"
             with pytest.raises(errors.NoModelError):
-                resolve(ModelSettings(base_url=url, api_key="secret"))
+                resolve(ModelSettings(), {"CODEAGENT_BASE_URL": url, "CODEAGENT_API_KEY": "secret"})
         finally:
             server.shutdown()
             server.server_close()
@@ -259,7 +273,7 @@ def test_everything_that_could_be_asked_is_listed_with_what_is_missing(
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"data": 3}', b"<html>", b"\xff"])
 def test_what_is_no_list_of_models_is_none(body: bytes) -> None:
-    assert read_models(body) is None
+    assert parse_models(body) is None
 
 
 def test_a_registered_model_is_opened_by_its_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,7 +284,7 @@ def test_a_registered_model_is_opened_by_its_entry_point(monkeypatch: pytest.Mon
             return lambda settings: ScriptedModel(["hello"])
 
     monkeypatch.setattr(discovery, "_registered", lambda name: Entry() if name == "mine" else None)
-    endpoint = resolve(ModelSettings(model="mine"))
+    endpoint = resolve(ModelSettings(model="mine", configured=("mine",)))
     assert endpoint.kind == "registered"
     assert asyncio.run(open_model(endpoint, ModelSettings())).name == "scripted"
 
@@ -282,6 +296,6 @@ def test_a_registered_model_does_not_lead_past_a_server_that_is_fixed(
         value = "somewhere:make"
 
     monkeypatch.setattr(discovery, "_registered", lambda name: Entry())
-    assert resolve(ModelSettings(model="scripted")).kind == "registered"
+    assert resolve(ModelSettings(model="scripted", configured=("scripted",))).kind == "registered"
     fixed = resolve(ModelSettings(model="scripted", base_url=model_server.url, discover=False))
     assert (fixed.kind, fixed.base_url) == ("server", model_server.url)

@@ -16,13 +16,14 @@ import pytest
 from model_server import ModelServer, serving
 
 from jupyter_codeagent import errors
-from jupyter_codeagent.models import discovery
-from jupyter_codeagent.models.discovery import chosen_server, list_models, open_model, resolve_model
+from jupyter_codeagent.models import discovery, servers
+from jupyter_codeagent.models.discovery import list_models, open_model, resolve_model
 from jupyter_codeagent.models.embedded import stop_embedded
 from jupyter_codeagent.models.embedded_model import EmbeddedModel, patient
 from jupyter_codeagent.models.endpoint import ModelEndpoint, host_and_port
 from jupyter_codeagent.models.listing import list_served
 from jupyter_codeagent.models.published import published_weights
+from jupyter_codeagent.models.servers import chosen_server
 from jupyter_codeagent.settings import ModelSettings
 
 pytestmark = pytest.mark.alone  # a local server has a third of a second to show itself
@@ -35,7 +36,7 @@ KEY = "sk-the-users-own-secret"
 def ports(monkeypatch: pytest.MonkeyPatch) -> dict[int, str]:
     """The ports that are looked at; empty until a test fills it."""
     known: dict[int, str] = {}
-    monkeypatch.setattr(discovery, "LOOPBACK_PORTS", known)
+    monkeypatch.setattr(servers, "LOOPBACK_PORTS", known)
     return known
 
 
@@ -340,7 +341,7 @@ def test_a_registered_model_that_fails_to_open_is_one_line(monkeypatch: pytest.M
             raise ImportError("no module\nsomewhere")
 
     monkeypatch.setattr(discovery, "_registered", lambda name: Entry() if name == "mine" else None)
-    endpoint = resolve(ModelSettings(model="mine"))
+    endpoint = resolve(ModelSettings(model="mine", configured=("mine",)))
 
     with pytest.raises(errors.NoModelError, match=r"'mine' \(somewhere:make\).*no module somewhere") as raised:
         asyncio.run(open_model(endpoint, ModelSettings()))

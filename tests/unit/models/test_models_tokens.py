@@ -74,6 +74,17 @@ def test_nothing_is_sent_to_another_machine_for_counting() -> None:
     assert find_tokenizer(registered) is None
 
 
+def test_where_nothing_may_be_sent_only_the_embedded_model_counts(
+    server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert find_tokenizer(endpoint(server.url), sends=False) is None
+    monkeypatch.setenv("CODEAGENT_STATE_DIR", str(tmp_path))
+    state = ServerState(pid=os.getpid(), started=process_started(os.getpid()), url="http://127.0.0.1:9", model="m")
+    write_state(tmp_path / "server-1.json", state)
+    embedded = ModelEndpoint(model="m", label="embedded", kind="embedded", remote=False)
+    assert find_tokenizer(embedded, sends=False) is not None
+
+
 def test_loopback_is_not_asked_through_the_users_proxy(
     server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
