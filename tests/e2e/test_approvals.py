@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from model_server import ModelServer, code
+from model_server import ModelServer, code, serving
 from notebook_page import OpenNotebook
 from playwright.sync_api import expect
 
@@ -91,3 +91,25 @@ def test_before_apply_the_dialog_lists_the_live_names_it_would_create_or_overwri
     notebook.wait_for_states(["", "", "accepted", "accepted"])
     notebook.wait_until_ran(2)
     expect(notebook.cells.nth(2)).to_contain_text("7")
+
+
+def test_a_server_that_a_cell_names_is_asked_for_in_the_panel_and_gets_nothing_before_the_yes(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    with serving() as other:
+        other.script(code("print(df['n'].sum())"), "It is 7.")
+        elsewhere = other.url.replace("127.0.0.1", "127.1")  # taken for the address of another machine
+        notebook = open_notebook([LOAD, f"%%agent --base-url {elsewhere}\nThe sum of n?"])
+        panel = notebook.open_panel()
+        notebook.run_all()
+        card = panel.get_by_role("group", name="Send your prompts to this model server?")
+        expect(card).to_be_visible(timeout=90_000)
+        expect(card).to_contain_text(elsewhere.removesuffix("/v1"))
+        expect(card).to_contain_text("this notebook names it")
+        expect(card).to_contain_text("A yes is for this server, until the kernel ends.")
+        notebook.picture("approval_server")
+        assert other.headers == []
+        card.get_by_role("button", name="Approve").click()
+        notebook.wait_for_states(["", "", "pending", "pending"])
+        expect(notebook.cells.nth(1)).to_contain_text("to REMOTE 127.1:")
+        assert other.requests
