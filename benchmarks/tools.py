@@ -15,7 +15,6 @@ from jupyter_codeagent.errors import SandboxUnavailableError
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.desk import CallDesk, Host, Limits
-from jupyter_codeagent.tools.grants import Grants
 from jupyter_codeagent.tools.tool import tool_of
 from jupyter_codeagent.transfer.spool import Spool
 from jupyter_codeagent.transfer.unpack import unpack
@@ -108,7 +107,6 @@ async def _through_the_desk(background: Background) -> dict[str, float]:
             {"echo": tool},
             run_id="benchmark",
             decide=never,
-            grants=Grants(),
             host=Host(on_main_thread=background.on_main_thread, on_users_loop=background.run_beside, spool=spool),
             limits=limits,
         )

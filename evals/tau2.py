@@ -28,7 +28,6 @@ from tqdm import tqdm
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.tools.desk import CallDesk, Host, Limits, ToolRunner
 from jupyter_codeagent.tools.faults import explained
-from jupyter_codeagent.tools.grants import Grants
 from jupyter_codeagent.tools.records import unfolded
 from jupyter_codeagent.tools.tool import Tool, tool_of
 from jupyter_codeagent.transfer.spool import Spool
@@ -162,7 +161,6 @@ async def through_the_sandbox(task: GoldenTask, kernel: SandboxKernel, directory
         tools,
         run_id=task.id,
         decide=_yes,
-        grants=Grants(),
         host=Host(on_main_thread=_here, on_users_loop=_awaited, spool=Spool(directory, max_bytes=64 * MIB)),
         limits=Limits(argument_bytes=MIB, result_bytes=64 * MIB),
     )

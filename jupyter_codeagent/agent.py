@@ -82,6 +82,7 @@ from jupyter_codeagent.values import (
     CompletionRequest,
     Decision,
     ExecutionResult,
+    Grant,
     Message,
     Output,
     Phase,
@@ -357,6 +358,7 @@ async def decide_code(run: AgentRun, step: Step, attempts: Sequence[Step], tools
         step=step.index,
         why=_why(attempts),
         previous_code=next((earlier.code for earlier in reversed(attempts) if earlier.code), ""),
+        lasting=(Grant(kind="run"),),
     )
     if run.request.approve == "ask":
         waiting = replace(run, status="waiting", steps=(*run.steps, step))

@@ -11,6 +11,7 @@ from jupyter_codeagent.approvals.approvers import (
     StdinApprover,
 )
 from jupyter_codeagent.approvals.gate import ApprovalGate
+from jupyter_codeagent.approvals.grants import Grants
 from jupyter_codeagent.approvals.protocol import Approver
 from jupyter_codeagent.approvals.widgets import WidgetApprover
 from jupyter_codeagent.background import Background
@@ -41,6 +42,7 @@ class FrontEnds:
         self,
         background: Background,
         link: PanelLink | None,
+        grants: Grants,
         *,
         kernel: Any | None = None,
         effects: LiveEffects | None = None,
@@ -50,14 +52,15 @@ class FrontEnds:
         self._told = False
         self._background = background
         self._link = link
-        self._gates: dict[bool, ApprovalGate] = {}
+        self._grants = grants
+        self._approvers: dict[bool, Approver] = {}
         self._waited = False
 
     def gate(self, place: Place, *, timeout_s: float) -> ApprovalGate:
-        """Remembers what was granted for the notebook, so there is one per kind of front end."""
-        if place.headless not in self._gates:
-            self._gates[place.headless] = ApprovalGate(self._approver(place), timeout_s=timeout_s)
-        return self._gates[place.headless]
+        """Who decides there, after the policy and what was granted before."""
+        if place.headless not in self._approvers:
+            self._approvers[place.headless] = self._approver(place)
+        return ApprovalGate(self._approvers[place.headless], grants=self._grants, timeout_s=timeout_s)
 
     def placement(self, place: Place) -> Placement:
         """Where the cells go."""

@@ -10,6 +10,7 @@ from typing import Any, Literal, cast, get_args
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 
 from jupyter_codeagent import doctor
+from jupyter_codeagent.approvals.grants import grant_text
 from jupyter_codeagent.display import (
     CellDisplay,
     JsonDisplay,
@@ -44,7 +45,7 @@ from jupyter_codeagent.variables.visible import check_columns
 
 SUBCOMMANDS: dict[str, str] = {
     "help": "this text",
-    "status": "model, sandbox level in force, shared variables, tokens so far",
+    "status": "model, sandbox level in force, shared variables, what you have allowed, tokens so far",
     "models [NAME]": "the models that were found, those that could run here, or one of these in detail",
     "use NAME": "take this model from now on",
     "share a,b[c]": "always copy these variables; show these columns again",
@@ -62,7 +63,7 @@ SUBCOMMANDS: dict[str, str] = {
     "pull NAME": "copy a variable of the sandbox into your kernel, as data",
     "undo": "remove the cells of the last run",
     "stop": "stop the run under way",
-    "reset": "forget the conversation and the sandbox's variables",
+    "reset": "forget the conversation and the sandbox's variables, take back what you have allowed",
     "doctor": "check model, sandbox and front end",
 }
 
@@ -215,6 +216,10 @@ class AgentMagics(Magics):
                 *status_text(session.sandbox_status),
                 f"approve: {settings.approve} · privacy: {settings.privacy} · steps: {settings.max_steps}",
                 f"variables: {shared or 'chosen for each prompt'}",
+                *(
+                    f"allowed until you reset or the kernel ends: {grant_text(grant)}"
+                    for grant in session.grants.all
+                ),
                 f"panel: {'linked' if session.link is not None and session.link.is_open else 'not linked'}",
                 f"tokens so far: {usage.prompt_tokens} in ({usage.cached_tokens} cached), "
                 f"{usage.completion_tokens} out",
@@ -347,7 +352,9 @@ class AgentMagics(Magics):
 
     def _reset(self) -> None:
         self.session.reset()
-        print("The conversation and the sandbox's variables are forgotten.")
+        print(
+            "The conversation and the sandbox's variables are forgotten; what you had allowed is asked for again."
+        )
 
     def _doctor(self) -> None:
         checks = self.session.background.run(doctor.run_checks(self.session.settings()))

@@ -1,65 +1,61 @@
-"""Files of the user's that the sandbox may read: asked for once each, remembered while the kernel lives."""
+"""Files of the user's that the sandbox may read: asked for once each, and granted until that is taken back."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
 
+from jupyter_codeagent.approvals.grants import Grants
 from jupyter_codeagent.errors import VariableError
 from jupyter_codeagent.sandbox.backends import ELSEWHERE
 from jupyter_codeagent.transfer.local_files import checked_file
-from jupyter_codeagent.values import LocalFile, SandboxPolicy
+from jupyter_codeagent.values import Grant, LocalFile, SandboxPolicy
 
 MIB = 1 << 20
-Ask = Callable[[str, str], None]
-"""(paths, one line each; what they are for) -> raises DeniedError unless a person says yes."""
+Ask = Callable[[str, str, Sequence[Grant]], object]
+"""(paths, one line each; what they are for; what a yes grants) -> raises DeniedError unless a person says yes."""
 
 
-class Mounts:
-    """What was granted, by real path: a newer file that takes its place is covered, a link to elsewhere is not."""
+def granted_files(grants: Grants) -> tuple[LocalFile, ...]:
+    """Those that are there now, in the order of their paths: the same files are the same policy.
 
-    def __init__(self) -> None:
-        self._granted: set[str] = set()
+    By real path: a newer file that takes its place is covered, a link to elsewhere is not.
+    """
+    found = (_as_it_is(path) for path in sorted(_granted_paths(grants)))
+    return tuple(file for file in found if file is not None)
 
-    @property
-    def files(self) -> tuple[LocalFile, ...]:
-        """Those that are there now, in the order of their paths: the same files are the same policy."""
-        found = (self._as_it_is(path) for path in sorted(self._granted))
-        return tuple(file for file in found if file is not None)
 
-    def forget(self) -> None:
-        """Take back every yes."""
-        self._granted.clear()
+def require(name: str, files: Sequence[LocalFile], policy: SandboxPolicy, grants: Grants, ask: Ask) -> None:
+    """Have every one of these files granted.
 
-    def missing(self, files: Sequence[LocalFile]) -> tuple[LocalFile, ...]:
-        """Those that have to be asked for."""
-        return tuple(file for file in files if file.path not in self._granted)
+    Raises
+    ------
+    VariableError
+        At levels that run elsewhere: the file is not there.
+    DeniedError
+    """
+    if elsewhere := [level for level in policy.levels if level in ELSEWHERE]:
+        raise VariableError(
+            f"{name!r} reads files of this machine; a sandbox of level {elsewhere[0]} does not see them. Load "
+            "what you need into a frame, or use a sandbox on this machine."
+        )
+    known = _granted_paths(grants)
+    unknown = [file for file in files if file.path not in known]
+    if unknown:
+        lasting = [Grant(kind="mount", subject=file.path) for file in unknown]
+        ask(listed(unknown), purpose(name, unknown), lasting)
 
-    def _as_it_is(self, path: str) -> LocalFile | None:
-        """None once it is gone, or something else: what was granted is a regular file under this very path."""
-        try:
-            return checked_file("", path) if os.path.realpath(path) == path else None
-        except VariableError:
-            return None
 
-    def require(self, name: str, files: Sequence[LocalFile], policy: SandboxPolicy, ask: Ask) -> None:
-        """Have every one of these files granted.
+def _granted_paths(grants: Grants) -> frozenset[str]:
+    return frozenset(grant.subject for grant in grants.all if grant.kind == "mount")
 
-        Raises
-        ------
-        VariableError
-            At levels that run elsewhere: the file is not there.
-        DeniedError
-        """
-        if elsewhere := [level for level in policy.levels if level in ELSEWHERE]:
-            raise VariableError(
-                f"{name!r} reads files of this machine; a sandbox of level {elsewhere[0]} does not see them. Load "
-                "what you need into a frame, or use a sandbox on this machine."
-            )
-        unknown = self.missing(files)
-        if unknown:
-            ask(listed(unknown), purpose(name, unknown))
-            self._granted |= {file.path for file in unknown}
+
+def _as_it_is(path: str) -> LocalFile | None:
+    """None once it is gone, or something else: what was granted is a regular file under this very path."""
+    try:
+        return checked_file("", path) if os.path.realpath(path) == path else None
+    except VariableError:
+        return None
 
 
 def purpose(name: str, files: Sequence[LocalFile]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
+from jupyter_codeagent.approvals.grants import Grants
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import EffectsMessage, ToPage, effects_view
 from jupyter_codeagent.hiding import Hiding
@@ -30,6 +31,7 @@ class PageMessages:
     shown: ShownVariables
     effects: LiveEffects
     results: Callable[[], ResultDecisions]
+    grants: Grants
     link: Callable[[], PanelLink | None]
     running: Callable[[str], RunRecorder | None]
     """The recorder of the run with this id, if it is the one under way."""
@@ -48,7 +50,7 @@ class PageMessages:
         match data:
             case {"type": "stop" | "missed", "run_id": str(run_id)}:
                 self._heard_of_running(str(data["type"]), run_id)
-            case {"type": "cell_state" | "applied" | "find_effects"}:
+            case {"type": "cell_state" | "applied" | "find_effects" | "take_back"}:
                 self._heard_of_code(data)
             case {"type": "share", "name": str(name), "shared": str(shared)} if shared in get_args(Shared):
                 self.hiding.share(name, cast("Shared", shared))
@@ -79,8 +81,10 @@ class PageMessages:
             self._send(recorder.whole_progress())
 
     def _heard_of_code(self, data: Mapping[str, Any]) -> None:
-        """A person looks at code, or has decided about it in the notebook."""
+        """A person looks at code, or decides about it."""
         match data:
+            case {"type": "take_back", "kind": str(kind), "subject": str(subject)}:
+                self.grants.take_back(kind, subject)
             case {"type": "cell_state", "run_id": str(run_id), "state": str(state)} if state in get_args(CellState):
                 self.results().set_cell_state(run_id, cast("CellState", state), decided_by="panel")
             case {"type": "applied", "run_id": str(run_id), "code": str(code)}:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from jupyter_codeagent.agent import Decide, RunWatcher
 from jupyter_codeagent.prompts.observe import output_text
 from jupyter_codeagent.sandbox.protocol import CodeRunner
-from jupyter_codeagent.values import AgentRun, ExecutionResult, Proposal, Step
+from jupyter_codeagent.values import AgentRun, ExecutionResult, Grant, Proposal, Step
 
 
 def is_same_question(known: AgentRun, run: AgentRun) -> bool:
@@ -33,7 +33,14 @@ async def replay(
 ) -> AgentRun | None:
     """The recorded code in the sandbox; None if it fails now, so that the model is asked after all."""
     note = "It is the recorded answer to the same question."
-    proposal = Proposal(id=uuid.uuid4().hex[:12], run_id=run.id, kind="run", code=known.code, note=note)
+    proposal = Proposal(
+        id=uuid.uuid4().hex[:12],
+        run_id=run.id,
+        kind="run",
+        code=known.code,
+        note=note,
+        lasting=(Grant(kind="run"),),
+    )
     decision = await decide(proposal)
     if decision.action != "approve":
         return None

@@ -22,7 +22,7 @@ from jupyter_codeagent.settings import Settings
 from jupyter_codeagent.sidecar import Sidecar
 from jupyter_codeagent.transfer.outlines import Outline
 from jupyter_codeagent.transfer.unpack import Part, outlined, unpack
-from jupyter_codeagent.values import AgentRun, CellState, Decision, PackedValue, Proposal, ProposalKind
+from jupyter_codeagent.values import AgentRun, CellState, Decision, Grant, PackedValue, Proposal, ProposalKind
 from jupyter_codeagent.variables.sharing import Shared
 
 
@@ -155,14 +155,25 @@ class ResultDecisions:
         if state == "discarded" and self._sidecar.present is not None:
             self._sidecar.present.load_again()
 
-    def ask(self, kind: ProposalKind, code: str, note: str, place: Place) -> str:
-        """Have a person decide; the code as approved. Raises DeniedError."""
-        return self._background.run(self._decide(kind, code, note, place)).code
+    def ask(self, kind: ProposalKind, subject: str, note: str, lasting: Sequence[Grant], place: Place) -> None:
+        """Have a person decide about files or a server; a yes lasts. Main thread. Raises DeniedError."""
+        self._background.run(self._decide(kind, subject, note, place, lasting=tuple(lasting)))
 
-    async def _decide(self, kind: ProposalKind, code: str, note: str, place: Place, run_id: str = "") -> Decision:
+    async def _decide(
+        self,
+        kind: ProposalKind,
+        code: str,
+        note: str,
+        place: Place,
+        *,
+        run_id: str = "",
+        lasting: tuple[Grant, ...] = (),
+    ) -> Decision:
         settings = self._settings()
         gate = self._front_ends.gate(place, timeout_s=settings.approval_timeout_s)
-        proposal = Proposal(id=uuid.uuid4().hex[:12], run_id=run_id, kind=kind, code=code, note=note)
+        proposal = Proposal(
+            id=uuid.uuid4().hex[:12], run_id=run_id, kind=kind, code=code, note=note, lasting=lasting
+        )
         decision = await gate.decide(proposal, settings.approve)
         if decision.action != "approve":
             raise DeniedError(f"Not done: {decision.reason or 'the answer was no'}.")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from jupyter_codeagent.agent import Tools, conversation, ended, run_agent
+from jupyter_codeagent.approvals.grants import Grants
 from jupyter_codeagent.background import Background, BackgroundTask
 from jupyter_codeagent.candidates import run_candidates
 from jupyter_codeagent.cells import cells_from_run
@@ -31,8 +32,8 @@ from jupyter_codeagent.errors import (
     UsageError,
 )
 from jupyter_codeagent.frontend.link import PanelLink
-from jupyter_codeagent.frontend.messages import StateMessage
-from jupyter_codeagent.frontend.state import state_message
+from jupyter_codeagent.frontend.messages import PROTOCOL, GrantsMessage, StateMessage, grant_views
+from jupyter_codeagent.frontend.state import sandbox_view
 from jupyter_codeagent.frontends import FrontEnds
 from jupyter_codeagent.hiding import Hiding
 from jupyter_codeagent.history import HistoryStore
@@ -41,7 +42,7 @@ from jupyter_codeagent.live_context import LiveContext
 from jupyter_codeagent.live_effects import LiveEffects
 from jupyter_codeagent.models.choice import ModelChoice
 from jupyter_codeagent.models.endpoint import ModelEndpoint
-from jupyter_codeagent.mounts import Mounts
+from jupyter_codeagent.mounts import granted_files, require
 from jupyter_codeagent.options import RunOptions
 from jupyter_codeagent.page_messages import PageMessages
 from jupyter_codeagent.place import Place
@@ -72,7 +73,6 @@ from jupyter_codeagent.sidecar import Sidecar
 from jupyter_codeagent.subquestions import NAME as ASK_MODEL
 from jupyter_codeagent.subquestions import SubQuestions, offered
 from jupyter_codeagent.tools.desk import CallDesk, Host, Limits, ToolRunner
-from jupyter_codeagent.tools.grants import Grants
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.servers import McpServers, merged
 from jupyter_codeagent.tools.told import (
@@ -90,6 +90,7 @@ from jupyter_codeagent.values import (
     AgentRun,
     ApprovalPolicy,
     Decision,
+    Grant,
     LocalFile,
     Manifest,
     Proposal,
@@ -116,8 +117,9 @@ class AgentSession:
         self.config = config
         self.live = LiveKernel(shell)
         self.background = Background()
-        self.mounts = Mounts()
         self.models = ModelChoice()
+        self.grants = Grants(self._tell_grants)
+        self.link: PanelLink | None = None
         settings = self._settings_at_start()
         self.book = RunBook(
             HistoryStore(Path(settings.history_path) if settings.history_path else None),
@@ -137,7 +139,8 @@ class AgentSession:
         self.subquestions = SubQuestions(
             settings=self.settings, models=self.models, withheld=self._withheld, run=self.background.run
         )
-        self.grants = Grants()
+        self._unsure_calls: set[str] = set()
+        """See `CallDesk`."""
         self._users_loop = Background()
         """For coroutines among the functions that code calls; started with the first."""
         self._desk: CallDesk | None = None
@@ -146,7 +149,6 @@ class AgentSession:
         self._task: BackgroundTask[AgentRun] | None = None
         self._running_id = ""
         self._recorder: RunRecorder | None = None
-        self.link: PanelLink | None = None
         self.shown = ShownVariables(
             live=self.live,
             choices=self.hiding.choices,
@@ -157,6 +159,7 @@ class AgentSession:
         self.session_settings = SessionSettings(
             config=config,
             models=self.models,
+            grants=self.grants,
             settings=self.settings,
             link=lambda: self.link,
             changed=self.shown.look_soon,
@@ -169,6 +172,7 @@ class AgentSession:
             shown=self.shown,
             effects=effects,
             results=lambda: self.results,
+            grants=self.grants,
             link=lambda: self.link,
             running=self._recorder_of,
             stop=self.stop,
@@ -182,7 +186,7 @@ class AgentSession:
         main_loop = getattr(kernel, "io_loop", None)
         if main_loop is not None:
             self.background.serve_when_idle(main_loop.add_callback)
-        self._front_ends = FrontEnds(self.background, self.link, kernel=kernel, effects=effects)
+        self._front_ends = FrontEnds(self.background, self.link, self.grants, kernel=kernel, effects=effects)
         self.results = ResultDecisions(
             live=self.live,
             background=self.background,
@@ -477,14 +481,18 @@ class AgentSession:
         """Raises UsageError."""
         tool = self.tools.tools().get(name)
         self.tools.remove(name)
-        self.grants.remove(name)
+        self.grants.take_back("call", name)
         if tool is not None and name == ASK_MODEL:
             self.live.unbind([tool.function])
 
     def remove_server(self, name: str) -> None:
         """Raises UsageError."""
         functions = self.servers.functions(name)
+        gone = {id(function) for function in functions.values()}
+        names = [tool_name for tool_name, tool in self.all_tools().items() if id(tool.function) in gone]
         self.background.run(self.servers.remove(name))
+        for tool_name in names:
+            self.grants.take_back("call", tool_name)
         self.live.unbind(functions.values())
 
     def all_tools(self) -> dict[str, Tool]:
@@ -503,7 +511,6 @@ class AgentSession:
             prepared.tools,
             run_id=run.id,
             decide=decide,
-            grants=self.grants,
             host=Host(
                 on_main_thread=self.background.on_main_thread,
                 on_users_loop=self._users_loop.run_beside,
@@ -515,6 +522,7 @@ class AgentSession:
                 calls=settings.max_calls,
                 calls_per_cell=settings.max_calls_per_cell,
             ),
+            unsure=self._unsure_calls,
             recorded=recorded,
         )
 
@@ -637,8 +645,8 @@ class AgentSession:
         except UnconfirmedServerError as error:
             if place is None:
                 raise
-            self.results.ask("server", error.address, error.question, place)
-            self.models.allow(error.grant)
+            lasting = (Grant(kind="server", subject=error.grant),)
+            self.results.ask("server", error.address, error.question, lasting, place)
             return self.find_model(self._with_grants(settings))
 
     def _choose(
@@ -653,12 +661,12 @@ class AgentSession:
     ) -> Choice:
         """What the sandbox gets of them; asks before it may read a file of the user's."""
 
-        def ask(paths: str, question: str) -> None:
-            self.results.ask("mount", paths, question, place)
+        def ask(paths: str, question: str, lasting: Sequence[Grant]) -> None:
+            self.results.ask("mount", paths, question, lasting, place)
 
         def ask_for_files(name: str, files: Sequence[LocalFile]) -> None:
             if not options.dry_run:  # which sends and runs nothing, and so widens nothing
-                self.mounts.require(name, files, settings.sandbox, ask)
+                require(name, files, settings.sandbox, self.grants, ask)
 
         always = [name for name, how in self.hiding.shared.items() if how == "shared" and name in variables]
         return choose(
@@ -678,11 +686,12 @@ class AgentSession:
 
     def _with_grants(self, settings: Settings) -> Settings:
         """The sandbox may read the files, and the servers may be asked, that somebody said yes to."""
-        allowed = tuple(dict.fromkeys((*settings.model.allowed, *self.models.allowed)))
+        servers = (grant.subject for grant in self.grants.all if grant.kind == "server")
+        allowed = tuple(dict.fromkeys((*settings.model.allowed, *servers)))
         return replace(
             settings,
             model=replace(settings.model, allowed=allowed),
-            sandbox=replace(settings.sandbox, read_files=self.mounts.files),
+            sandbox=replace(settings.sandbox, read_files=granted_files(self.grants)),
         )
 
     # --- the session's state ------------------------------------------------------------------------------
@@ -709,16 +718,23 @@ class AgentSession:
             model, approve = self.models.name(settings.model) or settings.model.model, settings.approve
         except UsageError:
             pass  # the page links all the same: the settings tell why no run is possible
-        return state_message(
+        return StateMessage(
+            type="state",
+            protocol=PROTOCOL,
             model=model,
             approve=approve,
             settings=self.session_settings.view(),
-            sandbox=self.sandbox_status,
+            sandbox=sandbox_view(self.sandbox_status),
             context=self.shown.view,
-            runs=self.book.recent,
+            runs=[run_view(run) for run in self.book.recent],
             proposals=self.link.proposals if self.link is not None else [],
+            grants=grant_views(self.grants.all),
             progress=self._recorder.whole_progress() if self._recorder is not None else None,
         )
+
+    def _tell_grants(self) -> None:
+        if self.link is not None:
+            self.link.send(GrantsMessage(type="grants", grants=grant_views(self.grants.all)))
 
     def _recorder_of(self, run_id: str) -> RunRecorder | None:
         """If it is the run under way."""
@@ -744,9 +760,8 @@ class AgentSession:
         return task is not None
 
     def reset(self) -> None:
-        """Forget the conversation, the sandbox's variables, and the yeses to calls and servers."""
+        """Forget the conversation and the sandbox's variables, and take back every yes that lasts."""
         self.grants.clear()
-        self.models.take_back()
         self._start_anew()
 
     def _start_anew(self) -> None:
@@ -760,7 +775,7 @@ class AgentSession:
                 self.background.run(self.sidecar.present.reset())
             if hidden:
                 self.sidecar.forget_copies()
-                self.mounts.forget()  # what was hidden may be read from a file
+                self.grants.clear("mount")  # what was hidden may be read from a file
         except BaseException:
             self.hiding.must_reset = True
             raise

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
+from jupyter_codeagent.approvals.grants import Grants
 from jupyter_codeagent.config import CodeAgent, check_settings, read_caps
 from jupyter_codeagent.errors import CodeAgentError, UsageError
 from jupyter_codeagent.frontend.link import PanelLink
@@ -25,6 +26,7 @@ from jupyter_codeagent.models.served import embedded_state, served_models
 from jupyter_codeagent.models.servers import chosen_server
 from jupyter_codeagent.panel_settings import check_change, shown_settings
 from jupyter_codeagent.settings import Settings
+from jupyter_codeagent.values import Grant
 
 
 class SessionSettings:
@@ -35,6 +37,7 @@ class SessionSettings:
         *,
         config: CodeAgent,
         models: ModelChoice,
+        grants: Grants,
         settings: Callable[[], Settings],
         link: Callable[[], PanelLink | None],
         changed: Callable[[], None],
@@ -42,6 +45,7 @@ class SessionSettings:
     ) -> None:
         self._config = config
         self._models = models
+        self._grants = grants
         self._settings = settings
         self._link = link
         self._changed = changed
@@ -119,7 +123,7 @@ class SessionSettings:
                     raise UsageError(
                         f"{host_and_port(base_url)} is not this machine: say yes to it by name before it is used."
                     )
-                self._models.allow(origin(base_url))
+                self._grants.add([Grant(kind="server", subject=origin(base_url))])
         except UsageError as error:
             self._refuse(str(error))
             self.tell()

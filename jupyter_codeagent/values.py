@@ -420,6 +420,8 @@ ApprovalPolicy = Literal["review", "ask", "auto"]
 ProposalKind = Literal["run", "apply", "overwrite", "mount", "call", "server"]
 """run code in the sandbox · in the live kernel · overwrite a live variable · show files to it · call a tool · send
 prompts to a server."""
+GrantKind = Literal["run", "mount", "call", "server"]
+"""Those to which a yes can last."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -449,6 +451,17 @@ class Effects:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Grant:
+    """A yes that lasts: until the user takes it back, or the kernel ends."""
+
+    kind: GrantKind
+    subject: str = ""
+    """The function, the file or the server that it is for; empty where the kind says all."""
+    of: object = None
+    """Equal as long as what the subject names is what was asked about: a function may be replaced by another."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Proposal:
     """Something that waits for a person."""
 
@@ -467,10 +480,12 @@ class Proposal:
     """None where there is no code to look at, or it has not been looked at as yet."""
     calls: int = 1
     """Calls of this function that the program makes in one go, as it says; a yes may be for all of them."""
+    lasting: tuple[Grant, ...] = ()
+    """What a yes for the notebook would grant; empty where each is asked for."""
 
 
 DecisionScope = Literal["once", "run", "notebook"]
-"""``run`` is for calls of functions, with their number."""
+"""``run`` is for calls of functions, with their number; ``notebook`` grants what the proposal names as lasting."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,38 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
 
-from jupyter_codeagent.approvals.policies import PER_ITEM, needs_person
+from jupyter_codeagent.approvals.grants import Grants
+from jupyter_codeagent.approvals.policies import as_offered, needs_person
 from jupyter_codeagent.approvals.protocol import Approver
-from jupyter_codeagent.values import ApprovalPolicy, DecidedBy, Decision, Proposal, ProposalKind
+from jupyter_codeagent.values import ApprovalPolicy, DecidedBy, Decision, Proposal
 
 
 class ApprovalGate:
-    """Decides proposals for one notebook; remembers what was granted for the notebook."""
+    """Decides proposals; what is granted for the notebook is not asked for again."""
 
-    def __init__(self, approver: Approver, *, timeout_s: float) -> None:
+    def __init__(self, approver: Approver, *, grants: Grants, timeout_s: float) -> None:
         self._approver = approver
+        self._grants = grants
         self._timeout_s = timeout_s
-        self._granted: frozenset[ProposalKind] = frozenset()
-
-    def forget(self) -> None:
-        """Take back every yes that was given for the whole notebook."""
-        self._granted = frozenset()
 
     async def decide(self, proposal: Proposal, policy: ApprovalPolicy) -> Decision:
         """Never raises for a missing answer: that is a rejection by `nobody`."""
-        if not needs_person(policy, proposal.kind, self._granted):
+        if not needs_person(policy, proposal.kind) or self._grants.cover(proposal.lasting):
             return Decision(action="approve", code=proposal.code, decided_by="policy", decided_at=time.time())
         try:
             async with asyncio.timeout(self._timeout_s):
-                decision = await self._approver.ask(proposal)
+                decision = as_offered(proposal, await self._approver.ask(proposal))
         except TimeoutError:
             return reject(proposal, "nobody", f"no answer within {self._timeout_s:.0f} s")
-        if decision.action == "approve" and decision.code != proposal.code:
-            decision = replace(decision, edited=True)
-        if decision.action == "approve" and decision.scope == "notebook" and proposal.kind not in PER_ITEM:
-            self._granted |= {proposal.kind}
+        if decision.action == "approve" and decision.scope == "notebook":
+            self._grants.add(proposal.lasting)
         return decision
 
 

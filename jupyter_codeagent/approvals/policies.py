@@ -1,20 +1,51 @@
-"""Which proposals need a person: pure functions of policy, kind and what was granted before."""
+"""Which proposals need a person, and what a yes to each can be for: pure functions."""
 
 from __future__ import annotations
 
-from jupyter_codeagent.values import ApprovalPolicy, ProposalKind
+from collections.abc import Mapping
+from dataclasses import replace
+
+from jupyter_codeagent.values import ApprovalPolicy, Decision, DecisionScope, Proposal, ProposalKind
 
 ALWAYS_ASK: frozenset[ProposalKind] = frozenset({"apply", "overwrite", "mount", "call", "server"})
 """Touch the live kernel, widen the sandbox, or send prompts where the user has not sent any: asked whatever the
 policy."""
 
-PER_ITEM: frozenset[ProposalKind] = frozenset({"mount", "call", "server"})
-"""A yes to one file, function or server is none to others: it is remembered for that alone (`mounts`, `tools`,
-`models`)."""
+SCOPES: Mapping[ProposalKind, tuple[DecisionScope, ...]] = {
+    "run": ("once", "notebook"),
+    "apply": ("once",),
+    "overwrite": ("once",),
+    "mount": ("notebook",),
+    "call": ("once", "run", "notebook"),
+    "server": ("notebook",),
+}
+"""What a yes can be for; the first where nothing else was offered. What changes the user's own kernel is asked for
+each time: nobody foresees all code of a notebook."""
+
+EDITABLE: frozenset[ProposalKind] = frozenset({"run", "apply", "call"})
 
 
-def needs_person(policy: ApprovalPolicy, kind: ProposalKind, granted: frozenset[ProposalKind]) -> bool:
-    """`granted` are the kinds that got a yes for the whole notebook."""
-    if kind in granted:
-        return False
+def needs_person(policy: ApprovalPolicy, kind: ProposalKind) -> bool:
+    """Unless it was granted before."""
     return kind in ALWAYS_ASK or policy == "ask"
+
+
+def scopes_of(proposal: Proposal) -> tuple[DecisionScope, ...]:
+    """What a yes to it can be for."""
+    return tuple(scope for scope in SCOPES[proposal.kind] if scope != "notebook" or proposal.lasting)
+
+
+def as_offered(proposal: Proposal, decision: Decision) -> Decision:
+    """A yes cut down to what was offered: a page is free to send anything."""
+    if decision.action != "approve":
+        return decision
+    offered = scopes_of(proposal)
+    scope = decision.scope if decision.scope in offered else offered[0]
+    code = decision.code if proposal.kind in EDITABLE else proposal.code
+    return replace(
+        decision,
+        code=code,
+        edited=code != proposal.code,
+        scope=scope,
+        calls=decision.calls if scope == "run" else 0,
+    )

@@ -28,7 +28,7 @@ from jupyter_codeagent.frontend.messages import (
     ResolvedMessage,
     StateMessage,
     ToPage,
-    effects_view,
+    proposal_view,
 )
 from jupyter_codeagent.main_shell import MainShell
 from jupyter_codeagent.values import Decision, DecisionScope, Proposal
@@ -152,21 +152,7 @@ class PanelLink:
 
     @property
     def proposals(self) -> list[ProposalView]:
-        return [
-            ProposalView(
-                id=p.id,
-                run_id=p.run_id,
-                kind=p.kind,
-                code=p.code,
-                note=p.note,
-                why=p.why,
-                previous_code=p.previous_code,
-                effects=None if p.effects is None else effects_view(p.effects),
-                step=p.step,
-                calls=p.calls,
-            )
-            for p in self._proposals.values()
-        ]
+        return [proposal_view(proposal) for proposal in self._proposals.values()]
 
     async def ask(self, proposal: Proposal) -> Decision:
         """Show the proposal in every page and wait; the first answer counts (`Approver`)."""

@@ -11,7 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
-from jupyter_codeagent.values import CellState, Effects, NamedValue, Phase
+from jupyter_codeagent.approvals.policies import scopes_of
+from jupyter_codeagent.values import (
+    CellState,
+    DecisionScope,
+    Effects,
+    Grant,
+    GrantKind,
+    NamedValue,
+    Phase,
+    Proposal,
+    ProposalKind,
+)
 from jupyter_codeagent.variables.sharing import Shared, SharingView
 
 TARGET = "jupyter-codeagent"
@@ -90,12 +101,19 @@ class EffectsView(TypedDict):
     unclear: list[str]
 
 
+class GrantView(TypedDict):
+    """`Grant`; together the two name it."""
+
+    kind: GrantKind
+    subject: str
+
+
 class ProposalView(TypedDict):
     """`Proposal` as the approval card shows it."""
 
     id: str
     run_id: str
-    kind: Literal["run", "apply", "overwrite", "mount", "call", "server"]
+    kind: ProposalKind
     code: str
     note: str
     why: str
@@ -106,6 +124,10 @@ class ProposalView(TypedDict):
     step: int
     calls: int
     """Of a function, that the program makes in one go."""
+    scopes: list[DecisionScope]
+    """What a yes can be for, the usual one first."""
+    lasting: list[GrantView]
+    """What it grants with the scope ``notebook``."""
 
 
 class SettingView(TypedDict):
@@ -175,6 +197,7 @@ class StateMessage(TypedDict):
     runs: list[dict[str, Any]]
     """Runs of this kernel, oldest first, as `record.run_view` writes them."""
     proposals: list[ProposalView]
+    grants: list[GrantView]
     progress: ProgressMessage | None
     """Of the run under way, with its whole text."""
 
@@ -217,6 +240,13 @@ class ResolvedMessage(TypedDict):
     type: Literal["resolved"]
     proposal_id: str
     action: Literal["approve", "reject"]
+
+
+class GrantsMessage(TypedDict):
+    """All yeses that last, after one was given or taken back."""
+
+    type: Literal["grants"]
+    grants: list[GrantView]
 
 
 class InsertMessage(TypedDict):
@@ -338,9 +368,17 @@ class DecisionMessage(TypedDict):
     code: NotRequired[str]
     """The code as the person edited it."""
     reason: NotRequired[str]
-    scope: NotRequired[Literal["once", "run", "notebook"]]
+    scope: NotRequired[DecisionScope]
     calls: NotRequired[int]
     """With the scope ``run``: of so many calls."""
+
+
+class TakeBackMessage(TypedDict):
+    """The user takes back a yes that lasts."""
+
+    type: Literal["take_back"]
+    kind: GrantKind
+    subject: str
 
 
 class FindEffectsMessage(TypedDict):
@@ -486,6 +524,7 @@ ToPage = (
     | ProgressMessage
     | ProposalMessage
     | ResolvedMessage
+    | GrantsMessage
     | InsertMessage
     | MarkMessage
     | PulledMessage
@@ -501,6 +540,7 @@ FromPage = (
     HelloMessage
     | PongMessage
     | DecisionMessage
+    | TakeBackMessage
     | FindEffectsMessage
     | AppliedMessage
     | StopMessage
@@ -518,6 +558,27 @@ FromPage = (
     | ChooseMessage
     | PreferencesMessage
 )
+
+
+def grant_views(grants: Sequence[Grant]) -> list[GrantView]:
+    return [GrantView(kind=grant.kind, subject=grant.subject) for grant in grants]
+
+
+def proposal_view(proposal: Proposal) -> ProposalView:
+    return ProposalView(
+        id=proposal.id,
+        run_id=proposal.run_id,
+        kind=proposal.kind,
+        code=proposal.code,
+        note=proposal.note,
+        why=proposal.why,
+        previous_code=proposal.previous_code,
+        effects=None if proposal.effects is None else effects_view(proposal.effects),
+        step=proposal.step,
+        calls=proposal.calls,
+        scopes=list(scopes_of(proposal)),
+        lasting=grant_views(proposal.lasting),
+    )
 
 
 def effects_view(effects: Effects) -> EffectsView:

@@ -1,4 +1,4 @@
-"""What a page is told: the whole session when it says hello, the variables whenever they change."""
+"""What a page is told of the sandbox and of the variables."""
 
 from __future__ import annotations
 
@@ -6,19 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jupyter_codeagent.frontend.messages import (
-    PROTOCOL,
     ColumnsMessage,
     ColumnView,
     ContextView,
-    ProgressMessage,
-    ProposalView,
     SandboxView,
-    SettingsView,
-    StateMessage,
     VariableView,
 )
-from jupyter_codeagent.record import run_view
-from jupyter_codeagent.values import AgentRun, ApprovalPolicy, Privacy, SandboxStatus, VariableSummary
+from jupyter_codeagent.values import Privacy, SandboxStatus, VariableSummary
 from jupyter_codeagent.variables.render import Context
 from jupyter_codeagent.variables.sharing import Shared, sharing_view
 from jupyter_codeagent.variables.visible import Column
@@ -51,33 +45,9 @@ class LookAtVariables:
     budget_tokens: int = 0
 
 
-def state_message(
-    *,
-    model: str,
-    approve: ApprovalPolicy,
-    settings: SettingsView,
-    sandbox: SandboxStatus | None,
-    context: ContextView,
-    runs: Sequence[AgentRun],
-    proposals: list[ProposalView],
-    progress: ProgressMessage | None,
-) -> StateMessage:
-    """The session as the panel shows it."""
-    return StateMessage(
-        type="state",
-        protocol=PROTOCOL,
-        model=model,
-        approve=approve,
-        settings=settings,
-        sandbox=None if sandbox is None else sandbox_view(sandbox),
-        context=context,
-        runs=[run_view(run) for run in runs],
-        proposals=proposals,
-        progress=progress,
-    )
-
-
-def sandbox_view(status: SandboxStatus) -> SandboxView:
+def sandbox_view(status: SandboxStatus | None) -> SandboxView | None:
+    if status is None:
+        return None
     return SandboxView(
         level=status.level,
         label=status.label,

@@ -20,8 +20,6 @@ class ModelChoice:
     def __init__(self) -> None:
         self._found: dict[ModelSettings, ModelEndpoint] = {}
         self._open: tuple[ModelEndpoint, ModelSettings, Model] | None = None
-        self.allowed: tuple[str, ...] = ()
-        """Servers that a person said yes to, in this kernel; see `ModelSettings.allowed`."""
 
     def name(self, settings: ModelSettings) -> str:
         """Of the model for these settings; empty as long as none was found."""
@@ -47,15 +45,6 @@ class ModelChoice:
     def foresee(self, settings: ModelSettings) -> ModelEndpoint:
         """The model that would be asked, as far as it is known without asking anybody. From any thread."""
         return self._found.get(settings) or foreseen_model(settings, os.environ)
-
-    def allow(self, grant: str) -> None:
-        """A person said yes to this server."""
-        self.allowed = (*self.allowed, grant)
-
-    def take_back(self) -> None:
-        """Every yes; nothing that was found by it is kept."""
-        self.allowed = ()
-        self.forget()
 
     async def open(
         self, endpoint: ModelEndpoint, settings: ModelSettings, *, on_loading: Callable[[], None]

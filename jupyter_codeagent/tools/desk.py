@@ -22,7 +22,7 @@ from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.arguments import ArgumentError, bind, call_text, parse_call
 from jupyter_codeagent.tools.ending import TookTooLongError, ended_by_signals, ended_in_time
 from jupyter_codeagent.tools.faults import denied, explained
-from jupyter_codeagent.tools.grants import Grants
+from jupyter_codeagent.tools.grants import grant_of
 from jupyter_codeagent.tools.recorded import MAX_BYTES, MAX_TEXT_CHARS, recorded, restored
 from jupyter_codeagent.tools.records import PLAIN, folded, unfolded
 from jupyter_codeagent.tools.tool import VARIADIC, Tool
@@ -113,19 +113,18 @@ class CallDesk:
         *,
         run_id: str,
         decide: Callable[[Proposal], Awaitable[Decision]],
-        grants: Grants,
         host: Host,
         limits: Limits,
+        unsure: set[str] | None = None,
         recorded: Sequence[ToolCall] = (),
     ) -> None:
-        """`grants` are yeses for all calls in the notebook; more are added to it.
-
-        `recorded` are the calls of the run that is replayed.
+        """`unsure` are keys of calls that began and never returned, in any run: no yes to several covers one of
+        them. More are added to it. `recorded` are the calls of the run that is replayed.
         """
         self._tools = tools
         self._run_id = run_id
         self._decide = decide
-        self._grants = grants
+        self._unsure = set() if unsure is None else unsure
         self._on_main_thread, self._on_users_loop = host.on_main_thread, host.on_users_loop
         self._spool = host.spool
         self._limits = limits
@@ -270,9 +269,8 @@ class CallDesk:
         if tool.stub.policy == "deny":
             reason = f"the user does not let code call {tool.name}"
             return _denied(request, shown, reason, decided_by)
-        is_unsure = request.key in self._grants.unsure
-        is_asked = tool.stub.policy == "ask" and (is_unsure or not self._grants.has(tool))
-        if is_asked and self._allowed[tool.name] and not is_unsure:
+        is_asked = tool.stub.policy == "ask"
+        if is_asked and self._allowed[tool.name] and request.key not in self._unsure:
             self._allowed[tool.name] -= 1
             decided_by = self._allowed_by[tool.name]
         elif is_asked:
@@ -289,7 +287,9 @@ class CallDesk:
                 except ArgumentError as problem:
                     return _refused(request, "TypeError", f"the user changed the call, but {problem}")
                 shown = _shown(tool, bound)
-            self._remember(tool, decision)
+            if decision.scope == "run":
+                self._allowed[tool.name] = decision.calls - 1
+                self._allowed_by[tool.name] = decided_by
         if not is_edited and request.arguments.kind == "parts":
             try:
                 bound = await self._bound(tool, request, unpack)
@@ -297,20 +297,13 @@ class CallDesk:
                 return _refused(request, *_reason(problem))
         return await self._call(tool, bound, request, shown, decided_by)
 
-    def _remember(self, tool: Tool, decision: Decision) -> None:
-        """A yes that is for more than this call."""
-        if decision.scope == "notebook":
-            self._grants.add(tool)
-        elif decision.scope == "run":
-            self._allowed[tool.name] = decision.calls - 1
-            self._allowed_by[tool.name] = decision.decided_by
-
     def _proposal(self, tool: Tool, bound: inspect.BoundArguments, request: CallRequest) -> Proposal:
         at = f"line {request.line} of the program calls" if request.line is not None else "the program calls"
         code = call_text(tool.name, bound, max_chars=PROPOSED_CHARS)
         together = f" It makes {request.together} calls of it in one go." if request.together > 1 else ""
         in_brief = f" Not shown whole: {', '.join(code.in_brief)}." if code.in_brief else ""
-        if request.key in self._grants.unsure:
+        is_unsure = request.key in self._unsure
+        if is_unsure:
             in_brief += " This call began once before and never returned: it may have happened already."
         return Proposal(
             id=uuid.uuid4().hex[:12],
@@ -319,6 +312,7 @@ class CallDesk:
             code=code.text,
             note=f"{at[:1].upper()}{at[1:]} your function {tool.name}{tool.stub.signature}.{together}{in_brief}",
             calls=request.together,
+            lasting=() if is_unsure else (grant_of(tool),),
         )
 
     async def _call(
@@ -357,7 +351,7 @@ class CallDesk:
                 self._note(call)
                 self.of_run += (call,)
             raise
-        self._grants.unsure.discard(request.key)
+        self._unsure.discard(request.key)
         made = replace(call, status="ok", result=masked(text, ()), duration_s=duration_s, value=kept)
         if tool.undo is not None:
             self.done.append(DoneCall(call=made, tool=tool, arguments=arguments, result=value))
@@ -368,7 +362,7 @@ class CallDesk:
     def _cut_short(self, tool: Tool, call: ToolCall) -> None:
         """Whether it has happened nobody knows; what only reads is just called again."""
         if tool.stub.policy != "auto":
-            self._grants.unsure.add(call.key)
+            self._unsure.add(call.key)
             self.done.append(DoneCall(call=call, tool=replace(tool, undo=None), arguments={}, result=None))
 
     async def _returned(self, tool: Tool, bound: inspect.BoundArguments) -> tuple[Mapping[str, Any], Any]:

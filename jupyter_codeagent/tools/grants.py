@@ -1,46 +1,39 @@
-"""The user's yeses for all calls of a function in this notebook: each for the function that was asked about."""
+"""What a yes for all calls of a function is for: the function that was asked about, not its name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from jupyter_codeagent.tools.tool import Tool
+from jupyter_codeagent.values import Grant
 
 
-class Grants:
-    """Of one kernel. Another function under the same name, or one whose code has changed, is asked for again."""
-
-    def __init__(self) -> None:
-        self._functions: dict[str, Callable[..., Any]] = {}
-        self.unsure: set[str] = set()
-        """Keys of calls that began and never returned, in any run: no yes to several covers one of them."""
-
-    def add(self, tool: Tool) -> None:
-        self._functions[tool.name] = tool.function
-
-    def has(self, tool: Tool) -> bool:
-        known = self._functions.get(tool.name)
-        return known is not None and _is_same(known, tool.function)
-
-    def remove(self, name: str) -> None:
-        self._functions.pop(name, None)
-
-    def clear(self) -> None:
-        self._functions.clear()
+def grant_of(tool: Tool) -> Grant:
+    """For all its calls."""
+    return Grant(kind="call", subject=tool.name, of=SameFunction(tool.function))
 
 
-def _is_same(known: Callable[..., Any], now: Callable[..., Any]) -> bool:
-    """The same object, or made anew by the same cell: the same code and defaults, without variables from around it.
+@dataclass(frozen=True, eq=False)
+class SameFunction:
+    """Equal if it is the same object, or made anew by the same cell: the same code and defaults, without variables
+    from around it. A query function of another connection has the same code, and is another one."""
 
-    A query function of another connection has the same code, and is another one.
-    """
-    if known is now:
-        return True
-    code = getattr(known, "__code__", None)
-    if code is None or getattr(known, "__closure__", None) or getattr(now, "__closure__", None):
-        return False
-    return code == getattr(now, "__code__", None) and _defaults(known) == _defaults(now)
+    function: Callable[..., Any]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SameFunction):
+            return NotImplemented
+        known, now = self.function, other.function
+        if known is now:
+            return True
+        code = getattr(known, "__code__", None)
+        if code is None or getattr(known, "__closure__", None) or getattr(now, "__closure__", None):
+            return False
+        return bool(code == getattr(now, "__code__", None)) and _defaults(known) == _defaults(now)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def _defaults(function: Callable[..., Any]) -> str:

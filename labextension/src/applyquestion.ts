@@ -1,7 +1,6 @@
-/** Before code runs in the user's kernel: a yes to exactly this text, in exactly this kernel. */
+/** Before code runs in the user's kernel, each time: a yes to exactly this text, in exactly this kernel. */
 import { Dialog, showDialog } from '@jupyterlab/apputils';
 import type { Cell } from '@jupyterlab/cells';
-import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
@@ -25,22 +24,16 @@ export class ApplyQuestion {
    * makes it another question.
    */
   async mayRun(panel: NotebookPanel, cell: Cell): Promise<boolean> {
-    let isChanged = false;
-    while (!this._granted.has(panel.context)) {
+    for (let isChanged = false; ; isChanged = true) {
       const subject = subjectOf(panel, cell);
       const answer = await this._ask(panel, cell, isChanged);
       if (!answer.button.accept || panel.isDisposed || cell.isDisposed) {
         return false;
       }
       if (subjectOf(panel, cell) === subject) {
-        if (answer.isChecked) {
-          this._granted.add(panel.context);
-        }
         return true;
       }
-      isChanged = true;
     }
-    return true;
   }
 
   private async _ask(panel: NotebookPanel, cell: Cell, isChanged: boolean): Promise<Dialog.IResult<unknown>> {
@@ -61,11 +54,7 @@ export class ApplyQuestion {
         Dialog.warnButton({ label: trans.__('Run in my kernel') })
       ],
       defaultButton: 0,
-      focusNodeSelector: '.jp-mod-reject',
-      checkbox: {
-        label: trans.__('Do not ask again in this notebook until I reload the page'),
-        checked: false
-      }
+      focusNodeSelector: '.jp-mod-reject'
     });
   }
 
@@ -88,9 +77,6 @@ export class ApplyQuestion {
       return false;
     }
   }
-
-  /** Notebooks for which a yes is for all. */
-  private _granted = new WeakSet<DocumentRegistry.Context>();
 }
 
 function subjectOf(panel: NotebookPanel, cell: Cell): string {

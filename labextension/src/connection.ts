@@ -167,6 +167,7 @@ export class KernelConnection implements IDisposable {
         case 'pulled':
         case 'proposal':
         case 'resolved':
+        case 'grants':
           this.model.apply(message);
           break;
         case 'progress':

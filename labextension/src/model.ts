@@ -8,6 +8,7 @@ import type {
   ApprovalPolicy,
   IColumnsMessage,
   IContext,
+  IGrant,
   IModelsMessage,
   IProgressMessage,
   IProposal,
@@ -59,6 +60,8 @@ export interface IAgentState {
   /** Of the runs that are under way, by run id. */
   progress: Readonly<Record<string, IProgress>>;
   proposals: readonly IProposal[];
+  /** What the user has allowed until it is taken back. */
+  grants: readonly IGrant[];
 }
 
 export const EMPTY: IAgentState = {
@@ -83,7 +86,8 @@ export const EMPTY: IAgentState = {
   pulls: {},
   runs: [],
   progress: {},
-  proposals: []
+  proposals: [],
+  grants: []
 };
 
 /** A switch of the user's that the kernel has not heard yet. */
@@ -217,7 +221,7 @@ export class AgentModel {
 function next(state: IAgentState, message: ToPage): IAgentState {
   switch (message.type) {
     case 'state': {
-      const { model, approve, settings, sandbox, context, runs, proposals } = message;
+      const { model, approve, settings, sandbox, context, runs, proposals, grants } = message;
       const known = message.progress ? withProgress(state, message.progress) : state;
       const progress = progressOf(known, runs);
       return {
@@ -231,6 +235,7 @@ function next(state: IAgentState, message: ToPage): IAgentState {
         context,
         runs,
         proposals,
+        grants,
         progress,
         pulls: pullsOf(state, runs)
       };
@@ -245,6 +250,8 @@ function next(state: IAgentState, message: ToPage): IAgentState {
       return { ...state, proposals: replaced(state.proposals, message.proposal) };
     case 'resolved':
       return { ...state, proposals: state.proposals.filter(p => p.id !== message.proposal_id) };
+    case 'grants':
+      return { ...state, grants: message.grants };
     case 'context':
       return { ...state, context: message.context };
     case 'models':

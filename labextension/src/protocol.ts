@@ -125,6 +125,16 @@ export interface IServed {
   models: string[];
 }
 
+/** A yes that lasts; together the two name it. */
+export interface IGrant {
+  kind: 'run' | 'mount' | 'call' | 'server';
+  /** The function, the file or the server; empty where the kind says all. */
+  subject: string;
+}
+
+/** What a yes is for; `run` is for calls of functions. */
+export type Scope = 'once' | 'run' | 'notebook';
+
 export interface IProposal {
   id: string;
   run_id: string;
@@ -139,6 +149,10 @@ export interface IProposal {
   step: number;
   /** Of a function, that the program makes in one go. */
   calls: number;
+  /** What a yes can be for, the usual one first. */
+  scopes: Scope[];
+  /** What it grants with the scope `notebook`. */
+  lasting: IGrant[];
 }
 
 export interface IUsage {
@@ -160,6 +174,7 @@ export interface IStateMessage {
   context: IContext;
   runs: IRun[];
   proposals: IProposal[];
+  grants: IGrant[];
   /** Of the run under way, with its whole text. */
   progress: IProgressMessage | null;
 }
@@ -195,6 +210,12 @@ export interface IResolvedMessage {
   type: 'resolved';
   proposal_id: string;
   action: 'approve' | 'reject';
+}
+
+/** All yeses that last, after one was given or taken back. */
+export interface IGrantsMessage {
+  type: 'grants';
+  grants: IGrant[];
 }
 
 export interface IInsertMessage {
@@ -277,6 +298,7 @@ export type ToPage =
   | IProgressMessage
   | IProposalMessage
   | IResolvedMessage
+  | IGrantsMessage
   | IInsertMessage
   | IMarkMessage
   | IEffectsMessage
@@ -303,9 +325,6 @@ export interface IPongMessage {
   type: 'pong';
 }
 
-/** What a yes is for; `run` is for calls of functions. */
-export type Scope = 'once' | 'run' | 'notebook';
-
 export interface IDecisionMessage {
   type: 'decision';
   proposal_id: string;
@@ -315,6 +334,11 @@ export interface IDecisionMessage {
   scope?: Scope;
   /** With the scope `run`: of so many calls. */
   calls?: number;
+}
+
+/** The user takes back a yes that lasts. */
+export interface ITakeBackMessage extends IGrant {
+  type: 'take_back';
 }
 
 /** What would this code do to the names of the user's kernel? */
@@ -430,6 +454,7 @@ export type FromPage =
   | IHelloMessage
   | IPongMessage
   | IDecisionMessage
+  | ITakeBackMessage
   | IFindEffectsMessage
   | IAppliedMessage
   | IStopMessage
@@ -520,6 +545,7 @@ const isSettings = shape({
   server: nullable(shape({ model: string, label: string, remote: boolean })),
   problem: string
 });
+const isGrant = shape({ kind: oneOf('run', 'mount', 'call', 'server'), subject: string });
 const isProposal = shape({
   id: string,
   run_id: string,
@@ -530,7 +556,9 @@ const isProposal = shape({
   previous_code: string,
   effects: nullable(isEffects),
   step: number,
-  calls: number
+  calls: number,
+  scopes: arrayOf(oneOf('once', 'run', 'notebook')),
+  lasting: arrayOf(isGrant)
 });
 const isCell = shape({
   id: string,
@@ -562,12 +590,14 @@ const TO_PAGE: { [Type in ToPage['type']]: Check } = {
     context: isContext,
     runs: arrayOf(isRun),
     proposals: arrayOf(isProposal),
+    grants: arrayOf(isGrant),
     progress: nullable(isProgress)
   }),
   run: shape({ run: isRun }),
   progress: isProgress,
   proposal: shape({ proposal: isProposal }),
   resolved: shape({ proposal_id: string, action: oneOf('approve', 'reject') }),
+  grants: shape({ grants: arrayOf(isGrant) }),
   insert: shape({
     id: string,
     run_id: string,

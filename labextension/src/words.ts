@@ -1,7 +1,7 @@
 /** The words for states, in the user's language. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { ApprovalPolicy, CellState, Phase, Privacy } from './protocol';
+import type { ApprovalPolicy, CellState, IGrant, Phase, Privacy } from './protocol';
 import type { IResult, RunStatus } from './record';
 import type { EntryState } from './timeline';
 
@@ -109,5 +109,19 @@ export function privacyWord(trans: TranslationBundle, privacy: Privacy): string 
       return trans.__('statistics');
     case 'samples':
       return trans.__('example rows');
+  }
+}
+
+/** What a yes that lasts is for. */
+export function grantWords(trans: TranslationBundle, grant: IGrant): string {
+  switch (grant.kind) {
+    case 'run':
+      return trans.__('all further code of this notebook in the sandbox');
+    case 'mount':
+      return trans.__('reading %1 in the sandbox', grant.subject);
+    case 'call':
+      return trans.__('all calls of %1() in this notebook', grant.subject);
+    case 'server':
+      return trans.__('sending prompts to %1', grant.subject);
   }
 }

@@ -26,13 +26,14 @@ from jupyter_codeagent.errors import HistoryError, InsertError, UnknownRunError
 from jupyter_codeagent.frontend import messages
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import PROTOCOL, TARGET
-from jupyter_codeagent.frontend.state import LookAtVariables, columns_message, context_view, state_message
+from jupyter_codeagent.frontend.state import LookAtVariables, columns_message, context_view, sandbox_view
 from jupyter_codeagent.placement import PanelPlacement
 from jupyter_codeagent.record import call_view, run_view
 from jupyter_codeagent.values import (
     CellState,
     Decision,
     Effects,
+    Grant,
     NamedValue,
     Phase,
     Proposal,
@@ -68,7 +69,9 @@ PROPOSAL = Proposal(
     previous_code="flights['late'].head()",
     effects=EFFECTS,
     step=1,
+    lasting=(Grant(kind="run"),),
 )
+GRANTS = (Grant(kind="call", subject="send"), Grant(kind="mount", subject="/home/me/trips.parquet"))
 
 
 # --- the kernel's own code, with the wire cut ------------------------------------------------------------
@@ -165,7 +168,9 @@ def golden_state() -> messages.StateMessage:
     flights = VariableSummary(
         name="flights", type_name="DataFrame", headline="flights: DataFrame 336776x19", size_bytes=95_000_000
     )
-    return state_message(
+    return messages.StateMessage(
+        type="state",
+        protocol=PROTOCOL,
         model="qwen-coder",
         approve="review",
         settings={
@@ -179,23 +184,11 @@ def golden_state() -> messages.StateMessage:
             "server": {"model": "qwen-coder", "label": "127.0.0.1:8080", "remote": False},
             "problem": "",
         },
-        sandbox=sandbox,
+        sandbox=sandbox_view(sandbox),
         context=context_view(look_at(flights), {"model": "hidden"}, {"flights": frozenset(["tailnum"])}),
-        runs=[example_run()],
-        proposals=[
-            messages.ProposalView(
-                id=PROPOSAL.id,
-                run_id=PROPOSAL.run_id,
-                kind=PROPOSAL.kind,
-                code=PROPOSAL.code,
-                note=PROPOSAL.note,
-                why=PROPOSAL.why,
-                previous_code=PROPOSAL.previous_code,
-                effects=messages.effects_view(EFFECTS),
-                step=PROPOSAL.step,
-                calls=PROPOSAL.calls,
-            )
-        ],
+        runs=[run_view(example_run())],
+        proposals=[messages.proposal_view(PROPOSAL)],
+        grants=messages.grant_views(GRANTS),
         progress=golden_progress(),
     )
 
@@ -349,6 +342,11 @@ async def made_unrecorded(link: Link) -> Message:
     return link.wire.last("unrecorded")
 
 
+async def made_grants(link: Link) -> Message:
+    link.link.send({"type": "grants", "grants": messages.grant_views(GRANTS)})
+    return link.wire.last("grants")
+
+
 async def made_ping(link: Link) -> Message:
     link.link.send({"type": "ping"})
     return link.wire.last("ping")
@@ -364,6 +362,7 @@ MAKERS = {
     "mark": made_mark,
     "pulled": made_pulled,
     "effects": made_effects,
+    "grants": made_grants,
     "ping": made_ping,
     "context": made_context,
     "columns": made_columns,
@@ -497,6 +496,7 @@ def test_the_decision_approves_the_code_as_the_person_edited_it() -> None:
         "share_columns",
         "find_columns",
         "sharing",
+        "take_back",
     ],
 )
 def test_what_the_user_does_reaches_the_session_as_it_was_sent(kind: str) -> None:

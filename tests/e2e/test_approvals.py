@@ -66,6 +66,55 @@ def test_a_no_with_a_reason_brings_another_attempt_whose_changes_are_shown_and_t
     expect(panel).to_contain_text(re.compile(r"Approved by you in the panel · .+ · edited by you"))
 
 
+def test_what_is_allowed_for_longer_than_once_is_listed_in_words_and_each_is_taken_back_by_a_press(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    shared_model.script(code("print(send('Oslo'), len(trips.collect()))"))
+    declare = (
+        "%config CodeAgent.answer = False\nimport pathlib, polars as pl\nfrom jupyter_codeagent import agent_tool\n"
+        "pathlib.Path('trips-of-the-north.csv').write_text('km,min\\n1,2\\n')\n"
+        "trips = pl.scan_csv('trips-of-the-north.csv')\n"
+        "@agent_tool\ndef send(to: str) -> str:\n    return 'sent'"
+    )
+    question = "%%agent --approve ask --vars trips\nHow many trips?"
+    notebook = open_notebook([LOAD, declare, question, f"{question} Again."])
+    panel = notebook.open_panel()
+    notebook.run_all()
+    approve = panel.get_by_role("button", name="Approve")
+    files = panel.get_by_role("group", name="Let the sandbox read your files?")
+    expect(files).to_contain_text("A yes lasts until you take it back or the kernel ends.", timeout=90_000)
+    approve.click()
+    run = panel.get_by_role("group", name="Run this in the sandbox?")
+    run.get_by_label("all further code of this notebook in the sandbox").check(timeout=90_000)
+    notebook.picture("allow_all_further_code")
+    approve.click()
+    call = panel.get_by_role("group", name="Call your function in YOUR kernel?")
+    call.get_by_label("all calls of send() in this notebook").check(timeout=90_000)
+    approve.click()
+    notebook.wait_for_states(["", "", "", "pending", "", "pending"])  # nothing was asked for the second
+    allowed = panel.get_by_role("region", name="Allowed until you take it back")
+    items = allowed.get_by_role("listitem")
+    expect(items).to_have_count(3)
+    expect(items.nth(0)).to_contain_text("reading trips-of-the-north.csv in the sandbox")
+    expect(items.nth(1)).to_contain_text("all further code of this notebook in the sandbox")
+    expect(items.nth(2)).to_contain_text("all calls of send() in this notebook")
+    allowed.scroll_into_view_if_needed()
+    notebook.picture("allowed_light")
+    notebook.page.evaluate(
+        "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
+    )
+    notebook.picture("allowed_dark")
+
+    allowed.get_by_role("button", name="Take back: all further code").click()
+    allowed.get_by_role("button", name="Take back: all calls of send()").click()
+    expect(items).to_have_count(1)
+    notebook.run_cell(4)
+    expect(run).to_be_visible(timeout=90_000)
+    run.get_by_role("button", name="Reject").click()
+    allowed.get_by_role("button", name="Take back: reading").click()
+    expect(allowed).to_have_count(0)
+
+
 def test_before_apply_the_dialog_lists_the_live_names_it_would_create_or_overwrite_and_the_focus_is_on_cancel(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

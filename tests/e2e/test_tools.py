@@ -75,7 +75,7 @@ def test_a_yes_for_all_calls_of_a_function_is_asked_once(
 ) -> None:
     shared_model.script(code(PROGRAM), "no figures", code(PROGRAM.replace("rate {", "again {")), "no figures")
     notebook, _, card = asked(open_notebook, "Send the sum to each city")
-    card.get_by_label("all calls of this function in this notebook").check(timeout=90_000)
+    card.get_by_label("all calls of send() in this notebook").check(timeout=90_000)
     card.get_by_role("button", name="Approve").click()
     notebook.wait_for_states(["", "", "pending", "pending", ""])
     notebook.run_cell(4)

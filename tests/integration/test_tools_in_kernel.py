@@ -238,7 +238,10 @@ def test_a_variable_with_the_name_of_a_tool_is_one_line_before_anything_is_sent(
     assert model_server.requests == []
 
 
-GRANT = f"{SESSION}_session.grants.add(_session.all_tools()['send'])"
+GRANT = (
+    f"{SESSION}from jupyter_codeagent.tools.grants import grant_of\n"
+    "_session.grants.add([grant_of(_session.all_tools()['send'])])"
+)
 CELL = "%%agent --json --approve auto\nTell ada and bob"
 
 

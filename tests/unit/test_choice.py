@@ -11,12 +11,13 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from jupyter_codeagent.approvals.grants import Grants
 from jupyter_codeagent.choice import Choice, choose
 from jupyter_codeagent.errors import DeniedError, UsageError, VariableError
-from jupyter_codeagent.mounts import Mounts
+from jupyter_codeagent.mounts import granted_files, require
 from jupyter_codeagent.options import parse_options
 from jupyter_codeagent.transfer.spool import Spool
-from jupyter_codeagent.values import CopiedVariable, LocalFile, Manifest, SandboxPolicy
+from jupyter_codeagent.values import CopiedVariable, Grant, LocalFile, Manifest, SandboxPolicy
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.render import render
 
@@ -167,54 +168,57 @@ def local(path: Path, text: str = "a\n") -> LocalFile:
 
 
 def test_a_yes_is_remembered_for_each_file_alone(tmp_path: Path) -> None:
-    mounts, asked = Mounts(), []
+    grants, asked = Grants(), []
     first, second = local(tmp_path / "1.csv"), local(tmp_path / "2.csv")
 
-    def yes(paths: str, question: str) -> None:
+    def yes(paths: str, question: str, lasting: Sequence[Grant]) -> None:
         asked.append((paths.split("  ", maxsplit=1)[0], question))
+        grants.add(lasting)
 
-    mounts.require("x", [first], SandboxPolicy(), yes)
-    mounts.require("x", [first], SandboxPolicy(), yes)
-    mounts.require("y", [first, second], SandboxPolicy(), yes)
+    require("x", [first], SandboxPolicy(), grants, yes)
+    require("x", [first], SandboxPolicy(), grants, yes)
+    require("y", [first, second], SandboxPolicy(), grants, yes)
     assert [path for path, _ in asked] == [first.path, second.path]
     assert asked[1][1] == "This file is what 'y' reads; the sandbox would never write there."
-    assert mounts.files == (first, second)
+    assert granted_files(grants) == (first, second)
+    grants.take_back("mount", first.path)
+    assert granted_files(grants) == (second,)
 
 
 def test_a_no_grants_nothing(tmp_path: Path) -> None:
-    mounts = Mounts()
+    grants = Grants()
 
-    def no(paths: str, question: str) -> None:
+    def no(paths: str, question: str, lasting: Sequence[Grant]) -> None:
         raise DeniedError("no")
 
     with pytest.raises(DeniedError):
-        mounts.require("x", [local(tmp_path / "1.csv")], SandboxPolicy(), no)
-    assert mounts.files == ()
+        require("x", [local(tmp_path / "1.csv")], SandboxPolicy(), grants, no)
+    assert granted_files(grants) == ()
 
 
 def test_a_newer_file_under_the_path_is_another_policy_and_a_link_there_is_none(tmp_path: Path) -> None:
-    mounts = Mounts()
+    grants = Grants()
     old = local(tmp_path / "1.csv")
-    mounts.require("x", [old], SandboxPolicy(), lambda paths, question: None)
+    require("x", [old], SandboxPolicy(), grants, lambda paths, question, lasting: grants.add(lasting))
     local(tmp_path / "new", "b\n")
     (tmp_path / "new").replace(tmp_path / "1.csv")
-    (newer,) = mounts.files
+    (newer,) = granted_files(grants)
     assert newer != old
     with Path(newer.path).open("a") as growing:
         growing.write("c\n")
-    assert mounts.files == (newer,)  # which grew: the same sandbox sees it
+    assert granted_files(grants) == (newer,)  # which grew: the same sandbox sees it
     (tmp_path / "1.csv").unlink()
     (tmp_path / "1.csv").symlink_to("/etc/hostname")
-    assert not mounts.files
+    assert not granted_files(grants)
 
 
 @pytest.mark.parametrize("level", ["container", "command", "gateway"])
 def test_a_sandbox_elsewhere_is_not_asked_for_since_it_does_not_see_the_file(tmp_path: Path, level: Any) -> None:
-    def ask(paths: str, question: str) -> None:
+    def ask(paths: str, question: str, lasting: Sequence[Grant]) -> None:
         raise AssertionError("nobody should be asked")
 
     with pytest.raises(VariableError, match=f"a sandbox of level {level} does not see them"):
-        Mounts().require("x", [local(tmp_path / "1.csv")], SandboxPolicy(levels=(level,)), ask)
+        require("x", [local(tmp_path / "1.csv")], SandboxPolicy(levels=(level,)), Grants(), ask)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from jupyter_codeagent.approvals.grants import Grants
 from jupyter_codeagent.background import Background
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontends import FIRST_HELLO_S, LAB_HELLO_S, LATER_HELLO_S, FrontEnds
@@ -32,7 +33,7 @@ class NoPage:
 
 def waits_s(*places: Place) -> list[float]:
     double: Any = NoPage()
-    front_ends = FrontEnds(cast("Background", double), cast("PanelLink", double))
+    front_ends = FrontEnds(cast("Background", double), cast("PanelLink", double), Grants())
     for place in places:
         front_ends.wait_for_page(place)
     return cast("list[float]", double.waits_s)
@@ -55,12 +56,12 @@ def test_a_page_that_brings_the_lists_is_waited_for_longest_and_only_once(
 
 def test_headless_and_in_a_terminal_nothing_is_waited_for() -> None:
     assert waits_s(Place(headless=True)) == []
-    FrontEnds(cast("Background", NoPage()), None).wait_for_page(Place())
+    FrontEnds(cast("Background", NoPage()), None, Grants()).wait_for_page(Place())
 
 
 def test_a_page_that_has_gone_gets_a_moment_to_come_back() -> None:
     double: Any = NoPage()
-    front_ends = FrontEnds(cast("Background", double), cast("PanelLink", double))
+    front_ends = FrontEnds(cast("Background", double), cast("PanelLink", double), Grants())
     front_ends.wait_for_page(Place(cell_id="a"))
     double.was_open = True
     front_ends.wait_for_page(Place(cell_id="a"))

@@ -23,6 +23,7 @@ class Pages:
             hiding=self._noted("hiding", "share", "share_columns", "adopt_page"),
             shown=self._noted("shown", "switched", "look_soon", found={"type": "columns"}),
             effects=self._noted("effects"),
+            grants=self._noted("grants", "take_back"),
             results=lambda: self._noted("results", "set_cell_state", "note_applied"),
             link=lambda: cast("Any", SimpleNamespace(send=self.sent.append)),
             running=lambda run_id: recorder if run_id == "this" else None,
@@ -87,9 +88,14 @@ def test_a_decision_in_the_notebook_is_recorded() -> None:
     assert Pages().say(type="applied", run_id="r", code="x = 1") == [("results.note_applied", "r", "x = 1")]
 
 
+def test_a_yes_that_lasts_is_taken_back() -> None:
+    assert Pages().say(type="take_back", kind="call", subject="send") == [("grants.take_back", "call", "send")]
+
+
 @pytest.mark.parametrize(
     "message",
     [
+        {"type": "take_back", "kind": "call"},
         {"type": "share", "name": "df", "shared": "everything"},
         {"type": "share_columns", "name": "df", "columns": "a", "hidden": True},
         {"type": "cell_state", "run_id": "r", "state": "executed"},

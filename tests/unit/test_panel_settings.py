@@ -12,6 +12,7 @@ from traitlets.config import Config
 
 from jupyter_codeagent import session as session_module
 from jupyter_codeagent import session_settings
+from jupyter_codeagent.approvals.grants import Grants
 from jupyter_codeagent.config import CodeAgent, read_caps
 from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.frontend.link import PanelLink
@@ -21,6 +22,7 @@ from jupyter_codeagent.panel_settings import ShownSetting, check_change, shown_s
 from jupyter_codeagent.place import Place
 from jupyter_codeagent.session import AgentSession
 from jupyter_codeagent.session_settings import SessionSettings
+from jupyter_codeagent.values import Grant
 
 FILE = Config({"CodeAgent": {"privacy": "stats", "max_steps": 4}})  # the values as delivered, but written down
 
@@ -140,6 +142,7 @@ def session(monkeypatch: pytest.MonkeyPatch, caps: dict[str, Any]) -> tuple[Sess
     made = SessionSettings(
         config=config,
         models=ModelChoice(),
+        grants=Grants(),
         settings=config.settings,
         link=lambda: cast("PanelLink", link),
         changed=lambda: None,
@@ -155,9 +158,9 @@ def test_a_server_elsewhere_is_used_only_after_a_yes_that_names_it(monkeypatch: 
         settings.heard({**use, "confirmed": confirmed})
         assert "models.example.org is not this machine" in link.sent[-1]["text"]
         assert config.settings().model.base_url == ""
-        assert settings._models.allowed == ()
+        assert settings._grants.all == ()
     settings.heard({**use, "confirmed": "models.example.org"})
-    assert settings._models.allowed == ("https://models.example.org",), "the run does not ask again"
+    assert settings._grants.all == (Grant(kind="server", subject="https://models.example.org"),), "not asked again"
     assert (config.settings().model.model, config.settings().model.base_url) == ("big", use["base_url"])
     assert settings.view()["server"] == {"model": "big", "label": "models.example.org", "remote": True}
 

@@ -14,6 +14,7 @@ import pytest
 from run_examples import example_run
 
 from jupyter_codeagent.approvals.gate import ApprovalGate, reject
+from jupyter_codeagent.approvals.grants import Grants
 from jupyter_codeagent.background import Background
 from jupyter_codeagent.errors import DeniedError, RejectedDataError, UsageError, VariableError
 from jupyter_codeagent.history import HistoryStore
@@ -85,7 +86,7 @@ def scene(
     run_cell: Any = None,
 ) -> Scene:
     person = Person(answer)
-    gate = ApprovalGate(person, timeout_s=5)
+    gate = ApprovalGate(person, grants=Grants(), timeout_s=5)
     results = ResultDecisions(
         live=LiveKernel(cast("Any", SimpleNamespace(user_ns=live, user_ns_hidden={}, run_cell=run_cell))),
         background=background,

@@ -37,6 +37,11 @@ interface ICardOptions {
   effects?: IEffects | null;
 }
 
+const call: Partial<IProposal> = {
+  ...{ kind: 'call', code: "send('ada')", effects: null, scopes: ['once', 'run', 'notebook'] },
+  lasting: [{ kind: 'call', subject: 'send' }]
+};
+
 const button = (host: HTMLElement, name: string): HTMLButtonElement =>
   [...host.querySelectorAll('button')].find(one => one.textContent === name)!;
 
@@ -150,9 +155,7 @@ it('rejects with a reason, never with code, and never for the whole notebook', a
   await change(() => host.querySelectorAll<HTMLInputElement>('input[type=radio]')[1].click());
   await enter(host.querySelector<HTMLInputElement>('input[type=text]')!, ' too slow ');
   await press(host, 'Reject');
-  expect(decided).toEqual([
-    { type: 'decision', proposal_id: '9d1f', action: 'reject', reason: 'too slow', scope: 'once' }
-  ]);
+  expect(decided).toEqual([{ type: 'decision', proposal_id: '9d1f', action: 'reject', reason: 'too slow' }]);
 });
 
 it.each([
@@ -170,49 +173,68 @@ it.each([
 });
 
 it('to read files is answered for these files alone, and their paths cannot be edited', async () => {
-  const { host, decided } = await card({ kind: 'mount', code: '/home/me/trips.parquet', effects: null });
+  const lasting = [{ kind: 'mount' as const, subject: '/home/me/trips.parquet' }];
+  const asked = { kind: 'mount' as const, code: '/home/me/trips.parquet', effects: null };
+  const { host, decided } = await card({ ...asked, scopes: ['notebook'], lasting });
   expect(host.querySelector('pre')!.textContent).toContain('/home/me/trips.parquet');
   expect(host.querySelector('.jp-CodeAgent-editor, input[type=radio], .jp-CodeAgent-effects')).toBeNull();
+  await press(host, 'Approve');
+  expect(host.textContent).toContain('lasts until you take it back');
+  expect(decided[0]).toMatchObject({ scope: 'notebook', action: 'approve' });
+});
+
+it('to run code in the user’s kernel is answered for this once, and nothing lasting is offered', async () => {
+  const { host, decided } = await card({ kind: 'apply', scopes: ['once'], lasting: [] });
+  expect(host.querySelector('input[type=radio]')).toBeNull();
+  expect(host.textContent).not.toContain('this notebook');
   await press(host, 'Approve');
   expect(decided[0]).toMatchObject({ scope: 'once', action: 'approve' });
 });
 
 it('to send prompts to a server is answered for that server alone, and its address cannot be edited', async () => {
-  const { host, decided } = await card({ kind: 'server', code: 'https://api.example.org', effects: null });
+  const lasting = [{ kind: 'server' as const, subject: 'https://api.example.org' }];
+  const asked = { kind: 'server' as const, code: 'https://api.example.org', effects: null };
+  const { host, decided } = await card({ ...asked, scopes: ['notebook'], lasting });
   expect(host.querySelector('pre')!.textContent).toBe('https://api.example.org');
   expect(host.querySelector('.jp-CodeAgent-editor, input[type=radio], .jp-CodeAgent-effects')).toBeNull();
-  expect(host.textContent).toContain('A yes is for this server');
   await press(host, 'Approve');
-  expect(decided[0]).toMatchObject({ scope: 'once', action: 'approve' });
+  expect(host.textContent).toContain('lasts until you take it back');
+  expect(decided[0]).toMatchObject({ scope: 'notebook', action: 'approve' });
+});
+
+it('to run code in the sandbox says what a yes for the notebook covers', async () => {
+  const { host } = await card();
+  const labels = [...host.querySelectorAll('fieldset label')].map(label => label.textContent);
+  expect(labels).toEqual(['this once', 'all further code of this notebook in the sandbox']);
 });
 
 it('to call a function is answered for that function alone, and its arguments can be edited', async () => {
-  const { host, decided } = await card({ kind: 'call', code: "send('ada')", effects: null });
+  const { host, decided } = await card(call);
   expect(host.querySelector('.jp-CodeAgent-editor')).not.toBeNull();
   expect(host.querySelector('.jp-CodeAgent-effects')).toBeNull();
   await change(() => host.querySelectorAll<HTMLInputElement>('input[type=radio]')[2].click());
-  expect(host.textContent).toContain('all calls of this function in this notebook');
+  expect(host.textContent).toContain('all calls of send() in this notebook');
   await press(host, 'Approve');
   expect(decided[0]).toMatchObject({ scope: 'notebook', action: 'approve' });
   expect(decided[0].calls).toBeUndefined();
 });
 
 it('to call a function is shown with its long lines wrapped: an argument could have its end out of sight', async () => {
-  await card({ kind: 'call', code: "send('ada')", effects: null });
+  await card(call);
   expect(isWrapped).toBe(true);
   await card({ kind: 'run' });
   expect(isWrapped).toBe(false);
 });
 
 it('to call a function is answered for as many calls as the program makes in one go, or as the person says', async () => {
-  const { host, decided } = await card({ kind: 'call', code: "read('ada')", effects: null, calls: 40 });
+  const { host, decided } = await card({ ...call, calls: 40 });
   const number = host.querySelector<HTMLInputElement>('input[type=number]')!;
   expect(number.value).toBe('40');
   await change(() => host.querySelectorAll<HTMLInputElement>('input[type=radio]')[1].click());
   await press(host, 'Approve');
   expect(decided[0]).toMatchObject({ scope: 'run', calls: 40 });
   await unmount();
-  const other = await card({ kind: 'call', code: "read('ada')", effects: null, calls: 1 });
+  const other = await card({ ...call, calls: 1 });
   await enter(other.host.querySelector<HTMLInputElement>('input[type=number]')!, '3');
   expect(other.host.querySelectorAll<HTMLInputElement>('input[type=radio]')[1].checked).toBe(true);
   await enter(other.host.querySelector<HTMLInputElement>('input[type=number]')!, '0');

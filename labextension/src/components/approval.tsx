@@ -1,6 +1,7 @@
 import React, { useEffect, useId, useRef, useState } from 'react';
 
 import type { IDecisionMessage, IEffects, IProposal, Scope } from '../protocol';
+import { grantWords } from '../words';
 import { Button, Problem } from './basics';
 import { Diff } from './diff';
 import type { IEditorHandle } from './editor';
@@ -35,7 +36,7 @@ export function Approval(props: {
   const { proposal } = props;
   const [code, setCode] = useState(proposal.code);
   const [reason, setReason] = useState('');
-  const [scope, setScope] = useState<Scope>('once');
+  const [scope, setScope] = useState<Scope>(proposal.scopes[0]);
   const [calls, setCalls] = useState(proposal.calls > 1 ? Math.min(proposal.calls, MAX_CALLS) : USUAL_CALLS);
   const armed = useArmed(props.place ?? 0);
   const sending = useSending(props.onDecide);
@@ -48,7 +49,7 @@ export function Approval(props: {
       proposal_id: proposal.id,
       action,
       ...(action === 'approve' ? { code } : reason.trim() ? { reason: reason.trim() } : {}),
-      scope: action === 'approve' ? scope : 'once',
+      ...(action === 'approve' ? { scope } : {}),
       ...(action === 'approve' && scope === 'run' ? { calls } : {})
     });
   const busy = sending.action !== null;
@@ -76,21 +77,7 @@ export function Approval(props: {
         </pre>
       )}
       {isCode && <EffectsList trans={trans} effects={effects} inKernel={proposal.kind === 'apply'} />}
-      {proposal.kind === 'mount' || proposal.kind === 'server' ? (
-        <p className="jp-CodeAgent-quiet">
-          {proposal.kind === 'mount'
-            ? trans.__('A yes is for these files, until the kernel ends.')
-            : trans.__('A yes is for this server, until the kernel ends.')}
-        </p>
-      ) : (
-        <ScopeChoice
-          kind={proposal.kind}
-          scope={scope}
-          calls={calls}
-          onChange={setScope}
-          onCalls={setCalls}
-        />
-      )}
+      <ScopeChoice proposal={proposal} scope={scope} calls={calls} onChange={setScope} onCalls={setCalls} />
       <label className="jp-CodeAgent-reason">
         {trans.__('Why not? Goes back to the model')}
         <input
@@ -191,16 +178,24 @@ function CodeToApprove(props: {
   );
 }
 
+/** How far a yes goes, where there is a choice. */
 function ScopeChoice(props: {
-  kind: IProposal['kind'];
+  proposal: IProposal;
   scope: Scope;
   calls: number;
   onChange: (scope: Scope) => void;
   onCalls: (calls: number) => void;
-}): JSX.Element {
+}): JSX.Element | null {
   const { trans } = useServices();
+  const { scopes, lasting } = props.proposal;
   const name = useId();
-  const isCall = props.kind === 'call';
+  if (scopes.length === 1) {
+    return scopes[0] === 'notebook' ? (
+      <p className="jp-CodeAgent-quiet">
+        {trans.__('A yes lasts until you take it back or the kernel ends.')}
+      </p>
+    ) : null;
+  }
   const choice = (scope: Scope, label: string): JSX.Element => (
     <label>
       <input
@@ -222,8 +217,8 @@ function ScopeChoice(props: {
   return (
     <fieldset className="jp-CodeAgent-scope">
       <legend>{trans.__('A yes is for')}</legend>
-      {choice('once', trans.__('this once'))}
-      {isCall && (
+      {scopes.includes('once') && choice('once', trans.__('this once'))}
+      {scopes.includes('run') && (
         <div className="jp-CodeAgent-line">
           {choice('run', trans.__('so many of its calls in this run:'))}
           <input
@@ -237,12 +232,8 @@ function ScopeChoice(props: {
           />
         </div>
       )}
-      {choice(
-        'notebook',
-        isCall
-          ? trans.__('all calls of this function in this notebook')
-          : trans.__('all of this kind in this notebook')
-      )}
+      {scopes.includes('notebook') &&
+        choice('notebook', lasting.map(grant => grantWords(trans, grant)).join(', '))}
     </fieldset>
   );
 }

@@ -8,6 +8,7 @@ import { queuedPrompts } from '../queue';
 import { approvalWord } from '../words';
 import { Button, Empty, Problem } from './basics';
 import { Elsewhere } from './elsewhere';
+import { Grants } from './grants';
 import { KernelRuns } from './kernelruns';
 import { Pending } from './pending';
 import { Proposals } from './proposals';
@@ -109,6 +110,7 @@ function Live(props: { connection: KernelConnection; state: IAgentState }): JSX.
         state={state}
         queued={queuedPrompts(tracker.currentWidget, state)}
       />
+      <Grants connection={connection} />
       <div className="jp-CodeAgent-footer">
         <div className="jp-CodeAgent-quiet">
           {modelName ? trans.__('Model: %1', modelName) : trans.__('Model: chosen at the first run')} ·{' '}

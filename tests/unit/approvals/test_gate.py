@@ -16,12 +16,29 @@ from jupyter_codeagent.approvals.approvers import (
     StdinApprover,
 )
 from jupyter_codeagent.approvals.gate import ApprovalGate
-from jupyter_codeagent.approvals.policies import needs_person
-from jupyter_codeagent.values import ApprovalPolicy, Decision, Effects, NamedValue, Proposal, ProposalKind
+from jupyter_codeagent.approvals.grants import Grants
+from jupyter_codeagent.approvals.policies import needs_person, scopes_of
+from jupyter_codeagent.approvals.protocol import Approver
+from jupyter_codeagent.values import (
+    ApprovalPolicy,
+    Decision,
+    DecisionScope,
+    Effects,
+    Grant,
+    NamedValue,
+    Proposal,
+    ProposalKind,
+)
 
 
-def proposal(kind: ProposalKind = "run") -> Proposal:
-    return Proposal(id="p", run_id="r", kind=kind, code="1 + 1", note="It is short.")
+def proposal(kind: ProposalKind = "run", subject: str = "") -> Proposal:
+    """With what a yes to it grants, where one can last."""
+    lasting = (Grant(kind=kind, subject=subject),) if kind in ("run", "mount", "call", "server") else ()
+    return Proposal(id="p", run_id="r", kind=kind, code="1 + 1", note="It is short.", lasting=lasting)
+
+
+def gate_of(approver: Approver, timeout_s: float = 1, grants: Grants | None = None) -> ApprovalGate:
+    return ApprovalGate(approver, grants=grants or Grants(), timeout_s=timeout_s)
 
 
 class Answers:
@@ -39,14 +56,12 @@ class Answers:
         return self.decision
 
 
-def yes(scope: str = "once") -> Decision:
-    return Decision(
-        action="approve", code="2 + 2", decided_by="panel", scope="notebook" if scope == "notebook" else "once"
-    )
+def yes(scope: DecisionScope = "once", calls: int = 0) -> Decision:
+    return Decision(action="approve", code="2 + 2", decided_by="panel", scope=scope, calls=calls)
 
 
-def decide(gate: ApprovalGate, policy: ApprovalPolicy, kind: ProposalKind = "run") -> Decision:
-    return asyncio.run(gate.decide(proposal(kind), policy))
+def decide(gate: ApprovalGate, policy: ApprovalPolicy, kind: ProposalKind = "run", subject: str = "") -> Decision:
+    return asyncio.run(gate.decide(proposal(kind, subject), policy))
 
 
 @pytest.mark.parametrize("policy", ["review", "auto", "ask"])
@@ -54,43 +69,100 @@ def decide(gate: ApprovalGate, policy: ApprovalPolicy, kind: ProposalKind = "run
 def test_touching_the_live_kernel_or_sending_to_a_new_server_always_asks(
     policy: ApprovalPolicy, kind: ProposalKind
 ) -> None:
-    assert needs_person(policy, kind, frozenset())
+    assert needs_person(policy, kind)
 
 
 @pytest.mark.parametrize("kind", ["mount", "server"])
 def test_a_yes_to_a_file_or_a_server_is_never_a_yes_to_all_of_the_notebook(kind: ProposalKind) -> None:
     asked = Answers(yes("notebook"))
-    gate = ApprovalGate(asked, timeout_s=1)
-    decide(gate, "review", kind)
-    decide(gate, "review", kind)
+    gate = gate_of(asked)
+    decide(gate, "review", kind, "a")
+    decide(gate, "review", kind, "a")
+    assert asked.asked == 1
+    decide(gate, "review", kind, "b")
     assert asked.asked == 2
 
 
+@pytest.mark.parametrize("kind", ["apply", "overwrite"])
+def test_for_the_users_own_kernel_no_lasting_yes_is_offered_and_one_that_a_page_sends_is_for_this_once(
+    kind: ProposalKind,
+) -> None:
+    asked, grants = Answers(yes("notebook")), Grants()
+    gate = gate_of(asked, grants=grants)
+    assert scopes_of(proposal(kind)) == ("once",)
+    assert [decide(gate, "auto", kind).scope for _ in range(2)] == ["once", "once"], "the record says so too"
+    assert (asked.asked, grants.all) == (2, ())
+
+
+@pytest.mark.parametrize("kind", ["mount", "server"])
+def test_a_yes_to_files_or_a_server_lasts_for_that_alone(kind: ProposalKind) -> None:
+    grants = Grants()
+    assert decide(gate_of(Answers(yes()), grants=grants), "auto", kind, "a").scope == "notebook"
+    assert grants.all == (Grant(kind=kind, subject="a"),)
+
+
+def test_what_is_taken_back_is_asked_for_again() -> None:
+    asked, grants = Answers(yes("notebook")), Grants()
+    gate = gate_of(asked, grants=grants)
+    decide(gate, "ask")
+    decide(gate, "ask")
+    assert asked.asked == 1
+    grants.take_back("run")
+    decide(gate, "ask")
+    assert asked.asked == 2
+
+
+def test_a_no_for_the_notebook_grants_nothing() -> None:
+    grants = Grants()
+    no = Decision(action="reject", code="", decided_by="panel", scope="notebook")
+    assert decide(gate_of(Answers(no), grants=grants), "ask").action == "reject"
+    assert grants.all == ()
+
+
+@pytest.mark.parametrize(("kind", "calls"), [("run", 0), ("apply", 0), ("mount", 0), ("call", 40)])
+def test_only_a_yes_to_a_call_can_be_for_several(kind: ProposalKind, calls: int) -> None:
+    decision = decide(gate_of(Answers(yes("run", 40))), "ask", kind)
+    assert (decision.scope == "run", decision.calls) == (calls > 0, calls)
+
+
+@pytest.mark.parametrize("kind", ["mount", "overwrite"])
+def test_only_code_and_calls_can_be_changed_by_an_answer(kind: ProposalKind) -> None:
+    decision = decide(gate_of(Answers(yes())), "ask", kind)
+    assert (decision.code, decision.edited) == ("1 + 1", False)
+    assert decide(gate_of(Answers(yes())), "ask", "apply").edited
+
+
+def test_where_nothing_lasting_is_named_none_is_offered() -> None:
+    once = replace(proposal("call", "send"), lasting=())
+    assert scopes_of(once) == ("once", "run")
+    assert scopes_of(proposal("call", "send")) == ("once", "run", "notebook")
+
+
 def test_running_in_the_sandbox_asks_only_under_ask() -> None:
-    assert needs_person("ask", "run", frozenset())
-    assert not needs_person("review", "run", frozenset())
-    assert not needs_person("auto", "run", frozenset())
+    assert needs_person("ask", "run")
+    assert not needs_person("review", "run")
+    assert not needs_person("auto", "run")
 
 
 def test_review_lets_code_into_the_sandbox_without_a_person() -> None:
     approver = Answers(None)
-    decision = decide(ApprovalGate(approver, timeout_s=1), "review")
+    decision = decide(gate_of(approver), "review")
     assert (decision.action, decision.decided_by, approver.asked) == ("approve", "policy", 0)
 
 
 def test_under_ask_the_edited_code_is_what_runs() -> None:
-    assert decide(ApprovalGate(Answers(yes()), timeout_s=1), "ask").code == "2 + 2"
+    assert decide(gate_of(Answers(yes())), "ask").code == "2 + 2"
 
 
 def test_no_answer_within_the_limit_is_a_no() -> None:
-    decision = decide(ApprovalGate(Answers(None), timeout_s=0.05), "ask")
+    decision = decide(gate_of(Answers(None), 0.05), "ask")
     assert (decision.action, decision.decided_by) == ("reject", "nobody")
     assert "no answer within" in decision.reason
 
 
 def test_a_yes_for_the_notebook_is_remembered_for_its_kind_only() -> None:
     approver = Answers(yes("notebook"))
-    gate = ApprovalGate(approver, timeout_s=1)
+    gate = gate_of(approver)
     decide(gate, "ask")
     assert decide(gate, "ask").decided_by == "policy"
     assert approver.asked == 1
@@ -100,14 +172,14 @@ def test_a_yes_for_the_notebook_is_remembered_for_its_kind_only() -> None:
 
 def test_a_yes_once_is_asked_again() -> None:
     approver = Answers(yes())
-    gate = ApprovalGate(approver, timeout_s=1)
+    gate = gate_of(approver)
     decide(gate, "ask")
     decide(gate, "ask")
     assert approver.asked == 2
 
 
 def test_headless_there_is_nobody_and_the_answer_is_no() -> None:
-    decision = decide(ApprovalGate(NobodyApprover(), timeout_s=1), "ask")
+    decision = decide(gate_of(NobodyApprover()), "ask")
     assert (decision.action, decision.decided_by) == ("reject", "nobody")
 
 

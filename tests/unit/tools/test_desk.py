@@ -17,11 +17,13 @@ import polars as pl
 import pytest
 from scipy import sparse
 
+from jupyter_codeagent.approvals.gate import ApprovalGate
+from jupyter_codeagent.approvals.grants import Grants
 from jupyter_codeagent.errors import VariableError
 from jupyter_codeagent.inside.send import pack
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.desk import CallDesk, Host, Limits, is_plain
-from jupyter_codeagent.tools.grants import Grants
+from jupyter_codeagent.tools.grants import grant_of
 from jupyter_codeagent.tools.recorded import restored
 from jupyter_codeagent.tools.tool import Tool, tool_of
 from jupyter_codeagent.transfer import unpack as unpacking
@@ -52,13 +54,14 @@ class People:
         self.answers = list(answers)
         self.asked: list[Proposal] = []
 
-    async def decide(self, proposal: Proposal) -> Decision:
+    async def ask(self, proposal: Proposal) -> Decision:
         self.asked.append(proposal)
-        return self.answers.pop(0)
+        answer = self.answers.pop(0)
+        return answer if answer.code else replace(answer, code=proposal.code)
 
 
 def yes(code: str = "", *, scope: Any = "once", calls: int = 0) -> Decision:
-    return Decision(action="approve", code=code, decided_by="panel", scope=scope, calls=calls, edited=bool(code))
+    return Decision(action="approve", code=code, decided_by="panel", scope=scope, calls=calls)
 
 
 NO = Decision(action="reject", code="", decided_by="panel", reason="too dear")
@@ -76,14 +79,16 @@ def desk_of(
     *tools: Tool,
     people: People | None = None,
     grants: Grants | None = None,
+    unsure: set[str] | None = None,
     limits: Limits = LIMITS,
     recorded: Sequence[ToolCall] = (),
 ) -> CallDesk:
+    gate = ApprovalGate(people or People(), grants=grants or Grants(), timeout_s=60)
     return CallDesk(
         {tool.name: tool for tool in tools},
         run_id="r1",
-        decide=(people or People()).decide,
-        grants=grants or Grants(),
+        decide=lambda proposal: gate.decide(proposal, "auto"),
+        unsure=unsure,
         host=Host(on_main_thread=directly, on_users_loop=awaited, spool=SpoolDouble()),
         limits=limits,
         recorded=recorded,
@@ -168,7 +173,7 @@ def test_a_yes_for_the_notebook_is_for_this_function_alone() -> None:
     desk = desk_of(send, pay, people=people, grants=grants)
     answers(desk, request("send", x=1), request("send", number=2, x=2), request("pay", number=3, x=3))
     assert [proposal.code for proposal in people.asked] == ["send(1)", "pay(3)"]
-    assert (grants.has(send), grants.has(pay), paid) == (True, False, [])
+    assert (grants.all, paid) == ((grant_of(send),), [])
 
 
 def test_a_yes_for_the_notebook_is_not_for_another_function_under_the_same_name() -> None:
@@ -689,27 +694,28 @@ def test_a_call_that_took_too_long_may_have_happened_and_is_asked_for_again_in_a
         return "sent"
 
     grants, people = Grants(), People(yes(scope="notebook"), yes())
+    unsure: set[str] = set()
     tool = tool_of(send, timeout_s=0.05)
-    first = desk_of(tool, people=people, grants=grants)
+    first = desk_of(tool, people=people, grants=grants, unsure=unsure)
     [late] = answers(first, request("send", x=1))
     assert (late.ename, late.evalue) == ("TimeoutError", "send took longer than 0.05 s, its limit")
     assert [call.status for call in first.of_run] == ["stopped"]
     assert [one.tool.undo for one in first.done] == [None]
     [sent, other] = answers(
-        desk_of(tool, people=people, grants=grants), request("send", x=1), request("send", number=2, x=2)
+        desk_of(tool, people=people, grants=grants, unsure=unsure),
+        request("send", x=1),
+        request("send", number=2, x=2),
     )
     assert (sent.value, other.value, made) == ("sent", "sent", [1, 1, 2])
     assert len(people.asked) == 2
     assert "may have happened already" in people.asked[1].note
 
 
-def test_a_changed_call_that_is_none_gives_no_yes_for_more() -> None:
+def test_a_changed_call_that_is_none_gives_no_yes_for_several() -> None:
     send, made = recording("send", "ask")
-    grants = Grants()
-    people = People(yes("send(open('x'))", scope="notebook"), NO)
-    desk = desk_of(send, people=people, grants=grants)
-    answers(desk, request("send", x=1), request("send", number=2, x=2))
-    assert (grants.has(send), len(people.asked), made) == (False, 2, [])
+    people = People(yes("send(open('x'))", scope="run", calls=3), NO)
+    answers(desk_of(send, people=people), request("send", x=1), request("send", number=2, x=2))
+    assert (len(people.asked), made) == (2, [])
 
 
 def test_arguments_that_cannot_be_read_in_any_way_are_refused() -> None:

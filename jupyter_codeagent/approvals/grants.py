@@ -1,0 +1,67 @@
+"""The yeses of one kernel that last, whatever they are for: one list, which the user sees and can shorten."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+
+from jupyter_codeagent.outputs import visible_code
+from jupyter_codeagent.values import Grant, GrantKind
+
+WORDS: Mapping[GrantKind, str] = {
+    "run": "all further code of this notebook runs in the sandbox",
+    "mount": "the sandbox reads {subject}",
+    "call": "code makes all calls of {subject}()",
+    "server": "prompts go to {subject}",
+}
+"""The panel has its own, in the user's language."""
+
+
+class Grants:
+    """In memory only: they end with the kernel. Changed from the main thread and from the background loop."""
+
+    def __init__(self, changed: Callable[[], object] = lambda: None) -> None:
+        """`changed` hears of each change, on the thread that made it."""
+        self._changed = changed
+        self._granted: dict[tuple[GrantKind, str], Grant] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def all(self) -> tuple[Grant, ...]:
+        """In the order in which they were given."""
+        with self._lock:
+            return tuple(self._granted.values())
+
+    def cover(self, wanted: Iterable[Grant]) -> bool:
+        """Whether all of it is granted, and there is something. What the name stands for no longer ends here."""
+        granted = {(grant.kind, grant.subject): grant for grant in self.all}
+        known = [(grant, granted.get((grant.kind, grant.subject))) for grant in wanted]
+        for grant, given in known:
+            if given is not None and given != grant:
+                self.take_back(grant.kind, grant.subject)
+        return bool(known) and all(given == grant for grant, given in known)
+
+    def add(self, grants: Iterable[Grant]) -> None:
+        with self._lock:
+            self._granted.update({(grant.kind, grant.subject): grant for grant in grants})
+        self._changed()
+
+    def take_back(self, kind: str, subject: str = "") -> None:
+        """It is asked for again."""
+        self._keep(lambda grant: (grant.kind, grant.subject) != (kind, subject))
+
+    def clear(self, kind: GrantKind | None = None) -> None:
+        """Take back all of a kind, or all there are."""
+        self._keep(lambda grant: kind not in (None, grant.kind))
+
+    def _keep(self, wanted: Callable[[Grant], bool]) -> None:
+        with self._lock:
+            before = self._granted
+            self._granted = {key: grant for key, grant in before.items() if wanted(grant)}
+        if len(self._granted) < len(before):
+            self._changed()
+
+
+def grant_text(grant: Grant) -> str:
+    """What it lets happen, in words."""
+    return WORDS[grant.kind].format(subject=visible_code(grant.subject))
