@@ -333,6 +333,8 @@ class AgentMagics(Magics):
             print(f"{server.name}: {f'{len(server.tools)} functions' if server.is_there else 'gone'}")
             for tool in server.tools.values():
                 print(f"  {tool.stub.policy:<5} {stub_line(tool.stub)}")
+            for why in server.left_out:
+                print(f"  left out: {why}")
 
     def _function(self, name: str) -> object:
         if name not in self.shell.user_ns:

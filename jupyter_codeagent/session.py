@@ -58,6 +58,7 @@ from jupyter_codeagent.preparation import (
 )
 from jupyter_codeagent.prompts.changes import told_differences, told_made, with_effects
 from jupyter_codeagent.prompts.conversation import Turn
+from jupyter_codeagent.prompts.imports import ALIASES
 from jupyter_codeagent.prompts.room import fit
 from jupyter_codeagent.record import run_view
 from jupyter_codeagent.recorder import Progress, RunRecorder, with_calls
@@ -73,6 +74,7 @@ from jupyter_codeagent.sidecar import Sidecar
 from jupyter_codeagent.subquestions import NAME as ASK_MODEL
 from jupyter_codeagent.subquestions import SubQuestions, offered
 from jupyter_codeagent.tools.desk import CallDesk, Host, Limits, ToolRunner
+from jupyter_codeagent.tools.mcp import is_of_server
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.servers import McpServers, merged
 from jupyter_codeagent.tools.told import (
@@ -496,8 +498,10 @@ class AgentSession:
         self.live.unbind(functions.values())
 
     def all_tools(self) -> dict[str, Tool]:
-        """The functions of this kernel and of its MCP servers, by name."""
-        return merged(self.tools.tools(), self.servers.servers)
+        """The functions of this kernel and of its MCP servers, by name; of servers only under names that stand for
+        nothing else in the notebook, nor by convention."""
+        users = (name for name, value in self.live.everything().items() if not is_of_server(value))
+        return merged(self.tools.tools(), self.servers.servers, taken={*users, *ALIASES})
 
     def _desk_for(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from jupyter_codeagent.outputs import visible_code
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer
 from jupyter_codeagent.variables.withheld import masked
 
@@ -22,7 +23,8 @@ def explained(problem: Exception) -> CallAnswer:
     except Exception:  # noqa: BLE001  (of the user's own class)
         message = "(its message cannot be read)"
     own = "" if type(problem) is kinds[0] else f"{type(problem).__name__}: "
-    return CallAnswer(ename=ename, evalue=masked(without_paths(f"{own}{message[:SEARCHED_CHARS]}"), ())[:MAX_CHARS])
+    told = masked(without_paths(f"{own}{message[:SEARCHED_CHARS]}"), ())[:MAX_CHARS]
+    return CallAnswer(ename=ename, evalue=visible_code(told))
 
 
 def denied(reason: str) -> CallAnswer:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shlex
-import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
@@ -17,10 +16,13 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.errors import CodeAgentError, UsageError
+from jupyter_codeagent.tools.checks import Check, checker_of
+from jupyter_codeagent.tools.mcp_transport import transport_to
 from jupyter_codeagent.tools.schema import FRAME, Shape, columns_of, returned_keys, safe_name, shape_of
 from jupyter_codeagent.tools.tool import Tool, check_tool_name, tool_of
 from jupyter_codeagent.tools.written import of_python
 from jupyter_codeagent.values import ToolPolicy
+from jupyter_codeagent.variables.text import MAX_NAME_CHARS, safe
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -28,13 +30,17 @@ if TYPE_CHECKING:
     from mcp.types import Tool as Described
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
-Check = Callable[[Mapping[str, Any]], None]
 START_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 5.0
 LIST_TIMEOUT_S = 5.0
 CALL_TIMEOUT_S = 300.0
 MAX_PAGES = 20
 MAX_TOOLS = 200
+MAX_SCHEMA_CHARS = 64_000
+"""Of what a tool says of its arguments and of its result; more takes seconds to read, at each question."""
+MAX_PARAMETERS = 100
+MAX_DESCRIPTION_CHARS = 4000
+MAX_REASON_CHARS = 200
 OF_SERVER = "__codeagent_mcp_server__"
 NOT_INSTALLED = "MCP servers need the package mcp: pip install 'jupyter-codeagent[mcp]'."
 
@@ -54,6 +60,12 @@ class McpServer:
         self._known: dict[str, tuple[Described, Tool]] = {}
         """By the server's name of it: what has not changed stays the same function."""
         self.tools: dict[str, Tool] = {}
+        self.left_out: tuple[str, ...] = ()
+        """Tools that are not offered, and why, a line each."""
+        self.changed: tuple[str, ...] = ()
+        """Tools that came or changed at the last refresh, and are asked for although the user said ``auto``."""
+        self._gave_up = ""
+        """Why the connection has ended."""
 
     @property
     def is_there(self) -> bool:
@@ -76,6 +88,13 @@ class McpServer:
             raise CodeAgentError(
                 f"The MCP server {self.name} did not answer within {START_TIMEOUT_S:.0f} s."
             ) from None
+        except CodeAgentError:
+            await self.stop()
+            raise
+        except Exception as problem:
+            await self.stop()
+            why = self._gave_up or f"it does not tell its functions: {_reason(problem)}"
+            raise CodeAgentError(f"The MCP server {self.name} cannot be used: {why}.") from problem
         except BaseException:
             await self.stop()
             raise
@@ -98,37 +117,56 @@ class McpServer:
         if client is None or not self.is_there:
             self.tools = {}
             return
+        listed = await self._listed(client)
+        is_first = not self._known
+        known, self._known = self._known, {}
+        tools: dict[str, Tool] = {}
+        left_out = [f"{len(listed) - MAX_TOOLS:,} more than {MAX_TOOLS}"] if len(listed) > MAX_TOOLS else []
+        changed = []
+        for described in listed[:MAX_TOOLS]:
+            if why := why_unusable(described):
+                left_out.append(f"{safe(described.name, MAX_NAME_CHARS)}: {why}")
+                continue
+            before, tool = known.get(described.name, (None, None))
+            if tool is None or before != described or tool.name in tools:
+                made = self._tool(described, taken=frozenset(tools))
+                policy = policy_after(made.stub.policy, tool, is_first=is_first)
+                if policy != made.stub.policy:
+                    changed.append(made.name)
+                tool = replace(made, stub=replace(made.stub, policy=policy))
+            self._known[described.name] = (described, tool)
+            tools[tool.name] = tool
+        self.tools, self.left_out, self.changed = tools, tuple(left_out), tuple(changed)
+
+    async def _listed(self, client: Client) -> list[Described]:
+        """A few more than are taken, so that it can be said that there are more."""
         listed: list[Described] = []
         cursor: str | None = None
         for _ in range(MAX_PAGES):
             page = await client.list_tools(cursor=cursor)
             listed += page.tools
             cursor = page.next_cursor
-            if not cursor:
+            if not cursor or len(listed) > MAX_TOOLS:
                 break
-        tools: dict[str, Tool] = {}
-        for described in listed[:MAX_TOOLS]:
-            before, tool = self._known.get(described.name, (None, None))
-            if tool is None or before != described or tool.name in tools:
-                changed = self._tool(described, taken=frozenset(tools))
-                tool = _not_looser(changed, tool)
-            self._known[described.name] = (described, tool)
-            tools[tool.name] = tool
-        self.tools = tools
+        return listed
+
+    def _give_up(self, why: str) -> None:
+        self._gave_up = why
+        self._stopping.set()
 
     async def _live(self, connected: asyncio.Future[None]) -> None:
         from mcp import Client
 
         try:
-            async with Client(_transport(self._target)) as client:
+            async with Client(transport_to(self._target, self._give_up)) as client:
                 self._client = client
                 connected.set_result(None)
                 await self._stopping.wait()
-        except Exception as problem:
-            if connected.done():
-                raise
-            why = _reason(problem)
-            connected.set_exception(CodeAgentError(f"The MCP server {self.name} cannot be reached: {why}."))
+        except Exception as problem:  # noqa: BLE001  (however the connection ends: what waits for it is told)
+            self._gave_up = self._gave_up or _reason(problem)
+            if not connected.done():
+                why = f"The MCP server {self.name} cannot be reached: {self._gave_up}."
+                connected.set_exception(CodeAgentError(why))
         finally:
             self._client = None
             self.tools = {}
@@ -154,7 +192,7 @@ class McpServer:
             return self._run(call(*args, **kwargs))
 
         keys = returned_keys(returned or {}, known)
-        notes = (described.description, shape.notes, f"Returns {keys}" if keys else "")
+        notes = (cleaned(described.description or ""), shape.notes, f"Returns {keys}" if keys else "")
         function.__name__ = function.__qualname__ = name
         function.__doc__ = "\n\n".join(part for part in notes if part)
         function.__signature__ = shape.signature  # type: ignore[attr-defined]
@@ -163,27 +201,27 @@ class McpServer:
         return replace(tool, coroutine=call, timeout_s=CALL_TIMEOUT_S)
 
     async def _call(self, name: str, shape: Shape, check: Check, arguments: Mapping[str, Any]) -> Any:
+        from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult, InputRequiredResult
+        from pydantic import TypeAdapter
+
         client = self._client
         if client is None:
             raise ConnectionError(f"the MCP server {self.name} is gone")
         asked = {shape.properties[given]: plain(value) for given, value in arguments.items()}
         check(asked)
-        result = await client.call_tool(name, asked)
+        request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=asked))
+        # Not by `call_tool`, which checks the result against the server's own schema, patterns and all: one that
+        # means harm thereby holds up the loop for ever.
+        kinds: TypeAdapter[Any] = TypeAdapter(CallToolResult | InputRequiredResult)
+        try:
+            result = await client.session.send_request(request, kinds)
+        except Exception as problem:
+            if self._gave_up:
+                raise ConnectionError(f"the MCP server {self.name} is gone: {self._gave_up}") from problem
+            raise
+        if isinstance(result, InputRequiredResult):
+            raise RuntimeError(f"the MCP server {self.name} asks for something first, which is not offered to it")
         return value_of(result)
-
-
-def _transport(target: Sequence[str]) -> Any:
-    """What the SDK connects to. A program gets the few variables of our environment that the SDK passes on."""
-    from mcp import StdioServerParameters
-    from mcp.client.stdio import stdio_client
-
-    first, *arguments = target
-    if first.startswith(("http://", "https://")) and not arguments:
-        return first
-    if first in ("python", "python3"):  # the kernel's own, whatever PATH says: what is installed here is meant
-        first = sys.executable
-    # The kernel's own `sys.stderr` is no file that a process could write to.
-    return stdio_client(StdioServerParameters(command=first, args=arguments), errlog=sys.__stderr__ or sys.stderr)
 
 
 def is_of_server(value: object) -> bool:
@@ -201,11 +239,33 @@ def policy_of(wanted: ToolPolicy, described: Described) -> ToolPolicy:
     return "ask" if wanted == "auto" and not is_read_only else wanted
 
 
-def _not_looser(tool: Tool, before: Tool | None) -> Tool:
-    """What has once been asked for is asked for until the user adds the server again."""
-    if before is None or before.stub.policy == "auto":
-        return tool
-    return replace(tool, stub=replace(tool.stub, policy=before.stub.policy))
+def policy_after(policy: ToolPolicy, before: Tool | None, *, is_first: bool) -> ToolPolicy:
+    """Of a tool that came or changed; `before` is what it was.
+
+    The user has seen what there was when the server was added. Whatever else it has since is asked for until they
+    add it again, and so is what ever was.
+    """
+    if before is not None and before.stub.policy != "auto":
+        return before.stub.policy
+    return "ask" if policy == "auto" and not is_first else policy
+
+
+def why_unusable(described: Described) -> str:
+    """Empty if it can be offered."""
+    schema = described.input_schema
+    size = len(json.dumps(schema)) + len(json.dumps(described.output_schema))
+    properties = schema.get("properties")
+    if size > MAX_SCHEMA_CHARS:
+        return f"its schemas have {size:,} characters, {MAX_SCHEMA_CHARS:,} are the limit"
+    if isinstance(properties, Mapping) and len(properties) > MAX_PARAMETERS:
+        return f"it has {len(properties)} parameters, {MAX_PARAMETERS} are the limit"
+    return ""
+
+
+def cleaned(description: str) -> str:
+    """Its lines, without controls, invisible and direction marks, and words of chat templates."""
+    lines = description[:MAX_DESCRIPTION_CHARS].splitlines()
+    return "\n".join(safe(line.strip(), MAX_DESCRIPTION_CHARS) for line in lines)
 
 
 def plain(value: Any) -> Any:
@@ -239,7 +299,7 @@ def value_of(result: CallToolResult) -> Any:
         raise TypeError(f"the MCP server returned {', '.join(others)}, which code cannot use")
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
@@ -263,42 +323,6 @@ def target_of(words: str) -> tuple[str, ...]:
     return target
 
 
-def checker_of(schema: Mapping[str, Any]) -> Check:
-    """Raises TypeError with the first thing that is wrong: a call that cannot succeed is not sent.
-
-    Made once for a tool: reading a schema takes 2 ms. It is a foreign program's: what it refers to elsewhere is not
-    fetched, and patterns, which can take for ever, are left to the server.
-    """
-    import jsonschema
-    from jsonschema_specifications import REGISTRY
-    from referencing.exceptions import Unresolvable
-
-    extend: Any = jsonschema.validators.extend
-    kind = extend(jsonschema.validators.validator_for(schema), {"pattern": _leave_to_the_server})
-    try:
-        kind.check_schema(schema)
-    except jsonschema.SchemaError:
-        return _leave_to_the_server  # its own mistake: it checks what it gets
-    if "patternProperties" in json.dumps(schema):
-        return _leave_to_the_server
-    validator = kind(schema, registry=REGISTRY)
-
-    def check(arguments: Mapping[str, Any]) -> None:
-        try:
-            problem = jsonschema.exceptions.best_match(validator.iter_errors(dict(arguments)))
-        except Unresolvable:
-            return
-        if problem is not None:
-            at = "".join(f"[{part!r}]" for part in problem.absolute_path)
-            raise TypeError(f"arguments{at}: {problem.message[:300]}")
-
-    return check
-
-
-def _leave_to_the_server(*_: object) -> None:
-    """In place of a check of `jsonschema`."""
-
-
 def _returned(schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     properties = schema.get("properties") if schema is not None else None
     if isinstance(properties, Mapping) and set(properties) == {"result"}:
@@ -311,4 +335,4 @@ def _reason(problem: BaseException) -> str:
     """The first of what a group of exceptions holds, in a line."""
     while isinstance(problem, BaseExceptionGroup):
         problem = problem.exceptions[0]
-    return " ".join(str(problem).split())[:200] or type(problem).__name__
+    return safe(str(problem), MAX_REASON_CHARS).strip() or type(problem).__name__

@@ -11,11 +11,17 @@ from typing import Any
 
 from jupyter_codeagent.tools.records import MAX_DEPTH as MAX_DEPTH_OF_KEYS
 from jupyter_codeagent.tools.records import MAX_KEYS
+from jupyter_codeagent.variables.text import safe
 
 MAX_CHOICES = 12
 MAX_CHOICES_CHARS = 200
 MAX_DEPTH = 4
 MAX_NESTED = 8
+MAX_LOOKED_AT = 500
+"""Parts of a schema that are read for the keys of a result: definitions may refer to each other in any way."""
+MAX_SAFE_NAME_CHARS = 64
+MAX_ANNOTATION_CHARS = 400
+MAX_NOTE_CHARS = 1000
 PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None", "object": "dict"}
 
 
@@ -53,20 +59,20 @@ def shape_of(schema: Mapping[str, Any], returns: Mapping[str, Any] | None = None
     properties: dict[str, str] = {}
     parameters, notes = [], []
     for name in order:
-        safe = safe_name(name, taken=properties)
-        properties[safe] = name
+        parameter = safe_name(name, taken=properties)
+        properties[parameter] = name
         of = described[name] if isinstance(described[name], Mapping) else {}
-        default = inspect.Parameter.empty if name in required else of.get("default", NOT_GIVEN)
+        default = inspect.Parameter.empty if name in required else _default(of)
         parameters.append(
             inspect.Parameter(
-                safe,
+                parameter,
                 inspect.Parameter.POSITIONAL_OR_KEYWORD,
                 annotation=annotation_of(of),
                 default=default,
             )
         )
-        if note := " ".join(str(of.get("description") or "").split()):
-            notes.append(f"{safe}: {note}")
+        if note := " ".join(safe(str(of.get("description") or ""), MAX_NOTE_CHARS).split()):
+            notes.append(f"{parameter}: {note}")
     result = annotation_of(returns) if returns is not None else inspect.Signature.empty
     return Shape(
         signature=inspect.Signature(parameters, return_annotation=result),
@@ -77,27 +83,37 @@ def shape_of(schema: Mapping[str, Any], returns: Mapping[str, Any] | None = None
 
 def safe_name(name: str, taken: Mapping[str, str] | frozenset[str] = frozenset()) -> str:
     """``get-forecast`` -> ``get_forecast``; numbered where that is taken."""
-    safe = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "x"
-    safe = f"x{safe}" if safe[0].isdigit() else safe
-    safe = f"{safe}_" if keyword.iskeyword(safe) else safe
-    number, numbered = 2, safe
+    made = re.sub(r"\W+", "_", name, flags=re.ASCII)[:MAX_SAFE_NAME_CHARS].strip("_") or "x"
+    made = f"x{made}" if made[0].isdigit() else made
+    made = f"{made}_" if keyword.iskeyword(made) else made
+    number, numbered = 2, made
     while numbered in taken:
-        numbered, number = f"{safe}{number}", number + 1
+        numbered, number = f"{made}{number}", number + 1
     return numbered
 
 
-def annotation_of(schema: Mapping[str, Any], depth: int = 0) -> str:
+def _default(schema: Mapping[str, Any]) -> Any:
+    """What is told of it; what cannot stand in a prompt as it is, is not."""
+    default = schema.get("default", NOT_GIVEN)
+    text = repr(default)
+    return default if safe(text, len(text)) == text else NOT_GIVEN
+
+
+def annotation_of(schema: Mapping[str, Any]) -> str:
     """As Python text: ``str``, ``list[int]``, ``Literal['a', 'b']``, ``str | None``; else ``Any``."""
-    if schema is FRAME:
-        return "DataFrame"
+    text = "DataFrame" if schema is FRAME else _annotation_of(schema, 0)
+    return text if len(text) <= MAX_ANNOTATION_CHARS else "Any"
+
+
+def _annotation_of(schema: Mapping[str, Any], depth: int) -> str:
     choices = schema.get("enum")
     if isinstance(choices, list) and 0 < len(choices) <= MAX_CHOICES:
         text = f"Literal[{', '.join(map(repr, choices))}]"
-        if len(text) <= MAX_CHOICES_CHARS and all(isinstance(one, str | int | bool) for one in choices):
+        if len(text) <= MAX_CHOICES_CHARS and all(_is_choice(one) for one in choices):
             return text
     either = schema.get("anyOf") or schema.get("oneOf")
     if isinstance(either, list) and depth < MAX_DEPTH:
-        kinds = [annotation_of(one, depth + 1) for one in either if isinstance(one, Mapping)]
+        kinds = [_annotation_of(one, depth + 1) for one in either if isinstance(one, Mapping)]
         return " | ".join(dict.fromkeys(kinds)) or "Any"
     kind = schema.get("type")
     if isinstance(kind, list):
@@ -105,36 +121,60 @@ def annotation_of(schema: Mapping[str, Any], depth: int = 0) -> str:
     if kind == "array":
         items = schema.get("items")
         is_simple = isinstance(items, Mapping) and depth < MAX_DEPTH
-        return f"list[{annotation_of(items, depth + 1)}]" if is_simple else "list"  # type: ignore[arg-type]
+        return f"list[{_annotation_of(items, depth + 1)}]" if is_simple else "list"  # type: ignore[arg-type]
     return PLAIN.get(str(kind), "dict" if "$ref" in schema or "properties" in schema else "Any")
 
 
-def returned_keys(
-    schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int = 0, nested: int = 0
-) -> str:
+def _is_choice(value: object) -> bool:
+    """Whether it can stand in a prompt as it is."""
+    return isinstance(value, int) or (isinstance(value, str) and safe(value, len(value)) == value)
+
+
+def returned_keys(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
     """``[{hour, place: {name, code}}]``, as `records.keys_text` tells them; empty where it speaks of no object."""
-    if nested > MAX_NESTED:  # definitions of a server may refer to themselves
+    try:
+        return _Keys(definitions).of(schema)
+    except _TooMuchError:
         return ""
-    reference = schema.get("$ref")
-    if isinstance(reference, str):
-        named = definitions.get(reference.rpartition("/")[2])
-        schema = named if isinstance(named, Mapping) else {}
-    properties, items = schema.get("properties"), schema.get("items")
-    if isinstance(properties, Mapping) and properties:
-        if depth == MAX_DEPTH_OF_KEYS:
-            return "{…}"
+
+
+class _TooMuchError(Exception):
+    """A schema that would have to be looked at without end."""
+
+
+class _Keys:
+    def __init__(self, definitions: Mapping[str, Any]) -> None:
+        self._definitions = definitions
+        self._left = MAX_LOOKED_AT
+
+    def of(self, schema: Mapping[str, Any], depth: int = 0, nested: int = 0) -> str:
+        self._left -= 1
+        if self._left < 0:
+            raise _TooMuchError
+        if nested > MAX_NESTED:  # definitions of a server may refer to themselves
+            return ""
+        reference = schema.get("$ref")
+        if isinstance(reference, str):
+            named = self._definitions.get(reference.rpartition("/")[2])
+            schema = named if isinstance(named, Mapping) else {}
+        properties, items = schema.get("properties"), schema.get("items")
+        if isinstance(properties, Mapping) and properties:
+            return "{…}" if depth == MAX_DEPTH_OF_KEYS else self._of_object(properties, depth, nested)
+        if isinstance(items, Mapping):
+            inner = self.of(items, depth, nested + 1)
+            return f"[{inner}]" if inner else ""
+        either = schema.get("anyOf") or schema.get("oneOf")
+        kinds = either if isinstance(either, list) else []
+        found = (self.of(kind, depth, nested + 1) for kind in kinds if isinstance(kind, Mapping))
+        return next((text for text in found if text), "")
+
+    def _of_object(self, properties: Mapping[str, Any], depth: int, nested: int) -> str:
         parts = []
         for name, of in list(properties.items())[:MAX_KEYS]:
-            below = returned_keys(of, definitions, depth + 1, nested + 1) if isinstance(of, Mapping) else ""
-            parts.append(f"{name}: {below}" if below else str(name))
+            below = self.of(of, depth + 1, nested + 1) if isinstance(of, Mapping) else ""
+            key = safe(str(name), MAX_SAFE_NAME_CHARS)
+            parts.append(f"{key}: {below}" if below else key)
         return f"{{{', '.join(parts)}}}"
-    if isinstance(items, Mapping):
-        inner = returned_keys(items, definitions, depth, nested + 1)
-        return f"[{inner}]" if inner else ""
-    either = schema.get("anyOf") or schema.get("oneOf")
-    kinds = either if isinstance(either, list) else []
-    found = (returned_keys(kind, definitions, depth, nested + 1) for kind in kinds if isinstance(kind, Mapping))
-    return next((text for text in found if text), "")
 
 
 def columns_of(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[str, ...]:

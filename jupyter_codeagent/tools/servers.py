@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,10 @@ from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.tools.mcp import LIST_TIMEOUT_S, McpServer, Run
 from jupyter_codeagent.tools.tool import Tool
 from jupyter_codeagent.values import ToolPolicy
+from jupyter_codeagent.variables.text import safe
+
+MAX_SAID_CHARS = 120
+MAX_NAMED = 5
 
 
 class McpServers:
@@ -51,7 +55,7 @@ class McpServers:
         await server.stop()
 
     async def refresh(self) -> tuple[str, ...]:
-        """Ask each what it has now; a note for each that does not answer, whose tools are not offered."""
+        """Ask each what it has now; a note for each that does not answer, or has changed what it says."""
         notes = []
         for name, server in self._servers.items():
             if not server.is_there:
@@ -61,9 +65,16 @@ class McpServers:
                 async with asyncio.timeout(LIST_TIMEOUT_S):
                     await server.refresh()
             except Exception as problem:  # noqa: BLE001  (whatever a foreign program answers: the run goes on without)
-                server.tools = {}
-                said = " ".join(str(problem).split())[:120] or type(problem).__name__
+                server.tools, server.changed = {}, ()
+                said = safe(str(problem), MAX_SAID_CHARS) or type(problem).__name__
                 notes.append(f"the MCP server {name} does not tell its functions, they are not offered: {said}")
+            if server.changed:
+                names = ", ".join(server.changed[:MAX_NAMED])
+                more = f" and {len(server.changed) - MAX_NAMED} more" if len(server.changed) > MAX_NAMED else ""
+                notes.append(
+                    f"the MCP server {name} now says something else of {names}{more} than when you added it: each "
+                    "call is asked for until you add it again"
+                )
         return tuple(notes)
 
     async def close(self) -> None:
@@ -71,15 +82,18 @@ class McpServers:
         await asyncio.gather(*(server.stop() for server in servers))
 
 
-def merged(own: Mapping[str, Tool], servers: Mapping[str, McpServer]) -> dict[str, Tool]:
+def merged(
+    own: Mapping[str, Tool], servers: Mapping[str, McpServer], taken: Collection[str] = ()
+) -> dict[str, Tool]:
     """By name, in the order of names. A server's tool whose name is taken goes by ``server_name``.
 
-    Servers that came first keep the names, so that no later one takes over what a name has stood for.
+    `taken` are names that stand for something else. Servers that came first keep the names, so that no later one
+    takes over what a name has stood for.
     """
     found = dict(own)
     for server_name, server in servers.items():
         for name, tool in server.tools.items():
-            free = name if name not in found else f"{server_name}_{name}"
-            if free not in found:
+            free = name if name not in found and name not in taken else f"{server_name}_{name}"
+            if free not in found and free not in taken:
                 found[free] = replace(tool, stub=replace(tool.stub, name=free))
     return dict(sorted(found.items()))

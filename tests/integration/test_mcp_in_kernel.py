@@ -90,6 +90,23 @@ def test_a_server_is_asked_anew_at_each_question_and_its_functions_are_never_tol
         assert "agent_tool" not in told
 
 
+def test_a_server_cannot_take_the_names_of_variables_and_libraries(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    hostile = SERVER.with_name("hostile_mcp_server.py")
+    shown = kernel.run(f"%agent mcp add weather {sys.executable} {hostile} names-of-others")
+    assert shown.error == ""
+    listed = kernel.run("%agent tool").text
+    assert "def weather_df()" in listed
+    assert "def weather_np()" in listed, "also where nobody has imported it"
+    assert "DataFrame" in kernel.run("print(type(df))").text
+    assert "NameError" in kernel.run("np").error
+    run = ask(kernel, model_server, "print(df.n.sum(), np.sqrt(4))")
+    assert "7 2.0" in json.dumps(run["outputs"])
+    kernel.run("send = 5")
+    assert "def weather_send()" in kernel.run("%agent tool").text, "a name that stands for something by now"
+
+
 def test_what_a_server_refuses_is_an_exception_of_the_program(kernel: Kernel, model_server: ModelServer) -> None:
     added(kernel)
     for program, told in (

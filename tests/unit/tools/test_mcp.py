@@ -1,19 +1,17 @@
-"""MCP servers that never answer, that change what they say, and whose schemas reach for more."""
+"""MCP servers that never answer and that change what they say; what means harm is in test_mcp_hostile.py."""
 
 from __future__ import annotations
 
 import asyncio
-import socket
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from mcp.types import ListToolsResult, Tool, ToolAnnotations
 
 from jupyter_codeagent.errors import CodeAgentError
 from jupyter_codeagent.tools import mcp
-from jupyter_codeagent.tools.mcp import McpServer, checker_of
+from jupyter_codeagent.tools.mcp import McpServer
 
 
 def test_a_server_that_never_answers_is_given_up_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,29 +55,3 @@ def test_a_server_that_changes_its_hints_never_loosens_a_policy_and_is_another_f
     assert found[0] == found[1]
     assert found[1] != found[2]
     assert found[2] == found[3]
-
-
-def test_a_schema_of_a_server_fetches_nothing_and_takes_no_time(tmp_path: Path) -> None:
-    (tmp_path / "secret.json").write_text('{"enum": ["the-secret"]}')
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        listening.settimeout(0.3)
-        for reference in (f"http://127.0.0.1:{listening.getsockname()[1]}/x", (tmp_path / "secret.json").as_uri()):
-            checker_of({"type": "object", "properties": {"v": {"$ref": reference}}})({"v": "x"})
-        with pytest.raises(TimeoutError):
-            listening.accept()
-    started = time.monotonic()
-    checker_of({"properties": {"v": {"pattern": "^(a+)+$"}}})({"v": "a" * 60 + "!"})
-    checker_of({"properties": {"v": {"patternProperties": {"^(a+)+$": {}}}}})({"v": "a" * 60 + "!"})
-    checker_of({"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False})({"a" * 60 + "!": 1})
-    assert time.monotonic() - started < 2
-
-
-def test_what_a_schema_says_of_itself_is_still_checked() -> None:
-    schema = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "properties": {"n": {"$ref": "#/$defs/count"}},
-        "$defs": {"count": {"type": "integer", "minimum": 1}},
-    }
-    checker_of(schema)({"n": 1})
-    with pytest.raises(TypeError, match="less than the minimum"):
-        checker_of(schema)({"n": 0})
