@@ -62,7 +62,7 @@ class MainShell:
             if not wanted(header.get("msg_type", ""), content):
                 return None
             message: Message = session.deserialize(parts, content=True, copy=False)
-        except (ValueError, TypeError, AttributeError, KeyError):
+        except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
             return None
         return message
 

@@ -275,16 +275,15 @@ class PanelLink:
 
     def _opened(self, opened: Any, message: KernelMessage) -> None:
         """On a subshell's thread: take the comm over at once, the rest on the loop."""
-        data = message["content"]["data"]
-        if data.get("protocol") != PROTOCOL:
-            raise ValueError(
-                f"The page speaks protocol {data.get('protocol')!r}, the kernel {PROTOCOL}: reload it."
-            )
+        data = _data_of(message)
+        protocol = data.get("protocol")
+        if protocol != PROTOCOL:
+            raise ValueError(f"The page speaks protocol {protocol!r}, the kernel {PROTOCOL}: reload it.")
         client = wire.take_over(self._kernel, opened, message)
         page = Page(comm=client, session=str(data.get("session", "")), notebook=data.get("notebook"))
 
         def got(message: KernelMessage) -> None:
-            self._loop.call_soon_threadsafe(self._got, page, message["content"]["data"])
+            self._loop.call_soon_threadsafe(self._got, page, _data_of(message))
 
         def gone(_: KernelMessage) -> None:
             self._loop.call_soon_threadsafe(self._gone, page)
@@ -351,11 +350,12 @@ class PanelLink:
             )
 
     def _acknowledge(self, data: Mapping[str, Any]) -> None:
-        message_id = str(data.get("id"))
-        if message_id in self._awaited:
-            self._acknowledged[message_id] = cast("InsertedMessage | MarkedMessage", dict(data))
-        if data.get("ok"):
-            self._undelivered.pop(message_id, None)
+        match data:
+            case {"id": str(message_id), "ok": bool(ok), "cell_ids": list(), "problem": str()}:
+                if message_id in self._awaited:
+                    self._acknowledged[message_id] = cast("InsertedMessage | MarkedMessage", dict(data))
+                if ok:
+                    self._undelivered.pop(message_id, None)
 
     def _decided(self, data: Mapping[str, Any]) -> None:
         proposal_id = str(data.get("proposal_id"))
@@ -363,22 +363,24 @@ class PanelLink:
         if future is None or future.done():
             self.send_state()  # the page did not hear that it is decided
             return
-        proposal = self._proposals[proposal_id]
-        if data.get("action") != "approve":
-            no = reject(proposal, "panel", str(data.get("reason", "")))
-            future.set_result(no)
-            return
-        scope, calls = _scope(data)
-        future.set_result(
-            Decision(
-                action="approve",
-                code=str(data.get("code", proposal.code)),
-                decided_by="panel",
-                scope=scope,
-                calls=calls,
-                decided_at=time.time(),
-            )
-        )
+        future.set_result(_decision(self._proposals[proposal_id], data))
+
+
+def _data_of(message: KernelMessage) -> Mapping[str, Any]:
+    """Empty for what is no message of a page of ours."""
+    data = message["content"].get("data")
+    return data if isinstance(data, dict) else {}
+
+
+def _decision(proposal: Proposal, data: Mapping[str, Any]) -> Decision:
+    """What is no clear yes is a no."""
+    code, reason = data.get("code", proposal.code), data.get("reason", "")
+    if data.get("action") != "approve" or not isinstance(code, str):
+        return reject(proposal, "panel", reason if isinstance(reason, str) else "")
+    scope, calls = _scope(data)
+    return Decision(
+        action="approve", code=code, decided_by="panel", scope=scope, calls=calls, decided_at=time.time()
+    )
 
 
 def _scope(data: Mapping[str, Any]) -> tuple[DecisionScope, int]:

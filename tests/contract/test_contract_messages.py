@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import gc
 import json
 import os
@@ -481,6 +482,112 @@ def test_the_decision_approves_the_code_as_the_person_edited_it() -> None:
     golden = FROM_PAGE["decision"]
     assert (decision.action, decision.code, decision.scope) == (golden["action"], golden["code"], golden["scope"])
     assert decision.code != PROPOSAL.code
+
+
+ODD: list[Any] = [None, [1], "x", 7, {}, {"type": []}, {"type": {"a": 1}}, [[[[]]] * 9] * 9]
+
+
+@pytest.mark.parametrize("data", ODD)
+def test_what_is_no_message_of_a_page_is_nobodys_business_and_the_next_one_is_heard(data: Any) -> None:
+    async def act(link: Link) -> list[Any]:
+        faults: list[Any] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, fault: faults.append(fault))
+        await link.hear(data)
+        comm.get_comm_manager().comms["page"].handle_msg({"content": {}})
+        await link.hear(FROM_PAGE["stop"])
+        assert link.events[-1] == FROM_PAGE["stop"]
+        return faults
+
+    assert with_page(act) == []
+
+
+@pytest.mark.parametrize("data", [None, [1], "x", 7, {}, {"protocol": [1]}])
+def test_what_is_no_hello_opens_no_link(data: Any) -> None:
+    async def main() -> None:
+        with link_to_page() as link:
+            with pytest.raises(ValueError, match="reload it"):
+                open_comm(data)
+            assert not link.link.is_open
+
+    asyncio.run(main())
+
+
+def decided(*said: Message, proposal: Proposal = PROPOSAL) -> Decision | None:
+    """What comes of these messages while the proposal waits; None while it still does."""
+
+    async def act(link: Link) -> Decision | None:
+        asked = asyncio.create_task(link.link.ask(proposal))
+        await link.wait_for("proposal")
+        for message in said:
+            await link.hear({"type": "decision", "proposal_id": proposal.id, **message})
+        for _ in range(20):  # turns of the loop, which it needs a few of
+            await asyncio.sleep(0)
+        done = asked.done()
+        asked.cancel()
+        return asked.result() if done else None
+
+    found: Decision | None = with_page(act)
+    return found
+
+
+@pytest.mark.parametrize("code", [None, 7, ["print(1)"], {"a": 1}])
+def test_a_yes_to_what_is_no_code_is_a_no(code: Any) -> None:
+    decision = decided({"action": "approve", "code": code})
+    assert decision is not None
+    assert (decision.action, decision.code) == ("reject", PROPOSAL.code)
+
+
+@pytest.mark.parametrize("said", [{}, {"action": None}, {"action": ["approve"]}, {"action": "Approve"}])
+def test_what_is_no_clear_yes_is_a_no(said: Message) -> None:
+    decision = decided({**said, "reason": {"odd": 1}})
+    assert decision is not None
+    assert (decision.action, decision.reason) == ("reject", "")
+
+
+@pytest.mark.parametrize("other", ["", "another", None, 5, ["9d1f"], {"id": "9d1f"}])
+def test_a_decision_of_another_proposal_decides_nothing(other: Any) -> None:
+    assert decided({"action": "approve", "proposal_id": other, "code": "EVIL"}) is None
+
+
+def test_a_decision_that_is_sent_again_decides_no_later_proposal() -> None:
+    async def act(link: Link) -> bool:
+        asked = asyncio.create_task(link.link.ask(PROPOSAL))
+        await link.wait_for("proposal")
+        await link.hear(FROM_PAGE["decision"])
+        await asked
+        link.wire.published.clear()
+        again = asyncio.create_task(link.link.ask(dataclasses.replace(PROPOSAL, id="another")))
+        await link.wait_for("proposal")
+        await link.hear(FROM_PAGE["decision"])
+        for _ in range(20):
+            await asyncio.sleep(0)
+        waits = not again.done()
+        again.cancel()
+        return waits
+
+    assert with_page(act)
+
+
+def test_of_two_answers_the_first_counts() -> None:
+    decision = decided({"action": "reject"}, {"action": "approve", "code": "EVIL"})
+    assert decision is not None
+    assert decision.action == "reject"
+
+
+@pytest.mark.parametrize("missing", ["ok", "cell_ids", "problem"])
+def test_an_acknowledgement_with_something_missing_is_none(missing: str) -> None:
+    async def act(link: Link) -> bool:
+        placing = place(link)
+        made = await link.wait_for("insert")
+        whole = {**FROM_PAGE["inserted"], "id": made["id"]}
+        await link.hear({key: value for key, value in whole.items() if key != missing})
+        await asyncio.sleep(0.01)
+        waits = not placing.done()
+        await link.hear(whole)
+        await placing
+        return waits
+
+    assert with_page(act)
 
 
 @pytest.mark.parametrize(

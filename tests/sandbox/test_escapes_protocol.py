@@ -65,6 +65,10 @@ HARMLESS = {
     "many-buffers": "session.send(iopub, 'display_data', {'data': {}}, parent=parent, buffers=[b'x'] * 5000)",
     "comm-open": "send('comm_open', {'comm_id': 'x', 'target_name': 'jupyter.widget', 'data': {}})",
     "comm-message": "send('comm_msg', {'comm_id': 'codeagent', 'data': {'type': 'insert'}})",
+    "comm-of-the-panel": "send('comm_open', {'comm_id': 'x', 'target_name': 'jupyter-codeagent', "
+    "'data': {'protocol': 1, 'session': 'LIE'}})",
+    "cells-of-the-agent": "send('display_data', {'data': {'application/vnd.jupyter-codeagent.cells+json': "
+    "{'run_id': 'LIE', 'cells': []}, 'text/plain': ''}, 'metadata': {}})",
     "display-update": "send('update_display_data', {'data': {'text/plain': 'LIE'}, 'transient': {'display_id': "
     "'x'}})",
     "debug-event": "send('debug_event', {'type': 'event', 'event': 'stopped'})",
