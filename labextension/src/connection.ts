@@ -99,6 +99,7 @@ export class KernelConnection implements IDisposable {
 
   /** A notebook of this kernel is there: the kernel is told what its metadata hides. */
   adopt(panel: NotebookPanel): void {
+    this._sharing.see(panel);
     if (this._comm.isOpen) {
       this._sharing.adopt(panel, sharing => this.send({ type: 'sharing', sharing }));
     }

@@ -13,7 +13,7 @@ import { insertCells } from './notebook';
 import type { CellState, FromPage } from './protocol';
 import { FROM_PAGE, run, stateMessage, TO_PAGE } from './testing/golden';
 import type { Notebook } from './testing/notebooks';
-import { cellsOf, ids, notebookOf, panelOf, states } from './testing/notebooks';
+import { cellsOf, ids, notebookOf, panelOf, states, typedElsewhere } from './testing/notebooks';
 
 let notebook: Notebook;
 let panel: NotebookPanel;
@@ -317,6 +317,44 @@ describe('running a pending cell in the live kernel', () => {
     await vi.waitFor(() => expect(shown()).toContain('run_r()'));
     expect(shown()).toContain(said);
     expect(shown()!.includes('So far it ran')).toBe(code === 'run_r()');
+    await answer('jp-mod-reject');
+    await applied;
+  });
+
+  it('is not asked without a kernel: one would be chosen after the yes, and the cell changed meanwhile', async () => {
+    insert('r');
+    withWidgets();
+    Object.assign(panel.sessionContext, { session: { kernel: null } });
+    await expect(decisions.apply(panel, 'r-code')).rejects.toThrow('the notebook has no kernel');
+    expect(document.querySelector('.jp-Dialog')).toBeNull();
+    expect(sent).toEqual([]);
+  });
+
+  it('a yes to a text that somebody else changes behind the dialog is none', async () => {
+    const ran = vi.spyOn(NotebookActions, 'runCells').mockResolvedValue(true);
+    insert('r');
+    withWidgets();
+    const applied = decisions.apply(panel, 'r-code');
+    await vi.waitFor(() => expect(shown()).toContain('run_r()'));
+    typedElsewhere(notebook, 1, 'run_r() and evil()');
+    await answer('jp-mod-accept');
+    await vi.waitFor(() => expect(shown()).toContain('has changed since you said yes'));
+    await answer('jp-mod-reject');
+    await applied;
+    expect(ran).not.toHaveBeenCalled();
+    ran.mockRestore();
+  });
+
+  it('shows what would hide in the text', async () => {
+    const hidden = 'a = 1 \u2066# \u2067evil()\u2069\u2069\u0008\u{e0041}';
+    insertCells(notebook, { anchor: 'cell-0', replace: [], cells: cellsOf('r', hidden) });
+    withWidgets();
+    const applied = decisions.apply(panel, 'r-code');
+    await vi.waitFor(() =>
+      expect(document.querySelector('.jp-CodeAgent-dialog pre')?.textContent).toBe(
+        'a = 1 <U+2066># <U+2067>evil()<U+2069><U+2069><U+0008><U+E0041>'
+      )
+    );
     await answer('jp-mod-reject');
     await applied;
   });

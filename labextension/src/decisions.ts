@@ -25,6 +25,7 @@ import {
   whyReadOnly
 } from './notebook';
 import type { CellState, ICell } from './protocol';
+import { requireKernel } from './running';
 import { scrollIntoView } from './scrolling';
 import { cellStateWord } from './words';
 
@@ -144,6 +145,7 @@ export class CellDecisions {
     if (!cell || !runId || this._applying.has(shared) || !this._mayChange(panel)) {
       return;
     }
+    requireKernel(panel, this._options.trans);
     this._applying.add(shared);
     try {
       if (await this._question.mayRun(panel, cell)) {

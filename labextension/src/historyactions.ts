@@ -1,7 +1,6 @@
 /** What can be done with a recorded run: its notebook opened, asked again, compared, deleted. */
 import { Dialog, showDialog } from '@jupyterlab/apputils';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
-import { NotebookActions } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { UUID } from '@lumino/coreutils';
 
@@ -13,6 +12,7 @@ import type { ISharedNotebook } from './notebook';
 import { insertCells, provenance, requireWritable, sharedNotebook } from './notebook';
 import type { IRun } from './record';
 import type { RunList } from './runlist';
+import { runIfStill } from './running';
 
 /** The part of the front end that is needed here. */
 export interface IFrontEnd {
@@ -69,9 +69,7 @@ export class HistoryActions {
     const cell = await decisions.reveal(panel, id);
     if (cell) {
       // Not awaited: it is the answer of the model. What goes wrong stands below the cell.
-      void attempt(trans, trans.__('Ask another model'), () =>
-        NotebookActions.runCells(panel.content, [cell], panel.sessionContext)
-      );
+      void attempt(trans, trans.__('Ask another model'), () => runIfStill(panel, cell, source, trans));
     }
   }
 

@@ -18,7 +18,7 @@ import type { CellDecisions } from './decisions';
 import { NotebookMarks } from './marks';
 import { insertCells, markRun } from './notebook';
 import type { Notebook } from './testing/notebooks';
-import { cellsOf, codeCell, notebookOf, panelOf } from './testing/notebooks';
+import { cellsOf, codeCell, notebookOf, panelOf, typedElsewhere } from './testing/notebooks';
 
 const rendermime = new RenderMimeRegistry({ initialFactories: standardRendererFactories });
 
@@ -151,6 +151,30 @@ it('a pending cell in which the user types counts as edited and has no bar any m
   await refreshed();
   expect(done).toContain('edited');
   expect(bar(code)).toBeNull();
+});
+
+it('a pending cell that somebody else has changed has no bar, and is decided by nobody here', async () => {
+  const [, code] = show(pendingNotebook());
+  await refreshed();
+  typedElsewhere(notebook, 1, 'theirs');
+  await refreshed();
+  expect(notebook.getCell(1).getSource()).toBe('theirs');
+  expect(bar(code)).toBeNull();
+  expect(done).toEqual([]);
+  typedElsewhere(notebook, 1, 'run_r()');
+  await refreshed();
+  expect(bar(code)).not.toBeNull();
+  expect(done).toEqual([]);
+});
+
+it('a cell that comes as pending with another text than its run brought is decided by nobody', async () => {
+  const fresh = notebookOf('%%agent\none');
+  const [forged] = cellsOf('r');
+  insertCells(fresh, { anchor: 'cell-0', replace: [], cells: [{ ...forged, source: 'evil()' }] });
+  const [, code] = show(fresh);
+  await refreshed();
+  expect(bar(code)).toBeNull();
+  expect(done).toEqual([]);
 });
 
 it('a prompt is prose, and code again when it is not a prompt any more', async () => {

@@ -184,11 +184,21 @@ export class NotebookMarks implements IDisposable {
     cell.model.metadataChanged.connect(this._all, this);
     // The notebook sets the type anew when it learns of the kernel's language.
     cell.model.mimeTypeChanged.connect(this._one, this);
+    const shared = sharedOf(cell.model);
+    if (!this._observed.has(shared)) {
+      this._observed.add(shared);
+      shared.ysource.observe((_, change) => change.local && this._typed.add(shared));
+    }
   }
 
   private _markPending(cell: Cell, block: IBlock | undefined): void {
     const shared = sharedOf(cell.model);
-    if (provenance(shared)?.state === 'pending' && cellState(shared) === 'edited') {
+    // Who typed decides, in the page where it was typed. What a file or another page brings is nobody's decision.
+    if (
+      this._typed.has(shared) &&
+      provenance(shared)?.state === 'pending' &&
+      cellState(shared) === 'edited'
+    ) {
       this._options.decisions.markEdited(this._panel, shared);
     }
     const place = block && placeIn(block, shared.id);
@@ -279,6 +289,9 @@ export class NotebookMarks implements IDisposable {
   private _bars = new WeakMap<Cell, Bar>();
   private _cells = new WeakMap<CodeEditor.IModel, Cell>();
   private _closing = new WeakSet<Cell>();
+  private _observed = new WeakSet<ISharedCell>();
+  /** Cells whose text was changed in this page. */
+  private _typed = new WeakSet<ISharedCell>();
   private _changedCells: Set<CodeEditor.IModel> | 'all' = 'all';
   private _timer = 0;
   private _disposed = false;

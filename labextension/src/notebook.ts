@@ -27,6 +27,8 @@ export interface ISharedCell {
   getSource(): string;
   getMetadata(key: string): unknown;
   setMetadata(key: string, value: IProvenance): void;
+  /** Its text as Yjs has it. */
+  readonly ysource: { observe(told: (event: unknown, change: { local: boolean }) => void): void };
 }
 
 /** The part of `ISharedNotebook` that is used here. */

@@ -44,11 +44,31 @@ describe('what the user hides', () => {
     expect(kept()).toBeUndefined();
   });
 
+  it('stays hidden in a kernel that starts anew although somebody has taken it off the notebook’s list', () => {
+    lists.keep(HIDDEN);
+    notebook.deleteMetadata('codeagent');
+    expect(lists.tellAll()).toEqual(HIDDEN);
+  });
+
+  it('and shows again is shown in a kernel that starts anew', () => {
+    lists.keep(HIDDEN);
+    lists.keep(NOTHING);
+    expect(lists.tellAll()).toEqual(NOTHING);
+  });
+
   it('leaves no entry in a notebook that hides nothing', () => {
     lists.keep(HIDDEN);
     lists.keep(NOTHING);
     expect(kept()).toBeUndefined();
   });
+});
+
+it('what a notebook hid when it came stays hidden, whoever takes it off the list before the kernel knows', () => {
+  notebook.setMetadata('codeagent', HIDDEN);
+  lists.see(panel);
+  notebook.deleteMetadata('codeagent');
+  lists.see(panel);
+  expect(lists.tellAll()).toEqual(HIDDEN);
 });
 
 describe('a notebook whose lists the kernel does not have', () => {

@@ -18,6 +18,14 @@ export class SharingLists {
     return this._joined(loaded);
   }
 
+  /** A notebook has come: what it hides now stays hidden, whoever takes it off the list before the kernel knows. */
+  see(panel: NotebookPanel): void {
+    if (panel.context.isReady && !this._seen.has(panel.context)) {
+      this._seen.add(panel.context);
+      this._remembered = this._joined([panel]);
+    }
+  }
+
   /** A notebook is there: tell its lists, unless the kernel has them. `tell`: whether they were sent. */
   adopt(panel: NotebookPanel, tell: (sharing: ISharing) => boolean): void {
     if (!panel.context.isReady || this._told.has(panel.context)) {
@@ -31,6 +39,7 @@ export class SharingLists {
 
   /** Write what holds in the kernel into its notebooks. */
   keep(sharing: ISharing): void {
+    this._remembered = sharing;
     Object.keys(sharing.shared)
       .filter(name => sharing.shared[name] === 'shared')
       .forEach(name => this._agreed.add(name));
@@ -44,12 +53,16 @@ export class SharingLists {
 
   /** `shared` only where a person has said so in this page. */
   private _joined(panels: readonly NotebookPanel[]): ISharing {
-    return joinedSharing(
-      panels.map(panel => readSharing(sharedNotebook(panel))),
-      this._agreed
-    );
+    const lists = panels.map(panel => readSharing(sharedNotebook(panel)));
+    return joinedSharing([this._remembered, ...lists], this._agreed);
   }
 
+  /**
+   * What was hidden last, as the kernel said, else as the notebooks came. Anyone who edits the notebook can write its
+   * lists; only what is switched in the kernel shows something again.
+   */
+  private _remembered: ISharing = { shared: {}, hidden_columns: {} };
+  private _seen = new WeakSet<object>();
   /** Notebooks whose lists the kernel has. */
   private _told = new WeakSet<object>();
   /** Variables that the kernel has always copied while this page was there: a person has said so. */

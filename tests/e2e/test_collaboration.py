@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import nbformat
 import pytest
@@ -11,7 +12,7 @@ from browser_console import BrowserConsole
 from lab_server import Lab, running_lab, with_collaboration
 from model_server import ModelServer, Reply, code
 from notebook_page import NotebookPage, OpenNotebook
-from playwright.sync_api import expect
+from playwright.sync_api import BrowserContext, expect
 
 pytestmark = pytest.mark.browser
 
@@ -123,3 +124,150 @@ def test_cells_come_once_and_in_place_when_the_page_that_ran_them_is_gone(
     wait_for_both((second, third), PENDING)
     third.cells.nth(2).get_by_role("button", name="Discard").click()
     wait_for_both((second, third), ["", "", ""])
+
+
+WITHOUT_THE_AGENT = """
+const parse = JSON.parse;
+const ours = one => one?.name === 'jupyter-codeagent';
+JSON.parse = (...args) => {
+  const found = parse(...args);
+  const list = found?.federated_extensions;
+  return list?.some?.(ours) ? { ...found, federated_extensions: list.filter(one => !ours(one)) } : found;
+};
+"""
+"""JupyterLab reads in its page which extensions to load."""
+
+
+@pytest.fixture
+def stranger(lab: Lab, profile: BrowserContext) -> Iterator[Callable[[str], NotebookPage]]:
+    """Somebody who may edit the notebook, in a page without the agent: any program can write into the document."""
+    pages: list[NotebookPage] = []
+
+    def come(name: str) -> NotebookPage:
+        page = profile.new_page()
+        page.add_init_script(WITHOUT_THE_AGENT)
+        pages.append(NotebookPage(page=page, lab=lab, name=name))
+        pages[-1].open()
+        assert page.evaluate(COLLABORATIVE)
+        assert not page.evaluate("() => window.jupyterapp.hasPlugin('jupyter-codeagent:plugin')")
+        return pages[-1]
+
+    yield come
+    for one in pages:
+        one.page.close()
+
+
+def source_of(notebook: NotebookPage, index: int) -> str:
+    return str(notebook.call(f"return shared.cells[{index}].getSource()"))
+
+
+def type_into(notebook: NotebookPage, index: int, source: str) -> None:
+    notebook.call(f"shared.cells[{index}].setSource({json.dumps(source)})")
+
+
+def wait_for_source(notebook: NotebookPage, index: int, source: str) -> None:
+    until = time.monotonic() + 60
+    while (found := source_of(notebook, index)) != source:
+        assert time.monotonic() < until, found
+        time.sleep(0.1)
+
+
+def asked(open_notebook: OpenNotebook, model: ModelServer, name: str, program: str) -> NotebookPage:
+    """A notebook with a pending cell of this program, the third."""
+    model.script(code(program), "no figures")
+    notebook = open_notebook([LOAD, "%%agent\nsum?", "print('below')"], name=name)
+    notebook.run_cell(0)
+    notebook.wait_until_ran(0)
+    notebook.run_cell(1)
+    wait_for_both((notebook,), PENDING)
+    return notebook
+
+
+def test_who_types_in_anothers_pending_cell_decides_nothing_for_them_and_run_all_does_not_run_it(
+    open_notebook: OpenNotebook, stranger: Callable[[str], NotebookPage], shared_model: ModelServer
+) -> None:
+    program = "import builtins\nbuiltins.__dict__['was_run'] = True\nprint(df['n'].sum())"
+    notebook = asked(open_notebook, shared_model, "typed.ipynb", program)
+    other = stranger("typed.ipynb")
+    pending = source_of(notebook, 2)
+    buttons = notebook.cells.nth(2).get_by_role("button", name="Accept", exact=True)
+    expect(buttons).to_be_visible()
+    type_into(other, 2, "print('evil')")
+    wait_for_source(notebook, 2, "print('evil')")
+    expect(buttons).to_be_hidden()
+    type_into(other, 2, pending)
+    wait_for_source(notebook, 2, pending)
+    expect(buttons).to_be_visible()
+    assert notebook.states()[2] == "pending"
+    runs = notebook.lab.request("/jupyter-codeagent/runs?limit=20")["runs"]
+    assert next(run for run in runs if run["notebook"] == "typed.ipynb")["cell_state"] == "pending"
+    notebook.run_cell(2)
+    expect(notebook.cells.nth(2)).to_contain_text("the code did not run in your kernel")
+    notebook.call("shared.cells[4].setSource(\"import builtins; print('was_run' in vars(builtins))\")")
+    notebook.run_cell(4)
+    notebook.wait_until_ran(4)
+    expect(notebook.cells.nth(4)).to_contain_text("False")
+
+
+def test_a_yes_to_a_pending_cell_that_another_changes_behind_the_dialog_runs_nothing(
+    open_notebook: OpenNotebook, stranger: Callable[[str], NotebookPage], shared_model: ModelServer
+) -> None:
+    notebook = asked(open_notebook, shared_model, "behind.ipynb", "df['n'].sum()")
+    other = stranger("behind.ipynb")
+    notebook.page.bring_to_front()
+    notebook.cells.nth(2).get_by_role("button", name="Accept & run").click()
+    dialog = notebook.page.locator(".jp-Dialog")
+    expect(dialog).to_contain_text("sum()")
+    type_into(other, 2, "print('evil\u202e')")
+    wait_for_source(notebook, 2, "print('evil\u202e')")
+    dialog.get_by_role("button", name="Run in my kernel").click()
+    expect(dialog).to_contain_text("has changed since you said yes")
+    expect(dialog).to_contain_text("print('evil<U+202E>')")
+    expect(dialog).to_contain_text("There is no record here that this text has ever run")
+    notebook.picture("changed_behind_the_dialog")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_have_count(0)
+    assert notebook.call("return notebook.widgets[2].model.executionCount") is None
+
+
+def test_a_run_that_a_forged_cell_names_is_not_decided_by_opening_the_notebook(
+    open_notebook: OpenNotebook, stranger: Callable[[str], NotebookPage], shared_model: ModelServer
+) -> None:
+    notebook = asked(open_notebook, shared_model, "forged.ipynb", "df['n'].sum()")
+    run_id = notebook.cell_metadata()[2]["run_id"]
+    forged = {"run_id": run_id, "role": "code", "state": "pending", "code_sha256": "0" * 64}
+    cell = {"cell_type": "code", "source": "print('evil')", "metadata": {"codeagent": forged}, "outputs": []}
+    other = stranger("forged.ipynb")
+    other.call(f"shared.insertCells(0, [{json.dumps(cell)}])")
+    wait_for_both((notebook,), ["pending", *PENDING])
+    expect(notebook.cells.nth(0).get_by_role("button", name="Accept", exact=True)).to_have_count(0)
+    runs = notebook.lab.request("/jupyter-codeagent/runs?limit=20")["runs"]
+    assert next(run for run in runs if run["id"] == run_id)["cell_state"] == "pending"
+
+
+def test_a_column_that_another_takes_off_the_notebooks_list_stays_hidden_in_a_kernel_that_starts_anew(
+    open_notebook: OpenNotebook, stranger: Callable[[str], NotebookPage]
+) -> None:
+    name = "hidden.ipynb"
+    notebook = open_notebook([LOAD, "%agent hide df[n]", "%agent context"], name=name)
+    for cell in (0, 1):
+        notebook.run_cell(cell)
+        notebook.wait_until_ran(cell)
+    listed = "return JSON.stringify(shared.getMetadata('codeagent') ?? {})"
+    until = time.monotonic() + 60
+    while "hidden_columns" not in notebook.call(listed):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    other = stranger(name)
+    other.call("shared.deleteMetadata('codeagent')")
+    while "hidden_columns" in notebook.call(listed):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    notebook.page.bring_to_front()
+    notebook.call("await panel.sessionContext.session.kernel.restart()")
+    notebook.wait_for_idle()
+    for cell in (0, 2):
+        notebook.run_cell(cell)
+        notebook.wait_until_ran(cell)
+    panel = notebook.open_panel("Context")
+    expect(panel).to_contain_text("1 column hidden", timeout=60_000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kernel_client import Kernel
+from kernel_client import Kernel, running_kernel
 from kernel_page import KernelPage, approve, approve_for_the_notebook, reject
 from model_server import ModelServer, code
 
@@ -139,3 +139,24 @@ def test_a_yes_to_all_calls_of_a_function_ends_with_the_function(
     page.run(declare)
     page.run("%%agent --max-steps 1\nTell ada again")
     assert kinds(page) == ["call", "call"]
+
+
+def test_where_the_administrator_wants_all_code_seen_no_yes_to_further_code_is_offered(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    caps = tmp_path / "caps"
+    caps.mkdir()
+    (caps / "codeagent_policy.json").write_text('{"approve": "ask"}', encoding="utf-8")
+    environment = {"CODEAGENT_BASE_URL": model_server.url}
+    with running_kernel(tmp_path, environment) as kernel:
+        kernel.run(
+            "%config CodeAgent.answer = False\n"
+            "import jupyter_codeagent.session as session, jupyter_codeagent.config as config\n"
+            f"session.read_caps = lambda: config.read_caps([{str(caps)!r}])"
+        )
+        model_server.script(code("print('sum', df['n'].sum())"))
+        page = KernelPage(kernel, answer=approve_for_the_notebook).open()
+        page.run(ASK)
+        page.run(ASK)
+        assert [proposal["scopes"] for proposal in page.asked()] == [["once"], ["once"]]
+        assert page.grants == []

@@ -3,19 +3,57 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from gateway_server import running_gateway
 from sandbox_box import Box
 
 from jupyter_codeagent.errors import SandboxUnavailableError
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
+from jupyter_codeagent.sandbox.remote import container
+from jupyter_codeagent.sandbox.remote.places import GATEWAY_TOKEN
 from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
 
-ISOLATING: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock")
+ISOLATING = cast(
+    "tuple[SandboxLevel, ...]",
+    tuple(os.environ.get("CODEAGENT_LEVELS", "bubblewrap,namespaces,landlock").split(",")),
+)
+"""Of the tests that are about every level. Those elsewhere (``command,container,gateway``) have one of these behind
+a relay: a few tests of their own are enough each day, and all of these were run there."""
+HERE = Path(__file__).parent
+RELAY = (sys.executable, "-m", "jupyter_codeagent.sandbox.remote.relay")
+
+
+@pytest.fixture(scope="session")
+def policy_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., SandboxPolicy]]:
+    """The policy of a level, with what it needs: a relay, a stand-in for Docker, a gateway."""
+    with ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        places: dict[str, Any] = {}
+        if "container" in ISOLATING:
+            place = tmp_path_factory.mktemp("engine")
+            view = {str(Path(sys.executable).parents[1]), sys.base_prefix, str(HERE.parents[1])}
+            patch.setattr(container, "TRUSTED_PATH", str(HERE / "fake_engine"))
+            patch.setenv("DOCKER_FAKE_PLACE", str(place))
+            patch.setenv("DOCKER_FAKE_PYTHON", sys.executable)
+            patch.setenv("DOCKER_FAKE_VIEW", ":".join(sorted(view)))
+        if "gateway" in ISOLATING:
+            gateway = stack.enter_context(running_gateway(tmp_path_factory.mktemp("gateway")))
+            patch.setenv(GATEWAY_TOKEN, gateway.token)
+            places["gateway"] = gateway.url
+        own: dict[str, dict[str, Any]] = {
+            "command": {"command": RELAY},
+            "container": {"image": "codeagent-sandbox"},
+            "gateway": {"gateway": places.get("gateway", "")},
+        }
+        yield lambda level, **more: SandboxPolicy(levels=(level,), **own.get(level, {}), **more)
 
 
 @pytest.fixture(scope="session")
@@ -34,11 +72,15 @@ MakeBox = Callable[..., Box]
 
 
 @pytest.fixture
-def make_box(loop_thread: Callable[[Coroutine[Any, Any, Any]], Any], tmp_path: Path) -> Iterator[MakeBox]:
+def make_box(
+    loop_thread: Callable[[Coroutine[Any, Any, Any]], Any],
+    policy_of: Callable[..., SandboxPolicy],
+    tmp_path: Path,
+) -> Iterator[MakeBox]:
     made: list[Box] = []
 
     def make(level: SandboxLevel, preload: Sequence[str] = (), **policy: Any) -> Box:
-        wanted = SandboxPolicy(levels=(level,), **policy)
+        wanted = policy_of(level if level in ISOLATING else ISOLATING[0], **policy)
         try:
             kernel = loop_thread(SandboxKernel.start(policy=wanted, data_dir=tmp_path, preload=preload))
         except SandboxUnavailableError as problem:
@@ -57,11 +99,12 @@ def make_box(loop_thread: Callable[[Coroutine[Any, Any, Any]], Any], tmp_path: P
 def box(
     request: pytest.FixtureRequest,
     loop_thread: Callable[[Coroutine[Any, Any, Any]], Any],
+    policy_of: Callable[..., SandboxPolicy],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Box]:
     """The shared sandbox of a level."""
     data_dir = tmp_path_factory.mktemp("data")
-    policy = SandboxPolicy(levels=(request.param,))
+    policy = policy_of(request.param)
     try:
         kernel = loop_thread(SandboxKernel.start(policy=policy, data_dir=data_dir))
     except SandboxUnavailableError as problem:

@@ -1,6 +1,5 @@
 /** What the agent can be asked about a cell: to repair it, to explain its result, to go on from it. */
 import type { NotebookPanel } from '@jupyterlab/notebook';
-import { NotebookActions } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
@@ -8,6 +7,7 @@ import { Signal } from '@lumino/signaling';
 import type { KernelConnections } from '../connections';
 import type { CellDecisions } from '../decisions';
 import { insertCells, isWritable, newCodeCell, provenance, sharedNotebook } from '../notebook';
+import { runIfStill } from '../running';
 import { resultBlocks } from './blocks';
 import { continueSource, explainSource, fixSource } from './followups';
 
@@ -68,12 +68,13 @@ export class CellActions {
     const source = fixSource(cellId, ids);
     const next = notebook.cells[ids.indexOf(cellId) + 1];
     const asking = next?.getSource() === source ? next.id : this._insert(panel, cellId, source);
-    await this._run(panel, asking);
+    await this._run(panel, asking, source);
   }
 
   async explain(panel: NotebookPanel, cellId: string): Promise<void> {
     await this._below(panel, cellId, async (last, question) => {
-      await this._run(panel, this._insert(panel, last, explainSource(question, this._options.trans)));
+      const source = explainSource(question, this._options.trans);
+      await this._run(panel, this._insert(panel, last, source), source);
     });
   }
 
@@ -111,10 +112,10 @@ export class CellActions {
     return String(cell.id);
   }
 
-  private async _run(panel: NotebookPanel, cellId: string): Promise<void> {
+  private async _run(panel: NotebookPanel, cellId: string, source: string): Promise<void> {
     const cell = await this._options.decisions.reveal(panel, cellId);
     if (cell) {
-      await NotebookActions.runCells(panel.content, [cell], panel.sessionContext);
+      await runIfStill(panel, cell, source, this._options.trans);
     }
   }
 

@@ -2,6 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
 import type { IEffects } from '../protocol';
+import { visibleCode } from '../visible';
 import { EffectsList } from './effects';
 
 /** What the dialog says before code runs in the user's kernel. */
@@ -36,7 +37,7 @@ export function applyBody(
       </p>
       <EffectsList trans={trans} effects={effects} inKernel />
       <pre tabIndex={0} aria-label={trans.__('Code that would run')}>
-        {code}
+        {visibleCode(code)}
       </pre>
     </div>
   );

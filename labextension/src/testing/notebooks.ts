@@ -2,6 +2,7 @@
 import { YNotebook } from '@jupyter/ydoc';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { Signal } from '@lumino/signaling';
+import { applyUpdate, Doc, encodeStateAsUpdate, type Map as YMap, type Text as YText } from 'yjs';
 
 import type { IProvenance, ISharedNotebook } from '../notebook';
 import { META, provenance } from '../notebook';
@@ -45,6 +46,16 @@ export function cellsOf(runId: string, source = `run_${runId}()`, state: CellSta
 export const ids = (notebook: ISharedNotebook): string[] => notebook.cells.map(cell => cell.id);
 export const states = (notebook: ISharedNotebook): (CellState | undefined)[] =>
   notebook.cells.map(cell => provenance(cell)?.state);
+
+/** Somebody else, who edits the same notebook in another page, changes the text of a cell. */
+export function typedElsewhere(notebook: Notebook, index: number, source: string): void {
+  const other = new Doc();
+  applyUpdate(other, encodeStateAsUpdate(notebook.ydoc));
+  const text = (other.getArray('cells').get(index) as YMap<unknown>).get('source') as YText;
+  text.delete(0, text.length);
+  text.insert(0, source);
+  applyUpdate(notebook.ydoc, encodeStateAsUpdate(other));
+}
 
 let counter = 0;
 
