@@ -20,7 +20,6 @@ from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.desk import CallDesk, Limits
 from jupyter_codeagent.tools.desk import Host as DeskHost
-from jupyter_codeagent.tools.grants import Grants
 from jupyter_codeagent.tools.tool import tool_of
 from jupyter_codeagent.transfer.spool import Spool
 from jupyter_codeagent.transfer.unpack import unpack
@@ -304,7 +303,7 @@ def test_a_bomb_as_an_argument_is_answered_at_once_and_nobody_is_asked(calling: 
         made.append(x)
 
     tools = {"echo": tool_of(echo)}
-    desk = CallDesk(tools, run_id="1", decide=decide, grants=Grants(), host=host, limits=limits)
+    desk = CallDesk(tools, run_id="1", decide=decide, host=host, limits=limits)
     bomb = arrow_attacks.compressed_as_in_version_4(arrow_attacks.batch_of(a=np.zeros(1 << 21)))
     side_car = json.dumps({"form": "arrow_table", "labels": ["a"], "rows": 1 << 21})
     meta = {"value": {"dict": [["x", {"part": 0}]]}, "parts": [["arrow", side_car, len(bomb)]]}

@@ -25,6 +25,7 @@ from jupyter_codeagent.values import (
     DecisionScope,
     Effects,
     Grant,
+    GrantKind,
     NamedValue,
     Proposal,
     ProposalKind,
@@ -95,7 +96,7 @@ def test_for_the_users_own_kernel_no_lasting_yes_is_offered_and_one_that_a_page_
 
 
 @pytest.mark.parametrize("kind", ["mount", "server"])
-def test_a_yes_to_files_or_a_server_lasts_for_that_alone(kind: ProposalKind) -> None:
+def test_a_yes_to_files_or_a_server_lasts_for_that_alone(kind: GrantKind) -> None:
     grants = Grants()
     assert decide(gate_of(Answers(yes()), grants=grants), "auto", kind, "a").scope == "notebook"
     assert grants.all == (Grant(kind=kind, subject="a"),)

@@ -315,9 +315,9 @@ class Watching(People):
         self.decoded = decoded
         self.at_each_question: list[list[str]] = []
 
-    async def decide(self, proposal: Proposal) -> Decision:
+    async def ask(self, proposal: Proposal) -> Decision:
         self.at_each_question.append(list(self.decoded))
-        return await super().decide(proposal)
+        return await super().ask(proposal)
 
 
 @pytest.fixture
