@@ -92,21 +92,26 @@ def unregister(on_open: Callable[[Any, KernelMessage], None]) -> None:
 
 
 def is_ours(msg_type: str, content: Mapping[str, Any]) -> bool:
-    """Whether a message of a page is about a comm of the agent."""
+    """Whether a message of a page is about a comm of the agent; it may be of any other kind as well."""
     if msg_type == "comm_open":
         return content.get("target_name") == TARGET
-    known = comm.get_comm_manager().get_comm(str(content.get("comm_id")))
-    return msg_type in ("comm_msg", "comm_close") and isinstance(known, AgentComm)
+    return msg_type in ("comm_msg", "comm_close") and _ours(content) is not None
 
 
 def handle(message: KernelMessage) -> None:
     """A message of `is_ours`, as ipykernel would hand it over."""
-    manager: Any = comm.get_comm_manager()
-    kind = message["header"]["msg_type"]
+    kind, content = message["header"]["msg_type"], message["content"]
     if kind == "comm_open":
+        manager: Any = comm.get_comm_manager()
         manager.comm_open(None, None, message)
-    elif (known := manager.get_comm(message["content"]["comm_id"])) is not None:
+    elif (known := _ours(content)) is not None:
         (known.handle_close if kind == "comm_close" else known.handle_msg)(message)
+
+
+def _ours(content: Mapping[str, Any]) -> AgentComm | None:
+    # Not `get_comm`: of an id that it does not know it prints a warning, into the output of the cell that runs.
+    known = comm.get_comm_manager().comms.get(str(content.get("comm_id")))
+    return known if isinstance(known, AgentComm) else None
 
 
 def forget(known: AgentComm) -> None:

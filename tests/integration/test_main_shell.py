@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from kernel_client import Kernel
-from model_server import ModelServer, code
+from model_server import ModelServer, Reply, code
 
 from jupyter_codeagent.frontend.messages import PROTOCOL, TARGET
 
@@ -55,3 +56,28 @@ def test_a_page_without_a_subshell_approves_and_inserts_while_the_cell_waits(
             break
     assert kernel.client.get_shell_msg(timeout=10)["content"]["status"] == "ok", text
     assert heard.count("insert") == 1  # not sent again: the answer came while the cell was running
+
+
+def test_cells_that_wait_behind_a_question_as_with_run_all_print_nothing_in_it(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    answered = threading.Event()
+    model_server.script(Reply(text=code("print('sum', df['n'].sum())"), until=answered), "x")
+    asked = kernel.client.execute("%%agent\nsum")
+    behind = [kernel.client.execute(f"print('behind {number}')") for number in range(3)]
+    behind.append(kernel.client.complete("df."))
+    model_server.wait_until_asked()
+    say(kernel, "comm_msg", data={"type": "pong"})  # of a comm that nobody has opened here
+    answered.set()
+    in_red, shown = "", ""
+    while behind:
+        message = kernel.client.get_iopub_msg(timeout=60)
+        of, content = message["parent_header"].get("msg_id", ""), message["content"]
+        if message["msg_type"] == "stream":
+            shown += content["text"]
+            in_red += content["text"] if of == asked and content["name"] == "stderr" else ""
+        if content.get("execution_state") == "idle" and of in behind:
+            behind.remove(of)
+    assert "sum 7" in shown
+    assert "behind 2" in shown
+    assert in_red == ""
