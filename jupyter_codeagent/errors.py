@@ -35,6 +35,9 @@ from __future__ import annotations
 class CodeAgentError(Exception):
     """Base of all errors raised on purpose; `str()` is one line for the user."""
 
+    neutral_text: str | None = None
+    """Where the user has ended the cell: what it shows in place of an error in red, empty if it says so already."""
+
     def _render_traceback_(self) -> list[str]:
         """IPython's hook: the line alone; the traceback is shown with ``--debug``."""
         return [f"{type(self).__name__}: {self}"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 from typing import Any
 
+from jupyter_codeagent import neutral_end
 from jupyter_codeagent.completion.matcher import AgentCompleter, install, uninstall
 from jupyter_codeagent.completion.session_offers import session_offers
 from jupyter_codeagent.config import CodeAgent
@@ -32,6 +33,7 @@ def load(shell: Any) -> None:
     shell.input_transformers_cleanup[:0] = [guard, questions]
     completer = AgentCompleter(session_offers(session, SUBCOMMANDS, magics.failures.listed))
     install(shell, completer)
+    neutral_end.install(shell)
     atexit.register(session.close, tell_pages=False)
     _loaded[id(shell)] = (session, magics, guard, questions, completer)
     shell.events.register("post_execute", session.show_variables)
@@ -42,6 +44,7 @@ def unload(shell: Any) -> None:
     """Stop everything that `load` started."""
     session, magics, guard, questions, completer = _loaded.pop(id(shell))
     uninstall(shell, completer)
+    neutral_end.uninstall(shell)
     shell.events.unregister("post_run_cell", magics.remember_failure)
     shell.events.unregister("post_execute", session.show_variables)
     shell.input_transformers_cleanup.remove(guard)

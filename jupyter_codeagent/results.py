@@ -176,7 +176,9 @@ class ResultDecisions:
         )
         decision = await gate.decide(proposal, settings.approve)
         if decision.action != "approve":
-            raise DeniedError(f"Not done: {decision.reason or 'the answer was no'}.")
+            denied = DeniedError(f"Not done: {decision.reason or 'the answer was no'}.")
+            denied.neutral_text = str(denied) if decision.decided_by != "nobody" else None
+            raise denied
         return decision
 
 
