@@ -20,6 +20,7 @@ from jupyter_codeagent.models.embedded import RunningServer, start_embedded
 from jupyter_codeagent.prompts.conversation import fenced
 from jupyter_codeagent.prompts.system import first_messages
 from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.tagged_text import TaggedText
 from jupyter_codeagent.tools.records import unfolded
 from jupyter_codeagent.tools.told import HEADING, functions_text
 
@@ -109,7 +110,7 @@ def as_program(task: GoldenTask, stubs: str, policy: str, counter: Counter) -> C
     """One call of the model."""
     messages = [
         {"role": message.role, "content": message.content}
-        for message in first_messages(stubs, f"{policy}\n\n{task.request}")
+        for message in first_messages(TaggedText(stubs), f"{policy}\n\n{task.request}")
     ]
     generated = counter.text(fenced(program_of(task))) + END_OF_TURN
     return Cost(prompt=counter.prompt(messages), generated=generated, round_trips=1)

@@ -53,6 +53,7 @@ from jupyter_codeagent.prompts.observe import (
     hint_without_values,
     in_lines_of,
     no_code_message,
+    observation,
     observe,
     output_text,
     rejected_message,
@@ -76,6 +77,7 @@ from jupyter_codeagent.prompts.system import (
 from jupyter_codeagent.prompts.task import first_part, wanted_names
 from jupyter_codeagent.prompts.told_apart import name_rows
 from jupyter_codeagent.sandbox.protocol import CodeRunner
+from jupyter_codeagent.tagged_text import TaggedText, join, tagged
 from jupyter_codeagent.values import (
     AgentRun,
     Completion,
@@ -173,12 +175,12 @@ async def go_on(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
     """From the first step, as it ended, to the end of the run; see `run_agent`."""
     for calls in range(1, run.request.max_steps + 1):
         doubted = any(has_doubt(earlier) for earlier in run.steps)
-        run = replace(run, steps=(*run.steps, step), usage=run.usage + step.usage)
+        run = replace(run, steps=(*run.steps, step))
         tools.watcher.changed(run)
         if step.decision is not None and (refusal := _refusal(step.decision)):
             return ended(run, "rejected", refusal)
         if step.result is not None and step.result.status == "ok" and _stands(run, step, doubted=doubted):
-            return await finish(run, step, tools, failed=len(run.steps) - 1, calls=calls)
+            return await finish(run, step, tools, calls=calls)
         if _repetitions(run.steps) > 1:
             return await _failed(run, tools, f"The model repeated itself after {calls} steps.")
         if calls == run.request.max_steps:
@@ -197,18 +199,19 @@ async def _failed(run: AgentRun, tools: Tools, why: str) -> AgentRun:
     step shows: with the doubt."""
     last = run.steps[-1]
     if has_doubt(last) and last.result is not None and output_text(last.result).strip():
-        return await finish(run, last, tools, failed=len(run.steps) - 1, calls=run.request.max_steps)
+        return await finish(run, last, tools, calls=run.request.max_steps)
     repeated = [after for before, after in pairwise(run.steps) if _is_same(before, after) and has_doubt(after)]
     if repeated:
         step = await _run_again(run, repeated[-1], tools)
         if step.result is not None and step.result.status == "ok":
-            return await finish(run, step, tools, failed=len(run.steps) - 1, calls=run.request.max_steps)
+            return await finish(run, step, tools, calls=run.request.max_steps)
     return ended(run, "failed", f"{why} {_problem(run.steps[-1], tools.hidden_columns)}")
 
 
 def conversation(run: AgentRun, turns: Sequence[Turn]) -> tuple[Message, ...]:
     """The messages of the run's first call."""
-    return first_messages(run.context, run.request.prompt, compact(turns, CONVERSATION_CHARS))
+    context = TaggedText(run.context, run.context_spans)
+    return first_messages(context, run.request.prompt, compact(turns, CONVERSATION_CHARS))
 
 
 def has_doubt(step: Step) -> bool:
@@ -220,11 +223,13 @@ async def _answered(run: AgentRun, step: Step, tools: Tools) -> tuple[Message, .
     """With the last reply and what is said to it."""
     feedback = await _feedback(run, step, tools)
     if hidden := _hidden(step, tools.hidden_columns):
-        feedback = f"{hidden}\n{feedback}"
+        feedback = join("\n", (tagged(hidden, "names"), feedback))
     return next_messages(step.messages, _told_reply(step) if step.code else step.reply, feedback)
 
 
-async def _step(run: AgentRun, messages: tuple[Message, ...], tools: Tools, *, begun: str = "") -> Step:
+async def _step(
+    run: AgentRun, messages: tuple[Message, ...], tools: Tools, *, begun: TaggedText | None = None
+) -> Step:
     """One call of the model and, if it wrote code, its way through gate and sandbox."""
     started = time.monotonic()
     step = await begin_step(run, messages, tools, begun=begun)
@@ -234,28 +239,41 @@ async def _step(run: AgentRun, messages: tuple[Message, ...], tools: Tools, *, b
     return replace(step, duration_s=time.monotonic() - started)
 
 
-async def begin_step(run: AgentRun, messages: tuple[Message, ...], tools: Tools, *, begun: str = "") -> Step:
+async def begin_step(
+    run: AgentRun, messages: tuple[Message, ...], tools: Tools, *, begun: TaggedText | None = None
+) -> Step:
     """What is about to be sent, as far as the model's context has room; the record has it from now on."""
+    if begun is None:
+        begun = TaggedText()
     if tools.model.supports_prefill and not begun:
         hint = await _hint(run, messages, tools)
         part = "" if run.steps else first_part(run.request.prompt)
         begun = prefill(_copied(run), functions=_functions(run), hint=hint, part=part)
     room = _room(run, tools)
-    beyond = max(room.count(begun) - PREFILL_TOKENS, 0) if room is not None else 0
+    beyond = max(room.count(begun.text) - PREFILL_TOKENS, 0) if room is not None else 0
     fitted = fit(messages, run.request.prompt, room, tools.max_tokens + beyond)
     if room is not None and not fitted.fits:
         raise ContextTooLongError(
             f"The question has about {fitted.tokens} tokens, variables and earlier questions left out, and the "
             f"context of the model is {room.context_tokens}, the reply included: shorten the question."
         )
-    step = Step(index=len(run.steps) + 1, messages=fitted.messages, prefill=begun, left_out=fitted.note)
+    step = Step(
+        index=len(run.steps) + 1,
+        messages=fitted.messages,
+        prefill=begun.text,
+        prefill_spans=begun.spans,
+        left_out=fitted.note,
+    )
     tools.watcher.changed(replace(run, steps=(*run.steps, step)))
     return step
 
 
 def _room(run: AgentRun, tools: Tools) -> Room | None:
     """With what the server has counted last."""
-    room, counted = tools.room, [step for step in run.steps if step.messages and step.usage.prompt_tokens]
+    room = tools.room
+    counted = [
+        step for step in run.steps if step.messages and step.usage.prompt_tokens and not step.usage.estimated
+    ]
     if room is None or not counted:
         return room
     last = counted[-1]
@@ -268,6 +286,7 @@ def completion_request(step: Step, tools: Tools) -> CompletionRequest:
     return CompletionRequest(
         messages=step.messages,
         prefill=step.prefill,
+        prefill_spans=step.prefill_spans,
         stop=STOP_PREFILLED if step.prefill else STOP,
         max_tokens=tools.max_tokens,
         temperature=tools.temperature,
@@ -469,28 +488,28 @@ def _refusal(decision: Decision) -> str:
         return ""
     if decision.decided_by == "nobody":
         return f"The code was not run: {decision.reason}."
-    return "" if decision.reason else "You rejected the code; nothing was run and nothing inserted."
+    return "" if decision.reason else "You rejected the code; no cells were inserted."
 
 
-async def _hint(run: AgentRun, messages: Sequence[Message], tools: Tools) -> str:
+async def _hint(run: AgentRun, messages: Sequence[Message], tools: Tools) -> TaggedText:
     """What to do about the error of the step before, or about its result that looks wrong; else empty."""
     step = run.steps[-1] if run.steps else None
     if step is None or step.result is None:
-        return ""
+        return TaggedText()
     only_schema = run.request.privacy == "schema"
     if step.result.error is not None:
         if only_schema:
-            return hint_without_values(step.result, _known(messages, step.code))
+            return tagged(hint_without_values(step.result, _known(messages, step.code)), "error_kind")
         hint = hint_for(step.result.error, step.result.namespace)
-    else:
-        hint = step.note.removeprefix(DOUBT) if has_doubt(step) else ""
-        if only_schema:
-            return concern_without_values(hint, _known(messages, step.code))
-    return (await _mask(hint, tools))(hint)
+        return tagged((await _mask(hint, tools))(hint), "error")
+    hint = step.note.removeprefix(DOUBT) if has_doubt(step) else ""
+    if only_schema:
+        return tagged(concern_without_values(hint, _known(messages, step.code)), "doubt")
+    return tagged((await _mask(hint, tools))(hint), "doubt")
 
 
-async def _begun(run: AgentRun, step: Step, tools: Tools) -> str:
-    """The last reply up to where its program is to go on otherwise; empty where it has to be written anew.
+async def _begun(run: AgentRun, step: Step, tools: Tools) -> TaggedText | None:
+    """The last reply up to where its program is to go on otherwise; None where it has to be written anew.
 
     All of it is in the server's cache, and what was right need not be written again.
     """
@@ -498,27 +517,27 @@ async def _begun(run: AgentRun, step: Step, tools: Tools) -> str:
     at = step.reply.find(code) if code else -1
     edited = step.decision is not None and step.decision.edited
     if not tools.model.supports_prefill or step.result is None or at < 0 or edited:
-        return ""
+        return None
     head = step.reply[:at]
     if more := _resumed(run, step):
-        return _if_room(head + more, tools)
+        return _if_room(TaggedText(head + more), tools)
     error = in_lines_of(code, step.result, step.code).error
     place = at_the_error(code, error) if error is not None else None
     if error is None or place is None or _hidden(step, tools.hidden_columns):
-        return ""
+        return None
     hint = await _hint(run, step.messages, tools)
     if not hint and run.request.privacy != "schema":
-        hint = headline(error)
-        hint = (await _mask(hint, tools))(hint)
+        words = headline(error)
+        hint = tagged((await _mask(words, tools))(words), "error")
     done, begins = place
-    return _if_room(f"{head}{done}{correction(hint)}{begins}", tools) if hint else ""
+    return _if_room(join("", (head, done, correction(hint), begins)), tools) if hint else None
 
 
-def _if_room(begun: str, tools: Tools) -> str:
-    """Empty where it would take the half of the model's context that is for the messages."""
+def _if_room(begun: TaggedText, tools: Tools) -> TaggedText | None:
+    """None where it would take the half of the model's context that is for the messages."""
     room = tools.room
-    fits = room is None or room.count(begun) + tools.max_tokens <= room.context_tokens // 2
-    return begun if fits else ""
+    fits = room is None or room.count(begun.text) + tools.max_tokens <= room.context_tokens // 2
+    return begun if fits else None
 
 
 def _resumed(run: AgentRun, step: Step) -> str:
@@ -532,7 +551,7 @@ def _resumed(run: AgentRun, step: Step) -> str:
     return choosing(code, words_offered(run.request.prompt)) if missing and step.note == f"{DOUBT}{missing}" else ""
 
 
-async def _feedback(run: AgentRun, step: Step, tools: Tools) -> str:
+async def _feedback(run: AgentRun, step: Step, tools: Tools) -> TaggedText:
     """What is said to the last step; not once more what the next reply is begun with."""
     if step.result is None:
         rejected = step.decision is not None and step.decision.action == "reject"
@@ -609,11 +628,10 @@ def _failure(result: ExecutionResult | None) -> tuple[str, str]:
     return (result.error.ename, result.error.evalue) if result.error is not None else (result.status, result.reason)
 
 
-async def finish(run: AgentRun, step: Step, tools: Tools, *, failed: int, calls: int) -> AgentRun:
-    """The run has its result, after so many failed attempts; one sentence if a call is left and allowed."""
+async def finish(run: AgentRun, step: Step, tools: Tools, *, calls: int) -> AgentRun:
+    """The run has its result, after so many calls of the model; one sentence if one is left and allowed."""
     assert step.result is not None
-    notes = [f"{failed} failed attempt{'s' if failed > 1 else ''} repaired in the sandbox"] if failed else []
-    notes += [note for note in (step.note, *step.result.notes) if note]
+    notes = [note for note in (step.note, *step.result.notes) if note]
     run = replace(
         run, code=step.code, written=step.written, outputs=step.result.outputs, notes=(*run.notes, *notes)
     )
@@ -642,10 +660,10 @@ async def _answer(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
     assert step.result is not None
     outputs = output_text(step.result)
     mask = await _mask(observe(step.result, step.code, max_chars=SEARCHED_CHARS), tools)
-    observation = observe(step.result, step.code, mask=mask)
-    if not is_told_whole(observation):
+    seen = observation(step.result, step.code, mask=mask)
+    if not is_told_whole(seen.text):
         return run
-    messages = answer_messages(step.messages, _told_reply(step), observation)
+    messages = answer_messages(step.messages, _told_reply(step), seen)
     fitted = fit(messages, run.request.prompt, _room(run, tools), MAX_ANSWER_TOKENS)
     if not fitted.fits:
         return replace(run, notes=(*run.notes, "no sentence was asked for: the model's context has no room for it"))
@@ -653,6 +671,7 @@ async def _answer(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
     completion = await tools.model.complete(
         CompletionRequest(
             messages=fitted.messages,
+            purpose="sentence",
             max_tokens=MAX_ANSWER_TOKENS,
             seed=tools.seed,
         ),
@@ -660,15 +679,17 @@ async def _answer(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
         is_complete=lambda _: False,
     )
     answer = check_answer(completion.text, outputs, run.request.prompt, step.code)
-    run = replace(run, answer=answer, usage=run.usage + completion.usage)
+    run = replace(run, answer=answer)
     if not answer and (invented := made_up(completion.text, outputs, run.request.prompt, step.code)):
         note = f"the model's sentence was dropped: {', '.join(invented[:3])} is not in the output"
         run = replace(run, notes=(*run.notes, note))
     return run
 
 
-def _told_reply(step: Step) -> str:
-    return as_written(step.reply, _told_code(step))
+def _told_reply(step: Step) -> TaggedText:
+    written = as_written(step.reply, _told_code(step))
+    edited = step.decision is not None and step.decision.edited
+    return tagged(written, "edited_code") if edited else TaggedText(written)
 
 
 def _told_code(step: Step) -> str:

@@ -69,7 +69,7 @@ async def _sampled(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> list[S
     """One step for each reply: the first as ever, then all others at once, with the prompt that is known by now."""
     begun = await begin_step(run, conversation(run, turns), tools)
     first = await complete(run, begun, tools)
-    shown = replace(run, steps=(replace(begun, reply=first.text),), usage=run.usage + first.usage)
+    shown = replace(run, steps=(replace(begun, reply=first.text),))
     request = replace(
         completion_request(begun, tools),
         temperature=max(tools.temperature, SAMPLING_TEMPERATURE),
@@ -102,7 +102,7 @@ async def _decided(run: AgentRun, steps: Sequence[Step], tools: Tools) -> tuple[
         joined = "\n\n".join(code.strip("\n") for code in parts) + "\n"
         note = "Each program runs in a sandbox of its own; the one whose result most agree with is kept."
     whole = replace(steps[0], code=joined, note="")
-    decided = await decide_code(replace(run, usage=_usage(run, steps)), whole, (), tools, note=note)
+    decided = await decide_code(run, whole, (), tools, note=note)
     assert decided.decision is not None
     return decided.decision, decided.decision.action == "approve" and decided.code != joined
 
@@ -124,7 +124,6 @@ async def _executed(
     open_seat: OpenSeat,
 ) -> list[Step]:
     """Each different program once, one after the other, until those that wait could not change the vote."""
-    run = replace(run, usage=_usage(run, steps))
     done: list[Step] = []
     results: dict[str, Step] = {}
     for at, step in enumerate(steps):
@@ -180,7 +179,6 @@ async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, tools: Tool
         run,
         status="running",
         steps=_told(steps, result),
-        usage=_usage(run, steps),
         notes=(*run.notes, told_vote(steps, result)),
     )
     again = replace(
@@ -207,7 +205,7 @@ async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, tools: Tool
         return ended(run, "failed", f"The chosen candidate did not run a second time: {first_line}")
     if not agree(findings(shown), findings(best.result)):
         run = replace(run, notes=(*run.notes, "its result differs from one execution to the next"))
-    return await finish(run, replace(best, result=shown), tools, failed=0, calls=1)
+    return await finish(run, replace(best, result=shown), tools, calls=1)
 
 
 async def _without_vote(run: AgentRun, steps: Sequence[Step], decision: Decision, tools: Tools) -> AgentRun:
@@ -216,7 +214,7 @@ async def _without_vote(run: AgentRun, steps: Sequence[Step], decision: Decision
     if decision.action == "approve":
         beside = replace(tools, watcher=_Beside(tools.watcher, (), tuple(steps[1:])))
         written = replace(first, code=decision.code, note="")
-        first = await execute(replace(run, usage=_usage(run, steps)), written, beside)
+        first = await execute(run, written, beside)
     return await _repaired(run, steps, 0, first, tools)
 
 
@@ -224,7 +222,6 @@ async def _repaired(run: AgentRun, steps: Sequence[Step], at: int, step: Step, t
     """On from one candidate's step as a run of one program does; the others stand beside it in the record."""
     before, after = tuple(steps[:at]), tuple(steps[at + 1 :])
     beside = _Beside(tools.watcher, before, after)
-    run = replace(run, usage=_usage(run, (*before, *after)))
     done = await go_on(run, step, replace(tools, watcher=beside))
     return beside.whole(done)
 
@@ -246,10 +243,6 @@ class _Beside(RunWatcher):
 
     def progress(self, run: AgentRun, phase: Phase, text: str = "") -> None:
         self.watcher.progress(self.whole(run), phase, text)
-
-
-def _usage(run: AgentRun, steps: Sequence[Step]) -> Usage:
-    return sum((step.usage for step in steps), run.usage)
 
 
 # --- what is told of it -------------------------------------------------------------------------------

@@ -73,7 +73,10 @@ class Choice:
             if plan is not None and summary.name in copied and not current.columns:
                 current = replace(current, columns=_columns(plan))
             note = self.notes.get(summary.name, "")
-            told.append(replace(current, headline=f"{current.headline} ({note})") if note else current)
+            if note:
+                bare = f"{current.bare_headline} ({note})"
+                current = replace(current, headline=f"{current.headline} ({note})", bare_headline=bare)
+            told.append(current)
         return tuple(told)
 
     @property

@@ -12,11 +12,11 @@ from typing import Protocol
 from IPython.display import display, update_display
 
 from jupyter_codeagent.outputs import clean_text
-from jupyter_codeagent.prompts.changes import receipt_lines
+from jupyter_codeagent.receipt import ended_by_user, receipt_of
+from jupyter_codeagent.receipt_words import NOT_ISOLATED, NOT_RUN
 from jupyter_codeagent.record import run_with_messages
-from jupyter_codeagent.values import AgentRun, CopiedVariable, Phase, SandboxStatus, Step
+from jupyter_codeagent.values import AgentRun, Phase, SandboxStatus
 
-MIB = 1 << 20
 UPDATE_S = 0.25
 LINES_BESIDE_PANEL = 12
 LINES_ALONE = 40
@@ -70,7 +70,7 @@ class NotebookDisplay:
         self._show({"text/plain": progress_text(run, phase, text, int(now - self._started), lines)})
 
     def finish(self, run: AgentRun) -> None:
-        self._show({"text/plain": receipt_line(run), "text/html": receipt_html(run)})
+        self._show({"text/plain": receipt_text(run), "text/html": receipt_html(run)})
 
     def _show(self, bundle: Bundle) -> None:
         content = bundle.get("text/html", bundle["text/plain"])
@@ -105,7 +105,7 @@ class TerminalDisplay:
     def finish(self, run: AgentRun) -> None:
         if self._printed:
             print()
-        print(receipt_line(run), flush=True)
+        print(receipt_text(run), flush=True)
 
 
 class JsonDisplay:
@@ -136,101 +136,39 @@ def last_lines(text: str, lines: int) -> tuple[int, str]:
     return above, "\n".join(whole[above:])[-MAX_SHOWN_CHARS:]
 
 
-def receipt_line(run: AgentRun) -> str:
-    """Status, model, steps, tokens, seconds, sandbox, what was copied and what was sent: one line."""
-    mark = {"ok": "✓", "failed": "✗", "stopped": "■", "rejected": "✗"}.get(run.status, "…")
-    usage = run.usage
-    cached = f", {usage.cached_tokens} cached" if usage.cached_tokens else ""
-    seconds = (run.ended_at or time.time()) - run.started_at
-    parts = [
-        f"{mark} {run.status}{' (replayed)' if run.replayed_from else ''}",
-        run.request.model,
-        f"{len(run.steps)} step{'s' if len(run.steps) != 1 else ''}",
-        f"{usage.prompt_tokens} in{cached}, {usage.completion_tokens} out",
-        f"{seconds:.1f} s",
-        run.sandbox or "no sandbox used",
-        _copied(run),
-        *receipt_lines(run.changes),
-        _sent(run),
-        *run.notes,
-    ]
-    return " · ".join(part for part in parts if part) + (f"\n{run.error}" if run.error else "")
+def receipt_text(run: AgentRun) -> str:
+    """One line, what needs attention below it, and how to see the rest; for terminals, and wherever HTML is not."""
+    receipt = receipt_of(run)
+    return "\n".join((f"{receipt.line} · %agent show {run.id[:6]}", *receipt.attention))
 
 
-def _copied(run: AgentRun) -> str:
-    if not run.manifest.copied:
-        return "nothing copied"
-    return "copied " + ", ".join(f"{c.name} ({_size(c)})" for c in run.manifest.copied)
-
-
-def _size(copy: CopiedVariable) -> str:
-    """Of what was copied; of a lazy value the plan alone was."""
-    size = f"plan, reads {len(copy.reads)} local file{'s' if len(copy.reads) > 1 else ''}" if copy.reads else ""
-    return "; ".join(part for part in (size or size_text(copy.size_bytes), copy.note) if part)
-
-
-def _sent(run: AgentRun) -> str:
-    began = any(step.messages for step in run.steps)
-    if not run.usage.calls and not began:
-        return "nothing sent"
-    what = {
-        "schema": "names and types",
-        "stats": "names, types and statistics",
-        "samples": "names, types, statistics and sample rows",
-    }[run.request.privacy]
-    if run.usage.calls > 1 and run.request.privacy != "schema":
-        what += ", and what the code showed"
-    where = f"REMOTE {run.request.server}" if run.request.remote else f"{run.request.server} on this machine"
-    # A call that was stopped or failed is not counted, and what went out went out.
-    return f"{'sent' if run.usage.calls else 'may have sent'} {what} to {where}"
-
-
-def size_text(size_bytes: int) -> str:
-    """``48.5 MiB``, ``3 KiB``."""
-    if size_bytes >= 1 << 30:
-        return f"{size_bytes / (1 << 30):.1f} GiB"
-    return f"{size_bytes / MIB:.1f} MiB" if size_bytes >= MIB else f"{max(1, size_bytes >> 10)} KiB"
+def whole_receipt_text(run: AgentRun) -> str:
+    """With the details, the error and all notes."""
+    receipt = receipt_of(run)
+    attention = receipt.attention if ended_by_user(run) else (run.error, *receipt.attention)
+    sections = (f"--- {title}\n{text}" if text else title for title, text in receipt.details if title or text)
+    return "\n".join((receipt.line, *filter(None, attention), *sections))
 
 
 def receipt_html(run: AgentRun) -> str:
-    """The line with folded details. Everything that is not ours is escaped."""
-    details = [
-        _section("What was sent about your variables", run.context),
-        _section("Copied into the sandbox", _manifest_text(run)),
-        *(_section(_step_title(step), _step_text(step)) for step in run.steps),
-    ]
-    lines = receipt_line(run).split("\n")
-    head = "<br>".join(escape(line) for line in lines)
-    body = "".join(details)
-    warning = "<b>NOT ISOLATED: the code ran without a sandbox.</b> " if run.sandbox == "NOT ISOLATED" else ""
-    folded = f"<details><summary>details · run {escape(run.id)}</summary>{body}</details>"
-    return f'<div class="jp-CodeAgent-receipt">{warning}{head}{folded}</div>'
+    """The line, on a click the details, and below what needs attention. Everything that is not ours is escaped."""
+    receipt = receipt_of(run)
+    details = "".join(_section(title, text) for title, text in receipt.details)
+    folded = f"<details><summary><small>{escape(receipt.line)}</small></summary>{details}</details>"
+    attention = "".join(_attention(text) for text in receipt.attention)
+    return f'<div class="jp-CodeAgent-receipt">{folded}{attention}</div>'
+
+
+def _attention(text: str) -> str:
+    said = f"<b>{escape(text)}</b>" if text.startswith(NOT_ISOLATED) else escape(text)
+    quiet = " jp-mod-quiet" if text == NOT_RUN else ""
+    return f'<div class="jp-CodeAgent-receiptNote{quiet}"><small>{said}</small></div>'
 
 
 def _section(title: str, text: str) -> str:
-    return f"<p><b>{escape(title)}</b></p><pre>{escape(text)}</pre>" if text else ""
-
-
-def _manifest_text(run: AgentRun) -> str:
-    lines = [f"{c.name}: {c.type_name}, {_size(c)}" for c in run.manifest.copied]
-    lines += [f"  may read {file.path}" for c in run.manifest.copied for file in c.reads]
-    lines += [f"{s.name}: not copied, {s.reason}" for s in run.manifest.skipped]
-    return "\n".join(lines)
-
-
-def _step_title(step: Step) -> str:
-    status = step.result.status if step.result is not None else "not run"
-    return f"Step {step.index}: {status}, {step.duration_s:.1f} s"
-
-
-def _step_text(step: Step) -> str:
-    problem = ""
-    if step.result is not None and step.result.reason:
-        problem = f"\n# {step.result.reason}"
-    elif step.result is not None and step.result.error is not None:
-        problem = f"\n# {step.result.error.ename}: {step.result.error.evalue}"
-    note = f"\n# {step.note}" if step.note else ""
-    return f"{step.code}{problem}{note}"
+    if not text:
+        return f"<div><small>{escape(title)}</small></div>"
+    return f"<div><small><b>{escape(title)}</b></small></div><pre><small>{escape(text)}</small></pre>"
 
 
 def status_text(status: SandboxStatus | None) -> Sequence[str]:

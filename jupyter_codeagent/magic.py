@@ -16,9 +16,8 @@ from jupyter_codeagent.display import (
     JsonDisplay,
     NotebookDisplay,
     TerminalDisplay,
-    receipt_line,
-    size_text,
     status_text,
+    whole_receipt_text,
 )
 from jupyter_codeagent.errors import CodeAgentError, UsageError
 from jupyter_codeagent.failures import Failure, Failures
@@ -28,12 +27,12 @@ from jupyter_codeagent.models.discovery import list_models
 from jupyter_codeagent.models.offer import offered_text
 from jupyter_codeagent.models.tokens import find_tokenizer
 from jupyter_codeagent.options import RunOptions, build_parser, parse_options
-from jupyter_codeagent.outputs import visible_code
 from jupyter_codeagent.pending import RECORDED, recorded_note
 from jupyter_codeagent.place import Place, find_place
 from jupyter_codeagent.placement import show_outputs
 from jupyter_codeagent.preparation import cost_lines
 from jupyter_codeagent.prompts.interpolate import fill, find_expressions
+from jupyter_codeagent.receipt import size_text
 from jupyter_codeagent.session import AgentSession
 from jupyter_codeagent.subquestions import NAME as ASK_MODEL
 from jupyter_codeagent.tools.mcp import target_of
@@ -267,12 +266,7 @@ class AgentMagics(Magics):
 
     def _show(self, run_id: str) -> str:
         run = self.session.book.find(run_id)
-        steps = [
-            f"--- step {step.index}: {step.result.status if step.result else step.note or 'not run'}\n"
-            f"{visible_code(step.code)}"
-            for step in run.steps
-        ]
-        return "\n".join([run.request.prompt, receipt_line(run), *steps, *([run.answer] if run.answer else [])])
+        return "\n".join([run.request.prompt, whole_receipt_text(run), *([run.answer] if run.answer else [])])
 
     def _fix(self, cell: str) -> None:
         failure = self.failures.find(cell)

@@ -16,8 +16,18 @@ from jupyter_codeagent.place import Place
 from jupyter_codeagent.prompts.conversation import Turn
 from jupyter_codeagent.prompts.room import Room
 from jupyter_codeagent.settings import Settings
+from jupyter_codeagent.tagged_text import TaggedText, kinds_of
 from jupyter_codeagent.tools.tool import Tool
-from jupyter_codeagent.values import AgentRequest, AgentRun, Manifest, Message, VariableSummary
+from jupyter_codeagent.values import (
+    AgentRequest,
+    AgentRun,
+    ContentKind,
+    Manifest,
+    Message,
+    ModelCall,
+    Span,
+    VariableSummary,
+)
 from jupyter_codeagent.variables.render import Context, render
 
 MAX_FITTINGS = 4
@@ -37,6 +47,8 @@ class ToldContext:
     count: TokenCount
     """Of the whole text; the shares of the variables are always estimated."""
     budget_tokens: int
+    counted_kinds: tuple[ContentKind, ...] = ()
+    """What the model's tokenizer was asked to count the tokens of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,15 +118,20 @@ def build_request(
     )
 
 
-def new_run(request: AgentRequest, manifest: Manifest, context: str) -> AgentRun:
-    """The record at its beginning."""
+def new_run(
+    request: AgentRequest, manifest: Manifest, context: TaggedText, *, counted_kinds: Sequence[ContentKind] = ()
+) -> AgentRun:
+    """The record at its beginning. `counted_kinds` were sent to the model's tokenizer."""
+    counting = ModelCall(purpose="count", kinds=tuple(counted_kinds), sent=True)
     return AgentRun(
         id=uuid.uuid4().hex[:12],
         request=request,
         status="running",
         started_at=time.time(),
         manifest=manifest,
-        context=context,
+        context=context.text,
+        context_spans=context.spans,
+        model_calls=(counting,) if counted_kinds else (),
     )
 
 
@@ -147,6 +164,7 @@ def fit_context(
     """
     limit = budget = settings.context_tokens
     fitting: ToldContext | None = None
+    counted: tuple[Span, ...] = ()
     for _ in range(MAX_FITTINGS):
         context = render(
             summaries,
@@ -157,16 +175,17 @@ def fit_context(
             joins=joins,
         )
         count = counter.count(context.text, tokenizer, learn=True)
-        told = ToldContext(context=context, count=count, budget_tokens=limit)
+        counted += context.tagged.spans if count.asked else ()
+        told = ToldContext(context=context, count=count, budget_tokens=limit, counted_kinds=kinds_of(counted))
         if not told.count.counted:
-            return fitting or told
+            return replace(fitting or told, counted_kinds=told.counted_kinds)
         if told.count.tokens > limit:
             budget = int(budget * TIGHTER)
         elif not context.is_shortened or told.count.tokens >= limit * WELL_USED or fitting is not None:
             return told
         else:
             fitting = told
-    return fitting or told
+    return replace(fitting or told, counted_kinds=told.counted_kinds)
 
 
 def incomplete_columns(summaries: Sequence[VariableSummary]) -> dict[str, frozenset[str]]:

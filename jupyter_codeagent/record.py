@@ -34,12 +34,13 @@ def run_from_json(record: dict[str, Any]) -> AgentRun:
 def run_view(run: AgentRun) -> dict[str, Any]:
     """The record without the messages of each step, the functions offered and results of calls: what a page needs.
 
-    What was left out of them stands in the run's notes when it has ended.
+    Which kinds of things the messages held stands in `model_calls`; what was left out of them stands in the run's
+    notes when it has ended.
     """
     record = run_with_messages(run)
     for step in record["steps"]:
-        del step["messages"], step["left_out"]
-    del record["manifest"]["tools"]
+        del step["messages"], step["prefill_spans"], step["left_out"]
+    del record["manifest"]["tools"], record["context_spans"]
     return record
 
 

@@ -12,7 +12,8 @@ from jupyter_codeagent.frontend.messages import ProgressMessage, UsageView
 from jupyter_codeagent.frontend.progress import Part, TextStream
 from jupyter_codeagent.record import call_view, run_view
 from jupyter_codeagent.runbook import RunBook
-from jupyter_codeagent.values import AgentRun, ExecutionResult, Phase, ToolCall
+from jupyter_codeagent.sent_requests import SentRequests
+from jupyter_codeagent.values import AgentRun, ExecutionResult, Phase, ToolCall, Usage
 
 PROGRESS_INTERVAL_S = 0.25
 SHOWN_CALLS = 20
@@ -40,16 +41,22 @@ class RunRecorder:
         self._stream = TextStream()
         self._later: asyncio.TimerHandle | None = None
         self._calls: tuple[ToolCall, ...] = ()
+        self.sent = SentRequests(run.model_calls, changed=lambda: self.changed(self.latest.run))
         self.latest = Progress(run=run, phase="context", text="")
 
     def changed(self, run: AgentRun) -> None:
         """Write the record, then tell cell and pages: what they show is always in the history too."""
         if run.ended_at is not None:  # by our own count: the clock on the wall may have been set meanwhile
             run = replace(run, ended_at=run.started_at + time.monotonic() - self._began)
+        run = self._with_sent(run)
         self._book.write(run)
         self.latest = Progress(run=run, phase=self.latest.phase, text=self.latest.text)
         if self._link is not None:
             self._link.send({"type": "run", "run": run_view(run)})
+
+    def _with_sent(self, run: AgentRun) -> AgentRun:
+        """What was sent and what it cost is noted here alone."""
+        return replace(run, model_calls=self.sent.calls, usage=self.sent.usage)
 
     def progress(self, run: AgentRun, phase: Phase, text: str = "") -> None:
         self.latest = Progress(run=run, phase=phase, text=text)
@@ -68,7 +75,7 @@ class RunRecorder:
 
     def begins(self, calls: tuple[ToolCall, ...]) -> None:
         """The last of them is about to be made: the history knows of it, should the kernel end meanwhile."""
-        self._book.write(with_calls(self.latest.run, calls))
+        self._book.write(self._with_sent(with_calls(self.latest.run, calls)))
 
     def _send(self, link: PanelLink) -> None:
         if self._later is not None:
@@ -96,10 +103,18 @@ class RunRecorder:
             offset=part.offset,
             text=part.text,
             elapsed_s=time.monotonic() - self._began,
-            usage=UsageView(**asdict(run.usage)),  # type: ignore[typeddict-item]
+            usage=UsageView(**asdict(self.sent.usage)),  # type: ignore[typeddict-item]
             calls=[call_view(call) for call in calls[-SHOWN_CALLS:]],
             call_count=len(calls),
         )
+
+
+def with_reply(run: AgentRun, text: str, usage: Usage) -> AgentRun:
+    """The record of a run whose last reply was cut off: with what had come of it, and what it cost."""
+    if not run.steps or not text or run.steps[-1].reply:
+        return run
+    begun = replace(run.steps[-1], reply=text, usage=usage)
+    return replace(run, steps=(*run.steps[:-1], begun))
 
 
 def with_calls(run: AgentRun, calls: Sequence[ToolCall]) -> AgentRun:

@@ -11,7 +11,15 @@ from jupyter_codeagent.prompts.changes import made_line
 from jupyter_codeagent.prompts.conversation import MAX_RESULT_CHARS, Turn
 from jupyter_codeagent.prompts.observe import cut, output_text
 from jupyter_codeagent.prompts.source import bound_names, parse
-from jupyter_codeagent.values import PRIVACY_ORDER, AgentRun, CellState, ExecutionResult, StreamOutput, Usage
+from jupyter_codeagent.values import (
+    PRIVACY_ORDER,
+    AgentRun,
+    CellState,
+    ExecutionResult,
+    Manifest,
+    StreamOutput,
+    Usage,
+)
 
 MAX_MADE = 8
 """Variables of one earlier run that are told again."""
@@ -92,6 +100,12 @@ class RunBook:
             and known.id not in self._forgotten
             and (cell_id is None or known.request.cell_id != cell_id)
         ]
+
+    def with_unchanged(self, manifest: Manifest) -> Manifest:
+        """With the variables whose copy an earlier run of this kernel had already."""
+        known = {(copied.name, copied.version) for run in self._runs.values() for copied in run.manifest.copied}
+        unchanged = (copied.name for copied in manifest.copied if (copied.name, copied.version) in known)
+        return replace(manifest, unchanged=tuple(unchanged))
 
     def changed_by_cell(self, cell_id: str | None) -> frozenset[str]:
         """Copies that the earlier runs of a `%%agent` cell changed, for a run of it that is to start afresh."""

@@ -60,8 +60,9 @@ from jupyter_codeagent.prompts.changes import told_differences, told_made, with_
 from jupyter_codeagent.prompts.conversation import Turn
 from jupyter_codeagent.prompts.imports import ALIASES
 from jupyter_codeagent.prompts.room import fit
+from jupyter_codeagent.receipt import ended_by_user
 from jupyter_codeagent.record import run_view
-from jupyter_codeagent.recorder import Progress, RunRecorder, with_calls
+from jupyter_codeagent.recorder import RunRecorder, with_calls, with_reply
 from jupyter_codeagent.replay import is_same_question, replay
 from jupyter_codeagent.results import ResultDecisions
 from jupyter_codeagent.runbook import RunBook
@@ -73,6 +74,7 @@ from jupyter_codeagent.shown import ShownVariables
 from jupyter_codeagent.sidecar import Sidecar
 from jupyter_codeagent.subquestions import NAME as ASK_MODEL
 from jupyter_codeagent.subquestions import SubQuestions, offered
+from jupyter_codeagent.tagged_text import TaggedText, join, tagged
 from jupyter_codeagent.tools.desk import CallDesk, Host, Limits, ToolRunner
 from jupyter_codeagent.tools.mcp import is_of_server
 from jupyter_codeagent.tools.registry import REGISTRY
@@ -108,8 +110,6 @@ from jupyter_codeagent.variables.withheld import mask_values, masked, masked_sum
 
 KEPT_CALLS_RUNS = 20
 """Runs whose calls can be taken back."""
-NOT_RUN = "Cells that were waiting behind it were not run."
-"""Front ends give up what waits behind a cell that failed, and say nothing."""
 
 
 class AgentSession:
@@ -266,7 +266,6 @@ class AgentSession:
         )
         summaries = live.hidden.without_names(choice.described(summaries, manifest, described), variables)
         summaries = masked_summaries(summaries, self.live.everything())
-        told = self.live_context.tell(summaries, relations, prompt, settings, endpoint, sends=not options.dry_run)
         request = build_request(prompt, options, place, settings, endpoint)
         manifest, notes = choice.complete(manifest), (*choice.run_notes, *unheard)
         if tools:
@@ -274,7 +273,12 @@ class AgentSession:
                 manifest = with_tools(manifest, tools)
             else:
                 notes = (*notes, "your functions were not offered: each of several programs would have called them")
-        run = replace(new_run(request, manifest, told.context.text), notes=notes)
+        manifest = self.book.with_unchanged(manifest)
+        # The last of all that can fail: it may ask the model's tokenizer, and who is asked stands in the record.
+        told = self.live_context.tell(summaries, relations, prompt, settings, endpoint, sends=not options.dry_run)
+        run = replace(
+            new_run(request, manifest, told.context.tagged, counted_kinds=told.counted_kinds), notes=notes
+        )
         is_anew = options.new and options.dry_run  # a run with `--new` has been reset before it comes here
         turns = () if is_anew else self._masked(self.book.turns_before(run, self._defined()))
         run = self._with_differences(run, turns, None if is_anew else self.sidecar.present)
@@ -305,13 +309,19 @@ class AgentSession:
         seen = "\n".join((run.context, *(turn.code for turn in turns)))
         made = told_made((line for turn in turns for line in turn.made), run.context)
         differences = told_differences(changes, seen, names_only=run.request.privacy == "schema")
-        differences = masked(differences, withheld_values(differences, self.live.everything()))
-        lines = [line for line in (run.context, made, differences, functions_text(run.manifest.tools)) if line]
-        return replace(run, context="\n".join(lines))
+        told = (
+            TaggedText(run.context, run.context_spans),
+            tagged(made, "names"),
+            tagged(masked(differences, withheld_values(differences, self.live.everything())), "names"),
+            tagged(functions_text(run.manifest.tools), "functions"),
+        )
+        context = join("\n", filter(None, told))
+        return replace(run, context=context.text, context_spans=context.spans)
 
     def _record_unprepared(self, prompt: str, options: RunOptions, place: Place, error: CodeAgentError) -> None:
         """A question that could not be sent is in the history as well."""
-        run = new_run(build_request(prompt, options, place, self.settings(options), None), Manifest(), "")
+        request = build_request(prompt, options, place, self.settings(options), None)
+        run = new_run(request, Manifest(), TaggedText())
         RunRecorder(run, self.book, self.link).changed(ended(run, "failed", str(error)))
 
     def _drive(self, prepared: PreparedRun, place: Place, display: CellDisplay, *, rerun: bool) -> AgentRun:
@@ -329,14 +339,14 @@ class AgentSession:
             self._recorder, self._running_id = recorder, prepared.run.id
             run = self.background.wait(self._task, tick)
         except (KeyboardInterrupt, asyncio.CancelledError):
-            stopped = self._with_calls(recorder.latest)
+            stopped = self._so_far(recorder)
             run = ended(stopped, "stopped", "Stopped by you; no cells were inserted.")
         except CodeAgentError as error:
             if isinstance(error, ModelError):
                 self.models.forget()  # its server may have gone: look again at the next run
-            run = ended(self._with_calls(recorder.latest), "failed", str(error))
+            run = ended(self._so_far(recorder), "failed", str(error))
         except BaseException as error:
-            so_far = self._with_calls(recorder.latest)
+            so_far = self._so_far(recorder)
             recorder.changed(ended(so_far, "failed", f"A fault of jupyter-codeagent: {error!r}"))
             raise
         finally:
@@ -350,7 +360,7 @@ class AgentSession:
             # Of a replay that failed, so that the model went on.
             recorded = replay_notes(desk)[:1] if desk.replayed and not run.replayed_from else ()
             notes = [note for note in (*recorded, calls_note(desk.of_run), self.subquestions.note()) if note]
-            run = replace(run, notes=(*run.notes, *notes), usage=run.usage + self.subquestions.spent)
+            run = replace(run, notes=(*run.notes, *notes))
         recorder.changed(run)
         return recorder.latest.run
 
@@ -407,7 +417,7 @@ class AgentSession:
     ) -> AgentRun:
         """From the record where nothing changed, else from the model: one program, or the one most agree on."""
         settings = prepared.settings
-        self.subquestions.begin(settings)
+        self.subquestions.begin(settings, recorder.sent)
         gate = self._front_ends.gate(place, timeout_s=settings.approval_timeout_s)
         sees_all_code = read_caps().get("approve") == "ask"  # a person has to, says the administrator
 
@@ -426,10 +436,11 @@ class AgentSession:
             if replayed is not None:
                 notes = replay_notes(self._desk) if self._desk is not None else ()
                 return replace(replayed, replayed_from=known.id, notes=(*replayed.notes, *notes))
+        model = await self.models.open(
+            prepared.endpoint, settings.model, on_loading=lambda: recorder.progress(run, "loading")
+        )
         tools = Tools(
-            model=await self.models.open(
-                prepared.endpoint, settings.model, on_loading=lambda: recorder.progress(run, "loading")
-            ),
+            model=recorder.sent.of(model, prepared.endpoint),
             runner=runner,
             decide=decide,
             watcher=recorder,
@@ -560,8 +571,11 @@ class AgentSession:
                     if self.link is not None:
                         self.link.send({"type": "run", "run": run_view(marked)})
 
-    def _with_calls(self, latest: Progress) -> AgentRun:
-        """With what had been called, where the run ended before its execution did."""
+    def _so_far(self, recorder: RunRecorder) -> AgentRun:
+        """With what had come of the reply, and what had been called, where the run ended in the midst of it."""
+        latest = recorder.latest
+        if latest.phase == "model":
+            return with_reply(latest.run, latest.text, recorder.sent.last_usage)
         if self._desk is None or latest.phase != "sandbox":
             return latest.run
         return with_calls(latest.run, self._desk.calls)
@@ -801,9 +815,10 @@ class AgentSession:
 
 def raise_if_failed(run: AgentRun) -> None:
     """A run that did not end well is an error of its cell, so that Run All stops there."""
-    if run.status == "stopped":
-        raise StoppedError(f"{run.error} {NOT_RUN}")
-    if run.status == "rejected":
-        raise DeniedError(run.error)
-    if run.status != "ok":
-        raise RunFailedError(run.error)
+    if run.status == "ok":
+        return
+    kinds = {"stopped": StoppedError, "rejected": DeniedError}
+    error = kinds.get(run.status, RunFailedError)(run.error)
+    if ended_by_user(run):
+        error.neutral_text = ""  # the receipt says it
+    raise error

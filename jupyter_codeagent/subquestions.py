@@ -16,9 +16,11 @@ from typing import Any
 from jupyter_codeagent.models.choice import ModelChoice
 from jupyter_codeagent.models.protocol import Model
 from jupyter_codeagent.models.tokens import estimate_tokens
+from jupyter_codeagent.sent_requests import SentRequests
 from jupyter_codeagent.settings import Settings
+from jupyter_codeagent.tagged_text import message, tagged
 from jupyter_codeagent.tools.tool import Tool, tool_of
-from jupyter_codeagent.values import CompletionRequest, Message, ToolPolicy, Usage
+from jupyter_codeagent.values import CompletionRequest, ToolPolicy, Usage
 from jupyter_codeagent.variables.withheld import masked
 
 NAME = "ask_model"
@@ -53,6 +55,7 @@ class SubQuestions:
         self._run = run
         self._in_force: Settings | None = None
         """Of the run; not read before one begins, since a policy that cannot be read is told there."""
+        self._sent = SentRequests()
         self.spent = Usage()
         """Of this run."""
         self._is_running = False
@@ -63,9 +66,10 @@ class SubQuestions:
     def _tokens(self) -> int:
         return self.spent.prompt_tokens + self.spent.completion_tokens + self._under_way
 
-    def begin(self, settings: Settings) -> None:
-        """A run with these settings begins, with the whole budget."""
+    def begin(self, settings: Settings, sent: SentRequests | None = None) -> None:
+        """A run with these settings begins, with the whole budget; its requests are noted in `sent`."""
         self._in_force = settings
+        self._sent = sent or SentRequests()
         self._is_running = True
         self.spent = Usage()
 
@@ -108,7 +112,7 @@ class SubQuestions:
         if len(different) > MAX_TEXTS:
             raise ValueError(f"{NAME} takes {MAX_TEXTS} different texts at the most, not {len(different)}")
         endpoint = await self._models.find(settings.model)
-        model = await self._models.open(endpoint, settings.model, on_loading=lambda: None)
+        model = self._sent.of(await self._models.open(endpoint, settings.model, on_loading=lambda: None), endpoint)
         places = asyncio.Semaphore(AT_ONCE)
 
         async def answered(text: str) -> str | None:
@@ -127,8 +131,8 @@ class SubQuestions:
     async def _answer(
         self, model: Model, prompt: str, text: str, choices: Sequence[str] | None, budget: int
     ) -> str | None:
-        told = question_text(prompt, text, choices)
-        told = masked(told, await self._withheld(told))
+        asked = question_text(prompt, text, choices)
+        told = masked(asked, await self._withheld(asked))
         expected = estimate_tokens(SYSTEM + told) + MAX_ANSWER_TOKENS
         if self._tokens + expected > budget:
             raise ValueError(
@@ -137,7 +141,8 @@ class SubQuestions:
             )
         self._under_way += expected
         request = CompletionRequest(
-            messages=(Message(role="system", content=SYSTEM), Message(role="user", content=told)),
+            messages=(message("system", SYSTEM), message("user", tagged(told, "texts"))),
+            purpose="text",
             stop=("\n",),
             max_tokens=MAX_ANSWER_TOKENS,
             grammar=grammar_of(choices) if choices else "",
@@ -146,10 +151,7 @@ class SubQuestions:
             completion = await model.complete(request, on_text=lambda _: None, is_complete=lambda _: False)
         finally:
             self._under_way -= expected
-        usage = completion.usage
-        if not usage.prompt_tokens:  # a server that counts nothing
-            usage = replace(usage, prompt_tokens=expected - MAX_ANSWER_TOKENS, completion_tokens=MAX_ANSWER_TOKENS)
-        self.spent += usage
+        self.spent += completion.usage
         answer = completion.text.strip().strip("\"'`.").strip()
         return chosen(answer, choices) if choices else answer
 

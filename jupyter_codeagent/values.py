@@ -13,6 +13,39 @@ from typing import Any, Literal, TypedDict
 
 Role = Literal["system", "user", "assistant"]
 
+ContentKind = Literal[
+    "names",
+    "statistics",
+    "rows",
+    "functions",
+    "earlier_code",
+    "earlier_results",
+    "output",
+    "error",
+    "error_kind",
+    "doubt",
+    "calls",
+    "reason",
+    "edited_code",
+    "texts",
+]
+"""What a part of a message holds of the user's, beside the question:
+
+names and types of variables · figures of them, categories, values · sample rows · signatures of functions ·
+earlier questions with their code · results of these · what the code printed and showed · its error · only the kind
+and place of the error · what looks wrong with its result · calls that it made · a person's reason for a no · code
+that a person has changed · texts that code asks the model about.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """A part of a text, in characters, and what it holds."""
+
+    kind: ContentKind
+    start: int
+    end: int
+
 
 @dataclass(frozen=True, kw_only=True)
 class Message:
@@ -20,17 +53,21 @@ class Message:
 
     role: Role
     content: str
+    spans: tuple[Span, ...] = field(default=(), compare=False)
+    """Parts of `content` that hold something of the user's. Not sent. Empty in records of older versions."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """Tokens as the server counted them; 0 where it does not say."""
+    """Tokens as the server counted them."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
     """Part of `prompt_tokens` that the server answered from its prefix cache."""
     calls: int = 0
+    estimated: bool = False
+    """Some of it we have estimated: the server counts nothing, or was stopped before it told its counts."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -38,7 +75,25 @@ class Usage:
             completion_tokens=self.completion_tokens + other.completion_tokens,
             cached_tokens=self.cached_tokens + other.cached_tokens,
             calls=self.calls + other.calls,
+            estimated=self.estimated or other.estimated,
         )
+
+
+ModelCallPurpose = Literal["program", "sentence", "text", "count"]
+"""What was asked for: a program · one sentence on its result · an answer on a text, by `ask_model` · the number of
+tokens of the lines on variables."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCall:
+    """A request to the model's server, or several that hold the same kinds of things."""
+
+    purpose: ModelCallPurpose
+    kinds: tuple[ContentKind, ...]
+    """Of all that its messages hold."""
+    sent: bool
+    """Whether its text has left for the server; not where there was no connection."""
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +101,10 @@ class CompletionRequest:
     """What is asked of a model in one call."""
 
     messages: tuple[Message, ...]
+    purpose: ModelCallPurpose = "program"
     prefill: str = ""
     """Beginning of the reply, written by us; used only where `Model.supports_prefill`."""
+    prefill_spans: tuple[Span, ...] = field(default=(), compare=False)
     stop: tuple[str, ...] = ()
     max_tokens: int = 1024
     temperature: float = 0.0
@@ -100,6 +157,8 @@ class VariableSummary:
     """``DataFrame``, ``ndarray``, ``LinearRegression`` …"""
     headline: str
     """The one line that says most: ``df: DataFrame 715x14``."""
+    bare_headline: str = field(default="", compare=False)
+    """The same under the privacy mode ``schema``: without a value."""
     columns: tuple[ColumnSummary, ...] = ()
     size_bytes: int | None = None
     """Estimated without a scan; None if unknown."""
@@ -181,6 +240,8 @@ class Manifest:
     modules: tuple[str, ...] = ()
     """Import lines that the user's aliases stand for: ``import pandas as pd``."""
     tools: tuple[ToolStub, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    """Variables among `copied` whose copy an earlier run of this kernel has made; nothing was copied again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -518,6 +579,7 @@ class Step:
     messages: tuple[Message, ...]
     """Exactly what was sent in this call."""
     prefill: str = ""
+    prefill_spans: tuple[Span, ...] = field(default=(), compare=False)
     reply: str = ""
     code: str = ""
     """What runs: with the corrections that are certain, some of which are made by values of the data."""
@@ -580,7 +642,8 @@ class AgentRun:
     steps: tuple[Step, ...] = ()
     manifest: Manifest = field(default_factory=Manifest)
     context: str = ""
-    """The variable lines that were sent."""
+    """The variable lines, as far as there is room for them in a message."""
+    context_spans: tuple[Span, ...] = field(default=(), compare=False)
     data_sha256: str = ""
     """Digest of what was copied, to tell whether a replay would see the same data; empty if not computed."""
     described_sha256: str = ""
@@ -599,9 +662,12 @@ class AgentRun:
     answer: str = ""
     error: str = ""
     """One line; empty unless it failed."""
+    model_calls: tuple[ModelCall, ...] = ()
+    """Every request to the model's server, in order. Empty in records of older versions."""
     usage: Usage = field(default_factory=Usage)
+    """Of all `model_calls`."""
     notes: tuple[str, ...] = ()
-    """What the user should know of this run: repaired errors, dropped outputs, a replaced sandbox."""
+    """What the user should know of this run: corrections, dropped outputs, a replaced sandbox."""
     replayed_from: str = ""
     """Run whose code was executed again without asking a model."""
     cell_state: CellState = "pending"

@@ -179,6 +179,7 @@ class UsageView(TypedDict):
     completion_tokens: int
     cached_tokens: int
     calls: int
+    estimated: bool
 
 
 # --- kernel -> page --------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from jupyter_codeagent.frontend.messages import (
     SandboxView,
     VariableView,
 )
+from jupyter_codeagent.tagged_text import TaggedText
 from jupyter_codeagent.values import Privacy, SandboxStatus, VariableSummary
 from jupyter_codeagent.variables.render import Context
 from jupyter_codeagent.variables.sharing import Shared, sharing_view
@@ -31,7 +32,7 @@ Labels = Mapping[str, frozenset[str]]
 class LookAtVariables:
     """One look at the live variables, taken on the main thread; the views are made of it on any."""
 
-    context: Context = field(default_factory=lambda: Context(text=""))
+    context: Context = field(default_factory=lambda: Context(tagged=TaggedText()))
     tokens: int = 0
     """Of the whole text, by the best counter there is."""
     summaries: tuple[VariableSummary, ...] = ()

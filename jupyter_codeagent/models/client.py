@@ -6,6 +6,9 @@ its beginning.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.errors import BadReplyError
@@ -42,6 +45,22 @@ class RefusedRequest(Exception):
         """Its beginning."""
 
 
+_WHEN_SENT: ContextVar[Callable[[], None]] = ContextVar("when_sent", default=lambda: None)
+
+
+@contextmanager
+def when_sent(call: Callable[[], None]) -> Iterator[None]:
+    """Have `call` called when the text of a request that is made inside leaves for its server.
+
+    The openai package does not tell a server that nobody could reach from one that has got all of it.
+    """
+    token = _WHEN_SENT.set(call)
+    try:
+        yield
+    finally:
+        _WHEN_SENT.reset(token)
+
+
 def new_client(base_url: str, api_key: str, settings: ModelSettings) -> AsyncOpenAI:
     """For one event loop. The first call imports the openai package: half a second. Raises ModelRefusedError."""
     import openai
@@ -54,6 +73,7 @@ def new_client(base_url: str, api_key: str, settings: ModelSettings) -> AsyncOpe
         request.headers["accept-encoding"] = "identity"
         if key:
             request.headers["authorization"] = f"Bearer {key}"
+        request.extensions["trace"] = _trace
 
     async def take_in(response: Any) -> None:
         """Before anything of the body is read; the client itself reads errors whole, however long they are."""
@@ -92,6 +112,12 @@ async def _beginning(response: Any) -> bytes:
         if len(body) > MAX_ERROR_BYTES:
             break
     return body[:MAX_ERROR_BYTES]
+
+
+async def _trace(event: str, _: object) -> None:
+    """Called by httpcore at each stage of a request: ``connection.connect_tcp.started`` …"""
+    if event.endswith(".send_request_body.started"):
+        _WHEN_SENT.get()()
 
 
 def import_client() -> None:

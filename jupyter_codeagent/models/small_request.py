@@ -34,11 +34,17 @@ class Answer:
     """Empty where it was too long, compressed, or that of an error."""
 
 
+class NotConnectedError(OSError):
+    """There was no connection, so nothing of the request has left."""
+
+
 def ask_server(url: str, *, api_key: str = "", json_body: bytes | None = None, timeout_s: float) -> Answer:
     """GET, or POST where there is a body. Blocks for `timeout_s` at the most, after the host's name was looked up.
 
     Raises
     ------
+    NotConnectedError
+        Nothing was sent.
     OSError, ValueError, http.client.HTTPException
         No answer, or none in time.
     ModelRefusedError
@@ -56,6 +62,10 @@ def ask_server(url: str, *, api_key: str = "", json_body: bytes | None = None, t
         except urllib.error.HTTPError as error:
             error.close()
             return Answer(status=error.code)
+        except OSError as error:
+            if not deadline.has_connected:
+                raise NotConnectedError(str(error)) from error
+            raise
         finally:
             deadline.check()
 
@@ -102,6 +112,10 @@ class _Deadline:
         if self._is_over:
             self._end()
         return made
+
+    @property
+    def has_connected(self) -> bool:
+        return bool(self._sockets)
 
     def check(self) -> None:
         """Raises TimeoutError, whatever an ended connection looked like."""

@@ -17,7 +17,7 @@ from jupyter_codeagent.models.admission import is_own
 from jupyter_codeagent.models.embedded import known_embedded
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.parsing import parse_token_count
-from jupyter_codeagent.models.small_request import ask_server
+from jupyter_codeagent.models.small_request import NotConnectedError, ask_server
 
 TIMEOUT_S = 1.0
 """A tokenizer answers within milliseconds; whoever does not is not worth waiting for."""
@@ -35,6 +35,8 @@ class TokenCount:
 
     tokens: int
     counted: bool
+    asked: bool = False
+    """The text was sent to a tokenizer, whether it answered or not."""
 
     def __str__(self) -> str:
         if self.counted:
@@ -77,10 +79,11 @@ class TokenCounter:
         except TokenizerError as error:
             if error.status in NOT_OFFERED:
                 self._without.add(tokenizer)
-            return TokenCount(tokens=math.ceil(estimated * self.factor(tokenizer)), counted=False)
+            tokens = math.ceil(estimated * self.factor(tokenizer))
+            return TokenCount(tokens=tokens, counted=False, asked=error.was_sent)
         if learn:
             self._factors[tokenizer] = tokens / estimated
-        return TokenCount(tokens=tokens, counted=True)
+        return TokenCount(tokens=tokens, counted=True, asked=True)
 
     def factor(self, tokenizer: Tokenizer | None) -> float:
         """Tokens for each estimated one, as last counted; 1 where nothing was."""
@@ -95,9 +98,11 @@ class TokenCounter:
 class TokenizerError(Exception):
     """No count came back; counting falls back to the estimate, so this never reaches the user."""
 
-    def __init__(self, reason: str, status: int = 0) -> None:
+    def __init__(self, reason: str, status: int = 0, *, was_sent: bool = True) -> None:
         super().__init__(reason)
         self.status = status
+        self.was_sent = was_sent
+        """Whether the text has left; not where there was no connection."""
 
 
 def find_tokenizer(endpoint: ModelEndpoint, *, sends: bool = True) -> Tokenizer | None:
@@ -132,7 +137,8 @@ def ask_tokenizer(tokenizer: Tokenizer, text: str) -> int:
             timeout_s=TIMEOUT_S,
         )
     except (OSError, ValueError, http.client.HTTPException, ModelError) as error:
-        raise TokenizerError(str(error)) from error
+        was_sent = not isinstance(error, (NotConnectedError, ModelError))
+        raise TokenizerError(str(error), was_sent=was_sent) from error
     if answer.status != 200:
         raise TokenizerError(f"status {answer.status}", answer.status)
     tokens = parse_token_count(answer.body, text)

@@ -18,6 +18,7 @@ from jupyter_codeagent.prompts.names_told import unknown_names
 from jupyter_codeagent.prompts.offered import shows_one, words_offered
 from jupyter_codeagent.prompts.parts import parts_of
 from jupyter_codeagent.prompts.system import next_messages
+from jupyter_codeagent.tagged_text import TaggedText, join
 from jupyter_codeagent.values import Message, Output
 
 MAX_CHARS = 400
@@ -67,16 +68,14 @@ _END = re.compile(r"(?<=[.!?])\s")
 _LEFTOVER = re.compile(r"^\W*$")
 
 
-def answer_messages(messages: Sequence[Message], reply: str, observation: str) -> tuple[Message, ...]:
+def answer_messages(messages: Sequence[Message], reply: TaggedText, observation: TaggedText) -> tuple[Message, ...]:
     """The conversation of the run with one more turn that asks for words instead of code."""
     return next_messages(messages, reply, answer_request(observation))
 
 
-def answer_request(observation: str) -> str:
-    return (
-        f"Output:\n{observation}\n\n"
-        "Answer the task in one or two short sentences, with figures of this output only. No code."
-    )
+def answer_request(observation: TaggedText) -> TaggedText:
+    asked = "Answer the task in one or two short sentences, with figures of this output only. No code."
+    return join("", ("Output:\n", observation, f"\n\n{asked}"))
 
 
 def is_told_whole(observation: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jupyter_codeagent.prompts.extract import extract_code
+from jupyter_codeagent.tagged_text import TaggedText, message, tagged
 from jupyter_codeagent.values import Message
 
 MAX_RESULT_CHARS = 300
@@ -49,17 +50,17 @@ def compact(turns: Sequence[Turn], max_chars: int) -> tuple[Turn, ...]:
     return tuple(kept) if _size(kept) <= max_chars else ()
 
 
-def turn_messages(turns: Sequence[Turn]) -> tuple[tuple[Message, ...], str]:
+def turn_messages(turns: Sequence[Turn]) -> tuple[tuple[Message, ...], TaggedText]:
     """The earlier turns as alternating messages, and the text that the next user message begins with.
 
     A turn's result is told at the start of the following user message, not after the code in the assistant's:
     a model that sees results behind its code invents them behind the next one.
     """
     messages: list[Message] = []
-    lead = ""
+    lead = TaggedText()
     for turn in turns:
-        messages.append(Message(role="user", content=f"{lead}Task: {turn.prompt.strip()}"))
-        messages.append(Message(role="assistant", content=fenced(turn.code)))
+        messages.append(message("user", lead + tagged(f"Task: {turn.prompt.strip()}", "earlier_code")))
+        messages.append(message("assistant", tagged(fenced(turn.code), "earlier_code")))
         lead = _result_lines(turn)
     return tuple(messages), lead
 
@@ -81,11 +82,9 @@ def as_written(reply: str, code: str) -> str:
     return text if text.endswith("```") and text.count("```") == 2 else f"{text}\n```"
 
 
-def _result_lines(turn: Turn) -> str:
-    lines = ""
-    if turn.answer.strip():
-        lines += f"Result: {turn.answer.strip()[:MAX_RESULT_CHARS]}\n"
-    return lines + "\n" if lines else ""
+def _result_lines(turn: Turn) -> TaggedText:
+    answer = turn.answer.strip()[:MAX_RESULT_CHARS]
+    return tagged(f"Result: {answer}", "earlier_results") + "\n\n" if answer else TaggedText()
 
 
 def _size(turns: Sequence[Turn]) -> int:

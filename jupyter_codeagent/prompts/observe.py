@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from jupyter_codeagent.prompts.hints import hint_for
 from jupyter_codeagent.prompts.known_words import is_library_error, unknown_words, words_of
-from jupyter_codeagent.values import ExecutionError, ExecutionResult, Output
+from jupyter_codeagent.tagged_text import TaggedText, join, tagged
+from jupyter_codeagent.values import ContentKind, ExecutionError, ExecutionResult, Output
 
 MAX_CHARS = 2000
 MAX_SEEN_CHARS = 600
@@ -24,9 +25,10 @@ MAX_NAME = 80
 MAX_CALLS = 5
 FIGURE = "[figure shown to the user]"
 NO_OUTPUT = "(no output)"
-NOT_TOLD = "(not told)"
 _WHOLE = "Reply with the whole corrected program."
 _WRONG = "The result looks wrong."
+NOT_TOLD = "(not told)"
+"""In place of the text of an error, where values of the data may not be told."""
 
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _WARNING = re.compile(r"(?:^|\s)(\w*Warning): ?(.*)")
@@ -54,11 +56,23 @@ def observe(
 
     `hinted`: the hint on the error stands elsewhere.
     """
+    return observation(result, code, max_chars=max_chars, mask=mask, hinted=hinted).text
+
+
+def observation(
+    result: ExecutionResult, code: str, *, max_chars: int = MAX_CHARS, mask: Mask = unmasked, hinted: bool = False
+) -> TaggedText:
+    """As `observe`, for a message."""
     # Cut twice: what the first cut leaves of a number at its edges is not told.
-    told = cut(mask(cut(output_text(result), max(max_chars, SEARCHED_CHARS))), max_chars)
-    if end := mask(_end_text(result, code, hinted=hinted)):
-        return f"{told}\n{end}" if told else end
-    return told or NO_OUTPUT
+    shown = tagged(cut(mask(cut(output_text(result), max(max_chars, SEARCHED_CHARS))), max_chars), "output")
+    end = tagged(mask(_end_text(result, code, hinted=hinted)), error_content(result))
+    return join("\n", filter(None, (shown, end))) or TaggedText(NO_OUTPUT)
+
+
+def error_content(result: ExecutionResult) -> ContentKind:
+    """What is told of how a program ended: the text of its error, or no more than its kind and place."""
+    is_whole = result.error is not None and not result.error.evalue.startswith(NOT_TOLD)
+    return "error" if is_whole else "error_kind"
 
 
 def output_text(result: ExecutionResult) -> str:
@@ -69,15 +83,22 @@ def output_text(result: ExecutionResult) -> str:
 
 def cut(text: str, max_chars: int) -> str:
     """The beginning and the end of a text that is too long, at line ends where there are some."""
+    return cut_tagged(TaggedText(text), max_chars).text
+
+
+def cut_tagged(whole: TaggedText, max_chars: int) -> TaggedText:
+    """As `cut`."""
+    text = whole.text
     if len(text) <= max_chars:
-        return text
-    head = text[: int(max_chars * HEAD_SHARE)]
-    tail = text[len(text) - (max_chars - len(head)) :]
-    if "\n" in head[len(head) // 2 :]:
-        head = head[: head.rindex("\n")]
-    if "\n" in tail[: len(tail) // 2]:
-        tail = tail[tail.index("\n") + 1 :]
-    return f"{head}\n[… {len(text) - len(head) - len(tail):,} characters cut; print less]\n{tail}"
+        return whole
+    head_end = int(max_chars * HEAD_SHARE)
+    tail_start = len(text) - (max_chars - head_end)
+    if (line_end := text.rfind("\n", head_end // 2, head_end)) >= 0:
+        head_end = line_end
+    if (line_end := text.find("\n", tail_start, tail_start + (len(text) - tail_start) // 2)) >= 0:
+        tail_start = line_end + 1
+    left_out = f"\n[… {tail_start - head_end:,} characters cut; print less]\n"
+    return join("", (whole.part(0, head_end), left_out, whole.part(tail_start, len(text))))
 
 
 def error_text(error: ExecutionError, code: str) -> str:
@@ -121,21 +142,24 @@ def in_lines_of(told: str, result: ExecutionResult, ran: str) -> ExecutionResult
     return replace(result, error=replace(error, line=at[0] if len(at) == 1 else None, source=source))
 
 
-def repair_message(result: ExecutionResult, code: str, *, mask: Mask = unmasked, hinted: bool = False) -> str:
+def repair_message(
+    result: ExecutionResult, code: str, *, mask: Mask = unmasked, hinted: bool = False
+) -> TaggedText:
     """The user message after code that failed. `hinted`: the reply is begun with the hint on the error."""
-    seen = observe(result, code, max_chars=MAX_SEEN_CHARS, mask=mask, hinted=hinted)
-    return f"{seen}\n{mask(calls_line(result))}\n{_WHOLE}"
+    seen = observation(result, code, max_chars=MAX_SEEN_CHARS, mask=mask, hinted=hinted)
+    return join("\n", (seen, tagged(mask(calls_line(result)), "calls"), _WHOLE))
 
 
 def check_message(
     result: ExecutionResult, code: str, concern: str, *, mask: Mask = unmasked, hinted: bool = False
-) -> str:
+) -> TaggedText:
     """The user message after code that ran but whose result looks wrong; `concern` is a line of `checks`.
 
     `hinted`: the reply is begun with it.
     """
-    seen = observe(result, code, max_chars=MAX_SEEN_CHARS, mask=mask)
-    return f"{seen}\n\n{_WRONG if hinted else mask(concern)}\n{_WHOLE}"
+    seen = observation(result, code, max_chars=MAX_SEEN_CHARS, mask=mask)
+    doubt = tagged(_WRONG if hinted else mask(concern), "doubt")
+    return join("\n", (seen, "", doubt, _WHOLE))
 
 
 def without_values(result: ExecutionResult, known: str, code: str) -> ExecutionResult:
@@ -182,14 +206,15 @@ def concern_without_values(concern: str, known: str) -> str:
     return told
 
 
-def no_code_message(problem: str) -> str:
+def no_code_message(problem: str) -> TaggedText:
     """The user message after a reply without usable code; `problem` is that of the `Extraction`."""
-    return f"{problem[:MAX_MESSAGE]}. Reply with exactly one ```python block that does the task."
+    return TaggedText(f"{problem[:MAX_MESSAGE]}. Reply with exactly one ```python block that does the task.")
 
 
-def rejected_message(reason: str) -> str:
+def rejected_message(reason: str) -> TaggedText:
     """The user message after a person rejected the code and said why."""
-    return f"The user rejected this code: {reason.strip()[:MAX_MESSAGE]}\n{_WHOLE}"
+    said = tagged(reason.strip()[:MAX_MESSAGE], "reason")
+    return join("", ("The user rejected this code: ", said, f"\n{_WHOLE}"))
 
 
 def _end_text(result: ExecutionResult, code: str, *, hinted: bool) -> str:

@@ -11,8 +11,9 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from jupyter_codeagent.prompts.observe import cut
+from jupyter_codeagent.prompts.observe import cut_tagged
 from jupyter_codeagent.prompts.task import task_text
+from jupyter_codeagent.tagged_text import TaggedText, content_of, join, message
 from jupyter_codeagent.values import Message
 
 MESSAGE_TOKENS = 8
@@ -38,14 +39,14 @@ class _Parts:
     system: Message
     turns: tuple[Message, ...]
     """Earlier questions and their code, in turn."""
-    lines: tuple[str, ...]
+    lines: tuple[TaggedText, ...]
     """On variables, in front of the task."""
     task: str
     attempts: tuple[Message, ...]
     """Of this run, each with what was said to it."""
 
     def messages(self) -> tuple[Message, ...]:
-        asked = Message(role="user", content="\n".join((*self.lines, self.task)))
+        asked = message("user", join("\n", (*self.lines, self.task)))
         return (self.system, *self.turns, asked, *self.attempts)
 
 
@@ -94,7 +95,7 @@ def fit(messages: tuple[Message, ...], prompt: str, room: Room | None, reply_tok
     if room is None or room.cost(messages) <= (limit := room.prompt_tokens(reply_tokens)):
         return Fitted(messages=messages)
     whole = _parts(messages, prompt)
-    asked = (whole.system, Message(role="user", content=whole.task))
+    asked = (whole.system, message("user", whole.task))
     if not room.certain and room.cost(asked) > limit:
         return Fitted(messages=messages)  # so long a question is asked of a model that takes more
     form, tokens = whole, 0
@@ -109,12 +110,13 @@ def fit(messages: tuple[Message, ...], prompt: str, room: Room | None, reply_tok
 def _parts(messages: Sequence[Message], prompt: str) -> _Parts:
     """Told apart by the task, which ends the last message of a run's first call (`system.first_messages`)."""
     task = task_text(prompt)
-    at = max(at for at, message in enumerate(messages) if message.role == "user" and message.content.endswith(task))
-    lines = messages[at].content.removesuffix(task)
+    at = max(at for at, one in enumerate(messages) if one.role == "user" and one.content.endswith(task))
+    length = len(messages[at].content) - len(task)
+    lines = content_of(messages[at]).part(0, max(length - 1, 0)).lines() if length else ()
     return _Parts(
         system=messages[0],
         turns=tuple(messages[1:at]),
-        lines=tuple(lines.removesuffix("\n").split("\n")) if lines else (),
+        lines=tuple(lines),
         task=task,
         attempts=tuple(messages[at + 1 :]),
     )
@@ -133,7 +135,8 @@ def _forms(whole: _Parts) -> Iterator[_Parts]:
         yield form
     for share in LINES_SHARES:
         kept = whole.lines[: int(len(whole.lines) * share)]
-        form = replace(form, lines=(*kept, "(… more lines left out)", "") if whole.lines else ())
+        left_out = (TaggedText("(… more lines left out)"), TaggedText())
+        form = replace(form, lines=(*kept, *left_out) if whole.lines else ())
         yield form
     for chars in (4 * SHORTEST_CHARS, SHORTEST_CHARS):
         yield replace(form, attempts=_shortened(form.attempts, chars))
@@ -143,8 +146,7 @@ def _shortened(
     messages: Sequence[Message], chars: int, *, roles: Sequence[str] = ("user", "assistant")
 ) -> tuple[Message, ...]:
     return tuple(
-        replace(message, content=cut(message.content, chars)) if message.role in roles else message
-        for message in messages
+        message(one.role, cut_tagged(content_of(one), chars)) if one.role in roles else one for one in messages
     )
 
 

@@ -45,10 +45,12 @@ def describe_table(name: str, table: Any, privacy: Privacy) -> VariableSummary:
         _tell(field.name, field.type, table.column(at) if at < MAX_STAT_COLUMNS else None, privacy, most)
         for at, field in enumerate(fields)
     ]
+    headline = f"{name}: {kind} {rows}x{table.num_columns}"
     return VariableSummary(
         name=name,
         type_name=kind,
-        headline=f"{name}: {kind} {rows}x{table.num_columns}",
+        headline=headline,
+        bare_headline=headline,
         columns=tuple(column.summary for column in told),
         size_bytes=_table_bytes(table),
         copyable=True,

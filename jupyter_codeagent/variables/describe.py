@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from jupyter_codeagent.values import Privacy, VariableSummary
@@ -74,6 +75,14 @@ def _is_imported(value: object) -> bool:
 
 def describe_value(name: str, value: Any, privacy: Privacy) -> VariableSummary:
     """One variable: by its own `_repr_agent_()`, by a describer, or by name and type."""
+    summary = _described(name, value, privacy)
+    if summary.bare_headline:
+        return summary
+    bare = summary if privacy == "schema" else _described(name, value, "schema")
+    return replace(summary, bare_headline=bare.headline)
+
+
+def _described(name: str, value: Any, privacy: Privacy) -> VariableSummary:
     try:
         # Its own words may hold values, so `schema` does without them.
         own = class_attribute(type(value), "_repr_agent_") if privacy != "schema" else None

@@ -48,11 +48,12 @@ def describe_frame(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
         for at, (label, dtype) in enumerate(zip(labels, dtypes, strict=True))
     ]
     kind = safe(type_name(type(frame)), 60)
+    head = f"{name}: {kind} {rows}x{width}{_labels_text(frame.columns, labels)}"
     return VariableSummary(
         name=name,
         type_name=kind,
-        headline=f"{name}: {kind} {rows}x{width}{_labels_text(frame.columns, labels)}"
-        f"{_index_text(frame.index, privacy)}",
+        headline=f"{head}{_index_text(frame.index, privacy)}",
+        bare_headline=f"{head}{_index_text(frame.index, 'schema')}",
         columns=with_date(name, labels, [column.summary for column in told]),
         size_bytes=_frame_bytes(arrays, dtypes, rows),
         copyable=True,

@@ -38,10 +38,12 @@ def describe_frame(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
         _tell(label, dtype, frame.to_series(at) if at < MAX_STAT_COLUMNS else None, privacy, most)
         for at, (label, dtype) in enumerate(frame.schema.items())
     ]
+    headline = f"{name}: polars.DataFrame {rows}x{width}"
     return VariableSummary(
         name=name,
         type_name="polars.DataFrame",
-        headline=f"{name}: polars.DataFrame {rows}x{width}",
+        headline=headline,
+        bare_headline=headline,
         columns=tuple(column.summary for column in told),
         size_bytes=int(frame.estimated_size()),
         copyable=True,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from jupyter_codeagent.tagged_text import TaggedText, join, tagged
 from jupyter_codeagent.values import ColumnSummary, VariableSummary
 from jupyter_codeagent.variables.mentions import RankedVariable, label_text, rank
 
@@ -39,7 +40,7 @@ class ToldVariable:
 class Context:
     """What the model is told of the variables."""
 
-    text: str
+    tagged: TaggedText
     told: tuple[ToldVariable, ...] = ()
     """In the order of the text."""
     dropped: tuple[str, ...] = ()
@@ -48,6 +49,10 @@ class Context:
     """Of the line of relations; 0 where there is none, or no room for it."""
     left_out_tokens: int = 0
     """Of the line that names what did not fit."""
+
+    @property
+    def text(self) -> str:
+        return self.tagged.text
 
     @property
     def costs(self) -> tuple[tuple[str, int], ...]:
@@ -131,7 +136,7 @@ class _Row:
         told, pieces = [], []
         for variable, level in zip(self._detailed[: self._kept], self._levels, strict=False):
             told.append(variable.told(level))
-            pieces.append((variable.text(level), variable.is_short(level)))
+            pieces.append((variable.tagged(level), variable.is_short(level)))
         for summary in self._brief[: max(self._kept - len(self._detailed), 0)]:
             shortened = "kind and size" if summary.columns else ""
             told.append(
@@ -142,10 +147,12 @@ class _Row:
                     shortened=shortened,
                 )
             )
-            pieces.append((summary.headline, False))
+            pieces.append((_tagged(summary, summary.headline, summary.bare_headline), False))
         left_out = self._left_out()
         return Context(
-            text=_joined([*pieces, *((line, False) for line in (self._joins, left_out) if line)]),
+            tagged=_joined(
+                [*pieces, *((tagged(line, "names"), False) for line in (self._joins, left_out) if line)]
+            ),
             told=tuple(told),
             dropped=tuple(self._names[self._kept :]),
             joins_tokens=self._cost_of(self._joins),
@@ -207,6 +214,10 @@ class _Variable:
 
     def text(self, level: int) -> str:
         return self._written(self._form(level))
+
+    def tagged(self, level: int) -> TaggedText:
+        form = LADDER[self._form(level)][0]
+        return _tagged(self._summary, self.text(level), form(_bare(self._summary), self._asked))
 
     def _written(self, form: int) -> str:
         if form not in self._texts:
@@ -394,6 +405,22 @@ def _together(stats: Sequence[str]) -> str:
     return f"{low}..{max((high for _, high in found), key=float)}"
 
 
+def _bare(summary: VariableSummary) -> VariableSummary:
+    """Names and types of it, as under the privacy mode ``schema``."""
+    columns = tuple(replace(column, stats="", example="", missing="") for column in summary.columns)
+    return replace(summary, headline=summary.bare_headline, columns=columns, rows="")
+
+
+def _tagged(summary: VariableSummary, text: str, bare: str) -> TaggedText:
+    """A form of a variable. What it says beyond the same form of `_bare` is statistics; what is below it, rows."""
+    lines, bare_lines = text.split("\n"), bare.split("\n")
+    told = [
+        tagged(line, "names") if line == without else tagged(line, "names", "statistics")
+        for line, without in zip(lines, bare_lines, strict=False)
+    ]
+    return join("\n", [*told, *(tagged(line, "rows") for line in lines[len(bare_lines) :])])
+
+
 def _left_out_names(names: Sequence[str], count: int) -> str:
     """``and 23 more variables: a, b, c, …``; `names` are the first of `count`."""
     if not count:
@@ -413,10 +440,14 @@ def _left_out_nothing(names: Sequence[str], count: int) -> str:
     return ""
 
 
-def _joined(pieces: Sequence[tuple[str, bool]]) -> str:
+def _joined(pieces: Sequence[tuple[TaggedText, bool]]) -> TaggedText:
     """One line each; short ones that follow each other share a line."""
-    text, before = "", False
+    lines: list[TaggedText] = []
+    before = False
     for piece, short in pieces:
-        text += f"{'; ' if short and before else chr(10) if text else ''}{piece}"
+        if short and before:
+            lines[-1] = join("; ", (lines[-1], piece))
+        else:
+            lines.append(piece)
         before = short
-    return text
+    return join("\n", lines)

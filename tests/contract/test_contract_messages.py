@@ -30,6 +30,7 @@ from jupyter_codeagent.frontend.messages import PROTOCOL, TARGET
 from jupyter_codeagent.frontend.state import LookAtVariables, columns_message, context_view, sandbox_view
 from jupyter_codeagent.placement import PanelPlacement
 from jupyter_codeagent.record import call_view, run_view
+from jupyter_codeagent.tagged_text import TaggedText
 from jupyter_codeagent.values import (
     CellState,
     Decision,
@@ -199,7 +200,7 @@ def look_at(flights: VariableSummary) -> LookAtVariables:
     told = ToldVariable(name="flights", text=f"{flights.headline}\n 'carrier' str", tokens=14)
     columns = (Column(label="carrier", dtype="str"), Column(label="tailnum", dtype="str"))
     return LookAtVariables(
-        context=Context(text=told.text, told=(told,)),
+        context=Context(tagged=TaggedText(told.text), told=(told,)),
         tokens=14,
         summaries=(flights,),
         hidden={"model": "LinearRegression"},
@@ -239,7 +240,7 @@ def golden_progress() -> messages.ProgressMessage:
         offset=0,
         text="```python\nflights.gro",
         elapsed_s=1.25,
-        usage={"prompt_tokens": 100, "completion_tokens": 7, "cached_tokens": 90, "calls": 1},
+        usage={"prompt_tokens": 100, "completion_tokens": 7, "cached_tokens": 90, "calls": 1, "estimated": True},
         calls=[call_view(ToolCall(tool="weather", call="weather('JFK')", status="ok", line=2))],
         call_count=31,
     )

@@ -131,7 +131,7 @@ class Shown:
 
 def shown_in(text: str) -> Shown:
     steps = [int(number) for number in re.findall(r"^step (\d+) ·", text, re.MULTILINE)]
-    return Shown(steps=max(steps, default=0), result=RIGHT in text, receipt="✓ ok" in text)
+    return Shown(steps=max(steps, default=0), result=RIGHT in text, receipt="✓ " in text)
 
 
 def assert_recorded(runs: Iterable[AgentRun], question: str, shown: Shown) -> None:

@@ -35,7 +35,7 @@ def test_code_and_result_appear_in_the_cell_where_there_is_no_panel(
     assert "df.groupby('city')['n'].sum()" in ran.text
     assert "Oslo    5" in ran.text
     assert "Oslo has 5." in ran.text
-    assert "✓ ok · scripted · 1 step" in ran.text
+    assert "copied df · statistics, output → this machine" in ran.text
 
 
 def test_an_empty_body_prints_the_help(kernel: Kernel) -> None:
@@ -80,7 +80,7 @@ def test_a_failing_program_is_repaired_by_the_model(kernel: Kernel, model_server
     model_server.script(code("df['N'].sum().nothing()"), SUM, "x")
     ran = kernel.ask("sum")
     assert ran.error == ""
-    assert "1 failed attempt repaired" in ran.text
+    assert "1 failed attempt repaired in the sandbox" in kernel.run("%agent show").text
     assert "Reply with the whole corrected program" in model_server.requests[1]["messages"][-1]["content"]
 
 
@@ -173,7 +173,8 @@ def test_use_takes_another_model_from_now_on(kernel: Kernel, model_server: Model
     assert "no model 'nowhere'" in kernel.run("%agent use nowhere").error
     kernel.run("%agent use scripted")
     model_server.script(SUM, "x")
-    assert "✓ ok · scripted" in kernel.ask("sum").text
+    assert kernel.ask("sum").error == ""
+    assert "ok · scripted · 1 step" in kernel.run("%agent show").text
 
 
 def test_return_brings_a_result_back_as_data(kernel: Kernel, model_server: ModelServer) -> None:

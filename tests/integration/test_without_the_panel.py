@@ -29,11 +29,11 @@ def test_in_a_terminal_ipython_reply_code_result_and_receipt_are_printed(
     assert "df.groupby('city')['n'].sum()" in shown
     assert "Oslo    5" in shown
     assert "Oslo has 5." in shown
-    assert "✓ ok · scripted" in shown
+    assert "copied df · statistics, output → this machine · %agent show" in shown
     assert "model: scripted at" in shown
 
 
-@pytest.mark.parametrize(("answer", "told"), [("y\n", "✓ ok"), ("n\n", "✗ rejected")])
+@pytest.mark.parametrize(("answer", "told"), [("y\n", "✓ "), ("n\n", "■ Rejected by you")])
 def test_in_a_terminal_ask_reads_the_decision_from_stdin(
     tmp_path: Path, model_server: ModelServer, answer: str, told: str
 ) -> None:
@@ -46,10 +46,10 @@ def test_in_a_terminal_ask_reads_the_decision_from_stdin(
 def test_in_a_terminal_one_yes_is_enough_for_several_candidates(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.script(SUM, code("by = df.groupby('city').n.sum()\nprint(by)"), code("print(0)"), "x")
     asked = ASK.format(options="--approve ask --candidates 3")
-    shown = ipython(tmp_path, model_server, f"{LOAD}\n{asked}", "y\n")
+    shown = ipython(tmp_path, model_server, f"{LOAD}\n{asked}%agent show\n", "y\n")
     assert "print(by)" in shown
     assert "2 of 3 candidates found this result" in shown
-    assert "✓ ok" in shown
+    assert "✓ " in shown
 
 
 def test_escape_sequences_of_a_model_do_not_reach_the_terminal(tmp_path: Path, model_server: ModelServer) -> None:
@@ -71,4 +71,4 @@ def test_under_plain_nbclient_code_and_result_are_the_cells_own_outputs(
     text = str(notebook.cells[1].outputs)
     assert "Oslo    5" in text
     assert "Oslo has 5." in text
-    assert "✓ ok" in text
+    assert "✓ " in text

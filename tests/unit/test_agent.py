@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -18,13 +19,16 @@ from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.models.tokens import estimate_tokens
 from jupyter_codeagent.prompts.near_values import look_afterwards, look_on_the_way
 from jupyter_codeagent.prompts.room import LEFT_OUT, Room
+from jupyter_codeagent.tagged_text import kinds_in, kinds_of, tagged
 from jupyter_codeagent.values import (
     AgentRun,
+    ContentKind,
     Decision,
     DisplayOutput,
     ExecutionError,
     ExecutionResult,
     NamespaceEntry,
+    Privacy,
     Proposal,
 )
 
@@ -70,7 +74,7 @@ def test_an_error_goes_back_to_the_model_and_only_the_last_code_is_offered() -> 
     model = ScriptedModel([code("print(a)"), code("print(7)")])
     run = ask([], runner, model=model)
     assert (run.status, run.code.strip()) == ("ok", "print(7)")
-    assert "1 failed attempt repaired" in run.notes[0]
+    assert [step.result.status for step in run.steps if step.result is not None] == ["error", "ok"]
     assert "bad operand" in model.requests[1].messages[-1].content
 
 
@@ -611,3 +615,37 @@ def test_a_question_that_exceeds_the_models_context_alone_is_not_sent() -> None:
     with pytest.raises(ContextTooLongError, match=r"has about \d+ tokens, .* context of the model is 2000,"):
         ask([], RunnerDouble(), run=new_run("why? " * 3000), model=model, room=room(2000))
     assert model.requests == []
+
+
+SALES_TOLD: dict[str, Any] = {"context": "df: DataFrame", "context_spans": tagged("df: DataFrame", "names").spans}
+
+
+@pytest.mark.parametrize(("privacy", "kind"), [("stats", "error"), ("schema", "error_kind")])
+def test_a_hint_that_the_reply_is_begun_with_counts_as_sent(privacy: Privacy, kind: ContentKind) -> None:
+    error = ExecutionResult(status="error", error=KEY_ERROR, namespace=(SALES,))
+    model = ScriptedModel([MISSED, " df['Revenues'].sum()\nprint(total)"], supports_prefill=True)
+    told = replace(new_run(prompt="Revenues of df?", privacy=privacy), **SALES_TOLD)
+    run = ask([], RunnerDouble({MISSED: error}), run=told, model=model)
+    second = model.requests[1]
+    assert "no column 'Revenu'; df has 'Revenues'" in second.prefill
+    assert kinds_in(second.messages, second.prefill_spans) == ("names", kind)
+    assert run.steps[1].prefill_spans == second.prefill_spans  # the record has what went out
+
+
+def test_code_that_a_person_has_changed_is_told_as_theirs() -> None:
+    async def edit(proposal: Proposal) -> Decision:
+        return Decision(action="approve", code="print(mine)", decided_by="panel", edited=True)
+
+    runner = RunnerDouble({"print(mine)": failed("TypeError", "bad")})
+    model = ScriptedModel([code("print(1)"), code("print(2)")])
+    ask([], runner, decide=edit, model=model, run=new_run(approve="ask", max_steps=2))
+    reply, feedback = model.requests[1].messages[-2:]
+    assert "print(mine)" in reply.content
+    assert kinds_of(reply.spans) == ("edited_code",)
+    assert kinds_of(feedback.spans) == ("error",)
+
+
+def test_the_models_own_reply_and_our_own_words_are_nothing_of_the_users() -> None:
+    model = ScriptedModel(["Sorry, no.", code("print(7)")])
+    ask([], RunnerDouble(), model=model)
+    assert kinds_in(model.requests[1].messages) == ()

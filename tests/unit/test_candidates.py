@@ -13,9 +13,13 @@ from runner_double import RunnerDouble, Watcher, approve, failed, new_run, shown
 
 from jupyter_codeagent.agent import Decide, Tools
 from jupyter_codeagent.candidates import run_candidates
+from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.prompts.conversation import Turn
+from jupyter_codeagent.sent_requests import SentRequests
 from jupyter_codeagent.values import AgentRun, Decision, ExecutionResult, Manifest, Proposal, Usage
+
+SCRIPTED = ModelEndpoint(model="scripted", label="scripted", kind="registered", remote=False)
 
 
 @dataclass
@@ -48,6 +52,7 @@ class Case:
 
     def __post_init__(self) -> None:
         self.model = ScriptedModel(self.replies)
+        self.sent = SentRequests()
         self.own = RunnerDouble(self.results)
 
     def run(self, decide: Decide = approve, turns: Sequence[Turn] = (), **request: object) -> AgentRun:
@@ -56,7 +61,7 @@ class Case:
             return await decide(proposal)
 
         tools = Tools(
-            model=self.model,
+            model=self.sent.of(self.model, SCRIPTED),
             runner=self.own,
             decide=decided,
             watcher=self.watcher,
@@ -97,8 +102,8 @@ def test_the_prompt_is_counted_for_the_first_and_once_for_all_others() -> None:
     run = case.run()
     words = sum(len(message.content.split()) for message in case.model.requests[0].messages)
     written = sum(step.usage.completion_tokens for step in run.steps)
-    assert run.usage == Usage(prompt_tokens=2 * words, completion_tokens=written, calls=2)
-    assert run.usage == sum((step.usage for step in run.steps), Usage())
+    assert case.sent.usage == Usage(prompt_tokens=2 * words, completion_tokens=written, calls=2)
+    assert case.sent.usage == sum((step.usage for step in run.steps), Usage())
 
 
 def test_the_majority_runs_once_more_in_the_notebooks_sandbox_and_the_vote_is_told() -> None:
@@ -148,7 +153,7 @@ def test_one_sentence_is_asked_for_as_in_a_run_of_one_program() -> None:
     run = case.run(prompt="what is it?")
     assert run.answer == "It is 7."
     assert [step.usage.calls for step in run.steps] == [1, 1, 0]
-    assert run.usage.calls == 3
+    assert case.sent.usage.calls == 3
 
 
 def test_where_none_ran_the_run_goes_on_from_the_first_failure() -> None:
@@ -164,7 +169,7 @@ def test_where_none_ran_the_run_goes_on_from_the_first_failure() -> None:
     assert (run.status, run.code.strip()) == ("ok", "print(7)")
     assert [step.code.strip() for step in run.steps] == ["print(a)", "print(b)", "print(7)"]
     assert [step.index for step in run.steps] == [1, 2, 3]
-    assert run.usage.calls == 3
+    assert case.sent.usage.calls == 3
     assert all(len(seen.steps) >= 3 for seen in case.watcher.written[-2:])
 
 

@@ -1,8 +1,9 @@
-"""`jupyter_codeagent.display`: one honest line, folded details, nothing unescaped."""
+"""`jupyter_codeagent.display`: one line, what needs attention, folded details, nothing unescaped."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from html import escape
 
 import pytest
 
@@ -11,18 +12,19 @@ from jupyter_codeagent.display import (
     TerminalDisplay,
     progress_text,
     receipt_html,
-    receipt_line,
-    size_text,
+    receipt_text,
     status_text,
+    whole_receipt_text,
 )
+from jupyter_codeagent.receipt import receipt_of
 from jupyter_codeagent.values import (
     AgentRequest,
     AgentRun,
     CopiedVariable,
-    ExecutionError,
+    Decision,
     ExecutionResult,
     Manifest,
-    Message,
+    ModelCall,
     SandboxStatus,
     SkippedVariable,
     Step,
@@ -30,7 +32,7 @@ from jupyter_codeagent.values import (
 )
 
 RUN = AgentRun(
-    id="abc123",
+    id="abc123def456",
     request=AgentRequest(prompt="how many?", model="qwen", server="127.0.0.1:8080"),
     status="ok",
     started_at=100.0,
@@ -42,69 +44,53 @@ RUN = AgentRun(
     ),
     context="df: DataFrame 3x1",
     sandbox="bubblewrap, no network",
+    model_calls=(ModelCall(purpose="program", kinds=("names", "statistics"), sent=True),),
     usage=Usage(prompt_tokens=210, completion_tokens=31, cached_tokens=180, calls=1),
 )
+NO = Decision(action="reject", code="", decided_by="panel", reason="<script>no</script>")
+EVIL = "<script>alert(1)</script>"
 
 
-def test_the_receipt_says_what_was_copied_and_what_was_sent_and_to_whom() -> None:
-    assert receipt_line(RUN) == (
-        "✓ ok · qwen · 1 step · 210 in, 180 cached, 31 out · 3.2 s · bubblewrap, no network · "
-        "copied df (3.0 MiB) · sent names, types and statistics to 127.0.0.1:8080 on this machine"
-    )
+def test_a_cell_shows_one_line_and_what_needs_attention_and_folds_the_rest() -> None:
+    html = receipt_html(replace(RUN, notes=("column 'a' is 'b'", "the last value is shown")))
+    folded, shown = html.split("</details>")
+    line = escape(receipt_of(RUN).line)
+    assert folded.startswith(f'<div class="jp-CodeAgent-receipt"><details><summary><small>{line}</small></summary>')
+    assert "column &#x27;a&#x27; is &#x27;b&#x27;" in shown
+    for told in ("the last value is shown", "210 tokens in", "qwen", "con: not copied", "len(df)", "abc123"):
+        assert told in folded
+        assert told not in shown
 
 
-def test_a_remote_server_is_called_remote() -> None:
-    remote = replace(RUN, request=replace(RUN.request, server="models.example.org", remote=True))
-    assert "to REMOTE models.example.org" in receipt_line(remote)
+def test_a_terminal_shows_one_line_and_where_the_rest_is() -> None:
+    assert receipt_text(RUN) == "✓ 3.2 s · copied df · statistics → this machine · %agent show abc123"
+    assert receipt_text(replace(RUN, notes=("column 'a' is 'b'",))).endswith("abc123\ncolumn 'a' is 'b'")
 
 
-def test_a_failed_run_says_why_below_the_line() -> None:
-    failed = replace(RUN, status="failed", error="No working code within 4 steps.")
-    assert receipt_line(failed).endswith("\nNo working code within 4 steps.")
-    assert receipt_line(failed).startswith("✗ failed")
-
-
-def test_nothing_was_sent_if_the_model_was_not_asked() -> None:
-    assert "nothing sent" in receipt_line(replace(RUN, usage=Usage()))
-
-
-def test_a_receipt_does_not_say_that_nothing_was_sent_when_the_model_was_asked_and_did_not_answer() -> None:
-    asked = Step(index=1, messages=(Message(role="user", content="the columns of df"),))
-    line = receipt_line(replace(RUN, status="stopped", usage=Usage(), steps=(asked,)))
-    assert "may have sent names, types and statistics to" in line
-    assert "nothing sent" not in line
-
-
-def test_the_details_tell_what_was_sent_what_was_copied_and_each_attempt() -> None:
-    error = ExecutionError(ename="KeyError", evalue="'Revenu'")
-    attempt = Step(index=1, messages=(), code="df['Revenu']", result=ExecutionResult(status="error", error=error))
-    html = receipt_html(replace(RUN, steps=(attempt, *RUN.steps)))
+def test_all_that_is_folded_in_a_cell_is_text_for_a_terminal_too() -> None:
+    text = whole_receipt_text(replace(RUN, status="failed", error="It broke."))
     for told in (
-        "df: DataFrame 3x1",
+        "It broke.",
+        "210 tokens in (180 cached), 31 out",
         "con: not copied",
-        "df[&#x27;Revenu&#x27;]",
-        "KeyError",
-        "<details>",
-        "abc123",
+        "df: DataFrame 3x1",
+        "len(df)",
     ):
-        assert told in html
+        assert told in text
 
 
 def test_text_of_the_model_and_of_the_sandbox_is_escaped() -> None:
-    evil = "<script>alert(1)</script>"
-    step = Step(index=1, messages=(), code=evil, note=evil)
-    html = receipt_html(replace(RUN, steps=(step,), context=evil, error=evil, notes=(evil,), sandbox=evil))
-    assert "<script" not in html
+    step = Step(index=1, messages=(), code=EVIL, note=EVIL, decision=NO)
+    run = replace(RUN, steps=(step,), context=EVIL, error=EVIL, notes=(EVIL,), sandbox=EVIL, status="rejected")
+    assert "alert" in receipt_html(run)
+    assert "<script" not in receipt_html(run)
 
 
 def test_code_that_ran_without_isolation_says_so_in_bold() -> None:
-    assert "NOT ISOLATED: the code ran without a sandbox" in receipt_html(replace(RUN, sandbox="NOT ISOLATED"))
+    assert "<b>NOT ISOLATED: the code ran without a sandbox.</b>" in receipt_html(
+        replace(RUN, sandbox="NOT ISOLATED")
+    )
     assert "NOT ISOLATED" not in receipt_html(RUN)
-
-
-@pytest.mark.parametrize(("size", "text"), [(1, "1 KiB"), (3 << 20, "3.0 MiB"), (5 << 30, "5.0 GiB")])
-def test_sizes_are_short(size: int, text: str) -> None:
-    assert size_text(size) == text
 
 
 def test_the_status_tells_what_is_closed_open_and_limited() -> None:
@@ -133,16 +119,7 @@ def test_a_terminal_prints_only_what_is_new(capsys: pytest.CaptureFixture[str]) 
     display.progress(RUN, "sandbox", "ab")
     display.finish(RUN)
     out = capsys.readouterr().out
-    assert out.startswith("[the model is writing]\nab\n[running in the sandbox]\n✓ ok")
-
-
-def test_a_weaker_level_is_told_by_the_receipt() -> None:
-    assert "landlock, no network" in receipt_line(replace(RUN, sandbox="landlock, no network"))
-
-
-def test_the_receipt_says_when_results_were_sent_too() -> None:
-    twice = replace(RUN, usage=replace(RUN.usage, calls=2))
-    assert "statistics, and what the code showed to 127.0.0.1:8080" in receipt_line(twice)
+    assert out.startswith("[the model is writing]\nab\n[running in the sandbox]\n✓ 3.2 s")
 
 
 def streamed(code_lines: int) -> str:

@@ -29,6 +29,15 @@ def test_what_calls_returned_is_in_the_record_and_not_in_what_a_page_gets() -> N
         assert "7411" not in json.dumps(page)
 
 
+def test_where_what_stands_in_a_message_comes_back_with_it() -> None:
+    run, again = example_run(), run_from_json(json.loads(json.dumps(run_to_json(example_run()))))
+
+    assert run.steps[0].messages[1].spans
+    assert [message.spans for message in again.steps[0].messages] == [one.spans for one in run.steps[0].messages]
+    assert again.steps[0].prefill_spans == run.steps[0].prefill_spans
+    assert again.context_spans == run.context_spans
+
+
 def test_keys_of_a_newer_version_are_ignored() -> None:
     record = run_to_json(example_run())
     record["mood"] = "good"
@@ -40,10 +49,16 @@ def test_keys_of_a_newer_version_are_ignored() -> None:
 def test_a_record_of_an_older_version_gets_the_defaults_of_new_fields() -> None:
     record = run_to_json(example_run())
     del record["notes"], record["replayed_from"], record["request"]["server"]
+    del record["model_calls"], record["context_spans"], record["usage"]["estimated"]
+    for step in record["steps"]:
+        del step["prefill_spans"]
+        for message in step["messages"]:
+            del message["spans"]
 
     run = run_from_json(record)
 
     assert (run.notes, run.replayed_from, run.request.server) == ((), "", "")
+    assert (run.model_calls, run.usage.estimated, run.steps[0].messages[0].spans) == ((), False, ())
 
 
 def test_a_record_without_a_required_field_is_refused() -> None:
@@ -58,8 +73,11 @@ def test_the_view_of_a_page_has_all_but_messages_what_was_left_out_of_them_funct
     whole, view = run_to_json(example_run()), run_view(example_run())
 
     assert all("messages" not in step for step in view["steps"])
-    assert all(step.pop("messages") and step.pop("left_out") == "" for step in whole["steps"])
+    for step in whole["steps"]:
+        assert step.pop("messages")
+        assert (step.pop("left_out"), step.pop("prefill_spans") != ()) == ("", step["index"] == 1)
     assert whole["manifest"].pop("tools")
+    assert whole.pop("context_spans")
     for part in (whole, *whole["steps"]):
         del part["written"]
     calls = [call for step in whole["steps"] for call in (step["result"] or {}).get("calls", ())]

@@ -18,6 +18,7 @@ from jupyter_codeagent.models.tokens import TokenCount
 from jupyter_codeagent.preparation import ToldContext
 from jupyter_codeagent.settings import Settings
 from jupyter_codeagent.shown import ShownVariables
+from jupyter_codeagent.tagged_text import TaggedText
 from jupyter_codeagent.values import VariableSummary
 from jupyter_codeagent.variables.choices import SharingChoices
 from jupyter_codeagent.variables.render import Context, ToldVariable
@@ -67,7 +68,7 @@ class Scene:
     def describe(self, _settings: Settings) -> tuple[ToldContext, tuple[VariableSummary, ...]]:
         self.looks += 1
         text = f"n: {self.names['n']}"
-        context = Context(text=text, told=(ToldVariable(name="n", text=text, tokens=3),))
+        context = Context(tagged=TaggedText(text), told=(ToldVariable(name="n", text=text, tokens=3),))
         summary = VariableSummary(name="n", type_name="int", headline=text)
         count = TokenCount(tokens=3, counted=False)
         return ToldContext(context=context, count=count, budget_tokens=600), (summary,)

@@ -17,6 +17,7 @@ from jupyter_codeagent.frontend.state import (
     context_view,
 )
 from jupyter_codeagent.live import LiveKernel
+from jupyter_codeagent.tagged_text import TaggedText
 from jupyter_codeagent.values import VariableSummary
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.render import Context, ToldVariable
@@ -45,7 +46,7 @@ def look(columns: Mapping[str, tuple[Column, ...]], *, count: int = 1, dropped: 
     names = [f"v{at}" for at in range(count)]
     told = tuple(ToldVariable(name=name, text=f"{name}: int", tokens=2) for name in names[: count - dropped])
     return LookAtVariables(
-        context=Context(text="text", told=told, dropped=tuple(names[count - dropped :])),
+        context=Context(tagged=TaggedText("text"), told=told, dropped=tuple(names[count - dropped :])),
         summaries=tuple(VariableSummary(name=name, type_name="int", headline=f"{name}: int") for name in names),
         columns=columns,
         tokens=2 * count,

@@ -14,11 +14,11 @@ FUNCTIONS = ("departures", "airport_info")
 
 
 def test_functions_are_told_where_the_code_begins() -> None:
-    assert prefill(["df"], functions=FUNCTIONS) == (
+    assert prefill(["df"], functions=FUNCTIONS).text == (
         "```python\n# df is already loaded\n# departures, airport_info are already defined\n"
     )
-    assert prefill(functions=FUNCTIONS[:1]) == "```python\n# departures is already defined\n"
-    assert prefill(["df"]) == "```python\n# df is already loaded\n"
+    assert prefill(functions=FUNCTIONS[:1]).text == "```python\n# departures is already defined\n"
+    assert prefill(["df"]).text == "```python\n# df is already loaded\n"
 
 
 def test_a_function_that_is_there_is_not_written_again() -> None:

@@ -19,6 +19,7 @@ from jupyter_codeagent.prompts.answer import (
     made_up,
     speaks_for_itself,
 )
+from jupyter_codeagent.tagged_text import TaggedText
 from jupyter_codeagent.values import DisplayOutput, StreamOutput
 
 OUTPUT = """\
@@ -157,7 +158,7 @@ def test_of_a_table_that_is_shown_in_part_no_sentence_is_asked_for() -> None:
 
 
 def test_the_request_holds_the_output_and_forbids_other_figures() -> None:
-    request = answer_request("42")
+    request = answer_request(TaggedText("42")).text
     assert request.startswith("Output:\n42\n")
     assert "figures of this output only" in request
 

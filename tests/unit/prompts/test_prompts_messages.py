@@ -10,6 +10,7 @@ from jupyter_codeagent.prompts.answer import answer_messages
 from jupyter_codeagent.prompts.conversation import Turn, as_written, compact
 from jupyter_codeagent.prompts.extract import extract_code
 from jupyter_codeagent.prompts.system import SYSTEM_PROMPT, correction, first_messages, next_messages, prefill
+from jupyter_codeagent.tagged_text import TaggedText
 
 TURNS = st.builds(
     Turn, prompt=st.text(), code=st.text(min_size=1), answer=st.text(), made=st.lists(st.text()).map(tuple)
@@ -24,7 +25,7 @@ def test_system_prompt_is_small_and_plain() -> None:
 
 def test_first_message_order_is_system_then_earlier_turns_then_variables_and_task() -> None:
     earlier = Turn(prompt="mean by sex", code="print(1)", answer="It is 1.", made=("m: Series 2",))
-    messages = first_messages("df: DataFrame 3x2", "now the median", [earlier])
+    messages = first_messages(TaggedText("df: DataFrame 3x2"), "now the median", [earlier])
     assert [message.role for message in messages] == ["system", "user", "assistant", "user"]
     assert messages[1].content == "Task: mean by sex"
     assert messages[2].content == "```python\nprint(1)\n```"
@@ -32,54 +33,57 @@ def test_first_message_order_is_system_then_earlier_turns_then_variables_and_tas
 
 
 def test_without_variables_only_the_task_is_sent() -> None:
-    assert first_messages("", "what is 2+2?")[-1].content == "Task: what is 2+2?"
+    assert first_messages(TaggedText(), "what is 2+2?")[-1].content == "Task: what is 2+2?"
 
 
 def test_prompt_text_is_never_interpreted() -> None:
-    assert first_messages("", "100% of {x} \"'\\n")[-1].content == "Task: 100% of {x} \"'\\n"
+    assert first_messages(TaggedText(), "100% of {x} \"'\\n")[-1].content == "Task: 100% of {x} \"'\\n"
 
 
 @given(st.text(), st.text(), st.lists(TURNS, max_size=4), st.lists(st.tuples(st.text(), st.text()), max_size=4))
 def test_messages_of_a_step_begin_with_those_of_the_step_before(
     context: str, prompt: str, history: list[Turn], replies: list[tuple[str, str]]
 ) -> None:
-    messages = first_messages(context, prompt, history)
+    messages = first_messages(TaggedText(context), prompt, history)
     for reply, text in replies:
-        following = next_messages(messages, reply, text)
+        following = next_messages(messages, reply, TaggedText(text))
         assert following[: len(messages)] == messages
         assert [message.role for message in following[-2:]] == ["assistant", "user"]
         messages = following
-    assert answer_messages(messages, "```python\n1\n```", "1")[: len(messages)] == messages
+    assert answer_messages(messages, TaggedText("```python\n1\n```"), TaggedText("1"))[: len(messages)] == messages
 
 
 @given(st.text(), st.text(), st.lists(TURNS, max_size=4), TURNS)
 def test_messages_of_a_run_begin_with_all_but_the_last_of_the_run_before(
     context: str, prompt: str, history: list[Turn], turn: Turn
 ) -> None:
-    before = first_messages(context, prompt, history)
-    after = first_messages(context, prompt, [*history, turn])
+    before = first_messages(TaggedText(context), prompt, history)
+    after = first_messages(TaggedText(context), prompt, [*history, turn])
     assert after[: len(before) - 1] == before[:-1]
 
 
 @given(st.lists(TURNS, max_size=4))
 def test_roles_alternate_as_chat_templates_demand(history: list[Turn]) -> None:
-    roles = [message.role for message in first_messages("x: int = 1", "go", history)[1:]]
+    roles = [message.role for message in first_messages(TaggedText("x: int = 1"), "go", history)[1:]]
     assert roles == ["user", "assistant"] * len(history) + ["user"]
 
 
 def test_prefill_opens_the_block_and_says_what_is_loaded() -> None:
-    assert prefill(["df"]) == "```python\n# df is already loaded\n"
-    assert prefill(["a", "b"]) == "```python\n# a, b are already loaded\n"
-    assert prefill() == "```python\n"
+    assert prefill(["df"]).text == "```python\n# df is already loaded\n"
+    assert prefill(["a", "b"]).text == "```python\n# a, b are already loaded\n"
+    assert prefill().text == "```python\n"
 
 
 def test_prefill_after_a_failure_tells_the_hint_on_one_line() -> None:
-    assert prefill(["df"], hint="use\n.map()") == "```python\n# df is already loaded\n# corrected: use .map()\n"
-    assert extract_code(prefill(["df"], hint="use .map()") + "print(1)\n").code == "print(1)"
+    assert (
+        prefill(["df"], hint=TaggedText("use\n.map()")).text
+        == "```python\n# df is already loaded\n# corrected: use .map()\n"
+    )
+    assert extract_code(prefill(["df"], hint=TaggedText("use .map()")).text + "print(1)\n").code == "print(1)"
 
 
 def test_prefill_line_does_not_reach_the_cell() -> None:
-    assert extract_code(prefill(["a", "b"]) + "print(a + b)\n").code == "print(a + b)"
+    assert extract_code(prefill(["a", "b"]).text + "print(a + b)\n").code == "print(a + b)"
 
 
 def _turn(size: int, prompt: str = "") -> Turn:
@@ -131,6 +135,6 @@ def test_a_reply_whose_code_ran_is_told_as_it_came_so_that_the_server_has_it_alr
 
 
 def test_a_hint_with_text_of_the_data_can_neither_end_the_block_nor_the_line() -> None:
-    told = correction("has 'a\n```', '</think>', '<|im_end|>'")
+    told = correction(TaggedText("has 'a\n```', '</think>', '<|im_end|>'")).text
     assert not any(word in told for word in ("```", "</think>", "<|im_end|>"))
     assert told.count("\n") == 1

@@ -83,7 +83,7 @@ def test_an_error_is_one_line_with_its_source_and_one_hint() -> None:
     assert observe(result, "x = 1\nx = df['Revenu']") == (
         "KeyError at line 2: 'Revenu'\n    x = df['Revenu']\nHint: no column 'Revenu'; df has 'Revenue'"
     )
-    assert "whole corrected program" in repair_message(result, "")
+    assert "whole corrected program" in repair_message(result, "").text
 
 
 @pytest.mark.parametrize(
@@ -108,11 +108,11 @@ def test_what_a_program_called_before_it_failed_is_told_and_that_it_is_not_made_
         error=error,
         calls=(call("get(1)"), call("get(1)"), call("get(2)"), call("get(3)", "denied")),
     )
-    told = repair_message(result, "x", mask=lambda text: text.replace("2", "***"))
+    told = repair_message(result, "x", mask=lambda text: text.replace("2", "***")).text
     assert "Calls done: get(1), get(***). They are not made twice" in told
     many = ExecutionResult(status="error", error=error, calls=tuple(call(f"get({n})") for n in range(9)))
-    assert "get(4) and 4 more" in repair_message(many, "x")
-    assert "get" not in repair_message(without_values(result, "x", "x"), "x"), (
+    assert "get(4) and 4 more" in repair_message(many, "x").text
+    assert "get" not in repair_message(without_values(result, "x", "x"), "x").text, (
         "an argument may be a value of the data"
     )
 
@@ -125,7 +125,7 @@ def test_a_limit_is_told_with_what_to_do() -> None:
 
 
 def test_a_reply_without_code_is_told_why() -> None:
-    assert no_code_message("no code in the reply").startswith("no code in the reply. Reply with exactly one")
+    assert no_code_message("no code in the reply").text.startswith("no code in the reply. Reply with exactly one")
 
 
 @pytest.mark.parametrize(
@@ -182,10 +182,10 @@ def test_what_the_reply_is_begun_with_is_not_said_before_it_as_well() -> None:
     error = ExecutionError(ename="KeyError", evalue="'Revenu'", line=1, source="x = df['Revenu']")
     entry = NamespaceEntry(name="df", type_name="DataFrame", columns=("Revenue",))
     failed = ExecutionResult(status="error", error=error, namespace=(entry,))
-    assert "Hint: " in repair_message(failed, "x")
-    assert "Hint: " not in repair_message(failed, "x", hinted=True)
-    assert "It is empty." in check_message(ok(stream("[]")), "x", "It is empty.")
-    assert check_message(ok(stream("[]")), "x", "It is empty.", hinted=True).startswith(
+    assert "Hint: " in repair_message(failed, "x").text
+    assert "Hint: " not in repair_message(failed, "x", hinted=True).text
+    assert "It is empty." in check_message(ok(stream("[]")), "x", "It is empty.").text
+    assert check_message(ok(stream("[]")), "x", "It is empty.", hinted=True).text.startswith(
         "[]\n\nThe result looks wrong.\n"
     )
 

@@ -11,6 +11,7 @@ from jupyter_codeagent.models.tokens import estimate_tokens
 from jupyter_codeagent.prompts.conversation import Turn
 from jupyter_codeagent.prompts.room import LEFT_OUT, Room, fit
 from jupyter_codeagent.prompts.system import first_messages, next_messages
+from jupyter_codeagent.tagged_text import TaggedText, join, kinds_in, tagged
 from jupyter_codeagent.values import Message
 
 LONG = st.builds(lambda text, times: text * times, st.text(max_size=30), st.integers(0, 120))
@@ -20,9 +21,9 @@ TURNS = st.builds(Turn, prompt=LONG, code=LONG, answer=LONG)
 def conversation(
     context: str, prompt: str, turns: list[Turn], attempts: list[tuple[str, str]]
 ) -> tuple[str, tuple[Message, ...]]:
-    messages = first_messages(context, prompt, turns)
+    messages = first_messages(TaggedText(context), prompt, turns)
     for reply, text in attempts:
-        messages = next_messages(messages, reply, f"{text}\nCorrect the code.")
+        messages = next_messages(messages, reply, TaggedText(f"{text}\nCorrect the code."))
     return prompt, messages
 
 
@@ -54,7 +55,9 @@ def test_what_is_sent_leaves_room_for_the_reply_or_nothing_is_sent(
     if fitted.fits:
         assert there.cost(fitted.messages) <= limit
     else:
-        assert there.cost(first_messages("", prompt)) + 800 * factor > limit, "more could have been left out"
+        assert there.cost(first_messages(TaggedText(), prompt)) + 800 * factor > limit, (
+            "more could have been left out"
+        )
 
 
 @given(ASKED, st.integers(100, 9000), st.booleans())
@@ -129,7 +132,7 @@ def test_an_assumed_limit_is_given_up_for_a_question_that_exceeds_it_alone() -> 
 def test_the_same_question_asked_before_is_not_taken_for_this_one() -> None:
     prompt, messages = conversation("", "why?", [Turn(prompt="why?", code="x = 1\n" * 900)], [])
     fitted = fit(messages, prompt, room(2400), 1200)
-    assert fitted.messages == first_messages("", "why?")
+    assert fitted.messages == first_messages(TaggedText(), "why?")
     assert fitted.note == f"{LEFT_OUT}2400 tokens: 1 earlier question"
 
 
@@ -139,3 +142,23 @@ def test_a_count_of_the_server_replaces_the_margin() -> None:
     assert there.learned(WHOLE, 2 * raw).cost(WHOLE) > 2 * raw
     assert there.learned(WHOLE, raw // 3).factor == 1.0, "a server that cuts prompts silently counts too few"
     assert there.learned(WHOLE, 0) == there
+
+
+def test_what_is_cut_is_no_longer_tagged_as_what_was_in_it() -> None:
+    context = join("\n", (*(tagged(f"a{at} int", "names") for at in range(40)), tagged("z: int = 5", "statistics")))
+    first = first_messages(context, "why?", [Turn(prompt="quokka " * 40, code="x", answer="seven")])
+    assert kinds_in(first) == ("names", "statistics", "earlier_code", "earlier_results")
+    found = {
+        limit: kinds_in(fit(first, "why?", room(limit, certain=True), 100).messages)
+        for limit in range(300, 1400, 50)
+    }
+    assert found[1350] == kinds_in(first)
+    assert (
+        "names",
+        "earlier_results",
+    ) in found.values()  # the answer stands with the variables, the last of which went
+    for limit, kinds in found.items():
+        text = "".join(message.content for message in fit(first, "why?", room(limit, certain=True), 100).messages)
+        assert ("statistics" in kinds) == ("z: int = 5" in text), limit
+        assert ("earlier_code" in kinds) == ("quokka" in text), limit
+        assert ("earlier_results" in kinds) == ("seven" in text), limit

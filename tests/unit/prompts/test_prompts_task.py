@@ -12,6 +12,7 @@ from jupyter_codeagent.prompts.parts import parts_of
 from jupyter_codeagent.prompts.system import first_messages, prefill
 from jupyter_codeagent.prompts.task import first_part, task_text
 from jupyter_codeagent.prompts.terms import MAX_TERMS, how_computed
+from jupyter_codeagent.tagged_text import TaggedText
 
 
 @pytest.mark.parametrize(
@@ -57,8 +58,8 @@ def test_parts_are_told_as_a_list_and_the_first_begins_the_code() -> None:
     parts = "1. How many rows are there\n2. what is the mean age"
     assert task_text(prompt) == f"Task: {prompt}\nParts:\n{parts}\nPrint each number with its name."
     assert first_part(prompt) == "# 1. How many rows are there\n"
-    assert prefill(["df"], part=first_part(prompt)).endswith("loaded\n# 1. How many rows are there\n")
-    assert first_messages("", prompt)[-1].content == task_text(prompt)
+    assert prefill(["df"], part=first_part(prompt)).text.endswith("loaded\n# 1. How many rows are there\n")
+    assert first_messages(TaggedText(), prompt)[-1].content == task_text(prompt)
 
 
 def test_a_question_for_one_thing_is_told_as_it_was_asked() -> None:

@@ -445,3 +445,24 @@ def test_what_is_running_is_not_consumed() -> None:
     waiting = asyncio.sleep(0)
     assert headline(waiting) == "x: coroutine (not consumed)"
     waiting.close()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pd.DataFrame({"a": [1, 2]}, index=pd.date_range("2024-01-01", periods=2, name="day")),
+        pd.Series([1, 2]),
+        pl.DataFrame({"a": [1, 2]}),
+        pa.table({"a": [1, 2]}),
+        np.arange(3),
+        xarray.DataArray([1, 2], dims="x"),
+        5,
+        "word",
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_the_headline_without_values_is_that_of_the_mode_schema(value: object) -> None:
+    """Described once where that costs something: the receipt takes what differs for statistics."""
+    under_schema = describe_value("x", value, "schema")
+    assert describe_value("x", value, "stats").bare_headline == under_schema.headline
+    assert under_schema.bare_headline == under_schema.headline

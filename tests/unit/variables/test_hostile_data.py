@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from jupyter_codeagent.prompts.observe import observe, repair_message
 from jupyter_codeagent.prompts.system import first_messages
+from jupyter_codeagent.tagged_text import TaggedText
 from jupyter_codeagent.values import ExecutionError, ExecutionResult, NamespaceEntry, Privacy, StreamOutput
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.render import render
@@ -115,7 +116,7 @@ def test_hostile_names_and_values_stay_quoted_text_within_their_line(text: str, 
     assert not [word for word in TEMPLATES if word in told], told
     assert not re.search(r"^(Task|Output|Variables|Ignore)\b", told, re.MULTILINE)
     assert max(map(len, told.split("\n"))) < 1000
-    user = first_messages(told, "sum of n?")[-1]
+    user = first_messages(TaggedText(told), "sum of n?")[-1]
     assert user.content.endswith("\n\nTask: sum of n?")
     assert user.content.count("Task:") == 1 + told.count("Task:")
 
@@ -128,7 +129,7 @@ def test_outputs_that_go_back_hold_no_fence_and_no_word_of_a_chat_template(text:
     failed = ExecutionResult(status="error", outputs=(output,), error=error, namespace=(entry,))
     told = observe(failed, "x")
     assert not [word for word in (*TEMPLATES, "```", "~~~") if word in told], told
-    assert "```" not in repair_message(failed, "x")
+    assert "```" not in repair_message(failed, "x").text
     assert len(observe(failed, "x")) < 4000
 
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeagent.models.tokens import estimate_tokens
+from jupyter_codeagent.tagged_text import kinds_of
 from jupyter_codeagent.values import ColumnSummary, VariableSummary
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.mentions import mentioned_columns
@@ -246,3 +248,35 @@ def test_columns_are_found_whatever_their_case_and_blanks() -> None:
     sales = summaries()[1]
     assert mentioned_columns("the UNIT_PRICE by Country", sales) == (0, 1)
     assert mentioned_columns("communities", sales) == ()
+
+
+def kinds_by_line(context: Context) -> dict[str, tuple[str, ...]]:
+    return {line.text: kinds_of(line.spans) for line in context.tagged.lines()}
+
+
+def test_each_line_is_tagged_with_what_it_tells() -> None:
+    secrets = pd.DataFrame({"email": ["a@b.org", "c@d.org"], "n": [1, 2]})
+    values: dict[str, Any] = {"secrets": secrets, "k": 5, "text": "word"}
+    samples = describe(values, privacy="samples", mentioned="")
+    told = kinds_by_line(render(samples, budget_tokens=500, joins="tables join on: a.b = c.d", **ESTIMATED))
+    assert told == {
+        "secrets: DataFrame 2x2": ("names",),
+        " email str": ("names",),
+        " n int 1..2": ("names", "statistics"),
+        " rows:": ("rows",),
+        "  n": ("rows",),
+        "  1": ("rows",),
+        "  2": ("rows",),
+        "k: int = 5": ("names", "statistics"),
+        "text: str = 'word'": ("names", "statistics"),
+        "tables join on: a.b = c.d": ("names",),
+    }
+    schema = render(describe(values, privacy="schema", mentioned=""), budget_tokens=500, **ESTIMATED)
+    assert kinds_of(schema.tagged.spans) == ("names",)
+
+
+@pytest.mark.parametrize("budget", [10, 30, 60, 90, 150, 1000])
+def test_a_shorter_form_is_tagged_with_what_is_left(budget: int) -> None:
+    context = rendered("", budget)
+    has_figures = any(word in context.text for word in (" 0..", " 1.5..", "= 5", "{"))
+    assert ("statistics" in kinds_of(context.tagged.spans)) == has_figures, context.text

@@ -1,0 +1,94 @@
+"""The words of a receipt, and the rule which of its notes need attention, as data."""
+
+from __future__ import annotations
+
+import re
+
+from jupyter_codeagent.values import ContentKind, ModelCallPurpose, RunStatus
+
+STATUS: dict[RunStatus, str] = {
+    "ok": "✓",
+    "failed": "✗ Failed",
+    "stopped": "■ Stopped by you",
+    "rejected": "■ Rejected by you",
+    "interrupted": "■ Interrupted",
+    "running": "…",
+    "waiting": "…",
+}
+NOT_APPROVED = "✗ Not approved"
+"""Rejected, as nobody was there to say yes."""
+
+IN_LINE: dict[ContentKind, str] = {
+    "names": "names and types",
+    "statistics": "statistics",
+    "rows": "sample rows",
+    "functions": "functions",
+    "earlier_code": "earlier code",
+    "earlier_results": "earlier results",
+    "output": "output",
+    "error": "error",
+    "error_kind": "kind of error",
+    "doubt": "doubt",
+    "calls": "calls",
+    "reason": "your reason",
+    "edited_code": "your code",
+    "texts": "texts",
+}
+"""Of what was sent beside the question."""
+EARLIER = f"{IN_LINE['earlier_code']}, {IN_LINE['earlier_results']}"
+EARLIER_IN_SHORT = "earlier code + results"
+IN_DETAIL: dict[ContentKind, str] = {
+    "names": "names and types of variables",
+    "statistics": "statistics and values of variables",
+    "rows": "sample rows",
+    "functions": "signatures and descriptions of your functions",
+    "earlier_code": "earlier questions with their code",
+    "earlier_results": "results of earlier questions",
+    "output": "what the code printed and showed",
+    "error": "the error of the code",
+    "error_kind": "kind and place of the error, without its text",
+    "doubt": "what looked wrong with the result",
+    "calls": "calls that the code had made",
+    "reason": "your reason for the no",
+    "edited_code": "the code as you had changed it",
+    "texts": "the texts that ask_model was given",
+}
+PURPOSES: dict[ModelCallPurpose, str] = {
+    "program": "for a program",
+    "sentence": "for a sentence on the result",
+    "text": "by ask_model",
+    "count": "to count tokens",
+}
+
+STRONG_SANDBOXES = ("bubblewrap", "namespaces", "seatbelt", "container")
+"""Levels on this machine that hide files and processes; any other is told outside of the details."""
+SERVER_OF = ", server of "
+"""In the label of a server that another account of this machine runs."""
+NOT_ISOLATED = "NOT ISOLATED"
+NOT_RUN = "No cells were inserted. Cells that were waiting behind it were not run."
+"""Front ends give up what waits behind a cell that failed, and say nothing."""
+
+QUIET_NOTES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"the last value is shown",
+        r"the result is \S+, as asked",
+        r"results are shown with their names",
+        r"(?:added: )?(?:import|from) [^;]*",
+        r"line \d+ dropped: \w+ is (?:loaded already|your function)",
+        r"line \d+: \{…\} is filled in \(f-string\)",
+        r"the program stood in comments",
+        r"replayed from the record",
+        r"its cells are in the notebook already",
+        r"(\d+) of \1 candidates found this result",
+        r"\d+ of \d+ candidates found this result; \d+ not run, the vote was decided",
+        r"candidate \d+ (?:of|again)[^;]*",
+        r"called [^();]*",
+        r"ask_model: [^;]*",
+        r"not called again, results as recorded: [^;]*",
+        r"no sentence was asked for: [^;]*",
+        r"the model's sentence was dropped: [^;]*",
+    )
+)
+"""Notes that go to the details: the result is what the user would expect without them. All others are shown, those
+of tomorrow too: a program that was rewritten or joined, figures of a sample, what was dropped, a doubt."""

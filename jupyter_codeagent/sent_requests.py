@@ -1,0 +1,203 @@
+"""What one run sends to its model: every request passes here, so that the receipt says what was on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from jupyter_codeagent.errors import CodeAgentError, ModelError
+from jupyter_codeagent.models.client import when_sent
+from jupyter_codeagent.models.endpoint import ModelEndpoint
+from jupyter_codeagent.models.protocol import Model
+from jupyter_codeagent.models.tokens import estimate_tokens
+from jupyter_codeagent.tagged_text import kinds_in
+from jupyter_codeagent.values import Completion, CompletionRequest, ContentKind, ModelCall, ModelCallPurpose, Usage
+
+
+class SentRequests:
+    """Of one run. Written on the background loop, read from any thread."""
+
+    def __init__(self, before: Sequence[ModelCall] = (), *, changed: Callable[[], None] = lambda: None) -> None:
+        """`before` was sent while the run was prepared; `changed` is called when something new has been sent."""
+        self._before = tuple(before)
+        self._changed = changed
+        self._requests: list[_Request] = []
+        self._known: set[tuple[ModelCallPurpose, tuple[ContentKind, ...]]] = set()
+
+    @property
+    def calls(self) -> tuple[ModelCall, ...]:
+        """In order; those alike that follow each other are told together."""
+        told: list[ModelCall] = list(self._before)
+        for call in (request.call for request in tuple(self._requests)):
+            last = told[-1] if told else None
+            if last is not None and replace(last, usage=call.usage) == call:
+                told[-1] = replace(last, usage=last.usage + call.usage)
+            else:
+                told.append(call)
+        return tuple(told)
+
+    @property
+    def usage(self) -> Usage:
+        """Of all requests so far."""
+        return sum((call.usage for call in self.calls), Usage())
+
+    @property
+    def last_usage(self) -> Usage:
+        """Of the latest request."""
+        return self._requests[-1].call.usage if self._requests else Usage()
+
+    def of(self, model: Model, endpoint: ModelEndpoint) -> Model:
+        """The same model, noted here. One that is not ours does not tell when it sends: then it does so at once."""
+        return _NotedModel(model, self, sends_unseen=endpoint.kind == "registered")
+
+    def begin(self, request: CompletionRequest, *, sent: bool) -> _Request:
+        """One request, about to be made."""
+        begun = _Request(request=request, left=self._left)
+        self._requests.append(begun)
+        if sent:
+            begun.has_left()
+        return begun
+
+    def _left(self, purpose: ModelCallPurpose, kinds: tuple[ContentKind, ...]) -> None:
+        if (purpose, kinds) not in self._known:  # not at each of hundreds of texts
+            self._known.add((purpose, kinds))
+            self._changed()
+
+
+@dataclass
+class _Request:
+    """What is known of a request so far."""
+
+    request: CompletionRequest
+    left: Callable[[ModelCallPurpose, tuple[ContentKind, ...]], None]
+    sent: bool = False
+    text: str = ""
+    """Of the reply, as far as it came."""
+    counted: Usage | None = None
+    fault: CodeAgentError | None = None
+    refused: bool = False
+    """The server has answered with an error; nothing was read for it that is known of."""
+
+    def has_left(self) -> None:
+        if self.sent:
+            return
+        self.sent = True
+        try:
+            self.left(self.request.purpose, self._kinds)
+        except CodeAgentError as error:  # raised here it would pass for a fault of the connection
+            self.fault = error
+
+    def answered(self, replies: Sequence[Completion]) -> tuple[Completion, ...]:
+        """With the tokens estimated where the server has not counted them. Raises what `changed` has raised."""
+        self.has_left()
+        if self.fault is not None:
+            raise self.fault
+        counted = sum((reply.usage for reply in replies), Usage())
+        if not counted.prompt_tokens and not counted.completion_tokens:
+            replies = [self._estimated(reply, is_first=not at) for at, reply in enumerate(replies)]
+        self.counted = sum((reply.usage for reply in replies), Usage())
+        return tuple(replies)
+
+    @property
+    def call(self) -> ModelCall:
+        return ModelCall(purpose=self.request.purpose, kinds=self._kinds, sent=self.sent, usage=self._usage)
+
+    @property
+    def _kinds(self) -> tuple[ContentKind, ...]:
+        return kinds_in(self.request.messages, self.request.prefill_spans)
+
+    @property
+    def _usage(self) -> Usage:
+        if self.counted is not None:
+            return self.counted
+        if not self.sent or (self.refused and not self.text):
+            return Usage()
+        return Usage(
+            prompt_tokens=self._prompt_tokens, completion_tokens=self._written(self.text), calls=1, estimated=True
+        )
+
+    @property
+    def _prompt_tokens(self) -> int:
+        return sum(estimate_tokens(message.content) for message in self.request.messages)
+
+    def _written(self, text: str) -> int:
+        return estimate_tokens(text.removeprefix(self.request.prefill))
+
+    def _estimated(self, reply: Completion, *, is_first: bool) -> Completion:
+        usage = replace(
+            reply.usage,
+            prompt_tokens=self._prompt_tokens if is_first else 0,
+            completion_tokens=self._written(reply.text),
+            estimated=True,
+        )
+        return replace(reply, usage=usage)
+
+
+class _NotedModel:
+    """See `protocol.Model`."""
+
+    def __init__(self, model: Model, requests: SentRequests, *, sends_unseen: bool) -> None:
+        self._model = model
+        self._requests = requests
+        self._sends_unseen = sends_unseen
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    @property
+    def supports_prefill(self) -> bool:
+        return self._model.supports_prefill
+
+    async def complete(
+        self,
+        request: CompletionRequest,
+        *,
+        on_text: Callable[[str], None],
+        is_complete: Callable[[str], bool],
+    ) -> Completion:
+        """See `protocol.Model.complete`."""
+        [reply] = await self._noted(
+            request,
+            on_text,
+            lambda seen: _one(self._model.complete(request, on_text=seen, is_complete=is_complete)),
+        )
+        return reply
+
+    async def sample(
+        self,
+        request: CompletionRequest,
+        count: int,
+        *,
+        on_text: Callable[[str], None],
+        is_complete: Callable[[str], bool],
+    ) -> tuple[Completion, ...]:
+        """See `protocol.Model.sample`."""
+        return await self._noted(
+            request,
+            on_text,
+            lambda seen: self._model.sample(request, count, on_text=seen, is_complete=is_complete),
+        )
+
+    async def _noted(
+        self,
+        request: CompletionRequest,
+        on_text: Callable[[str], None],
+        ask: Callable[[Callable[[str], None]], Awaitable[tuple[Completion, ...]]],
+    ) -> tuple[Completion, ...]:
+        noted = self._requests.begin(request, sent=self._sends_unseen)
+
+        def seen(text: str) -> None:
+            noted.text = text
+            on_text(text)
+
+        with when_sent(noted.has_left):
+            try:
+                return noted.answered(await ask(seen))
+            except ModelError:
+                noted.refused = True
+                raise
+
+
+async def _one(reply: Awaitable[Completion]) -> tuple[Completion, ...]:
+    return (await reply,)
