@@ -137,7 +137,7 @@ def _in_notebook(browser: Any, lab: Any) -> dict[str, Any]:
         shown.page.locator(".jp-CodeAgent-stream").wait_for(timeout=LIMIT_MS)
         figures = measure()
         stop.click(timeout=5_000)
-        shown.cells.nth(cell).get_by_text("StoppedError").first.wait_for(timeout=LIMIT_MS)
+        shown.cells.nth(cell).get_by_text("Stopped by you").first.wait_for(timeout=LIMIT_MS)
         return figures
 
     def cost_and_keys() -> dict[str, float]:

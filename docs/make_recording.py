@@ -121,7 +121,7 @@ def record(notebook: NotebookPage, target: Path) -> None:
         film.take()
     film.take(longer_ms=300)
     question.press("Control+Enter")
-    film.until("✓ ok")
+    film.until("✓ ")
     notebook.wait_for_states(["", "", "pending", "pending"], timeout_s=30)
     page.wait_for_timeout(1000)  # the cells are laid out
     film.take(longer_ms=2200)

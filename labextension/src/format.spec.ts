@@ -31,6 +31,9 @@ it('of today only the hour is told, of other days the date too', () => {
 
 it('cached tokens are told only where there are some', () => {
   const trans = nullTranslator.load('x');
+  expect(formatTokens(trans, { prompt_tokens: 5, completion_tokens: 2, estimated: true })).toBe(
+    'about 5 tokens in · 2 out'
+  );
   expect(formatTokens(trans, { prompt_tokens: 5, completion_tokens: 2, cached_tokens: 0 })).toBe(
     '5 tokens in · 2 out'
   );

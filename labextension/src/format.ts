@@ -32,10 +32,13 @@ export function formatTime(secondsSinceEpoch: number, now = new Date()): string 
 
 export function formatTokens(
   trans: TranslationBundle,
-  usage: { prompt_tokens: number; completion_tokens: number; cached_tokens?: number }
+  usage: { prompt_tokens: number; completion_tokens: number; cached_tokens?: number; estimated?: boolean }
 ): string {
   const input = formatCount(usage.prompt_tokens);
   const output = formatCount(usage.completion_tokens);
+  if (usage.estimated) {
+    return trans.__('about %1 tokens in · %2 out', input, output);
+  }
   return usage.cached_tokens
     ? trans.__('%1 tokens in (%2 cached) · %3 out', input, formatCount(usage.cached_tokens), output)
     : trans.__('%1 tokens in · %2 out', input, output);

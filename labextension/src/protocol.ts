@@ -160,6 +160,8 @@ export interface IUsage {
   completion_tokens: number;
   cached_tokens: number;
   calls: number;
+  /** By us, at least in part: the server has not counted. Not from older kernels. */
+  estimated?: boolean;
 }
 
 // --- kernel -> page

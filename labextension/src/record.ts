@@ -63,6 +63,34 @@ export interface IStep {
 export interface IManifest {
   copied: { name: string; type_name: string; size_bytes: number }[];
   skipped: { name: string; reason: string }[];
+  /** Those of the copies that an earlier run had made. Not in records of older versions. */
+  unchanged?: string[];
+}
+
+/** What a part of a message holds of the user's, beside the question. */
+export type ContentKind =
+  | 'names'
+  | 'statistics'
+  | 'rows'
+  | 'functions'
+  | 'earlier_code'
+  | 'earlier_results'
+  | 'output'
+  | 'error'
+  | 'error_kind'
+  | 'doubt'
+  | 'calls'
+  | 'reason'
+  | 'edited_code'
+  | 'texts';
+
+/** A request to the model's server, or several that hold the same kinds of things. */
+export interface IModelCall {
+  purpose: 'program' | 'sentence' | 'text' | 'count';
+  kinds: ContentKind[];
+  /** Whether its text has left for the server. */
+  sent: boolean;
+  usage: IUsage;
 }
 
 export interface IRequest {
@@ -119,6 +147,8 @@ export interface IRun {
   made?: IMade[];
   answer: string;
   error: string;
+  /** Not in records of older versions. */
+  model_calls?: IModelCall[];
   usage: IUsage;
   notes: string[];
   cell_state: CellState;
@@ -157,7 +187,8 @@ export const isRun = shape({
   steps: arrayOf(isStep),
   manifest: shape({
     copied: arrayOf(shape({ name: string, size_bytes: number })),
-    skipped: arrayOf(shape({ name: string, reason: string }))
+    skipped: arrayOf(shape({ name: string, reason: string })),
+    unchanged: optional(arrayOf(string))
   }),
   context: string,
   sandbox: string,
@@ -187,6 +218,7 @@ export const isRun = shape({
   ),
   answer: string,
   error: string,
+  model_calls: optional(arrayOf(shape({ purpose: string, kinds: arrayOf(string) }))),
   usage: shape({ prompt_tokens: number, completion_tokens: number, cached_tokens: number }),
   notes: arrayOf(string),
   cell_state: oneOf('pending', 'accepted', 'discarded', 'edited')

@@ -47,6 +47,19 @@ it('of a run that is over nothing is under way', () => {
   expect(lines({ status: 'stopped', steps: [open] }, null, 0)).toEqual(['variables done', 'step 1 stopped']);
 });
 
+it('a no of a person and what a person has stopped are no failures', () => {
+  const state = (changes: Partial<IRun>): string => lines(changes, null, 0)[1];
+  const no = { ...good.decision!, action: 'reject' as const, decided_by: 'panel', reason: 'use the median' };
+  const rejected: IStep = { ...open, decision: no };
+  expect(state({ status: 'rejected', steps: [rejected] })).toBe('step 1 rejected');
+  expect(state({ status: 'ok', steps: [rejected, good] })).toBe('step 1 rejected');
+  const unasked: IStep = { ...open, decision: { ...no, decided_by: 'nobody' } };
+  expect(state({ status: 'rejected', steps: [unasked] })).toBe('step 1 failed');
+  const noted: IStep = { ...open, note: 'no code in the reply' };
+  expect(state({ status: 'stopped', steps: [noted] })).toBe('step 1 stopped');
+  expect(state({ status: 'failed', steps: [noted] })).toBe('step 1 failed');
+});
+
 it('why a step failed is one line', () => {
   expect(stepProblem(good)).toBe('');
   expect(stepProblem(failed)).toBe("AttributeError: no 'delay'");

@@ -3,7 +3,7 @@ import type { Phase } from './protocol';
 import type { IRun, IStep } from './record';
 import { isRunning } from './record';
 
-export type EntryState = 'done' | 'now' | 'failed' | 'stopped';
+export type EntryState = 'done' | 'now' | 'failed' | 'stopped' | 'rejected';
 
 export type IEntry =
   | { kind: 'variables' | 'answer' | 'cells'; state: EntryState }
@@ -27,7 +27,8 @@ export function timeline(run: IRun, phase: Phase | null, stepCount: number): IEn
   run.steps.forEach((step, i) => {
     const last = i === run.steps.length - 1;
     const current = inStep && last && stepCount <= run.steps.length;
-    entries.push({ kind: 'step', index: step.index, step, state: current ? 'now' : stepState(step) });
+    const state = current ? 'now' : stepState(step, last && run.status === 'stopped');
+    entries.push({ kind: 'step', index: step.index, step, state });
   });
   if (inStep && (stepCount > run.steps.length || run.steps.length === 0)) {
     entries.push({ kind: 'step', index: run.steps.length + 1, step: null, state: 'now' });
@@ -41,11 +42,15 @@ export function timeline(run: IRun, phase: Phase | null, stepCount: number): IEn
   return entries;
 }
 
-export function stepState(step: IStep): EntryState {
+/** A person's no, and what a person has stopped, is no failure. */
+function stepState(step: IStep, stopped: boolean): EntryState {
   if (step.result) {
     return step.result.status === 'ok' ? 'done' : step.result.status === 'interrupted' ? 'stopped' : 'failed';
   }
-  return step.decision?.action === 'reject' || step.note ? 'failed' : 'stopped';
+  if (step.decision?.action === 'reject') {
+    return step.decision.decided_by === 'nobody' ? 'failed' : 'rejected';
+  }
+  return step.note && !stopped ? 'failed' : 'stopped';
 }
 
 /** Why a step did not do, in one line; empty if it did. */

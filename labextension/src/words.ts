@@ -2,7 +2,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ApprovalPolicy, CellState, IGrant, Phase, Privacy } from './protocol';
-import type { IResult, RunStatus } from './record';
+import type { ContentKind, IModelCall, IResult, RunStatus } from './record';
 import type { EntryState } from './timeline';
 
 export function runStatusWord(trans: TranslationBundle, status: RunStatus): string {
@@ -85,6 +85,54 @@ export function entryStateWord(trans: TranslationBundle, state: EntryState): str
       return trans.__('failed');
     case 'stopped':
       return trans.__('stopped');
+    case 'rejected':
+      return trans.__('rejected');
+  }
+}
+
+export function contentWord(trans: TranslationBundle, kind: ContentKind): string {
+  switch (kind) {
+    case 'names':
+      return trans.__('names and types of variables');
+    case 'statistics':
+      return trans.__('statistics and values of variables');
+    case 'rows':
+      return trans.__('sample rows');
+    case 'functions':
+      return trans.__('signatures and descriptions of your functions');
+    case 'earlier_code':
+      return trans.__('earlier questions with their code');
+    case 'earlier_results':
+      return trans.__('results of earlier questions');
+    case 'output':
+      return trans.__('what the code printed and showed');
+    case 'error':
+      return trans.__('the error of the code');
+    case 'error_kind':
+      return trans.__('kind and place of the error, without its text');
+    case 'doubt':
+      return trans.__('what looked wrong with the result');
+    case 'calls':
+      return trans.__('calls that the code had made');
+    case 'reason':
+      return trans.__('your reason for the no');
+    case 'edited_code':
+      return trans.__('the code as you had changed it');
+    case 'texts':
+      return trans.__('the texts that ask_model was given');
+  }
+}
+
+export function purposeWord(trans: TranslationBundle, purpose: IModelCall['purpose']): string {
+  switch (purpose) {
+    case 'program':
+      return trans.__('For a program');
+    case 'sentence':
+      return trans.__('For a sentence on the result');
+    case 'text':
+      return trans.__('By ask_model');
+    case 'count':
+      return trans.__('To count tokens');
   }
 }
 

@@ -50,7 +50,7 @@ def test_the_run_under_way_is_shown_step_by_step_with_streamed_code_in_colours_u
     assert code.evaluate("node => node.scrollTop") == 0
     # What was copied and sent, the sandbox, the status bar, the question that waits behind.
     variables.locator("summary").first.click()
-    expect(variables).to_contain_text("Told the model about your variables")
+    expect(variables).to_contain_text("Sent to the model")
     badge = panel.get_by_role("button", name="Sandbox:")
     badge.press("Enter")
     expect(badge).to_have_attribute("aria-expanded", "true")
@@ -59,7 +59,7 @@ def test_the_run_under_way_is_shown_step_by_step_with_streamed_code_in_colours_u
     expect(status).to_contain_text("Agent: running")
     expect(panel).to_contain_text("1 more question waits its turn.")
     panel.get_by_role("button", name="Stop this run").click()
-    expect(notebook.cells.nth(1)).to_contain_text("StoppedError", timeout=20_000)
+    expect(notebook.cells.nth(1)).to_contain_text("Stopped by you", timeout=20_000)
     expect(panel.get_by_role("article", name="Run").first).to_contain_text("stopped")
 
 
@@ -140,4 +140,4 @@ def test_after_lost_progress_messages_the_panel_still_shows_the_whole_code(
     assert len(lost) > 3
     assert asked
     panel.get_by_role("button", name="Stop this run").click()
-    expect(notebook.cells.nth(1)).to_contain_text("StoppedError", timeout=20_000)
+    expect(notebook.cells.nth(1)).to_contain_text("Stopped by you", timeout=20_000)

@@ -32,7 +32,7 @@ def test_a_question_becomes_pending_cells_with_outputs_below_it(
     expect(inserted).to_contain_text("df.groupby('city')['n'].sum()")
     expect(inserted.locator(".jp-OutputArea-output")).to_contain_text("Oslo    5")
     expect(notebook.cells.nth(3)).to_contain_text(SENTENCE)
-    expect(notebook.cells.nth(1)).to_contain_text("✓ ok · scripted · 1 step")
+    expect(notebook.cells.nth(1)).to_contain_text(" · copied df · statistics, output → this machine")
     expect(panel.get_by_role("article", name="Run")).to_contain_text("What is the sum of n by city?")
     saved = notebook.saved()
     assert saved.cells[2].metadata.codeagent.role == "code"
@@ -85,8 +85,30 @@ def test_a_rejected_proposal_runs_and_inserts_nothing(
     panel = notebook.open_panel()
     notebook.run_all()
     panel.get_by_role("button", name="Reject").click(timeout=90_000)
-    expect(notebook.cells.nth(1)).to_contain_text("You rejected the code")
+    expect(notebook.cells.nth(1)).to_contain_text("Rejected by you")
+    expect(notebook.cells.nth(1).locator("[data-mime-type='application/vnd.jupyter.stderr']")).to_have_count(0)
     assert notebook.states() == ["", ""]
+
+
+def test_the_receipt_is_one_line_and_a_click_tells_each_request(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    shared_model.script(SUM, SENTENCE)
+    notebook = open_notebook([LOAD, ASK])
+    notebook.page.set_viewport_size({"width": 1000, "height": 900})
+    notebook.command("application:toggle-left-area")
+    notebook.open_panel()
+    notebook.run_all()
+    notebook.wait_for_states(["", "", "pending", "pending"])
+    receipt = notebook.cells.nth(1).locator(".jp-CodeAgent-receipt")
+    expect(receipt.locator("summary")).to_be_visible()
+    box = receipt.bounding_box()
+    assert box is not None
+    assert box["height"] < 30
+    request = receipt.get_by_text("for a program: the question, names and types of variables")
+    expect(request).to_be_hidden()
+    receipt.locator("summary").click()
+    expect(request).to_be_visible()
 
 
 @pytest.mark.alone
@@ -97,7 +119,7 @@ def test_stop_in_the_panel_ends_the_run_at_once(open_notebook: OpenNotebook, sha
     notebook.run_all()
     expect(panel.get_by_role("group", name="Code of the model so far")).to_contain_text("x = 1", timeout=90_000)
     panel.get_by_role("button", name="Stop this run").click()
-    expect(notebook.cells.nth(1)).to_contain_text("StoppedError", timeout=3_000)
+    expect(notebook.cells.nth(1)).to_contain_text("Stopped by you", timeout=3_000)
     assert notebook.states() == ["", ""]
 
 
@@ -109,7 +131,7 @@ def test_stop_in_the_panel_ends_code_that_loops(open_notebook: OpenNotebook, sha
     notebook.run_all()
     expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=90_000)
     panel.get_by_role("button", name="Stop this run").click()
-    expect(notebook.cells.nth(1)).to_contain_text("StoppedError", timeout=6_000)
+    expect(notebook.cells.nth(1)).to_contain_text("Stopped by you", timeout=6_000)
 
 
 def test_an_error_is_repaired_without_the_user_seeing_anything_but_the_final_cell(
@@ -120,7 +142,7 @@ def test_an_error_is_repaired_without_the_user_seeing_anything_but_the_final_cel
     notebook.run_all()
     notebook.wait_for_states(["", "", "pending", "pending"])
     expect(notebook.cells.nth(1)).to_contain_text("1 failed attempt repaired in the sandbox")
-    expect(notebook.cells.filter(has_text="ZeroDivisionError").filter(has_not_text="details")).to_have_count(0)
+    expect(notebook.cells.filter(has_text="ZeroDivisionError").filter(has_not_text="Sent to")).to_have_count(0)
 
 
 def test_running_a_cell_again_replaces_its_pending_cells_and_keeps_accepted_ones(

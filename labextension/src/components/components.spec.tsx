@@ -114,6 +114,30 @@ describe('a run', () => {
     expect(await open('ok')).toEqual([false, false]);
   });
 
+  it('says what each request to the model held, and where none was sent', async () => {
+    const sent = async (changes: object): Promise<string> => {
+      const host = await render(<Run run={run(changes)} />);
+      await unfold(host.querySelector('.jp-CodeAgent-timeline > li[data-kind=variables] details')!);
+      const fold = [...host.querySelectorAll('details')].find(d =>
+        d.querySelector('summary')!.textContent!.includes('Sent to the model')
+      )!;
+      await unfold(fold);
+      const text = fold.textContent!;
+      await unmount();
+      return text;
+    };
+    const calls = run().model_calls!;
+    const held = 'the question, names and types of variables, statistics and values of variables';
+    expect(await sent({})).toContain(`For a program: ${held} 100 tokens in · 7 out`);
+    expect(await sent({})).toContain(`${held}, the error of the code`);
+    const refused = calls.map(call => ({ ...call, sent: false }));
+    expect(await sent({ model_calls: refused })).toContain('Nothing was sent.');
+    expect(await sent({ model_calls: [], usage: { ...run().usage, calls: 0 } })).toContain(
+      'Nothing was sent.'
+    );
+    expect(await sent({ model_calls: undefined })).toContain('Sent to embedded, on this machine');
+  });
+
   it('says whether the model is on another machine', async () => {
     const told = async (remote: boolean): Promise<string> => {
       const shown = run();
@@ -121,7 +145,7 @@ describe('a run', () => {
       const host = await render(<Run run={shown} />);
       await unfold(host.querySelector('.jp-CodeAgent-timeline > li[data-kind=variables] details')!);
       const fold = [...host.querySelectorAll('details')].find(d =>
-        d.querySelector('summary')!.textContent!.includes('Told the model')
+        d.querySelector('summary')!.textContent!.includes('Sent to the model')
       )!;
       await unfold(fold);
       const text = fold.textContent!;

@@ -43,7 +43,9 @@ export function Timeline(props: { run: IRun; progress?: IProgress }): JSX.Elemen
 
 function State(props: { state: EntryState }): JSX.Element {
   const { trans } = useServices();
-  const icon = { done: checkIcon, failed: closeIcon, stopped: stopIcon, now: null }[props.state];
+  const icon = { done: checkIcon, failed: closeIcon, stopped: stopIcon, rejected: stopIcon, now: null }[
+    props.state
+  ];
   return (
     <span className="jp-CodeAgent-state" role="img" aria-label={entryStateWord(trans, props.state)}>
       {icon && <icon.react tag="span" />}
@@ -69,7 +71,8 @@ function Entry(props: { run: IRun; entry: IEntry; progress?: IProgress }): JSX.E
 function Variables(props: { run: IRun; now: boolean; phase?: Phase }): JSX.Element {
   const { trans } = useServices();
   const { run } = props;
-  const { copied } = run.manifest;
+  const { unchanged = [] } = run.manifest;
+  const copied = run.manifest.copied.filter(item => !unchanged.includes(item.name));
   const total = copied.reduce((sum, item) => sum + item.size_bytes, 0);
   if (props.now) {
     return <Now text={phaseWord(trans, props.phase ?? 'context')} />;
@@ -80,7 +83,9 @@ function Variables(props: { run: IRun; now: boolean; phase?: Phase }): JSX.Eleme
         <span className="jp-CodeAgent-entryLine">
           <span>{trans.__('Your variables')}</span>
           <span className="jp-CodeAgent-figure">
-            {trans._n('%1 copied (%2)', '%1 copied (%2)', copied.length, formatBytes(total))}
+            {copied.length > 0 || unchanged.length === 0
+              ? trans._n('%1 copied (%2)', '%1 copied (%2)', copied.length, formatBytes(total))
+              : trans._n('%1 unchanged', '%1 unchanged', unchanged.length)}
           </span>
         </span>
       }
