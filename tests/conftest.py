@@ -16,7 +16,6 @@ settings.register_profile("steady", derandomize=True, deadline=None, suppress_he
 settings.register_profile("explore", derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
-pytest_plugins = ["failed_tests"]
 HERE = Path(__file__).parent
 ORDER = ("contract", "unit", "model", "integration", "sandbox", "endurance", "e2e")
 """What fails fast comes first; the embedded model, the longest piece, is begun early; browser tests come last: in a

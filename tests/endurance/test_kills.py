@@ -139,7 +139,7 @@ def test_a_killed_server_takes_all_along_and_a_new_one_reads_the_history_without
                 time.sleep(moment * duration_s)
                 left = set().union(*map(owned, quarters.processes()))
                 assert left, "the kernel holds its directories"
-                os.kill(server_of(lab, quarters), signal.SIGKILL)
+                lab.process.kill()
                 shown = shown_in(seen(kernel.client))
         quarters.assert_dead()
         left |= quarters.directories()
@@ -171,12 +171,6 @@ def is_ready(client: BlockingKernelClient) -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def server_of(lab: Lab, quarters: Quarters) -> int:
-    port = f"--port={lab.url.rpartition(':')[2]}"
-    (pid,) = (pid for pid, command in quarters.processes().items() if port in command.split())
-    return pid
 
 
 def test_an_embedded_model_that_is_killed_is_started_again(
