@@ -13,10 +13,10 @@ from typing import NoReturn, get_args
 from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.values import ApprovalPolicy, Privacy
 
-COLUMN = re.compile(r"""\s*(?:'([^']+)'|"([^"]+)"|([^\s,'"\[\]][^,'"\[\]]*?))\s*(?:,|$)""")
+COLUMN = re.compile(r"""(?:'[^']*+'|"[^"]*+"|[^,'"])++""")
 """One column of ``df[…]``: bare, or in quotes where its name holds a comma or a bracket."""
 SELECTION = re.compile(
-    r"""\s*(?P<name>[^\W\d]\w*)\s*(?:\[(?P<columns>(?:'[^']*'|"[^"]*"|[^'"\[\]])*)\])?\s*(?:,\s*|$)"""
+    r"""\s*+(?P<name>[^\W\d]\w*+)\s*+(?:\[(?P<columns>(?:'[^']*+'|"[^"]*+"|[^'"\[\]])*+)\]\s*+)?(?:,\s*+|$)"""
 )
 
 
@@ -97,7 +97,7 @@ def _selections(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
             raise argparse.ArgumentTypeError(
                 f"{text!r} is not a list of variables such as df,sales or sales[price,'unit cost']"
             )
-        columns = tuple(a or b or c for a, b, c in COLUMN.findall(item["columns"] or ""))
+        columns = tuple(filter(None, map(_label, COLUMN.findall(item["columns"] or ""))))
         if item["columns"] is not None and not columns:
             raise argparse.ArgumentTypeError(f"{item['name']}[…] in {text!r} names no column")
         found.append((item["name"], columns))
@@ -105,6 +105,12 @@ def _selections(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not found or len({name for name, _ in found}) < len(found):
         raise argparse.ArgumentTypeError(f"{text!r} must name at least one variable, and none twice")
     return tuple(found)
+
+
+def _label(column: str) -> str:
+    column = column.strip()
+    is_quoted = len(column) > 1 and column[0] == column[-1] and column[0] in "'\""
+    return column[1:-1] if is_quoted else column
 
 
 def _positive(text: str) -> int:

@@ -128,7 +128,7 @@ def _in_prose(before: str, offers: Offers) -> tuple[str, list[Offer]]:
 
 
 def _last_word(before: str) -> str:
-    found = re.search(r"\w*$", before)
+    found = re.search(r"(?<!\w)\w*$", before)
     return found[0] if found else ""
 
 

@@ -11,11 +11,9 @@ Kind = Literal["option", "value", "variable", "column", "prose", "subcommand", "
 
 CELL = re.compile(r"%%agent(?=\s|$)")
 LINE = re.compile(r"\s*%agent\s+(?=(?P<rest>.*)$)")
-PARTIAL = re.compile(r"""(?:[^\s'"]|'[^']*'?|"[^"]*"?)*$""")
-"""The word at the end of an option line; blanks within quotes belong to it, also before they are closed."""
-WITHIN_BRACKETS = re.compile(r"""([^\W\d]\w*)\[((?:'[^']*'|"[^"]*"|[^'"\]])*(?:'[^']*|"[^"]*)?)$""")
-PIECE = re.compile(r"""\s*((?:'[^']*'?|"[^"]*"?|[^,'"])*)$""")
-"""What stands behind the last comma that is not within quotes."""
+QUOTED_OR_SIGN = re.compile(r"""'[^']*+'?|"[^"]*+"?|[\s,\[\]]""")
+"""Quotes with what is in them, also before they are closed, and the signs that mean something outside of them."""
+NAME_AT_END = re.compile(r"(?<!\w)[^\W\d]\w*$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +60,7 @@ def _prose(before: str) -> Slot | None:
 
 
 def _option(head: str, grammar: Grammar) -> Slot:
-    partial = _match(PARTIAL, head)[0]
+    partial = head[max((sign.end() for sign in _signs(head) if sign[0].isspace()), default=0) :]
     words = head[: len(head) - len(partial)].split()
     name, equals, value = partial.partition("=")
     if equals and grammar.values.get(name):
@@ -81,9 +79,15 @@ def _value(name: str, typed: str, grammar: Grammar) -> Slot:
 
 
 def _selection(typed: str) -> Slot:
-    if within := WITHIN_BRACKETS.search(typed):
-        return Slot(kind="column", typed=_match(PIECE, within[2])[1], of=within[1])
-    return Slot(kind="variable", typed=_match(PIECE, typed)[1])
+    signs = _signs(typed)
+    piece = typed[max((sign.end() for sign in signs if sign[0] in ",["), default=0) :].lstrip()
+    opened = next((sign for sign in reversed(signs) if sign[0] in "[]"), None)
+    name = NAME_AT_END.search(typed, 0, opened.start()) if opened is not None and opened[0] == "[" else None
+    return Slot(kind="column", typed=piece, of=name[0]) if name is not None else Slot(kind="variable", typed=piece)
+
+
+def _signs(text: str) -> list[re.Match[str]]:
+    return [found for found in QUOTED_OR_SIGN.finditer(text) if found[0][0] not in "'\""]
 
 
 def _command(rest: str, grammar: Grammar) -> Slot | None:
@@ -96,10 +100,3 @@ def _command(rest: str, grammar: Grammar) -> Slot | None:
     if word in grammar.selections:
         return _selection(value)
     return Slot(kind="value" if takes else "nothing", typed=value.lstrip(), of=word)
-
-
-def _match(pattern: re.Pattern[str], text: str) -> re.Match[str]:
-    """Of a pattern that fits the end of every text."""
-    found = pattern.search(text)
-    assert found is not None
-    return found

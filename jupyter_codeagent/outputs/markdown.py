@@ -27,8 +27,8 @@ _TEX = re.compile(
 # Languages of code blocks that are only coloured. Of any other a viewer may make something: mermaid draws, and the
 # page that nbconvert makes fetches the library for it.
 _FENCE = re.compile(
-    r"(`{3,}|~{3,})(?=[^\s`~]|[ \t]+[^\s`~])"
-    r"(?![ \t]*(?:python|py|ipython|sql|text|txt|json|bash|sh|r|csv|html|yaml)(?:[ \t]|$))",
+    r"((?<!`)`{3,}+|(?<!~)~{3,}+)(?=[^\s`~]|[ \t]++[^\s`~])"
+    r"(?![ \t]*+(?:python|py|ipython|sql|text|txt|json|bash|sh|r|csv|html|yaml)(?:[ \t]|$))",
     re.MULTILINE,
 )
 # A formula, and a mail address, of which renderers make a link.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from string import ascii_lowercase
 
 _NAME = re.compile(r"[A-Za-z_][\w.:-]{0,199}", re.ASCII)
 _ID_PREFIX = "svg-"
@@ -68,7 +69,7 @@ MAX_SIDE = 10_000
 
 def clean_attribute(element: str, name: str, value: str) -> str | None:
     """The value, normalised, or None if this element may not have it. An image's address is not for here."""
-    if name not in ALLOWED[element] or name == "xmlns":
+    if name not in ALLOWED.get(element, ()) or name == "xmlns":
         return None
     if name == "style":
         return _style(value)
@@ -135,7 +136,7 @@ def _side(value: str) -> str | None:
     if match is None:
         return None
     try:
-        size = float(re.sub(r"[a-z%]+\Z", "", value.strip()))
+        size = float(value.strip().rstrip(f"{ascii_lowercase}%"))
     except ValueError:
         return None
     return value.strip() if 0 < size <= MAX_SIDE else None

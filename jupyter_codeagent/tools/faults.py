@@ -11,7 +11,7 @@ from jupyter_codeagent.variables.withheld import masked
 MAX_CHARS = 500
 SEARCHED_CHARS = 4000
 _PATH = re.compile(r"(?<![\w/.])(?:~|[A-Za-z]:)?(?:[/\\][^\s/\\'\"<>|:]+){2,}")
-_LOCAL_URL = re.compile(r"\b((?:file|sqlite|duckdb)[\w+]*):/{2,3}(?=/)")
+_LOCAL_URL = re.compile(r"\b((?:file|sqlite|duckdb)[\w+]{0,40}+):/{2,3}(?=/)")
 
 
 def explained(problem: Exception) -> CallAnswer:

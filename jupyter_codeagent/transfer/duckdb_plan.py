@@ -39,7 +39,7 @@ BY_EXTENSION = {
 }
 WITHOUT_FILES = ("range", "generate_series", "unnest", "repeat")
 VIEW = re.compile(
-    r'(?is)\A(CREATE (?:TEMP(?:ORARY)? )?VIEW (?:"(?:[^"]|"")*"|[^\s"(])+\s*(?:\([^)]*\))? AS )(.*?);?\s*\Z'
+    r'(?is)\A(CREATE (?:TEMP(?:ORARY)? )?VIEW (?:"(?:[^"]|"")*+"|[^\s"(])++(?:\s*+\([^)]*+\))? AS )(.*)\Z'
 )
 Replaced = Callable[[str], Sequence[LocalFile]]
 
@@ -129,7 +129,7 @@ def split_view(name: str, sql: str) -> tuple[str, str]:
     parts = VIEW.match(sql)
     if parts is None:
         raise VariableError(f"{name!r} has a view that cannot be read: {sql[:100]}")
-    return parts[1], parts[2]
+    return parts[1], parts[2].rstrip().removesuffix(";")
 
 
 def _bound(name: str, select: str, *, views: frozenset[str]) -> tuple[str, tuple[LocalFile, ...]]:

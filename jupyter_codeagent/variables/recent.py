@@ -12,8 +12,8 @@ MAX_CELL_CHARS = 20_000
 """Longer cells are data or programs; parsing them would cost more than the order is worth."""
 CODE_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun", "%%memit")
 """Cell magics whose body is the user's Python; the body of any other is prose, shell or another language."""
-_MAGIC_LINE = re.compile(r"^\s*[%!?].*$", re.MULTILINE)
-_ASSIGNED_MAGIC = re.compile(r"^(\s*[\w, ]+=\s*)[%!].*$", re.MULTILINE)
+_MAGIC_LINE = re.compile(r"^[ \t]*+[%!?].*$", re.MULTILINE)
+_ASSIGNED_MAGIC = re.compile(r"^([ \t]*+[\w, ]++=[ \t]*+)[%!].*$", re.MULTILINE)
 
 
 def recent_names(cells: Sequence[str]) -> tuple[str, ...]:

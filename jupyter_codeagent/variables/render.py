@@ -22,7 +22,8 @@ MAX_LEFT_OUT_NAMES = 8
 MAX_LEFT_OUT_CHARS = 60
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 _DIGITS = re.compile(r"\d+")
-_RANGE = re.compile(r"(-?\d[\d.]*(?:e[+-]?\d+)?)\.\.(-?\d[\d.]*(?:e[+-]?\d+)?)")
+_FIGURE = r"(-?\d++(?:\.\d++)?(?:e[+-]?\d++)?)"
+_RANGE = re.compile(rf"{_FIGURE}\.\.{_FIGURE}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,7 @@ _KEY = re.compile(
     r"(?<![A-Za-z0-9])("
     r"[sr]k[-_][\w-]{6}|gh[pousr]_\w{6}|github_pat_|glpat-|xox[abeprs]-|xapp-|(AKIA|ASIA)[0-9A-Z]{8}|AIza[\w-]{12}|"
     r"hf_\w{8}|gsk_\w{8}|nvapi-\w{8}|pypi-\w{8}|npm_\w{12}|dop_v1_|shp(at|ss|ca)_|whsec_|ya29\.|SG\.[\w-]{12}|"
-    r"eyJ[\w-]{8,}\.|-----BEGIN |(?i:bearer\s+\S)|"
+    r"eyJ[\w-]{8,1000}\.|-----BEGIN |(?i:bearer\s+\S)|"
     r"(?i:([a-z]+_)?(password|passwd|pwd|secret|token|(api|access|account|shared_?access|private)_?key)"
     r"[\"']?\s*[=:]\s*\S))\S*"
 )
@@ -41,7 +41,8 @@ _SCORED_PARTS = (
 )
 _OTHER_PARTS = ("AKIA", "ASIA", "AIza", "ya29.", "SG.", "eyJ")
 _ASSIGNED_PARTS = ("password", "passwd", "pwd", "secret", "token", "key")
-_URL_PASSWORD = re.compile(r":/{1,2}[^\s@]*:\S*@")
+_UP_TO_AT = re.compile(r"(?<!\S)\S*@")
+_USER_INFO = re.compile(r":/{1,2}[^\s@:]*+:")
 _CUT_URL_PASSWORD = re.compile(r"://[^\s@/:]{0,64}:(?!\d{1,5}\.\.\.|\d{1,5}…)[^\s@/.…]+(?=\.\.\.|…)")
 _EMAIL = re.compile(r"[\w.+-]@[\w-]+\.\w")
 _TOKEN = re.compile(r"[A-Za-z0-9+_=-]{20,}")
@@ -69,7 +70,7 @@ def secret_text(text: str) -> bool:
 def has_key(text: str) -> bool:
     """A key by its prefix or its name, or a URL with a password; anywhere in the text."""
     return (_may_have_key(text) and _KEY.search(text) is not None) or (
-        "@" in text and ":/" in text and _URL_PASSWORD.search(text) is not None
+        "@" in text and ":/" in text and any(_USER_INFO.search(word) for word in _UP_TO_AT.findall(text))
     )
 
 
@@ -88,10 +89,17 @@ def mask_private(text: str) -> str:
     if _may_have_key(text):
         text = _KEY.sub(MASK, text)
     if "@" in text and ":/" in text:
-        text = _URL_PASSWORD.sub(f"://{MASK}@", text)
+        text = _UP_TO_AT.sub(_without_password, text)
     if "://" in text and ("..." in text or "…" in text):
         text = _CUT_URL_PASSWORD.sub(f"://{MASK}", text)
     return _TOKEN.sub(lambda token: MASK if has_random_token(token.group()) else token.group(), mask_forms(text))
+
+
+def _without_password(up_to_at: re.Match[str]) -> str:
+    """``postgresql://***@`` for a word up to its last ``@``, which a password may have as well."""
+    word = up_to_at[0]
+    found = _USER_INFO.search(word)
+    return word if found is None else f"{word[: found.start()]}://{MASK}@"
 
 
 def private_text(text: str) -> bool:

@@ -113,7 +113,7 @@ def _spans(text: str) -> list[str]:
     for line in text.split("\n"):
         words = list(_WORD.finditer(line))
         for at, first in enumerate(words):
-            before = _BEFORE.search(line[: first.start()])
+            before = _BEFORE.search(line, max(0, first.start() - 2), first.start())
             starts = {first.start(), before.start() if before else first.start()}
             for last in words[at : at + MAX_WORDS]:
                 after = _AFTER.match(line, last.end())
@@ -128,7 +128,7 @@ def _cut_spans(text: str) -> dict[str, str]:
     for mark in _CUT.finditer(text):
         line = text[max(mark.start() - MAX_CUT_CHARS, 0) : mark.start()].rpartition("\n")[2]
         for word in _WORD.finditer(line):
-            before = _BEFORE.search(line[: word.start()])
+            before = _BEFORE.search(line, max(0, word.start() - 2), word.start())
             for start in {word.start(), before.start() if before else word.start()}:
                 if len(line) - start >= MIN_CUT_CHARS and _is_telling(line[start:]):
                     spans[line[start:] + mark.group()] = line[start:]
