@@ -47,7 +47,7 @@ _SENTENCE_END = re.compile(r"(?<=[.?!])\s+|\n+")
 MAX_NAMED_LINES = 12
 MAX_NAMED_CHARS = 500
 """Of a line: a longer one is no figure with its name, and the search in two million characters takes minutes."""
-_NAMED = re.compile(r"[^\W\d_].*[:=\[]\s*[-+$€£]?[\d.,]*\d")
+_NAMED = re.compile(r"[\W\d_]*+[^\W\d_].*[:=\[]\s*+[-+$€£]?[.,]*+\d")
 _JUDGING = re.compile(r"\W*[^\W\d_][^:=\[]{0,60}[:=\[]\s*['\"]?(?!(?:nan|NaN|None|null|NaT|inf)\b)[^\W\d_][^\d=]*$")
 """A word with its name; ``none`` is one, ``None`` is a value that is missing."""
 _SHORTENED = re.compile(
@@ -56,13 +56,13 @@ _SHORTENED = re.compile(
 )
 """What pandas and polars write below or within a table that they show in part."""
 _FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
-_IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)?")
-_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)?")
-_REFERENCE = re.compile(r"^\s*\[[^\]]+\]:.*$", re.MULTILINE)
+_IMAGE = re.compile(r"!\[[^\[\]]*+\]\([^)]*+\)?")
+_LINK = re.compile(r"\[([^\[\]]*+)\]\([^)]*+\)?")
+_REFERENCE = re.compile(r"^[ \t]*+\[[^\[\]\n]++\]:.*$", re.MULTILINE)
 _URL = re.compile(r"<?\b(?:https?|ftp|file|data|javascript|mailto)\s*:\S+|\bwww\.\S+", re.IGNORECASE)
 _TAG = re.compile(r"<[!/?A-Za-z][^<>]*>?")
 _PREFIX = re.compile(
-    r"^\s*(?:[*_#>\s]*(?:final\s+)?(?:answer|result|summary|output|observation)[*_\s]*:[*_\s]*)+", re.IGNORECASE
+    r"^(?:[*_#>\s]*+(?:final\s++)?(?:answer|result|summary|output|observation)[*_\s]*+:[*_\s]*+)++", re.IGNORECASE
 )
 _END = re.compile(r"(?<=[.!?])\s")
 _LEFTOVER = re.compile(r"^\W*$")
@@ -105,7 +105,7 @@ def speaks_for_itself(outputs: Sequence[Output], prompt: str) -> bool:
         return False
     offered, asks_for_judgement = words_offered(prompt), _asks_for_judgement(prompt)
     judging = [line for line in lines if _JUDGING.match(line) or shows_one(offered, line)]
-    figures = [line for line in lines if line not in judging and _NAMED.search(line)]
+    figures = [line for line in lines if line not in judging and _NAMED.match(line)]
     if len(judging) + len(figures) < len(lines) or (asks_for_judgement and not judging):
         return False
     if tables:
@@ -130,7 +130,7 @@ def check_answer(answer: str, outputs_text: str, prompt: str, code: str = "") ->
     with several names that stand neither in the outputs nor in the prompt nor in the code.
     """
     sources = _sources(outputs_text, prompt)
-    text = corrected(_plain(answer), sources)
+    text = corrected(one_paragraph(answer), sources)
     if not text or _LEFTOVER.match(text):
         return ""
     return "" if _not_computed(text, sources, outputs_text, prompt, code) else text
@@ -139,7 +139,7 @@ def check_answer(answer: str, outputs_text: str, prompt: str, code: str = "") ->
 def made_up(answer: str, outputs_text: str, prompt: str, code: str = "") -> tuple[str, ...]:
     """The figures and names for which `check_answer` drops an answer, for the run's note."""
     sources = _sources(outputs_text, prompt)
-    return _not_computed(corrected(_plain(answer), sources), sources, outputs_text, prompt, code)
+    return _not_computed(corrected(one_paragraph(answer), sources), sources, outputs_text, prompt, code)
 
 
 def _not_computed(
@@ -165,8 +165,8 @@ def _ends(outputs_text: str) -> str:
     return f"{outputs_text[:half]}\n{outputs_text[-half:]}"
 
 
-def _plain(answer: str) -> str:
-    """One paragraph without code, links, images and HTML; cut at the end of a sentence."""
+def one_paragraph(answer: str) -> str:
+    """On one line, without code, links, images and HTML; cut at the end of a sentence."""
     text = answer.replace("\r", "").rpartition("</think>")[2][:MAX_TOLD_CHARS]
     for pattern in (_FENCE, _IMAGE, _REFERENCE):
         text = pattern.sub(" ", text)

@@ -17,7 +17,7 @@ _NAME = r"(?P<{}>[A-Za-z_]\w*)"
 _ENDS = r"(?=\s*(?:[.,;:!?]|$)|\s+and\b)"
 _ASKED = re.compile(
     rf"\b(?:called|named|name it|call it)\s+{_NAME.format('called')}"
-    rf"|\b(?:keep|save|store|put|assign)\b[^.;?!]*?\b(?:as|in|to|into)\s+{_NAME.format('kept')}{_ENDS}"
+    rf"|\b(?:keep|save|store|put|assign)\b[^.;?!]{{0,200}}?\b(?:as|in|to|into)\s+{_NAME.format('kept')}{_ENDS}"
     rf"|\b(?:as|in|need|make|build|create|into) (?:a|the) (?:table|frame|dataframe) {_NAME.format('table')}"
     rf"(?=\s+(?:with|of|for|that|having|where|holding)\b|\s*[.,;:]|$)"
     rf"|^\W*(?:table|frame|dataframe) {_NAME.format('heading')}(?=\s+with\b)|(?<=[.?!;] )(?:Table|Frame) "
@@ -26,6 +26,8 @@ _ASKED = re.compile(
 )
 _NO_VARIABLE = re.compile(r"\b(?:columns?|files?|labels?|titles?|axis|axes)\s*$", re.IGNORECASE)
 """What stands before ``called late`` where no variable is meant."""
+BEFORE_CHARS = 40
+"""As far before a name as that may begin."""
 _NO_NAMES = frozenset(
     {"a", "an", "the", "it", "its", "is", "one", "this", "that", "well", "with", "of", "for", "percent",
      "percentage", "percentages", "numbers", "bars", "dates", "text", "order", "place", "memory", "variable"}
@@ -38,7 +40,7 @@ def asked_names(prompt: str) -> tuple[str, ...]:
     for match in _ASKED.finditer(prompt):
         name = next(found for found in match.groups() if found)
         is_word = name.lower() in _NO_NAMES or keyword.iskeyword(name)
-        if not is_word and not _NO_VARIABLE.search(prompt[: match.start()]):
+        if not is_word and not _NO_VARIABLE.search(prompt, max(0, match.start() - BEFORE_CHARS), match.start()):
             names.append(name)
     return tuple(dict.fromkeys(names))
 

@@ -11,7 +11,7 @@ from jupyter_codeagent.prompts.alike import made_alike
 from jupyter_codeagent.prompts.groups import forgotten_group, one_figure, one_for_all
 from jupyter_codeagent.prompts.joins import exploded_join
 from jupyter_codeagent.prompts.missing_columns import nothing_converted
-from jupyter_codeagent.prompts.observe import FIGURE, output_text
+from jupyter_codeagent.prompts.observe import FIGURE, cut, output_text
 from jupyter_codeagent.prompts.offered import none_shown
 from jupyter_codeagent.prompts.placeholders import unfilled_output
 from jupyter_codeagent.prompts.plots import unfitted_line
@@ -22,9 +22,11 @@ from jupyter_codeagent.prompts.told_apart import unnamed_rows
 from jupyter_codeagent.prompts.unused import unused_data
 from jupyter_codeagent.values import ExecutionResult
 
+MAX_CHARS = 200_000
+"""Of the outputs that are looked at, from both ends."""
 _FUNCTION = re.compile(r"<(?:bound method|function|built-in (?:method|function)|class) ?'?([\w.<>]*)")
 _UNFINISHED = re.compile(
-    r"<pandas\.\S*(GroupBy|Rolling|Resampler)\S* object at|<(generator|map|filter|zip) object\b"
+    r"<pandas\.[\w.]{0,100}(GroupBy|Rolling|Resampler)\w{0,100} object at|<(generator|map|filter|zip) object\b"
 )
 _EMPTY = re.compile(r"^Empty DataFrame|^Series\(\[\], |^shape: \(0, \d+\)|^\[\]$|^\{\}$", re.MULTILINE)
 _MISSING = r"(?:nan|NaN|None|<NA>|NaT|null)"
@@ -40,7 +42,7 @@ def concern(result: ExecutionResult, code: str, prompt: str = "") -> str:
     """What looks wrong, with what to do; empty if nothing does."""
     if result.status != "ok":
         return ""
-    text = output_text(result)
+    text = cut(output_text(result), MAX_CHARS)
     if not text.strip():
         return "Nothing was shown. Print the result, or end with the expression to show."
     if match := _FUNCTION.search(text):

@@ -11,7 +11,7 @@ from jupyter_codeagent.prompts.rewrite import LOADER, Prepared, edited
 from jupyter_codeagent.prompts.source import Edit, called_name, is_on, single_values, span, statement_at, used_names
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
-_FILE = re.compile(r"([\w-]+)\.\w{2,8}$")
+_FILE = re.compile(r"(?<![\w-])([\w-]+)\.\w{2,8}$")
 
 
 def quote_column(

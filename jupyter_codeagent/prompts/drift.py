@@ -28,6 +28,8 @@ FREQUENCIES = {
 }  # fmt: skip
 """Offset aliases. Not renamed blindly: for periods ``M`` is still right."""
 
+MAX_MESSAGE_CHARS = 500
+"""Of an error message: what it says is at its beginning, and the rest may be anything."""
 HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), hint)
     for pattern, hint in (
@@ -107,4 +109,5 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 def drift_hint(message: str) -> str:
     """What to do about an error message, if the table knows; else empty."""
-    return next((hint for pattern, hint in HINTS if pattern.search(message)), "")
+    begin = message[:MAX_MESSAGE_CHARS]
+    return next((hint for pattern, hint in HINTS if pattern.search(begin)), "")

@@ -17,7 +17,9 @@ from jupyter_codeagent.prompts.observe import joined
 from jupyter_codeagent.values import ExecutionResult, Output
 
 MAX_CHARS = 40_000
-"""Of one output that are looked at: it comes from code that nobody has read."""
+"""Of all outputs that are looked at: they come from code that nobody has read."""
+MAX_PAIRS = 500
+"""Rows that may stand in any order: each is looked for among all others."""
 SIGNIFICANT = 4
 """Digits to which figures have to agree."""
 MAX_NAME_WORDS = 6
@@ -32,7 +34,7 @@ _NUMBER = re.compile(
 _WORD = re.compile(r"[^\W_]+")
 _TYPED = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")
 _NAMED = re.compile(r"@(\w+)\s*\[([^\[\]]*)\]")
-_PAIR = re.compile(r"[\s{(\[]*(?P<key>[^:=]*[^:=\s])\s*[:=]+(?P<value>[^:=]*)")
+_PAIR = re.compile(r"[\s{(\[]*+(?P<key>[^:=]*[^:=\s])\s*+[:=]++(?P<value>[^:=]*+)")
 _PIECES = re.compile(r"[,;|]\s+")
 _CELLS = re.compile(r"\s{2,}|\t")
 _FOOTER = re.compile(r"\s*(?:Name:|dtype:|Length:|Freq:|Categories |\[\d+ rows|shape:)")
@@ -80,8 +82,14 @@ class Findings:
 
 def findings(result: ExecutionResult) -> Findings:
     """Of what was shown; warnings on stderr are no result."""
-    rows = tuple(row for output in result.outputs for row in _rows(output))
-    return Findings(rows=rows, pictures=sum(_is_picture(output) for output in result.outputs))
+    rows: list[Row] = []
+    left = MAX_CHARS
+    for output in result.outputs:
+        html, plain = _shown(output)
+        cells = table_cells(html[:left]) if "<table" in html else []
+        rows += _rows_of_cells(cells) if cells else _rows_of_text(plain[:left])
+        left = max(0, left - len(html if cells else plain))
+    return Findings(rows=tuple(rows), pictures=sum(_is_picture(output) for output in result.outputs))
 
 
 def warning_count(result: ExecutionResult) -> int:
@@ -100,7 +108,7 @@ def agree(one: Findings, other: Findings) -> bool:
     mine, yours = one.with_figures, other.with_figures
     if not mine and not yours:
         return _same_words(one.rows, other.rows)
-    if len(mine) == len(yours) and all(row.keyed for row in (*mine, *yours)):
+    if len(mine) == len(yours) <= MAX_PAIRS and all(row.keyed for row in (*mine, *yours)):
         return _same_pairs(mine, yours)
     return _same_figures([n for row in mine for n in row.figures], [n for row in yours for n in row.figures])
 
@@ -180,14 +188,14 @@ def _is_picture(output: Output) -> bool:
     return chart or any(kind.startswith("image/") for kind in data)
 
 
-def _rows(output: Output) -> Iterator[Row]:
+def _shown(output: Output) -> tuple[str, str]:
+    """(HTML, plain text) of what is a result and no picture."""
     if output["output_type"] == "stream":
-        if output["name"] == "stdout":
-            yield from _rows_of_text(output["text"][:MAX_CHARS])
-    elif output["output_type"] in ("display_data", "execute_result") and not _is_picture(output):
-        html, plain = (joined(output["data"].get(kind, "")) for kind in ("text/html", "text/plain"))
-        cells = table_cells(html[:MAX_CHARS]) if "<table" in html else []
-        yield from _rows_of_cells(cells) if cells else _rows_of_text(plain[:MAX_CHARS])
+        return "", output["text"] if output["name"] == "stdout" else ""
+    if output["output_type"] == "error" or _is_picture(output):
+        return "", ""
+    html, plain = (joined(output["data"].get(kind, "")) for kind in ("text/html", "text/plain"))
+    return html, plain
 
 
 def _rows_of_text(text: str) -> Iterator[Row]:

@@ -8,12 +8,18 @@ import ast
 import difflib
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from jupyter_codeagent.prompts.drift import FREQUENCIES, drift_hint
 from jupyter_codeagent.prompts.imports import ALIASES, INSTEAD
 from jupyter_codeagent.values import ExecutionError, NamespaceEntry
 
 SIMILARITY = 0.6
+MAX_LABELS = 20
+"""That one error names and that are looked at."""
+MAX_COMPARED_CHARS = 100
+MAX_COMPARED, MAX_FRAMES = 1000, 8
+"""Names that a misspelt one is compared with, which takes up to 0.1 ms each; and frames whose columns are."""
 _MAX_LISTED = 12
 _TEXT_DTYPES = frozenset({"str", "object", "string", "category"})
 _LABEL = re.compile(r"'([^']*)'|\"([^\"]*)\"")
@@ -23,6 +29,7 @@ _NO_MODULE = re.compile(r"No module named '([^']+)'")
 _BAD_FREQUENCY = re.compile(r"Invalid frequency: (\w+)")
 _NO_FLOAT = re.compile(r"could not convert string to float: '([^'\d]*\d[^']*)'")
 _MERGE = re.compile(r"trying to merge on (\S+) and (\S+) columns for key '([^']+)'")
+_COLUMNS_MISSING = re.compile(r"not in index|not found in axis|are in the|do not exist")
 
 
 def hint_for(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
@@ -41,6 +48,17 @@ def hint_for(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
 
 def missing_labels(error: ExecutionError) -> tuple[str, ...]:
     """Column labels that the code asked for and no frame had; empty for every other error."""
+    return _missing_labels(error)[:MAX_LABELS]
+
+
+def nearest(name: str, known: Iterable[str], count: int) -> list[str]:
+    """The names that it may be meant for, the nearest first."""
+    if len(name) > MAX_COMPARED_CHARS:
+        return []
+    return difflib.get_close_matches(name, list(islice(known, MAX_COMPARED)), count, SIMILARITY)
+
+
+def _missing_labels(error: ExecutionError) -> tuple[str, ...]:
     if error.ename == "KeyError":
         return _missing_keys(error.evalue.strip())
     if match := _NO_ATTRIBUTE.search(error.evalue):
@@ -48,9 +66,15 @@ def missing_labels(error: ExecutionError) -> tuple[str, ...]:
     if error.ename in ("UndefinedVariableError", "ColumnNotFoundError"):
         match = _NO_NAME.search(error.evalue) or re.search(r'"([^"]+)"', error.evalue)
         return (match.group(1),) if match else (error.evalue.split("\n")[0].strip(),)
-    if error.ename == "ValueError" and (match := re.search(r"columns? .*?\[(.*?)\]", error.evalue)):
-        return tuple(first or second for first, second in _LABEL.findall(match.group(1)))
+    if error.ename == "ValueError" and (match := re.search(r"columns? ", error.evalue)):
+        return _listed(error.evalue[match.end() :])
     return ()
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    """The texts in its first brackets."""
+    inside = text.partition("[")[2].partition("]")[0]
+    return tuple(first or second for first, second in _LABEL.findall(inside))
 
 
 def missing_name(error: ExecutionError) -> str:
@@ -63,23 +87,24 @@ def _missing_keys(text: str) -> tuple[str, ...]:
     """`str()` of a `KeyError` is the `repr()` of the key, or of a sentence of pandas with a list of keys in it."""
     try:
         key = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
         key = text
     if (grouped := re.fullmatch(r"Columns? not found: (.+)", str(key))) is not None:  # of a GroupBy
         return tuple(part.strip("'\" ") for part in grouped.group(1).split(", "))
-    sentence = re.search(
-        r"\[(?:Index\(\[)?(.*?)\].*(?:not in index|not found in axis|are in the|do not exist)", str(key)
-    )
-    if sentence is not None:
-        return tuple(first or second for first, second in _LABEL.findall(sentence.group(1)))
+    if "]" in (before := _COLUMNS_MISSING.split(str(key), 1))[0] and len(before) > 1:
+        return _listed(str(key).replace("Index([", "", 1))
     keys = key if isinstance(key, list | tuple) else [key]
     return tuple(str(part) for part in keys if str(part))
 
 
-def same_column(label: str, namespace: Sequence[NamespaceEntry]) -> str:
-    """The one column that differs from `label` in case, blanks and underscores only; empty if none or several."""
-    found = {column for entry in namespace for column in entry.columns if _plain(column) == _plain(label)}
-    return found.pop() if len(found) == 1 and label not in found else ""
+def same_columns(labels: Iterable[str], namespace: Sequence[NamespaceEntry]) -> dict[str, str]:
+    """Label -> the one column that differs from it in case, blanks and underscores only."""
+    columns: dict[str, set[str]] = {}
+    for entry in namespace:
+        for column in entry.columns:
+            columns.setdefault(_plain(column), set()).add(column)
+    found = {label: columns.get(_plain(label), set()) for label in labels}
+    return {label: min(same) for label, same in found.items() if len(same) == 1 and label not in same}
 
 
 def frames(namespace: Iterable[NamespaceEntry]) -> list[NamespaceEntry]:
@@ -111,10 +136,8 @@ def _nearest_column(label: str, namespace: Sequence[NamespaceEntry], source: str
         for column in entry.columns:
             if _plain(column) == _plain(label):
                 return f"the column is {column!r} (in {entry.name})"
-    for entry in named:
-        if near := difflib.get_close_matches(
-            label.lower(), [column.lower() for column in entry.columns], 3, SIMILARITY
-        ):
+    for entry in named[:MAX_FRAMES]:
+        if near := nearest(label.lower(), (column.lower() for column in entry.columns), 3):
             exact = [column for word in near for column in entry.columns if column.lower() == word]
             return f"no column {label!r}; {entry.name} has {', '.join(map(repr, dict.fromkeys(exact)))}"
     listed = ", ".join(map(repr, named[0].columns[:_MAX_LISTED]))
@@ -143,7 +166,7 @@ def _name_hint(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> st
     if name in ALIASES:
         return f"add: {ALIASES[name]}"
     live = [entry.name for entry in namespace]
-    near = difflib.get_close_matches(name, live, 2, SIMILARITY)
+    near = nearest(name, live, 2)
     if near:
         return f"did you mean {' or '.join(near)}?"
     if owners := [entry.name for entry in frames(namespace) if name in entry.columns]:

@@ -13,7 +13,7 @@ from jupyter_codeagent.values import Output
 
 MIN_ROWS = 3
 MAX_CHARS = 40_000
-"""Of a table that are looked at: it comes from code that nobody has read."""
+"""Of all tables that are looked at: they come from code that nobody has read."""
 _MISSING = re.compile(r"nan|none|<na>|nat|null", re.IGNORECASE)
 _COERCES = re.compile(r"errors\s*=\s*['\"]coerce['\"]|strict\s*=\s*False")
 
@@ -24,11 +24,13 @@ def nothing_converted(code: str, outputs: Sequence[Output]) -> str:
     if tree is None or _COERCES.search(code) is None:
         return ""
     made = set(_columns_made(tree))
+    left = MAX_CHARS
     for output in outputs:
         if output["output_type"] not in ("display_data", "execute_result"):
             continue
         html = joined(output["data"].get("text/html", ""))
-        for label, values in _columns_shown(html[:MAX_CHARS]):
+        shown, left = html[:left], max(0, left - len(html))
+        for label, values in _columns_shown(shown):
             if label in made and len(values) >= MIN_ROWS and all(map(_MISSING.fullmatch, values)):
                 return (
                     f"Every value shown of {label!r} is missing after its conversion. Look at how the texts are "

@@ -90,7 +90,7 @@ def values_found(result: ExecutionResult) -> tuple[WrittenOtherwise, ...]:
             continue
         try:
             told = json.loads(line.removeprefix(MARK))
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         match told:
             case [str(column), str(asked), [*near], [*others]] if all(isinstance(v, str) for v in (*near, *others)):

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import re
 
-_SENTENCE = re.compile(r"(?<=[.?!;])\s+(?=\W*[A-Z0-9])|;\s+")
+# Of text whose blanks are single ones.
+_SENTENCE = re.compile(r"(?<=[.?!;]) (?=\W{0,20}[A-Z0-9])|; ")
 _QUESTION = "how|what|which|who|when|where|whether"
 _ORDER = (
     "show|give|print|report|list|compute|calculate|find|tell|draw|plot|make|test|compare|keep|count|drop|fill|fit|"
     "use|add|join|name|build|create|sort|split|merge|save"
 )
 _COORDINATE = re.compile(
-    rf",?\s+and\s+(?:also\s+|then\s+)?(?=(?:{_QUESTION}|{_ORDER})\b)|,\s+then\s+|,\s+and\s+(?=the\b)",
+    rf",? and (?:also |then )?(?=(?:{_QUESTION}|{_ORDER})\b)|, then |, and (?=the\b)",
     re.IGNORECASE,
 )
 _ASKS = re.compile(rf"^(?:(?:please|then|also|and|so)\s+)*(?:{_QUESTION}|{_ORDER})\b", re.IGNORECASE)
-_ORDERED = re.compile(r"^\s*(?:[-*•#]|\d+[.)]\s|[A-Za-z_]\w*(?:\(| = ))", re.MULTILINE)
+_ORDERED = re.compile(r"^[ \t]*+(?:[-*•#]|\d++[.)]\s|[A-Za-z_]\w*(?:\(| = ))", re.MULTILINE)
 _OF_BOTH = re.compile(r"^(?P<figure>.*\bof) (?P<one>(?:(?!\bof\b).)+?),? and (?P<other>of .+)$", re.IGNORECASE)
 _NAMES_IT = re.compile(
     r"^(?:keep|save|store|call|name)\s+(?:it|this|that|these|them|the (?:result|table)|that table)\b", re.I

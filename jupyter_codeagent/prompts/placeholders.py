@@ -21,7 +21,7 @@ _LITERAL = re.compile(r"(?P<prefix>[rR]?)(?P<quoted>['\"].*)\Z", re.DOTALL)
 _SPECIFICATION = re.compile(r"(?:.?[<>=^])?[-+ ]?#?0?\d*[,_]?(?:\.\d+)?[bcdeEfFgGnosxX%]?\Z|%[-A-Za-z]")
 _FORMULA = re.compile(r"\\[A-Za-z]+\{|[_^]\{")
 """Braces of TeX: ``x_{n}``, ``\\frac{a}{b}``."""
-_SHOWN_FIELD = re.compile(r"\{[A-Za-z_][^{}\n]*:[^{}\n]*\d?[defg%]\}")
+_SHOWN_FIELD = re.compile(r"\{[A-Za-z_][^{}:\n]*+:[^{}\n]*[defg%]\}")
 _SHOWN_WORD = re.compile(
     r"[:=]\s*([\[<](?:(?:the|your|insert|calculated|computed|actual|final) )*"
     r"(?:value|answer|result|number|figure|amount|count|total|mean|median|percentage|x+\.x+)(?: here)?[\]>])",

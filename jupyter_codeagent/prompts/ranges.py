@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 
 _LINE = re.compile(
-    r"^[\s\-*•]*(?P<label>[^:=\n]{1,100}?)\s*(?::|=|\bis\b)\s*"
-    r"(?P<figure>[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(?P<percent>%?)\s*\.?\s*$",
+    r"^[ \t\-*•]*+(?P<label>[^:=\n]{1,100}?)[ \t]*+(?::|=|\bis\b)[ \t]*+"
+    r"(?P<figure>[-+]?\d[\d,]*+(?:\.\d++)?(?:[eE][-+]?\d++)?)[ \t]*+(?P<percent>%?)[ \t]*+\.?[ \t]*+$",
     re.MULTILINE,
 )
 _PARENTHESES = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")

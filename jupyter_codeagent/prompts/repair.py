@@ -21,7 +21,7 @@ from jupyter_codeagent.prompts.columns_meant import (
 from jupyter_codeagent.prompts.conversions import convert_dates, convert_numbers
 from jupyter_codeagent.prompts.date_columns import derive_from_dates, parts_as_dates
 from jupyter_codeagent.prompts.drift import FREQUENCIES
-from jupyter_codeagent.prompts.hints import missing_labels, missing_name, same_column
+from jupyter_codeagent.prompts.hints import missing_labels, missing_name, same_columns
 from jupyter_codeagent.prompts.imports import ALIASES
 from jupyter_codeagent.prompts.learning import leave_incomplete_out
 from jupyter_codeagent.prompts.polars_names import say_in_polars
@@ -99,10 +99,10 @@ def _columns(
 ) -> Prepared | None:
     """Labels that differ from a column in case, blanks or underscores only; with the first all others, each of
     which would else cost a run of its own."""
-    right = {label: column for label in missing_labels(error) if (column := same_column(label, namespace))}
+    right = same_columns(missing_labels(error), namespace)
     if not right:
         return None
-    right |= {label: column for label in _read_labels(tree) if (column := same_column(label, namespace))}
+    right |= same_columns(sorted(_read_labels(tree)), namespace)
     edits = [edit for node in ast.walk(tree) for edit in _relabel(code, node, right)]
     notes = tuple(f"column {label!r} is {column!r}" for label, column in right.items())
     return edited(code, edits, *notes)

@@ -8,10 +8,9 @@ other error it goes on with the statement that failed, and need not write again 
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Sequence
 
-from jupyter_codeagent.prompts.hints import SIMILARITY, missing_name
+from jupyter_codeagent.prompts.hints import missing_name, nearest
 from jupyter_codeagent.prompts.imports import ALIASES
 from jupyter_codeagent.prompts.source import (
     before_on_its_line,
@@ -36,7 +35,7 @@ def resumed(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry
         return ""
     known = {entry.name for entry in namespace} | {column for entry in namespace for column in entry.columns}
     statement = statement_at(tree, error.line)
-    if statement is None or name in known or difflib.get_close_matches(name, known, 1, SIMILARITY):
+    if statement is None or name in known or nearest(name, sorted(known), 1):
         return ""
     if name not in used_names(statement):  # made by `eval` of a value: that is no name of the program's
         return ""

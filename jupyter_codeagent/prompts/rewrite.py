@@ -30,6 +30,7 @@ from jupyter_codeagent.prompts.source import (
     bound_names,
     called_name,
     parse,
+    returns_none,
     span,
     used_names,
 )
@@ -230,7 +231,7 @@ def _with_end(code: str, names: Sequence[str]) -> str:
 def show_unused(code: str) -> str:
     """With the names that a program assigns and never uses, behind what else it prints."""
     tree = parse(code)
-    if tree is None or not _shows(tree):
+    if tree is None or not tree.body or not _shows(tree):
         return code
     computed = [name for statement in tree.body if (name := _computed(statement))]
     unused = [name for name in dict.fromkeys(computed) if name not in used_names(tree) | _DRAWERS]
@@ -380,7 +381,7 @@ def _assigned(tree: ast.Module) -> list[str]:
 def _shows(tree: ast.Module) -> bool:
     """Whether something is printed, drawn or the value of the last expression."""
     last = tree.body[-1]
-    if isinstance(last, ast.Expr) and not _returns_none(last.value):
+    if isinstance(last, ast.Expr) and not returns_none(last.value):
         return True
     for node in ast.walk(tree):
         match node:
@@ -390,16 +391,6 @@ def _shows(tree: ast.Module) -> bool:
                 return True
             case ast.Attribute(attr=name) if name in _DRAWING:
                 return True
-    return False
-
-
-def _returns_none(value: ast.expr) -> bool:
-    match value:
-        case ast.Constant(value=None):
-            return True
-        case ast.Call(keywords=keywords, func=ast.Attribute(attr=name)):
-            inplace = any(word.arg == "inplace" and ast.unparse(word.value) == "True" for word in keywords)
-            return inplace or name in ("append", "extend", "update", "sort", "add")
     return False
 
 

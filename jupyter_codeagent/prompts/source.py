@@ -7,6 +7,14 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+
+from jupyter_codeagent.effects.text import MAX_CODE_CHARS
+
+MAX_DEPTH = 150
+"""Of a tree, of which honest programs have twenty: `ast.unparse` and `ast.dump` take up to four calls for each
+level, and Python allows a thousand in all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,19 +27,33 @@ class Edit:
 
 
 def parse(code: str) -> ast.Module | None:
-    """The tree, or None if this is no Python."""
-    return None if (tree := parse_or_error(code)) is None or isinstance(tree, SyntaxError) else tree
+    """The tree, or None if this is no Python, or no program that anybody would read."""
+    return None if isinstance(tree := parse_or_error(code), SyntaxError) else tree
 
 
+@lru_cache(maxsize=16)
 def parse_or_error(code: str) -> ast.Module | SyntaxError:
+    """Each caller gets the same tree, which none of them changes: a program is parsed by some forty of them."""
+    if len(code) > MAX_CODE_CHARS:
+        return SyntaxError(f"{len(code):,} characters; at most {MAX_CODE_CHARS:,} are read")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "\d" in a plain string warns; that is the model's style, not ours
-            return ast.parse(code)
+            tree = ast.parse(code)
     except SyntaxError as error:
-        return error
+        return error.with_traceback(None)
     except (ValueError, RecursionError, MemoryError) as error:  # a NUL byte; nesting that is an attack or nonsense
         return SyntaxError(str(error) or type(error).__name__)
+    return SyntaxError(f"nested deeper than {MAX_DEPTH}") if _is_deep(tree) else tree
+
+
+def _is_deep(tree: ast.AST) -> bool:
+    level = [tree]
+    for _ in range(MAX_DEPTH):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return False
+    return True
 
 
 def apply_edits(code: str, edits: Sequence[Edit]) -> str:
@@ -126,6 +148,32 @@ def used_names(tree: ast.AST) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
 
 
+def returns_none(value: ast.expr) -> bool:
+    """Of ``x.sort(…)`` and what is done in place nothing is shown."""
+    match value:
+        case ast.Constant(value=None):
+            return True
+        case ast.Call(keywords=keywords, func=ast.Attribute(attr=name)):
+            inplace = any(word.arg == "inplace" and ast.unparse(word.value) == "True" for word in keywords)
+            return inplace or name in ("append", "extend", "update", "sort", "add")
+    return False
+
+
+def does_something(code: str) -> bool:
+    """Told from prose that happens to parse: ``Done``, ``Note: see above``, ``well-known``."""
+    tree = parse(code) if code else None
+    return tree is not None and any(_is_action(statement) for statement in tree.body)
+
+
+def _is_action(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.AnnAssign(value=None) | ast.Pass():
+            return False
+        case ast.Expr(value=value):
+            return isinstance(value, ast.Call | ast.Subscript | ast.Attribute | ast.Await)
+    return True
+
+
 def base_names(target: ast.expr) -> Iterator[str]:
     """Names behind an assignment target: ``df`` for ``df["x"]`` and ``df.x``, both of ``a, b``."""
     match target:
@@ -166,6 +214,14 @@ def _binds(node: ast.AST) -> Iterator[str]:
 
 
 def _offset(code: str, line: int, column: int) -> int:
-    lines = code.split("\n")
-    before = sum(len(text) + 1 for text in lines[: line - 1])
-    return before + len(lines[line - 1].encode()[:column].decode())
+    starts = _line_starts(code)
+    start = starts[line - 1]
+    if code.isascii():
+        return start + column
+    return start + len(code[start : starts[line]].encode()[:column].decode())
+
+
+@lru_cache(maxsize=16)
+def _line_starts(code: str) -> tuple[int, ...]:
+    """Of each line, and of one behind the last."""
+    return tuple(accumulate((len(line) + 1 for line in code.split("\n")), initial=0))

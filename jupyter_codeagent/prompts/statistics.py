@@ -26,7 +26,7 @@ _JUDGEMENT = re.compile(
 )
 _POPULATION = re.compile(r"\bpopulation(?:'s)? (?:standard deviations?|std|variances?)\b", re.IGNORECASE)
 _SAMPLE = re.compile(r"\bsample (?:standard deviations?|std|variances?)\b", re.IGNORECASE)
-_NO_DDOF = re.compile(r"population|\bewm\(|\bstats\.\w+\(.*\)\s*$", re.IGNORECASE | re.MULTILINE)
+_NO_DDOF = re.compile(r"population|\bewm\(|^(?=[^\n]*\bstats\.\w+\()[^\n]*\)[ \t]*$", re.IGNORECASE | re.MULTILINE)
 """A column of people, and what takes no `ddof`: weighted windows, distributions of SciPy."""
 _ROOT = re.compile(r"(?:^|_)rmse", re.IGNORECASE)
 

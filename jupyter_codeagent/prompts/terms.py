@@ -19,6 +19,8 @@ _GROUPED = rf"\b(?:within|per|of (?:its|their|the same)|(?:each|every)(?! {_ONE_
 _Z = r"(?:\bstandard deviations?\s+(?:\w+\s+){0,3}(?:from|above|below|than|away)\b|\bz-?scores?\b)"
 _LEARNT = r"\b(?:train\w*|test sets?|mean.squared|m?rmse|features|(?:dependent|independent) variables)\b"
 _PERIOD = r"(?:day|week|month|quarter|year)"
+_GAP = r"[^.?]{0,100}"
+"""Between two words of one sentence."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +42,7 @@ def _term(named: str, computed: str, *, defined: str = "") -> _Term:
 _TERMS = (
     # Changes and shares
     _term(
-        rf"\bcontribut\w+\b[^.?]*\b{_CHANGE}",
+        rf"\bcontribut\w+\b{_GAP}\b{_CHANGE}",
         "contribution to a total change in percent: change / change.sum() * 100",
     ),
     _term(rf"\babsolute\b[^.?]{{0,30}}\b{_CHANGE}", "absolute change: after - before, with its sign, no abs()"),
@@ -67,25 +69,25 @@ _TERMS = (
     ),
     _term(_Z, "z = (x - x.mean()) / x.std()"),
     _term(
-        rf"{_Z}[^.?]*{_GROUPED}|{_GROUPED}[^.?]*{_Z}",
+        rf"{_Z}{_GAP}{_GROUPED}|{_GROUPED}{_GAP}{_Z}",
         'z in groups: df.groupby("g")["x"].transform(lambda x: (x - x.mean()) / x.std())',
     ),
     _term(
-        r"\bwinsori|\bcap(?:ped|ping)?\b[^.?]*\bpercentile",
+        rf"\bwinsori|\bcap(?:ped|ping)?\b{_GAP}\bpercentile",
         'capping in groups: df.groupby("g")["x"].transform(lambda x: x.clip(x.quantile(0.01), x.quantile(0.99)))',
     ),
     _term(
-        r"\b(?:fill|replac|imput)\w*\b[^.?]*\b(?:missing|nan|null)[^.?]*\b(?:median|mean|average)\b[^.?]*"
+        rf"\b(?:fill|replac|imput)\w*\b{_GAP}\b(?:missing|nan|null){_GAP}\b(?:median|mean|average)\b{_GAP}"
         r"\b(?:of|per|by|within|same)\b",
         'fill by group: df["x"] = df["x"].fillna(df.groupby("g")["x"].transform("median"))',
     ),
     _term(
-        r"\bmissing from the\b|\bnot in the\b[^.?]*\btable|\bwithout a match|\bdo(?:es)? not (?:appear|occur) in",
+        rf"\bmissing from the\b|\bnot in the\b{_GAP}\btable|\bwithout a match|\bdo(?:es)? not (?:appear|occur) in",
         'rows without a match: a[~a["key"].isin(b["key"])]',
     ),
     # Tests
     _term(r"\bwelch", "Welch's t test: stats.ttest_ind(a.dropna(), b.dropna(), equal_var=False)"),
-    _term(r"\bpaired\b[^.?]*\btest", "paired t test: stats.ttest_rel(a, b) on rows without missing values"),
+    _term(rf"\bpaired\b{_GAP}\btest", "paired t test: stats.ttest_rel(a, b) on rows without missing values"),
     _term(r"\bmann.?whitney|\brank.?sum", "Mann-Whitney U: stats.mannwhitneyu(a.dropna(), b.dropna())"),
     _term(
         r"\bchi.?squared?\b",
@@ -112,16 +114,16 @@ _TERMS = (
     ),
     # Relations
     _term(
-        rf"\bcorrelat\w+[^.?]*\b{_EACH}\b|\b{_EACH}\b[^.?]*\bcorrelat",
+        rf"\bcorrelat\w+{_GAP}\b{_EACH}\b|\b{_EACH}\b{_GAP}\bcorrelat",
         'correlation in groups: df.groupby("g")[["a", "b"]].apply(lambda d: d["a"].corr(d["b"]))',
     ),
     _term(
-        r"\bpearson\b[^.?]*\bp\b|\bcorrelat\w+[^.?]*\bp.?value",
+        rf"\bpearson\b{_GAP}\bp\b|\bcorrelat\w+{_GAP}\bp.?value",
         'Pearson r with p: d = df[["a", "b"]].dropna(); stats.pearsonr(d["a"], d["b"])',
     ),
     _term(r"\bspearman", 'Spearman with p: d = df[["a", "b"]].dropna(); stats.spearmanr(d["a"], d["b"])'),
     _term(
-        r"\blinear(?:ly)? regress|\bregress\w*\b[^.?]*\bon\b|\bslope\b",
+        rf"\blinear(?:ly)? regress|\bregress\w*\b{_GAP}\bon\b|\bslope\b",
         "simple regression: fit = stats.linregress(x, y) without missing values; "
         "fit.slope, fit.rvalue ** 2, prediction fit.intercept + fit.slope * x",
         defined=_LEARNT,

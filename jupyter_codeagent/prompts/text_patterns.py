@@ -10,7 +10,8 @@ from jupyter_codeagent.prompts.source import Edit, add_argument
 _PATTERN = re.compile(
     r"\\[dDsSwWb()\[\].$+*?|^{}]"  # an escape: nobody writes a backslash before these in a text
     r"|\.[*+]"
-    r"|\[\^[^\]]+\]|\[[^\]]*\w-\w[^\]]*\]|\[[^\]\w\s]{2,}\]"  # [^a-z], [0-9.], [$,]; not [edit] nor [1]
+    # [^a-z], [0-9.], [$,]; not [edit] nor [1]
+    r"|\[\^(?:\[|[^\[\]])[^\[\]]*+\]|\[(?=[^\[\]]*+\])(?:[^\[\]]*?\w-\w|[^\[\]\w\s]{2,}+\])"
 )
 _POLARS = re.compile(r"\bpl\.|\.(?:with_columns|select|group_by)\(")
 """There each of them reads a pattern, and none takes ``regex=True``."""
