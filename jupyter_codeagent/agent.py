@@ -27,7 +27,7 @@ from jupyter_codeagent.prompts.answer import (
 from jupyter_codeagent.prompts.broadcast import write_to_rows
 from jupyter_codeagent.prompts.checks import CHECK_THE_FILTER, concern
 from jupyter_codeagent.prompts.conversation import Turn, as_written, compact
-from jupyter_codeagent.prompts.extract import extract_code, is_block_complete
+from jupyter_codeagent.prompts.extract import NO_CODE, extract_code, is_program_complete
 from jupyter_codeagent.prompts.grammar import grammar_after
 from jupyter_codeagent.prompts.hidden import hidden_hint
 from jupyter_codeagent.prompts.hints import hint_for
@@ -295,8 +295,8 @@ def completion_request(step: Step, tools: Tools) -> CompletionRequest:
 
 
 def is_enough(text: str) -> bool:
-    """Of a reply so far: whatever comes after it is not read."""
-    return is_block_complete(text) or is_looping(text)
+    """Of a reply so far: whatever comes after it belongs to no program."""
+    return is_program_complete(text) or is_looping(text)
 
 
 async def complete(run: AgentRun, step: Step, tools: Tools) -> Completion:
@@ -321,7 +321,7 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, tools: Tools) 
     if is_looping(completion.text):
         return replace(step, note=CIRCLED)
     if not extraction.code:
-        return replace(step, note=extraction.problem or "no code in the reply")
+        return replace(step, note=extraction.problem or NO_CODE)
     whole = stand_alone(extraction.code, run.steps, (*_copied(run), *ALIASES))
     prepared = prepare(
         whole.code,
@@ -334,7 +334,7 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, tools: Tools) 
         incomplete=tools.incomplete,
     )
     freed = "the program stood in comments" if extraction.form == "comments" else ""
-    note = _joined(freed, *whole.notes, *prepared.notes)
+    note = _joined(freed, *extraction.notes, *whole.notes, *prepared.notes)
     return replace(step, code=prepared.code, written=extraction.code, note=note)
 
 

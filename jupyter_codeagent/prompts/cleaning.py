@@ -12,14 +12,16 @@ from jupyter_codeagent.prompts.source import parse, parse_or_error
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060\u200e\u200f]")  # not the joiners: emoji in strings need them
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "\u2018": "'", "\u2019": "'", "\u2032": "'"})
 _HARMLESS = re.compile(r"^[ \t]*%(?:matplotlib\b.*|config[ \t]+InlineBackend.*)$\n?", re.MULTILINE)
-_COMMAND = re.compile(r"^[ \t]*(?:%{1,2}[A-Za-z]|![A-Za-z./]|[A-Za-z_][\w.]*\?{1,2}\s*$).*", re.MULTILINE)
+_COMMAND = re.compile(r"^[ \t]*(?:%{1,2}[A-Za-z]|![A-Za-z./]|[A-Za-z_][\w.]*\?{1,2}[ \t]*$).*", re.MULTILINE)
 _MARKER = re.compile(
-    r"^\s*(?:</?\w[\w-]*/?>|<\|[^|>]*\|?>|#*\s*(?:BEGIN|END) SOLUTION.*|`{3,}\w*|\[/?INST\])+\s*$", re.MULTILINE
+    r"^[ \t]*+(?:</?\w[\w-]*+/?>|<\|[^|<>\n]*+\|?>|#*+[ \t]*+(?:BEGIN|END) SOLUTION.*|`{3,}+\w*+|\[/?INST\])++"
+    r"[ \t]*$",
+    re.MULTILINE,
 )
 _TRAILING_TAG = re.compile(r"(?:</?[A-Za-z_]\w*/?>?|<\|[^|>]*\|?>)\s*\Z")
-_PROMPT = re.compile(r"^\s*(?:In \[\d*\]:|>>>|\.\.\.)(?: |$)", re.MULTILINE)
-_SESSION = re.compile(r"^\s*(?:In \[\d*\]:|>>>)(?: |$)", re.MULTILINE)
-_PROSE_LINE = re.compile(r"^[A-Z][\w'\u2019]*(?: [\w'\u2019,`/-]+){2,}.*[.:!?]?$")
+_PROMPT = re.compile(r"^[ \t]*+(?:In \[\d*\]:|>>>|\.\.\.)(?: |$)", re.MULTILINE)
+_SESSION = re.compile(r"^[ \t]*+(?:In \[\d*\]:|>>>)(?: |$)", re.MULTILINE)
+_PROSE_LINE = re.compile(r"[A-Z][\w'\u2019]*(?: [\w'\u2019,`/-]+){2}")
 
 
 def clean(text: str) -> str:
@@ -83,12 +85,9 @@ def _without_prompts(text: str) -> str:
 def _outer_prose_removed(text: str) -> Iterator[str]:
     """Sentences before the first and after the last line of code, which fences should have kept out."""
     lines = text.split("\n")
-    while lines and (not lines[0].strip() or _PROSE_LINE.match(lines[0])):
-        del lines[0]
-    yield "\n".join(lines)
-    while lines and (not lines[-1].strip() or _PROSE_LINE.match(lines[-1])):
-        del lines[-1]
-    yield "\n".join(lines)
+    of_code = [at for at, line in enumerate(lines) if line.strip() and not _PROSE_LINE.match(line)]
+    yield "\n".join(lines[of_code[0] :] if of_code else ())
+    yield "\n".join(lines[of_code[0] : of_code[-1] + 1] if of_code else ())
 
 
 def _body_levelled(text: str) -> str:

@@ -7,42 +7,49 @@ sentences. The measure are 3,000 stored replies of other models (`evals/ds1000.p
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from typing import Any, Literal
 
+from jupyter_codeagent.effects.text import MAX_CODE_CHARS
 from jupyter_codeagent.prompts.cleaning import clean, command_line
 from jupyter_codeagent.prompts.fences import Block, Prose, split_blocks
-from jupyter_codeagent.prompts.source import parse, parse_or_error
+from jupyter_codeagent.prompts.one_program import ALTERNATIVE, MAX_BLOCKS, Program, one_program
+from jupyter_codeagent.prompts.source import does_something, parse_or_error
+from jupyter_codeagent.prompts.thoughts import without_thoughts
 
 NO_CODE = "no code in the reply"
-MAX_SPAN_LINES = 400
+MAX_PROSE_CHARS = 300
+"""Behind a block: where so much follows without another block, none comes any more."""
+MAX_OBJECTS = 20
+"""Of JSON, in which code is looked for."""
+MAX_NESTED = 8
+MAX_PART_CHARS = 10_000
+"""Of a reply without any mark around its code."""
+MAX_TRIED_CHARS = 200_000
+"""Of its parts that are parsed, one after the other."""
+MAX_MENTION_CHARS = 200
+"""As far before a tag as it is looked whether it stands in a sentence."""
 
 Form = Literal["fence", "tag", "json", "comments", "text", "part", ""]
 """Where in the reply the code was; empty if there is none."""
 
-_THINK = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_THINK_END = re.compile(r"^.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_THINK_OPEN = re.compile(r"^\s*<think(?:ing)?>", re.IGNORECASE)
 _TAG_NAMES = r"code|python|execute_python|execute|tool_code|py|code_block"
 _TAG = re.compile(
     rf"<({_TAG_NAMES})(?:\s[^<>]*)?>(.*?)(?:</(?:{_TAG_NAMES})\b|</\w*\s*\Z|\Z)", re.DOTALL | re.IGNORECASE
 )
 _WORDS = re.compile(r">?[ ,]*[a-z]", re.IGNORECASE)
 _CLOSING_TAG = re.compile(rf"</(?:{_TAG_NAMES})\b", re.IGNORECASE)
-_INVENTED = re.compile(
-    r"^[\s*#>_]*(?:(?:expected |sample |console )?outputs?|observations?|execution results?|stdout)\s*[*_]*\s*:"
-    r"|^[\s*#>_]*(?:alternative|another (?:way|approach|option)|or,? (?:you|if|more))",
-    re.IGNORECASE | re.MULTILINE,
-)
 _CODE_LINE = re.compile(r"[A-Za-z_][\w.]*(?:\[.*\])?(?:\(|\s*[-+*/|&]?=\s*\S)")
 """How a statement begins that does not parse because its end is missing or on another line."""
 _PREFILLED = re.compile(
     r"\A(?:# [\w, ]+ (?:is|are) already (?:loaded|defined)\n){1,2}|^# corrected: .*\n", re.MULTILINE
 )
+_FENCE = re.compile(r"`{3,}+|~{3,}+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,59 +64,83 @@ class Extraction:
     """Why there is no code, in words the model can act on; empty if there is some."""
     form: Form = ""
     """Nothing depends on it but the measure of the extraction."""
+    notes: tuple[str, ...] = ()
+    """Where there were several blocks: which are run, and which are not and why."""
 
 
+@lru_cache(maxsize=16)
 def extract_code(reply: str) -> Extraction:
-    text = _THINK.sub("", reply.replace("\r\n", "\n").replace("\r", "\n"))
-    if _THINK_OPEN.match(text) and "</think" not in text:
+    text = without_thoughts(reply.replace("\r\n", "\n").replace("\r", "\n"))
+    if text is None:
         return Extraction(code="", prose="", problem="the reply ended before its reasoning did")
-    text = _THINK_END.sub("", text)
+    if len(_FENCE.findall(text)) > 2 * MAX_BLOCKS:
+        return Extraction(code="", prose="", problem=f"the reply has more than {MAX_BLOCKS} code blocks")
     parts = split_blocks(text)
-    prose = "\n".join(part.text.strip() for part in parts if isinstance(part, Prose) and part.text.strip())
-    found: tuple[tuple[Form, list[str]], ...] = (
-        ("fence", _from_fences(parts)),
-        ("tag", _from_tags(text)),
-        ("json", _from_json(text)),
-        ("comments", _from_comments(parts)),
+    prose = _prose(parts)
+    found: tuple[tuple[Form, Program], ...] = (
+        ("fence", one_program(parts)),
+        ("tag", _joined(_from_tags(text))),
+        ("json", _joined(_from_json(text))),
+        ("comments", _joined(_from_comments(parts))),
     )
-    for form, codes in found:
-        if code := _joined(codes):
-            return Extraction(code=code, prose=prose, problem="", form=form)
+    for form, program in found:
+        if code := _without_comment(program.code):
+            return _within_limit(Extraction(code=code, prose=prose, problem="", form=form, notes=program.notes))
     if problem := _broken_block(parts, text):
-        return Extraction(code="", prose=prose, problem=problem)
+        return Extraction(code="", prose=prose or _comments(parts), problem=problem)
     if code := _whole(text):
         return Extraction(code=code, prose="", problem="", form="text")
     if code := _part(text):
         return Extraction(code=code, prose="", problem="", form="part")
-    return Extraction(code="", prose=prose or text.strip(), problem=_problem(text))
+    is_words = text.strip() != "" and not command_line(text) and not _has_code(text)
+    return Extraction(code="", prose=prose or text.strip(), problem=NO_CODE if is_words else _problem(text))
 
 
-def is_block_complete(text: str) -> bool:
-    """Whether the first Python block has been opened, closed at column 0, and parses: the stream can be closed."""
-    for part in split_blocks(text):
-        if isinstance(part, Block) and part.python and part.closed_at_margin and not part.indent:
-            return bool(clean(part.text))
-        if isinstance(part, Block) and part.python:
-            return False
-    return False
+def _prose(parts: Iterable[Block | Prose]) -> str:
+    return "\n".join(part.text.strip() for part in parts if isinstance(part, Prose) and part.text.strip())
 
 
-def _from_fences(parts: Iterable[Block | Prose]) -> list[str]:
-    """Code of the labelled blocks, else of the unlabelled ones, up to the first invented output."""
-    parts = list(parts)
-    labelled: list[str] = []
-    unlabelled: list[str] = []
-    for part in parts:
-        if isinstance(part, Prose):
-            if (labelled or unlabelled) and _INVENTED.search(part.text):
-                break
-        elif part.python or not part.label:
-            (labelled if part.python else unlabelled).append(clean(part.text))
-        elif labelled and part.shows_output:
-            break
-    if any(labelled):
-        return labelled
-    return [code for code in unlabelled if _does_something(code)]
+def _comments(parts: Iterable[Block | Prose]) -> str:
+    """Where a block was begun for it, a model says in comments what it has to say."""
+    texts = [_without_comment(part.text) for part in parts if isinstance(part, Block) and part.python]
+    lines = [line.strip() for text in texts for line in text.split("\n")]
+    return "\n".join(line.lstrip("# ") for line in lines if line.startswith("#"))
+
+
+def _within_limit(found: Extraction) -> Extraction:
+    """What is joined of several blocks may be longer than what is read of each."""
+    if len(found.code) <= MAX_CODE_CHARS:
+        return found
+    return Extraction(code="", prose=found.prose, problem=_too_long(found.code))
+
+
+def _too_long(text: str) -> str:
+    return f"the program has {len(text):,} characters; at most {MAX_CODE_CHARS:,} are read"
+
+
+def is_program_complete(text: str) -> bool:
+    """Whether nothing more of the program is to come, so that the stream can be closed.
+
+    Its last block is closed at column 0, and what follows introduces an alternative, or is `MAX_PROSE_CHARS` long.
+    Cheap enough for every part of a stream.
+    """
+    at = max(text.rfind("```"), text.rfind("~~~"))
+    line_end = text.find("\n", at)
+    if at < 0 or line_end < 0:
+        return False
+    after = text[line_end + 1 :]
+    is_over = len(after) > MAX_PROSE_CHARS or ALTERNATIVE.search(after) is not None
+    return is_over and _ends_with_block(text[: line_end + 1])
+
+
+@lru_cache(maxsize=32)
+def _ends_with_block(text: str) -> bool:
+    """Whether every block is closed, and the last one of Python holds code."""
+    told = without_thoughts(text) if len(_FENCE.findall(text)) <= 2 * MAX_BLOCKS else None
+    blocks = [part for part in split_blocks(told or "") if isinstance(part, Block)]
+    closed = all(block.closed_at_margin and not block.indent for block in blocks)
+    of_python = [block for block in blocks if block.python]
+    return closed and bool(of_python) and bool(clean(of_python[-1].text))
 
 
 def _from_tags(text: str) -> list[str]:
@@ -122,24 +153,24 @@ def _tagged(text: str) -> list[str]:
     """What stands in tags, and before a first closing tag that the question opened."""
     closing, opening = _CLOSING_TAG.search(text), _TAG.search(text)
     begun = text[: closing.start()] if closing and (opening is None or closing.start() < opening.start()) else ""
-    blocks = [match.group(2) for match in _TAG.finditer(text) if not _is_mention(match)]
-    return [begun, *blocks] if any(_is_code(line) for line in begun.split("\n")) else blocks
+    blocks = [match.group(2) for match in islice(_TAG.finditer(text), MAX_BLOCKS) if not _is_mention(match)]
+    return [begun, *blocks] if _has_code(begun) else blocks
 
 
 def _is_mention(tag: re.Match[str]) -> bool:
     """Told from a block: ``the column <code>fare</code> has``, a few words of code within a sentence."""
     if "\n" in tag.group(2):
         return False
-    before = tag.string[: tag.start()].rpartition("\n")[2].strip()
+    before = tag.string[max(0, tag.start() - MAX_MENTION_CHARS) : tag.start()].rpartition("\n")[2].strip()
     return (before != "" and not before.endswith(":")) or _WORDS.match(tag.string, tag.end()) is not None
 
 
 def _from_json(text: str) -> list[str]:
     decoder = json.JSONDecoder(strict=False)  # small models put real line ends into JSON strings
-    for match in list(re.finditer(r"\{", text))[:20]:
+    for match in islice(re.finditer(r"\{", text), MAX_OBJECTS):
         try:
             value, _ = decoder.raw_decode(text, match.start())
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if code := clean(_code_member(value)):
             return [code]
@@ -149,96 +180,87 @@ def _from_json(text: str) -> list[str]:
 def _from_comments(parts: Iterable[Block | Prose]) -> list[str]:
     """A program that stands in comments, and nothing beside it: it goes on from our own line, which is one."""
     for part in parts:
-        if isinstance(part, Block) and part.python:
+        if isinstance(part, Block) and part.python and len(part.text) <= MAX_CODE_CHARS:
             lines = [line for line in _without_comment(part.text).split("\n") if line.strip()]
             if lines and all(line.startswith("# ") for line in lines) and all(_is_code(line[2:]) for line in lines):
                 return [clean("\n".join(line[2:] for line in lines))]
     return []
 
 
-def _code_member(value: Any) -> str:
+def _code_member(value: Any, depth: int = 0) -> str:
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return ""
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or depth > MAX_NESTED:
         return ""
     for key in ("code", "python", "source", "script"):
         if isinstance(value.get(key), str):
             return str(value[key])
     return next(
-        (code for key in ("arguments", "parameters", "input") if (code := _code_member(value.get(key)))), ""
+        (code for key in ("arguments", "parameters", "input") if (code := _code_member(value.get(key), depth + 1))),
+        "",
     )
 
 
 def _whole(text: str) -> str:
     code = clean(text)
-    return _without_comment(code) if _does_something(code) else ""
+    return _without_comment(code) if does_something(code) else ""
 
 
 def _part(text: str) -> str:
     """The longest part that is code, if nothing else is: half a program must not run on its own."""
+    if len(text) > MAX_PART_CHARS:
+        return ""
     lines = text.split("\n")
-    spans = [span for span in _spans(lines[:MAX_SPAN_LINES]) if _does_something("\n".join(lines[span]))]
+    spans = [span for span in _spans(lines) if does_something("\n".join(lines[span]))]
     if not spans:
         return ""
     longest = max(spans, key=lambda span: len("\n".join(lines[span])))
-    if any(_is_code(line) for line in (*lines[: longest.start], *lines[longest.stop :])):
+    if _has_code("\n".join((*lines[: longest.start], *lines[longest.stop :]))):
         return ""
     return "\n".join(lines[longest]).strip("\n")
 
 
 def _spans(lines: list[str]) -> Iterator[slice]:
-    """From each unindented line the longest run of lines that parses."""
-    for start, line in enumerate(lines):
-        if not line.strip() or line[0].isspace():
-            continue
-        end = len(lines)
+    """One after the other, from an unindented line the longest run of lines that parses; up to a limit."""
+    start = tried = 0
+    while start < len(lines):
+        end = len(lines) if lines[start].strip() and not lines[start][0].isspace() else start
         while end > start:
-            tree = parse_or_error("\n".join(lines[start:end]))
+            part = "\n".join(lines[start:end])
+            tried += len(part)
+            if tried > MAX_TRIED_CHARS:
+                return
+            tree = parse_or_error(part)
             if not isinstance(tree, SyntaxError):
                 yield slice(start, end)
                 break
             # nothing from the offending line on can belong to it; a bracket left open is reported where it opens
             end = min(end - 1, start + (tree.lineno or 1) - 1)
+        start = max(end, start + 1)
+
+
+def _has_code(text: str) -> bool:
+    """Whether one of its lines is code; of more than anybody reads, that is supposed."""
+    return len(text) > MAX_CODE_CHARS or any(_is_code(line) for line in text.split("\n"))
 
 
 def _is_code(line: str) -> bool:
     """A statement, the head of a compound one, or the beginning of one."""
     line = line.strip()
-    return _does_something(line) or _does_something(f"{line} pass") or _CODE_LINE.match(line) is not None
+    return does_something(line) or does_something(f"{line} pass") or _CODE_LINE.match(line) is not None
 
 
-def _joined(codes: Iterable[str]) -> str:
+def _joined(codes: Iterable[str]) -> Program:
     """Blocks one after the other; a repeated block counts once."""
-    blocks = list(dict.fromkeys(code for code in codes if code and _has_statements(code)))
-    return _without_comment("\n\n".join(blocks))
+    return Program(code="\n\n".join(dict.fromkeys(code for code in codes if code)))
 
 
 def _without_comment(code: str) -> str:
     """Without the lines that `system.prefill` put there."""
     return _PREFILLED.sub("", code).strip("\n")
-
-
-def _has_statements(code: str) -> bool:
-    tree = parse(code)
-    return tree is not None and bool(tree.body)
-
-
-def _does_something(code: str) -> bool:
-    """Told from prose that happens to parse: ``Done``, ``Note: see above``, ``well-known``."""
-    tree = parse(code) if code else None
-    return tree is not None and any(_is_action(statement) for statement in tree.body)
-
-
-def _is_action(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.AnnAssign(value=None) | ast.Pass():
-            return False
-        case ast.Expr(value=value):
-            return isinstance(value, ast.Call | ast.Subscript | ast.Attribute | ast.Await)
-    return True
 
 
 def _broken_block(parts: Iterable[Block | Prose], text: str) -> str:
@@ -252,6 +274,8 @@ def _problem(text: str) -> str:
         return f"{command!r} is a notebook command; write plain Python, nothing can be installed"
     if not re.search(r"[=(\[]", text):
         return NO_CODE if text.strip() else "the reply is empty"
+    if len(text) > MAX_CODE_CHARS:
+        return _too_long(text)
     error = parse_or_error(text)
     if not isinstance(error, SyntaxError) or not error.lineno:
         return NO_CODE

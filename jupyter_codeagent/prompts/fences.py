@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from jupyter_codeagent.prompts.source import parse
@@ -15,10 +16,14 @@ OTHER_LABELS = OUTPUT_LABELS | {
     "diff", "mermaid",
 }  # fmt: skip
 
+MAX_CANDIDATES = 5
+"""Fences of which one may close a block."""
 _OPEN = re.compile(
-    r"^(?P<before>.*?)(?P<fence>`{3,}|~{3,})[ \t]*\{?\.?(?P<label>[A-Za-z][\w+#.-]*)?\}?(?P<rest>.*)$"
+    r"^(?P<before>.*?)(?P<fence>`{3,}|~{3,})[ \t]*\{?\.?(?P<label>[A-Za-z][\w+#.-]*)?\}?(?P<rest>.*)"
 )
 _ONE_LINE = re.compile(r"^\s*(?P<fence>`{3,})(?:(?:python|py)\b)?(?P<code>[^`]+)(?P=fence)\s*$", re.IGNORECASE)
+
+_TAGS = re.compile(r"(?:\s*+<[/|][^<>]*+>?)*+[.\s]*+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,21 +114,29 @@ def _closing(lines: list[str], start: int, fence: str) -> tuple[int, int, bool]:
     before a later one does, the later one closes.
     """
     candidates: list[tuple[int, int, bool]] = []
+    for found in _fences(lines, start, fence):
+        if not candidates and parse("\n".join(lines[start : found[0]])) is not None:
+            return found
+        candidates.append(found)
+        if len(candidates) == MAX_CANDIDATES:
+            break
+    if not candidates:
+        return len(lines), len(lines), False
+    inner = (found for found in candidates[1:] if _inside_string(lines[start : found[0]]))
+    return next(inner, candidates[0])
+
+
+def _fences(lines: list[str], start: int, fence: str) -> Iterator[tuple[int, int, bool]]:
+    """Where the block may end, in order."""
     for index in range(start, len(lines)):
         line = lines[index]
         if _is_fence(line, fence):
-            candidates.append((index, index + 1, not line[0].isspace()))
+            yield index, index + 1, not line[0].isspace()
         elif line.lstrip().startswith(fence):  # ```python while a block is open: it was never closed
-            candidates.append((index, index, False))
-            break
+            yield index, index, False
+            return
         elif line.rstrip().endswith(fence) and line.count(fence) == 1:
-            candidates.append((index, index + 1, False))
-        if len(candidates) == 1 and parse("\n".join(lines[start : candidates[0][0]])) is not None:
-            return candidates[0]
-    if not candidates:
-        return len(lines), len(lines), False
-    inner = (found for found in candidates[1:5] if _inside_string(lines[start : found[0]]))
-    return next(inner, candidates[0])
+            yield index, index + 1, False
 
 
 def _inside_string(body: list[str]) -> bool:
@@ -135,4 +148,4 @@ def _is_fence(line: str, fence: str) -> bool:
     """Only the fence, as long as the opening one or longer; a tag may follow it."""
     stripped = line.strip()
     run = len(stripped) - len(stripped.lstrip(fence[0]))
-    return run >= len(fence) and re.fullmatch(r"(?:\s*<[/|][^>]*>?)*[.\s]*", stripped[run:]) is not None
+    return run >= len(fence) and _TAGS.fullmatch(stripped, run) is not None

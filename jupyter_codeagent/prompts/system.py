@@ -23,10 +23,11 @@ You are a data analyst in a Jupyter notebook. Reply with one short sentence, the
 - No network, no files, no pip install.
 """
 
-STOP = ("\nObservation:", "\nOutput:", "<|im_start|>")
-"""Where a reply ends although the model goes on: invented outputs, an invented next turn."""
+STOP = ("\nObservation:", "<|im_start|>")
+"""Where a reply ends although the model goes on: an invented next turn. Not at an output that it makes up: larger
+models go on behind it with the next block of their program."""
 
-STOP_PREFILLED = ("\n```", *STOP)
+STOP_PREFILLED = ("\n```", "\nOutput:", *STOP)
 """Only with a prefilled fence; without one it would stop at the opening fence."""
 
 MAX_PREFILL_NAMES = 6

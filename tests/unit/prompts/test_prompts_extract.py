@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.prompts.extract import extract_code, is_block_complete
+from jupyter_codeagent.prompts.extract import MAX_PROSE_CHARS, NO_CODE, extract_code, is_program_complete
 
 CODE = "total = df['fare'].sum()\nprint(total)"
 
@@ -115,7 +115,7 @@ def test_code_is_found_in(name: str) -> None:
         ("The mean fare is higher for first class.", "no code in the reply"),
         ("Note: none", "no code in the reply"),
         ("The <code>fare</code> column holds what each paid.", "no code in the reply"),
-        ("Use <code>df.drop()</code> with care.", "SyntaxError at line 1"),
+        ("Use <code>df.drop()</code> with care.", "no code in the reply"),
         ("<think>\nfirst I would", "before its reasoning did"),
         ("```python\n!pip install plotly\nimport plotly\n```", "'!pip install plotly' is a notebook command"),
         ("```python\n%timeit f()\n```", "'%timeit f()' is a notebook command"),
@@ -185,10 +185,23 @@ def test_prose_is_what_stands_outside_the_code() -> None:
     assert extract_code(f"I add up.\n```python\n{CODE}\n```\nDone.").prose == "I add up.\nDone."
 
 
-def test_a_block_is_complete_once_closed_and_not_before() -> None:
-    reply = f"I add up.\n```python\n{CODE}\n```"
-    assert is_block_complete(reply)
-    assert not any(is_block_complete(reply[:end]) for end in range(len(reply)))
+PROSE = "It adds up what each passenger has paid, and shows the sum of it. " * 5
+
+
+def test_a_program_is_complete_when_so_much_follows_its_block_that_no_other_one_does() -> None:
+    reply = f"I add up.\n```python\n{CODE}\n```\n"
+    complete = [end for end in range(len(reply + PROSE)) if is_program_complete((reply + PROSE)[:end])]
+    assert complete == list(range(len(reply) + MAX_PROSE_CHARS + 1, len(reply + PROSE)))
+
+
+def test_a_program_is_complete_at_once_where_an_alternative_to_it_begins() -> None:
+    assert is_program_complete(f"```python\n{CODE}\n```\n\nAlternative")
+
+
+def test_a_program_whose_next_block_has_begun_is_not_complete() -> None:
+    reply = f"```python\n{CODE}\n```\nThen count:\n```python\n" + "x = 1\n" * 100
+    assert not is_program_complete(reply)
+    assert is_program_complete(f"{reply}```\n{PROSE}")
 
 
 @pytest.mark.parametrize(
@@ -200,11 +213,12 @@ def test_a_block_is_complete_once_closed_and_not_before() -> None:
         "  ```python\n  x = 1\n  ```",
         "```bash\nls\n```",
         "```python\nx = = 1\n```",
+        "<think>\nmaybe\n```python\nx = 1\n```",
         "no code",
     ],
 )
-def test_a_block_is_not_complete_when_it_is(text: str) -> None:
-    assert not is_block_complete(text)
+def test_a_program_is_not_complete_whatever_follows(text: str) -> None:
+    assert not is_program_complete(f"{text}\n{PROSE}")
 
 
 @given(st.text(alphabet="`~a1(=\n \"'<>/{}:#%!x", max_size=60))
@@ -212,3 +226,14 @@ def test_whatever_comes_out_of_any_reply_is_python(reply: str) -> None:
     found = extract_code(reply)
     ast.parse(found.code)
     assert bool(found.code) != bool(found.problem)
+
+
+@pytest.mark.parametrize(
+    "reply", ["I cannot do that (there is no such data).", "There is no df['x'], so x = 1 is a guess: I cannot."]
+)
+def test_a_sentence_with_brackets_is_no_broken_program(reply: str) -> None:
+    assert extract_code(reply).problem == NO_CODE
+
+
+def test_a_program_that_breaks_off_is_a_broken_program() -> None:
+    assert extract_code("total = df[\nprint(").problem.startswith("SyntaxError")
