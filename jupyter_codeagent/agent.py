@@ -61,6 +61,7 @@ from jupyter_codeagent.prompts.observe import (
     without_values,
 )
 from jupyter_codeagent.prompts.offered import none_shown, words_offered
+from jupyter_codeagent.prompts.own_words import own_words, words_instead
 from jupyter_codeagent.prompts.repair import repair, repair_missing
 from jupyter_codeagent.prompts.resuming import at_the_error, choosing, resumed
 from jupyter_codeagent.prompts.rewrite import Prepared, prepare
@@ -158,6 +159,7 @@ async def run_agent(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> Agent
     """Steps until code gave a result, or a person or a limit stopped it; returns the ended run.
 
     A result that looks wrong (empty, all missing, nothing shown) goes back to the model once; the next stands.
+    A model that answers in words is asked once for code or the reason; words again end the run, and are shown.
     Where the model repeats the same code to the same failure or doubt, it is asked once more from the beginning and
     at a higher temperature; a second repetition ends the run. A reply that went round in a circle is asked for anew
     in the same way.
@@ -181,6 +183,8 @@ async def go_on(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
             return ended(run, "rejected", refusal)
         if step.result is not None and step.result.status == "ok" and _stands(run, step, doubted=doubted):
             return await finish(run, step, tools, calls=calls)
+        if words := words_instead(run.steps):
+            return ended(run, "failed", f"The model wrote no code. {await _said(words, tools)}")
         if _repetitions(run.steps) > 1:
             return await _failed(run, tools, f"The model repeated itself after {calls} steps.")
         if calls == run.request.max_steps:
@@ -191,7 +195,8 @@ async def go_on(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
             step = await _step(run, step.messages, tools, begun=begun)
         else:
             step = await _step(run, await _answered(run, step, tools), tools)
-    return await _failed(run, tools, f"No working code within {run.request.max_steps} steps.")
+    limit = run.request.max_steps
+    return await _failed(run, tools, f"No working code within {limit} step{'s' if limit > 1 else ''}.")
 
 
 async def _failed(run: AgentRun, tools: Tools, why: str) -> AgentRun:
@@ -205,7 +210,14 @@ async def _failed(run: AgentRun, tools: Tools, why: str) -> AgentRun:
         step = await _run_again(run, repeated[-1], tools)
         if step.result is not None and step.result.status == "ok":
             return await finish(run, step, tools, calls=run.request.max_steps)
-    return ended(run, "failed", f"{why} {_problem(run.steps[-1], tools.hidden_columns)}")
+    if words := own_words(last):
+        return ended(run, "failed", f"{why} {await _said(words, tools)}")
+    return ended(run, "failed", f"{why} {_problem(last, tools.hidden_columns)}")
+
+
+async def _said(words: str, tools: Tools) -> str:
+    """The model's own words for the error line, masked as what is sent to it: the line stays in the notebook."""
+    return f"The model says: “{(await _mask(words, tools))(words)}”"
 
 
 def conversation(run: AgentRun, turns: Sequence[Turn]) -> tuple[Message, ...]:

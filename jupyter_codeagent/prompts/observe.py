@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from jupyter_codeagent.prompts.extract import NO_CODE
 from jupyter_codeagent.prompts.hints import hint_for
 from jupyter_codeagent.prompts.known_words import is_library_error, unknown_words, words_of
 from jupyter_codeagent.tagged_text import TaggedText, join, tagged
@@ -208,7 +209,8 @@ def concern_without_values(concern: str, known: str) -> str:
 
 def no_code_message(problem: str) -> TaggedText:
     """The user message after a reply without usable code; `problem` is that of the `Extraction`."""
-    return TaggedText(f"{problem[:MAX_MESSAGE]}. Reply with exactly one ```python block that does the task.")
+    asked = f"{problem[:MAX_MESSAGE]}. Reply with exactly one ```python block that does the task."
+    return TaggedText(f"{asked} If it cannot be done, say in one sentence why." if problem == NO_CODE else asked)
 
 
 def rejected_message(reason: str) -> TaggedText:

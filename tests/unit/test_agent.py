@@ -409,6 +409,50 @@ def test_a_reply_without_code_is_asked_again() -> None:
     assert (run.status, len(run.steps)) == ("ok", 2)
 
 
+def test_the_blocks_of_a_reply_run_as_one_program_and_what_is_left_out_is_said_beside_the_result() -> None:
+    reply = f"{code('x = 3')}\nThen:\n{code('print(x + 4)')}\nAlternatively:\n{code('print(7)')}"
+    program = "x = 3\n\nprint(x + 4)"
+    run = ask([reply], RunnerDouble({program: shown("7\n")}))
+    assert (run.status, run.code.strip()) == ("ok", program)
+    (note,) = run.notes
+    assert "joined from blocks 1 and 2 of the reply" in note
+    assert "left out of the reply: the alternative at its end" in note
+
+
+CANNOT = "I cannot do that because there is no such data."
+
+
+def test_a_model_that_answers_in_words_twice_has_its_own_words_shown_once() -> None:
+    model = ScriptedModel([CANNOT] * 3)
+    run = ask([], RunnerDouble({}), model=model)
+    assert (run.status, len(run.steps)) == ("failed", 2)
+    assert run.error == f"The model wrote no code. The model says: “{CANNOT}”"
+    assert "say in one sentence why" in model.requests[1].messages[-1].content
+
+
+def test_words_at_the_end_of_failed_attempts_are_shown() -> None:
+    runner = RunnerDouble({"print(a)": failed("TypeError", "bad")})
+    run = ask([code("print(a)"), CANNOT], runner, run=new_run(max_steps=2))
+    assert run.error == f"No working code within 2 steps. The model says: “{CANNOT}”"
+
+
+def test_a_reply_with_a_broken_program_is_told_by_what_is_wrong_with_it() -> None:
+    run = ask(["```python\nprint((\n```"], RunnerDouble({}), run=new_run(max_steps=1))
+    assert run.error.startswith("No working code within 1 step. Last: ")
+    assert "The model says" not in run.error
+
+
+def test_the_words_of_a_model_are_bounded_cleaned_and_masked() -> None:
+    words = "No \x1b]52;c;aGk=\x07data \u202efor Ada Byron. <img src=x> Write to ada@example.org. " + " ".join(
+        map(str, range(999))
+    )
+
+    run = ask([words] * 2, RunnerDouble({}), withheld=("Ada Byron",))
+    assert run.error.startswith("The model wrote no code. The model says: “No data ")
+    assert not [hidden for hidden in ("\x1b", "\u202e", "aGk", "Ada", "example.org", "<img") if hidden in run.error]
+    assert len(run.error) < 1000
+
+
 def test_after_a_reply_without_a_program_the_next_call_carries_a_grammar_and_only_that_one() -> None:
     replies = ["I cannot.", code("print(a)"), code("print(7)")]
     model = ScriptedModel(replies)

@@ -1,0 +1,24 @@
+"""What a model said in words where it wrote no code: for the person, as its own words. Nobody has checked them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jupyter_codeagent.outputs import clean_text
+from jupyter_codeagent.outputs.text import without_colours
+from jupyter_codeagent.prompts.answer import one_paragraph
+from jupyter_codeagent.prompts.extract import NO_CODE, extract_code
+from jupyter_codeagent.values import Step
+
+
+def own_words(step: Step) -> str:
+    """One short paragraph on one line; empty where the reply has code, cannot be read or went round in a circle."""
+    if step.note != NO_CODE:
+        return ""
+    return one_paragraph(without_colours(clean_text(extract_code(step.reply).prose)))
+
+
+def words_instead(steps: Sequence[Step]) -> str:
+    """What the model says now, where it answered with words a second time: it was asked for code or the reason."""
+    said = [own_words(step) for step in steps]
+    return said[-1] if len([words for words in said if words]) > 1 else ""
