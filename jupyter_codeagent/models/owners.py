@@ -140,7 +140,9 @@ def _somebody_answers(host: str, port: int) -> bool:
 
 def _first_uid_of_people() -> int:
     try:
-        found = re.search(r"^\s*UID_MIN\s+(\d+)\s*$", LOGIN_DEFS.read_text(encoding="utf-8"), re.MULTILINE)
+        found = re.search(
+            r"^[ \t]*UID_MIN[ \t]++(\d++)[ \t]*$", LOGIN_DEFS.read_text(encoding="utf-8"), re.MULTILINE
+        )
     except (OSError, ValueError):
         found = None
     return min(int(found[1]), USUAL_UID_MIN) if found is not None else USUAL_UID_MIN

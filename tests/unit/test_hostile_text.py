@@ -210,6 +210,9 @@ MADE: Mapping[str, Callable[[str], object]] = {
 }
 
 
+ANY_NUMBER = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
 def functions() -> Iterator[tuple[str, Callable[..., object], dict[str, str]]]:
     """(where, function, kinds of its arguments by name) for those that others call and that can be called here."""
     for name, module in modules().items():
@@ -220,7 +223,8 @@ def functions() -> Iterator[tuple[str, Callable[..., object], dict[str, str]]]:
             if not inspect.isfunction(function) or function.__module__ != module.__name__:
                 continue
             parameters = inspect.signature(function).parameters.values()
-            kinds = {one.name: str(one.annotation) for one in parameters if one.default is one.empty}
+            asked = [one for one in parameters if one.default is one.empty and one.kind not in ANY_NUMBER]
+            kinds = {one.name: str(one.annotation) for one in asked}
             takes_text = all(kind in MADE for kind in kinds.values()) and set(kinds.values()) - {"int", "bool"}
             if takes_text and not function.__name__.startswith("_"):
                 yield f"{name}.{function.__name__}", function, kinds
