@@ -20,7 +20,7 @@ MAX_ADDED_CHARS = 1 << 20
 
 _SELECTOR = re.compile(r"#(?P<id>[\w-]+)(?:\s+(?P<tag>[a-z]*)(?P<classes>(?:\.[\w-]+)*))?")
 _START_TAG = re.compile(r'<(?P<tag>table|caption|tr|th|td)(?P<attributes>(?:\s++[\w-]++="[^"<>]*+")*+)\s*+>')
-_ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+_ATTRIBUTE = re.compile(r'(?<![\w-])([\w-]++)="([^"]*+)"')
 
 
 @dataclass
