@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
 
 from jupyter_codeagent.effects.text import MAX_CODE_CHARS
 
 MAX_DEPTH = 150
 """Of a tree, of which honest programs have twenty: `ast.unparse` and `ast.dump` take up to four calls for each
 level, and Python allows a thousand in all."""
+_LINE_END = re.compile(r"\r\n?|\n")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,5 +224,5 @@ def _offset(code: str, line: int, column: int) -> int:
 
 @lru_cache(maxsize=16)
 def _line_starts(code: str) -> tuple[int, ...]:
-    """Of each line, and of one behind the last."""
-    return tuple(accumulate((len(line) + 1 for line in code.split("\n")), initial=0))
+    """Of each line as Python's parser counts them, and of one behind the last."""
+    return (0, *(end.end() for end in _LINE_END.finditer(code)), len(code) + 1)
