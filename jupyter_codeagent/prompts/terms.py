@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 MAX_TERMS = 3
 """Three times 25 tokens; whether more would help was not measured."""
+MAX_PROMPT_CHARS = 4000
+"""Of a prompt, half of them at its end: what is longer has data in it."""
 
 _CHANGE = r"(?:change|growth|increase|decrease|decline|difference|rise|fall)"
 _EACH = r"(?:within|per|by|for|in|of) (?:each|every)"
@@ -170,6 +172,9 @@ def how_computed(prompt: str) -> tuple[str, ...]:
 
     Where the prompt says itself how a term is computed, that holds: ``Volatility = (High - Low) / Open``.
     """
+    if len(prompt) > MAX_PROMPT_CHARS:
+        half = MAX_PROMPT_CHARS // 2
+        prompt = f"{prompt[:half]}\n{prompt[-half:]}"
     found = [
         (match.start(), term.computed)
         for term in _TERMS

@@ -37,6 +37,7 @@ from jupyter_codeagent.prompts.observe import observe, output_text
 from jupyter_codeagent.prompts.repair import repair
 from jupyter_codeagent.prompts.rewrite import prepare
 from jupyter_codeagent.prompts.source import parse
+from jupyter_codeagent.prompts.terms import MAX_PROMPT_CHARS
 from jupyter_codeagent.prompts.verdicts import MAX_CLAIM_CHARS
 from jupyter_codeagent.sandbox.entries import MAX_CHARS as MAX_LABEL
 from jupyter_codeagent.sandbox.entries import MAX_COLUMNS as MAX_LABELS
@@ -57,6 +58,7 @@ MAX_SHORT_S = 0.1
 LARGEST: Mapping[str, int] = {
     "prompts.answer._JUDGING": MAX_NAMED_CHARS,
     "prompts.drift.HINTS": MAX_MESSAGE_CHARS,
+    "prompts.terms._TERMS": MAX_PROMPT_CHARS,
     "prompts.verdicts._LABEL": MAX_CLAIM_CHARS,
     "prompts.verdicts._NORMAL": MAX_CLAIM_CHARS,
     "prompts.verdicts._SIGNIFICANT": MAX_CLAIM_CHARS,

@@ -131,6 +131,11 @@ def test_most_questions_name_no_term_and_none_gets_many() -> None:
     assert len(how_computed(many)) == MAX_TERMS
 
 
+@pytest.mark.parametrize("asked", ["Spearman's rho?{}", "{}. Spearman's rho?"])
+def test_a_term_is_found_before_and_behind_pasted_data(asked: str) -> None:
+    assert how_computed(asked.format(" 1, 2, 3" * 10_000))
+
+
 @pytest.mark.parametrize(
     ("prompt", "value"),
     [
