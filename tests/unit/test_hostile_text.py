@@ -268,6 +268,8 @@ MAX_REPLY_CHARS = 600_000
 """Of a reply, whatever the server sends."""
 MAX_OUTPUT_CHARS = 4 << 20
 """`SandboxPolicy.output_bytes`, for all outputs of one execution."""
+MAX_VALUE_CHARS = 1 << 20
+"""Of one value of the user's data; longer ones take as much longer."""
 PIECE_CHARS, SHORT_REPLY_CHARS = 4, 1024 * 16
 LARGEST_NAMESPACE = tuple(
     NamespaceEntry(
@@ -336,7 +338,7 @@ def describe_values(text: str) -> None:
         (correct_code, MAX_CODE_CHARS),
         (explain_error, MAX_EVALUE),
         (show_outputs, MAX_OUTPUT_CHARS),
-        (describe_values, MAX_OUTPUT_CHARS),
+        (describe_values, MAX_VALUE_CHARS),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
