@@ -86,7 +86,8 @@ class PageMessages:
             case {"type": "take_back", "kind": str(kind), "subject": str(subject)}:
                 self.grants.take_back(kind, subject)
             case {"type": "cell_state", "run_id": str(run_id), "state": str(state)} if state in get_args(CellState):
-                self.results().set_cell_state(run_id, cast("CellState", state), decided_by="panel")
+                decided, session = cast("CellState", state), str(data.get("session", ""))
+                self.results().set_cell_state(run_id, decided, decided_by="panel", session=session)
             case {"type": "applied", "run_id": str(run_id), "code": str(code)}:
                 self.results().note_applied(run_id, code, decided_by="panel")
             case {"type": "find_effects", "id": str(request_id), "code": str(code), "in_kernel": bool(in_kernel)}:

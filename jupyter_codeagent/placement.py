@@ -11,7 +11,7 @@ from IPython.display import Code, display
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import InsertMessage
 from jupyter_codeagent.outputs import visible_code
-from jupyter_codeagent.values import Output
+from jupyter_codeagent.values import Output, Placed
 
 CELLS_MIME = "application/vnd.jupyter-codeagent.cells+json"
 Cell = dict[str, Any]
@@ -20,32 +20,60 @@ Cell = dict[str, Any]
 class Placement(Protocol):
     """Puts the cells of one run where the user finds them."""
 
+    placed: Placed
+    """Where that is."""
+    knows_cells: bool
+    """Whether it looks at what the notebook has: then `unless` counts."""
+
     async def place(
-        self, run_id: str, cells: Sequence[Cell], *, anchor: str | None, replace: Sequence[str]
-    ) -> None:
-        """Raises `InsertError` where they could not be placed; they are in the history all the same."""
+        self,
+        run_id: str,
+        cells: Sequence[Cell],
+        *,
+        anchor: str | None,
+        replace: Sequence[str],
+        unless: Sequence[str] = (),
+    ) -> bool:
+        """Whether they are there now; not where the notebook has cells of one of the runs in `unless`.
+
+        Raises
+        ------
+        InsertError
+            They could not be placed; they are in the history all the same.
+        """
         ...
 
 
 class PanelPlacement:
     """Below the `%%agent` cell, by cell id, acknowledged by the page."""
 
+    placed: Placed = "cells"
+    knows_cells = True
+
     def __init__(self, link: PanelLink, session: str | None) -> None:
         self._link = link
         self._session = session
 
     async def place(
-        self, run_id: str, cells: Sequence[Cell], *, anchor: str | None, replace: Sequence[str]
-    ) -> None:
+        self,
+        run_id: str,
+        cells: Sequence[Cell],
+        *,
+        anchor: str | None,
+        replace: Sequence[str],
+        unless: Sequence[str] = (),
+    ) -> bool:
         message = InsertMessage(
             type="insert",
             id=uuid.uuid4().hex[:12],
             run_id=run_id,
             anchor=anchor,
             replace=list(replace),
+            unless=list(unless),
             cells=list(cells),
         )
-        await self._link.insert(message, session=self._session)
+        answer = await self._link.insert(message, session=self._session)
+        return bool(answer["cell_ids"])
 
 
 OnMainThread = Callable[[Callable[[], None]], Awaitable[None]]
@@ -54,20 +82,33 @@ OnMainThread = Callable[[Callable[[], None]], Awaitable[None]]
 class HeadlessPlacement:
     """As one output of a private MIME type, which `jupyter codeagent run` takes out and turns into cells."""
 
+    placed: Placed = "cells"
+    knows_cells = False
+
     def __init__(self, on_main_thread: OnMainThread) -> None:
         self._on_main_thread = on_main_thread
 
     async def place(
-        self, run_id: str, cells: Sequence[Cell], *, anchor: str | None, replace: Sequence[str]
-    ) -> None:
+        self,
+        run_id: str,
+        cells: Sequence[Cell],
+        *,
+        anchor: str | None,
+        replace: Sequence[str],
+        unless: Sequence[str] = (),
+    ) -> bool:
         data = {"run_id": run_id, "cells": list(cells), "replace": list(replace)}
         await self._on_main_thread(
             lambda: display({CELLS_MIME: data, "text/plain": f"cells of run {run_id}"}, raw=True)
         )
+        return True
 
 
 class InPlacePlacement:
     """In the output of the `%%agent` cell: the one fallback that works in every front end."""
+
+    placed: Placed = "output"
+    knows_cells = False
 
     def __init__(self, on_main_thread: OnMainThread, line: str = "") -> None:
         """`line` says what this front end cannot do."""
@@ -75,9 +116,16 @@ class InPlacePlacement:
         self._line = line
 
     async def place(
-        self, run_id: str, cells: Sequence[Cell], *, anchor: str | None, replace: Sequence[str]
-    ) -> None:
+        self,
+        run_id: str,
+        cells: Sequence[Cell],
+        *,
+        anchor: str | None,
+        replace: Sequence[str],
+        unless: Sequence[str] = (),
+    ) -> bool:
         await self._on_main_thread(lambda: self._show(cells))
+        return True
 
     def _show(self, cells: Sequence[Cell]) -> None:
         _show(cells)

@@ -134,7 +134,7 @@ class ResultDecisions:
         decision = self._background.run(self._decide("apply", run.code, note, place, run_id=run.id))
         self.note_applied(run.id, decision.code, decided_by=decision.decided_by)
         self._live.run(decision.code)
-        self.set_cell_state(run.id, "accepted", decided_by="magic")
+        self.set_cell_state(run.id, "accepted", decided_by="magic")  # its pages mark the cells
 
     def mark(self, run: AgentRun, state: Literal["accepted", "discarded"], place: Place) -> int:
         """Accept a run's cells or remove its pending ones, in the notebook and in the record; how many cells."""
@@ -142,18 +142,34 @@ class ResultDecisions:
         if self._link is not None and self._link.is_open:
             message = MarkMessage(type="mark", id=uuid.uuid4().hex[:12], run_id=run.id, state=state)
             count = len(self._background.run(self._link.mark(message, session=place.session))["cell_ids"])
-        self.set_cell_state(run.id, state, decided_by="magic")
+        self.set_cell_state(run.id, state, decided_by="magic", session=place.session or "")
         return count
 
     def note_applied(self, run_id: str, code: str, *, decided_by: str) -> None:
         """Somebody said yes to running this code in the live kernel; noted before it runs, with the time."""
         self._book.history.note_applied(run_id, code, decided_by)
 
-    def set_cell_state(self, run_id: str, state: CellState, *, decided_by: str) -> None:
-        """A discarded run is out of the conversation, and what it did to the copies is undone."""
-        self._book.set_cell_state(run_id, state, decided_by=decided_by)
+    def set_cell_state(self, run_id: str, state: CellState, *, decided_by: str, session: str = "") -> None:
+        """On record, then told to all pages; `session` is that of the page where it was decided.
+
+        A discarded run is out of the conversation, and what it did to the copies is undone.
+        """
+        if not self._decide_over_cells(run_id, state, decided_by=decided_by, session=session):
+            return
         if state == "discarded" and self._sidecar.present is not None:
             self._sidecar.present.load_again()
+
+    def replaced(self, run_ids: Sequence[str], session: str) -> None:
+        """A newer run of their `%%agent` cell took the place of their cells; the copies are as it left them."""
+        for run_id in run_ids:
+            self._decide_over_cells(run_id, "discarded", decided_by="rerun", session=session)
+
+    def _decide_over_cells(self, run_id: str, state: CellState, *, decided_by: str, session: str) -> bool:
+        """Whether it is another state than before."""
+        changed = self._book.set_cell_state(run_id, state, decided_by=decided_by)
+        if changed and self._link is not None:
+            self._link.decided(run_id, state, session=session)
+        return changed
 
     def ask(self, kind: ProposalKind, subject: str, note: str, lasting: Sequence[Grant], place: Place) -> None:
         """Have a person decide about files or a server; a yes lasts. Main thread. Raises DeniedError."""

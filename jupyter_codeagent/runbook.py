@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import os
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.history import HistoryStore
+from jupyter_codeagent.errors import HistoryError, UnknownRunError, UsageError
+from jupyter_codeagent.history import HistoryStore, RunRow
 from jupyter_codeagent.prompts.changes import made_line
 from jupyter_codeagent.prompts.conversation import MAX_RESULT_CHARS, Turn
 from jupyter_codeagent.prompts.observe import cut, output_text
@@ -47,6 +49,7 @@ class RunBook:
         """
         self.history.save(run, session=self._session_id)
         self._runs[run.id] = run
+        self._refresh([run.id])  # its cells may have been decided over while the run was still ending
         for old in list(self._runs)[:-KEPT_RUNS]:
             if old not in self._slim:
                 self._runs[old] = _slim(self._runs[old])
@@ -54,7 +57,16 @@ class RunBook:
 
     @property
     def recent(self) -> list[AgentRun]:
+        """The last runs of this kernel, oldest first, with what is decided over their cells by now."""
+        with suppress(HistoryError):  # a page links all the same; who runs or decides something is told
+            self._refresh(list(self._runs)[-KEPT_RUNS:])
         return list(self._runs.values())[-KEPT_RUNS:]
+
+    def _refresh(self, run_ids: Sequence[str]) -> None:
+        """A page that has no link to this kernel writes what was decided into the history itself."""
+        for run_id, state in self.history.cell_states(run_ids).items():
+            if self._runs[run_id].cell_state != state:
+                self._runs[run_id] = replace(self._runs[run_id], cell_state=state)
 
     @property
     def last(self) -> AgentRun | None:
@@ -92,6 +104,7 @@ class RunBook:
 
     def _conversation(self, cell_id: str | None) -> list[AgentRun]:
         """Runs that a question in this cell follows, the oldest first."""
+        self._refresh(list(self._runs))
         return [
             known
             for known in self._runs.values()
@@ -132,9 +145,10 @@ class RunBook:
             if self.last is None:
                 raise UsageError("There is no run in this kernel yet; `%agent history` lists those of others.")
             return self.last
-        known = [run for key, run in self._runs.items() if key.startswith(run_id)]
-        if len(known) == 1 and known[0].id not in self._slim:
-            return known[0]
+        known = [key for key in self._runs if key.startswith(run_id)]
+        if len(known) == 1 and known[0] not in self._slim:
+            self._refresh(known)
+            return self._runs[known[0]]
         return self.history.load(run_id)
 
     def of_same_cell(self, run_id: str) -> list[AgentRun]:
@@ -149,18 +163,40 @@ class RunBook:
 
     def earlier_runs_of_cell(self, run: AgentRun) -> list[str]:
         """Runs of the same `%%agent` cell, whose pending cells the new ones replace."""
-        if run.request.cell_id is None:
-            return []
+        return [row.id for row in self._earlier(run)]
+
+    def replaced_by(self, run: AgentRun) -> list[str]:
+        """Of these runs those whose cells went as the new ones came, undecided until then.
+
+        A copy of the notebook has a cell of the same id: results in a file that is still there wait on.
+        """
+        return [
+            row.id
+            for row in self._earlier(run)
+            if row.cell_state == "pending"
+            and (row.notebook == run.request.notebook or row.notebook is None or not os.path.exists(row.notebook))
+        ]
+
+    def shown_by(self, run: AgentRun) -> list[str]:
+        """Runs whose cells show the result of this one: its own, or those that were there when it was replayed."""
+        shown = [run.id]
+        while run.replayed_from and run.placed in ("kept", ""):  # of older records nobody knows
+            shown.append(run.replayed_from)
+            try:
+                run = self.history.load(run.replayed_from)
+            except UnknownRunError:
+                break
+        return shown
+
+    def _earlier(self, run: AgentRun) -> list[RunRow]:
         # By the cell's id alone: the notebook may have been renamed since.
-        return [known for known in self.history.runs_of_cell(None, run.request.cell_id) if known != run.id]
+        cell_id = run.request.cell_id
+        return [] if cell_id is None else [row for row in self.history.runs_of_cell(cell_id) if row.id != run.id]
 
     def last_result_of_cell(self, run: AgentRun) -> AgentRun | None:
         """The newest run of the same `%%agent` cell that gave a result which was not discarded."""
-        for run_id in self.earlier_runs_of_cell(run):
-            known = self.history.load(run_id)
-            if known.status == "ok":
-                return known if known.cell_state != "discarded" else None
-        return None
+        last = next((row for row in self._earlier(run) if row.status == "ok"), None)
+        return None if last is None or last.cell_state == "discarded" else self.history.load(last.id)
 
     def forget_variable(self, name: str) -> None:
         """Runs that had a copy of it leave the conversation: their results may tell of it."""
@@ -168,17 +204,12 @@ class RunBook:
             run.id for run in self._runs.values() if any(copied.name == name for copied in run.manifest.copied)
         )
 
-    def replace_pending(self, run_ids: Iterable[str]) -> None:
-        """Cells that a newer run of their `%%agent` cell took the place of are gone from the notebook."""
-        for run_id in run_ids:
-            if self.history.load(run_id).cell_state == "pending":
-                self.set_cell_state(run_id, "discarded", decided_by="rerun")
-
-    def set_cell_state(self, run_id: str, state: CellState, *, decided_by: str) -> None:
-        """The user accepted, edited or discarded a run's cells."""
-        self.history.set_cell_state(run_id, state, decided_by)
+    def set_cell_state(self, run_id: str, state: CellState, *, decided_by: str) -> bool:
+        """The user accepted, edited or discarded a run's cells; whether that is another state than before."""
+        changed = self.history.set_cell_state(run_id, state, decided_by)
         if run_id in self._runs:
-            self._runs[run_id] = replace(self._runs[run_id], cell_state=state)
+            self._refresh([run_id])
+        return changed
 
 
 def _code_for(run: AgentRun, known: AgentRun) -> str:

@@ -46,6 +46,7 @@ from jupyter_codeagent.mounts import granted_files, require
 from jupyter_codeagent.options import RunOptions
 from jupyter_codeagent.page_messages import PageMessages
 from jupyter_codeagent.place import Place
+from jupyter_codeagent.placement import Placement
 from jupyter_codeagent.preparation import (
     PreparedRun,
     build_request,
@@ -393,18 +394,21 @@ class AgentSession:
             run = replace(
                 run, notes=(*run.notes, "the sandbox had ended: variables that earlier runs made are gone")
             )
-        if run.status != "ok" or not prepared.inserts:
+        if run.status != "ok":
             return run
-        kept = known is not None and known.cell_state in KEPT_STATES and place.has_cells_below
-        if known is not None and run.replayed_from and kept:
-            return replace(
-                run, cell_state=known.cell_state, notes=(*run.notes, "its cells are in the notebook already")
-            )
-        run = replace(run, cell_state="accepted" if run.request.approve == "auto" else "pending")
+        if not prepared.inserts:
+            return replace(run, placed="nowhere")
+        kept = known if known is not None and run.replayed_from and known.cell_state in KEPT_STATES else None
+        placement = self._front_ends.placement(place)
+        if kept is not None and not placement.knows_cells and place.has_cells_below:
+            return _stands_for(run, kept)
+        as_kept = kept is not None and kept.cell_state == "accepted"  # else they are without the user's changes
+        accepted = as_kept or run.request.approve == "auto"
+        run = replace(run, cell_state="accepted" if accepted else "pending", placed="inserting")
         # Before its cells are anywhere: whoever finds them after a crash finds what they are.
         recorder.changed(run)
         recorder.progress(run, "inserting")
-        return await self._insert(run, place)
+        return await self._insert(replace(run, placed=placement.placed), placement, kept, place)
 
     async def _find_result(
         self,
@@ -435,7 +439,8 @@ class AgentSession:
             replayed = await replay(run, known, decide=decide, runner=runner, watcher=recorder)
             if replayed is not None:
                 notes = replay_notes(self._desk) if self._desk is not None else ()
-                return replace(replayed, replayed_from=known.id, notes=(*replayed.notes, *notes))
+                source = known.replayed_from if known.placed == "kept" else known.id
+                return replace(replayed, replayed_from=source, notes=(*replayed.notes, *notes))
         model = await self.models.open(
             prepared.endpoint, settings.model, on_loading=lambda: recorder.progress(run, "loading")
         )
@@ -626,18 +631,21 @@ class AgentSession:
             return None
         return known if known.data_sha256 == self.sidecar.digest(run.manifest) else None
 
-    async def _insert(self, run: AgentRun, place: Place) -> AgentRun:
+    async def _insert(self, run: AgentRun, placement: Placement, kept: AgentRun | None, place: Place) -> AgentRun:
+        """`kept` has the same code, and the user kept its cells; they may have gone from the notebook since."""
         cells = [dict(cell) for cell in cells_from_run(run, state=run.cell_state)]
-        replaced = self.book.earlier_runs_of_cell(run)
-        placement = self._front_ends.placement(place)
+        earlier, replaced = self.book.earlier_runs_of_cell(run), self.book.replaced_by(run)
+        unless = self.book.shown_by(kept) if kept is not None else ()
         try:
-            await placement.place(run.id, cells, anchor=run.request.cell_id, replace=replaced)
+            is_there = await placement.place(
+                run.id, cells, anchor=run.request.cell_id, replace=earlier, unless=unless
+            )
         except InsertError as error:
             if error.refused:
                 await self._front_ends.in_place().place(run.id, cells, anchor=None, replace=())
-            return replace(run, notes=(*run.notes, str(error)))
-        self.book.replace_pending(replaced)
-        return run
+            return replace(run, placed="undelivered", notes=(*run.notes, str(error)))
+        self.results.replaced(replaced, place.session or "")
+        return run if is_there or kept is None else _stands_for(run, kept)
 
     # --- parts of a run -------------------------------------------------------------------------------
 
@@ -811,6 +819,12 @@ class AgentSession:
         self.book.history.close()
         self._users_loop.close()
         self.background.close()
+
+
+def _stands_for(run: AgentRun, kept: AgentRun) -> AgentRun:
+    """A run that brought what the cells of an earlier one have already."""
+    notes = (*run.notes, "its cells are in the notebook already")
+    return replace(run, cell_state=kept.cell_state, placed="kept", notes=notes)
 
 
 def raise_if_failed(run: AgentRun) -> None:

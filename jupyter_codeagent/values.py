@@ -606,6 +606,11 @@ CellState = Literal["pending", "accepted", "discarded", "edited"]
 KEPT_STATES: tuple[CellState, ...] = ("accepted", "edited")
 """The user said yes to these cells."""
 
+Placed = Literal["", "inserting", "cells", "kept", "undelivered", "output", "nowhere"]
+"""Where a result was put: not known (records of older versions) · on its way into the notebook · cells of the
+notebook · cells that were there already, of the run that it was `replayed_from` · no page has inserted it yet · the
+output of the question's cell · nowhere, as the user wished (``--json``)."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class AgentRequest:
@@ -671,6 +676,7 @@ class AgentRun:
     replayed_from: str = ""
     """Run whose code was executed again without asking a model."""
     cell_state: CellState = "pending"
+    placed: Placed = ""
 
     @property
     def ended(self) -> bool:

@@ -20,6 +20,7 @@ from jupyter_codeagent.frontend import comm as wire
 from jupyter_codeagent.frontend.comm import AgentComm, KernelMessage
 from jupyter_codeagent.frontend.messages import (
     PROTOCOL,
+    DecidedMessage,
     InsertedMessage,
     InsertMessage,
     MarkedMessage,
@@ -31,7 +32,7 @@ from jupyter_codeagent.frontend.messages import (
     proposal_view,
 )
 from jupyter_codeagent.main_shell import MainShell
-from jupyter_codeagent.values import Decision, DecisionScope, Proposal
+from jupyter_codeagent.values import CellState, Decision, DecisionScope, Proposal
 
 HEARTBEAT_S = 5.0
 ACK_S = 2.0
@@ -149,6 +150,14 @@ class PanelLink:
 
     def send_state(self) -> None:
         self.send(self._state())
+
+    def decided(self, run_id: str, state: CellState, *, session: str) -> None:
+        """Tell all pages what was decided over a run's cells; what was discarded is not inserted any more."""
+        if state == "discarded":
+            self._undelivered = {
+                key: one for key, one in list(self._undelivered.items()) if one["run_id"] != run_id
+            }
+        self.send(DecidedMessage(type="decided", run_id=run_id, state=state, session=session))
 
     @property
     def proposals(self) -> list[ProposalView]:
@@ -336,7 +345,7 @@ class PanelLink:
     def _record(self, page: Page, data: Mapping[str, Any]) -> None:
         """A decision that the page has carried out already: it is told if there is no record of it."""
         try:
-            self._on_event(data)
+            self._on_event({**data, "session": page.session})
         except HistoryError as error:
             if isinstance(error, UnknownRunError) and data["type"] == "cell_state":
                 return  # cells of somebody else's notebook: no line of this history tells of them

@@ -250,6 +250,16 @@ class GrantsMessage(TypedDict):
     grants: list[GrantView]
 
 
+class DecidedMessage(TypedDict):
+    """Somebody decided over a run's cells, and the history has it."""
+
+    type: Literal["decided"]
+    run_id: str
+    state: CellState
+    session: str
+    """Of the page where it was decided, which has it in its notebook already; empty for a command in a cell."""
+
+
 class InsertMessage(TypedDict):
     """Insert cells (nbformat 4.5 dicts with ids made by the kernel) below the anchor cell, as one undo step."""
 
@@ -260,6 +270,8 @@ class InsertMessage(TypedDict):
     """Id of the `%%agent` cell; if it is gone the cells go to the end of the notebook."""
     replace: list[str]
     """Earlier runs of the same cell: their cells that are still pending are removed in the same transaction."""
+    unless: list[str]
+    """Runs of the same code that were kept: nothing is inserted where the notebook has cells of one of them."""
     cells: list[dict[str, Any]]
 
 
@@ -420,6 +432,7 @@ class InsertedMessage(TypedDict):
     id: str
     ok: bool
     cell_ids: list[str]
+    """Of the cells that are there now; empty where others stand for them (`unless`)."""
     problem: str
 
 
@@ -528,6 +541,7 @@ ToPage = (
     | GrantsMessage
     | InsertMessage
     | MarkMessage
+    | DecidedMessage
     | PulledMessage
     | EffectsMessage
     | PingMessage

@@ -7,6 +7,7 @@ import math
 import sqlite3
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -16,13 +17,17 @@ from jupyter_codeagent.history.database import Database
 from jupyter_codeagent.history.search import Overview, RunFilter, excerpt, overview_of
 from jupyter_codeagent.history.writers import WriterMark, dead_writers
 from jupyter_codeagent.record import run_from_json, run_to_json
-from jupyter_codeagent.values import AgentRun, CellState, RunStatus
+from jupyter_codeagent.values import AgentRun, CellState, Placed, RunStatus
 
 MAX_SEARCHED_CHARS = 200_000
 """Of prompt, code and answer of one run together."""
 MAX_ROWS = 1000
 MAX_INTEGER = (1 << 63) - 1
 """SQLite's."""
+MAX_UNDECIDED = 50
+"""Results of one notebook that are looked for at once."""
+BELONGS: tuple[Placed, ...] = ("cells", "undelivered", "inserting")
+"""Into the notebook; the last where the kernel went away meanwhile."""
 EVERYTHING = RunFilter()
 INTERRUPTED = "The kernel went away before the run ended."
 
@@ -135,8 +140,11 @@ class HistoryStore:
             connection.execute("REPLACE INTO records (n, record) VALUES (?, ?)", (number, record))
             connection.execute("REPLACE INTO texts (n, text) VALUES (?, ?)", (number, _searched_text(run)))
 
-    def set_cell_state(self, run_id: str, state: CellState, decided_by: str) -> None:
-        """Note a decision over a run's cells. Earlier ones stay on record; the newest holds.
+    def set_cell_state(self, run_id: str, state: CellState, decided_by: str) -> bool:
+        """Note a decision over a run's cells; whether it is another than before.
+
+        Earlier ones stay on record; the newest holds. Several pages may report what happened in a notebook that
+        they share: it was decided once.
 
         Raises
         ------
@@ -144,10 +152,13 @@ class HistoryStore:
         """
         with self._database.transaction(write=True) as connection:
             _require(connection, run_id)
+            if _cell_states(connection, [run_id]) == {run_id: state}:
+                return False
             connection.execute(
                 "INSERT INTO decisions (run_id, at, what, by) VALUES (?, ?, ?, ?)",
                 (run_id, time.time(), state, decided_by),
             )
+        return True
 
     def note_applied(self, run_id: str, code: str, decided_by: str) -> None:
         """Note that a person had this code of a run, as they edited it, run in the live kernel.
@@ -241,11 +252,7 @@ class HistoryStore:
                 {"page": json.dumps(page), "dead": values["dead"]},
             ).fetchall()
             excerpts = self._excerpts(connection, wanted, page)
-        names = _COLUMNS.split(", ")
-        return len(numbers), tuple(
-            RunRow(**dict(zip(names, row, strict=True)), excerpt=found)
-            for row, found in zip(rows, excerpts, strict=True)
-        )
+        return len(numbers), tuple(_run_row(row, excerpt=found) for row, found in zip(rows, excerpts, strict=True))
 
     def overview(self, wanted: RunFilter) -> Overview:
         """When the runs were that match, and how many there are of each notebook, model and outcome."""
@@ -289,15 +296,48 @@ class HistoryStore:
             rows = connection.execute("SELECT id FROM runs ORDER BY n DESC").fetchall()
         return tuple(run_id for (run_id,) in rows)
 
-    def runs_of_cell(self, notebook: str | None, cell_id: str) -> tuple[str, ...]:
-        """Ids of the runs of one `%%agent` cell, newest first; `notebook` None: whatever its name was then."""
+    def runs_of_cell(self, cell_id: str) -> tuple[RunRow, ...]:
+        """Of one `%%agent` cell, newest first, whatever the notebook was called then."""
         with self._database.transaction() as connection:
             rows = connection.execute(
-                "SELECT id FROM runs WHERE cell_id = :cell_id AND (:notebook IS NULL OR notebook = :notebook) "
-                "ORDER BY n DESC",
-                _plain({"cell_id": cell_id, "notebook": notebook}),
+                f"SELECT {_COLUMNS} FROM ({_VIEW}) WHERE cell_id = :cell_id ORDER BY n DESC",  # noqa: S608 - ours
+                _plain({"cell_id": cell_id, "dead": self._dead(connection)}),
             ).fetchall()
-        return tuple(run_id for (run_id,) in rows)
+        return tuple(_run_row(row) for row in rows)
+
+    def cell_states(self, run_ids: Sequence[str]) -> dict[str, CellState]:
+        """What is decided by now over the cells of these runs; those that the history does not have are missing."""
+        with self._database.transaction() as connection:
+            return _cell_states(connection, run_ids)
+
+    def rows(self, run_ids: Sequence[str]) -> tuple[RunRow, ...]:
+        """These runs, in no order; those that the history does not have are missing."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM ({_VIEW}) WHERE id IN (SELECT value FROM json_each(:ids))",  # noqa: S608
+                {"ids": json.dumps([_writable(run_id) for run_id in run_ids]), "dead": self._dead(connection)},
+            ).fetchall()
+        return tuple(_run_row(row) for row in rows)
+
+    def undecided(self, notebooks: Sequence[str], cell_ids: Sequence[str]) -> tuple[RunRow, ...]:
+        """Results that were put into a notebook as cells and that nobody has decided over, newest first.
+
+        Of the notebooks of these paths, and of questions in these cells, whatever their notebook was called.
+        """
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS}, record FROM ({_VIEW}) JOIN records USING (n) "  # noqa: S608 - ours
+                "WHERE status = 'ok' AND cell_state = 'pending' "
+                "AND (notebook IN (SELECT value FROM json_each(:notebooks)) "
+                "OR cell_id IN (SELECT value FROM json_each(:cell_ids))) ORDER BY n DESC LIMIT :limit",
+                {
+                    "notebooks": json.dumps([_writable(path) for path in notebooks]),
+                    "cell_ids": json.dumps([_writable(cell_id) for cell_id in cell_ids]),
+                    "dead": self._dead(connection),
+                    "limit": MAX_UNDECIDED,
+                },
+            ).fetchall()
+        return tuple(_run_row(row) for *row, record in rows if _placed(record) in BELONGS)
 
     def decisions(self, run_id: str) -> tuple[CellDecision, ...]:
         """All decisions over a run's cells, oldest first."""
@@ -353,6 +393,11 @@ def _row(run: AgentRun, *, session: str, writer: str) -> dict[str, Any]:
     )
 
 
+def _run_row(row: Sequence[Any], *, excerpt: str = "") -> RunRow:
+    """Of the values of `_COLUMNS`."""
+    return RunRow(**dict(zip(_COLUMNS.split(", "), row, strict=True)), excerpt=excerpt)
+
+
 def _searched_text(run: AgentRun) -> str:
     """Prompt, answer and all code, failed attempts included."""
     parts = [run.request.prompt, run.answer, run.code, *(step.code for step in run.steps)]
@@ -367,6 +412,14 @@ def _written(record: str) -> tuple[Any, ...]:
         return (run["code"], run["answer"], *(step["code"] for step in run["steps"]))
     except (KeyError, TypeError, ValueError):
         return ()
+
+
+def _placed(record: str) -> str:
+    """Where the result was put; empty where the record is damaged or older than this field."""
+    try:
+        return str(json.loads(record).get("placed", ""))
+    except (AttributeError, ValueError):
+        return ""
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
@@ -385,6 +438,15 @@ def _storable(value: Any) -> Any:
 def _writable(text: str) -> str:
     """Without lone surrogates, which SQLite cannot hold; the record keeps them as JSON escapes."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _cell_states(connection: sqlite3.Connection, run_ids: Sequence[str]) -> dict[str, CellState]:
+    # `dead` matters for the status alone.
+    rows = connection.execute(
+        f"SELECT id, cell_state FROM ({_VIEW}) WHERE id IN (SELECT value FROM json_each(:ids))",  # noqa: S608 - ours
+        {"ids": json.dumps([_writable(run_id) for run_id in run_ids]), "dead": "[]"},
+    ).fetchall()
+    return dict(rows)
 
 
 def _require(connection: sqlite3.Connection, run_id: str) -> None:

@@ -226,7 +226,18 @@ export interface IInsertMessage {
   run_id: string;
   anchor: string | null;
   replace: string[];
+  /** Runs of the same code that were kept: nothing is inserted where the notebook has cells of one of them. */
+  unless: string[];
   cells: ICell[];
+}
+
+/** Somebody decided over a run's cells, and the history has it. */
+export interface IDecidedMessage {
+  type: 'decided';
+  run_id: string;
+  state: CellState;
+  /** Of the page where it was decided, which has it in its notebook already; empty for a command in a cell. */
+  session: string;
 }
 
 export interface IMarkMessage {
@@ -303,6 +314,7 @@ export type ToPage =
   | IGrantsMessage
   | IInsertMessage
   | IMarkMessage
+  | IDecidedMessage
   | IEffectsMessage
   | IPingMessage
   | IContextMessage
@@ -605,7 +617,13 @@ const TO_PAGE: { [Type in ToPage['type']]: Check } = {
     run_id: string,
     anchor: nullable(string),
     replace: arrayOf(string),
+    unless: arrayOf(string),
     cells: arrayOf(isCell)
+  }),
+  decided: shape({
+    run_id: string,
+    state: oneOf('pending', 'accepted', 'discarded', 'edited'),
+    session: string
   }),
   mark: shape({ id: string, run_id: string, state: oneOf('accepted', 'discarded') }),
   pulled: shape({ id: string, run_id: string, name: string, ok: boolean, text: string }),

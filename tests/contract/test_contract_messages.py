@@ -264,11 +264,12 @@ async def made_resolved(link: Link) -> Message:
     return await link.wait_for("resolved")
 
 
-def place(link: Link) -> asyncio.Task[None]:
+def place(link: Link) -> asyncio.Task[bool]:
     placement = PanelPlacement(link.link, FROM_PAGE["hello"]["session"])
     cells = [dict(cell) for cell in cells_from_run(example_run(), state="pending")]
     replace = ["aaaaaaaaaaaa", "bbbbbbbbbbbb"]
-    return asyncio.create_task(placement.place("0123456789ab", cells, anchor="agent", replace=replace))
+    placing = placement.place("0123456789ab", cells, anchor="agent", replace=replace, unless=replace[1:])
+    return asyncio.create_task(placing)
 
 
 async def made_insert(link: Link) -> Message:
@@ -288,6 +289,11 @@ async def made_mark(link: Link) -> Message:
     made = await link.wait_for("mark")
     marking.cancel()
     return made
+
+
+async def made_decided(link: Link) -> Message:
+    link.link.decided("0123456789ab", "accepted", session=FROM_PAGE["hello"]["session"])
+    return link.wire.last("decided")
 
 
 async def made_pulled(link: Link) -> Message:
@@ -362,6 +368,7 @@ MAKERS = {
     "resolved": made_resolved,
     "insert": made_insert,
     "mark": made_mark,
+    "decided": made_decided,
     "pulled": made_pulled,
     "effects": made_effects,
     "grants": made_grants,
@@ -612,7 +619,9 @@ def test_what_the_user_does_reaches_the_session_as_it_was_sent(kind: str) -> Non
         await link.hear(FROM_PAGE[kind])
         return link.events
 
-    assert with_page(act) == [FROM_PAGE["hello"], FROM_PAGE[kind]]
+    # Of a decision everybody is told who made it.
+    by = {"session": FROM_PAGE["hello"]["session"]} if kind in ("applied", "cell_state") else {}
+    assert with_page(act) == [FROM_PAGE["hello"], {**FROM_PAGE[kind], **by}]
 
 
 def test_a_decision_that_was_not_recorded_is_told_to_the_page_that_decided_and_to_no_other() -> None:
@@ -664,9 +673,39 @@ def test_an_insertion_that_the_page_acknowledged_is_done() -> None:
         placing = place(link)
         made = await link.wait_for("insert")
         await link.hear({**FROM_PAGE["inserted"], "id": made["id"]})
-        await placing
+        assert await placing
 
     with_page(act)
+
+
+def test_an_insertion_for_which_other_cells_stand_is_done_and_brings_none() -> None:
+    async def act(link: Link) -> None:
+        placing = place(link)
+        made = await link.wait_for("insert")
+        await link.hear({**FROM_PAGE["inserted"], "id": made["id"], "cell_ids": []})
+        assert not await placing
+        link.wire.published.clear()
+        open_comm({**FROM_PAGE["hello"], "session": "another"}, "newcomer")
+        await link.wait_for("state")
+        assert [message["type"] for message in link.wire.published] == ["state"]
+
+    with_page(act)
+
+
+def test_cells_that_no_page_inserted_are_not_offered_to_the_next_once_they_were_discarded() -> None:
+    async def act(link: Link) -> list[str]:
+        placing = place(link)
+        made = await link.wait_for("insert")
+        refusal = {"ok": False, "cell_ids": [], "problem": "the notebook is read-only"}
+        await link.hear({**FROM_PAGE["inserted"], **refusal, "id": made["id"]})
+        await asyncio.gather(placing, return_exceptions=True)
+        link.link.decided(made["run_id"], "discarded", session="page")
+        link.wire.published.clear()
+        open_comm({**FROM_PAGE["hello"], "session": "another"}, "newcomer")
+        await link.wait_for("state")
+        return [message["type"] for message in link.wire.published]
+
+    assert with_page(act) == ["state"]
 
 
 def test_a_page_that_comes_while_another_inserts_does_not_insert_as_well_and_is_the_next_to_try() -> None:

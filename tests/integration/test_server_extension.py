@@ -125,10 +125,14 @@ ROUTES = [
     ("GET", "libraries/plotly"),
     ("POST", "runs/first/state"),
     ("POST", "runs/first/applied"),
+    ("POST", "notebook"),
     ("DELETE", "runs/first"),
     ("DELETE", "runs?all=yes"),
 ]
-BODY = {"state": "accepted", "code": "x = 1"}
+BODY = {
+    **{"state": "accepted", "code": "x = 1"},
+    **{"notebook": "first.ipynb", "saved_at": 0, "cell_ids": ["agent"], "run_ids": ["first"]},
+}
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
@@ -294,6 +298,59 @@ def test_code_that_the_page_has_run_where_no_agent_listens_is_on_record(server: 
     assert server.history.load("first").cell_state == "pending"
 
 
+def of_notebook(server: Server, notebook: str, cell_ids: list[str], *run_ids: str, saved_at: float = 1e10) -> Any:
+    body = {"notebook": notebook, "saved_at": saved_at, "cell_ids": cell_ids, "run_ids": list(run_ids)}
+    return server.ask("notebook", method="POST", data=body).json
+
+
+def test_a_notebook_is_told_which_of_its_results_it_has_lost_and_what_was_decided_over_the_others(
+    server: Server,
+) -> None:
+    for run_id in ("lost", "there"):
+        run = example_run(id=run_id, placed="cells", request__notebook="eda.ipynb", request__cell_id="question")
+        server.history.save(run, session="k")
+    server.history.set_cell_state("there", "accepted", "panel")
+
+    answer = of_notebook(server, "eda.ipynb", ["question"], "there", "of somebody else")
+    assert answer["states"] == {"there": "accepted"}
+    assert answer["known"] == ["there"]
+    assert [(line["id"], line["cell_id"]) for line in answer["missing"]] == [("lost", "question")]
+    assert of_notebook(server, "eda.ipynb", ["question"], "there", "lost")["missing"] == []
+
+
+def test_a_result_whose_question_is_gone_as_well_is_told_if_it_was_asked_after_the_file_was_saved(
+    server: Server,
+) -> None:
+    run = example_run(id="asked in the panel", placed="cells", started_at=200.0, request__notebook="eda.ipynb")
+    server.history.save(run, session="k")
+
+    def lost(saved_at: float) -> list[str]:
+        return [line["id"] for line in of_notebook(server, "eda.ipynb", [], saved_at=saved_at)["missing"]]
+
+    assert lost(199.0) == ["asked in the panel"]
+    assert lost(201.0) == [], "a new notebook that has the name of an old one"
+
+
+@pytest.mark.parametrize(("is_there", "found"), [(True, []), (False, ["elsewhere"])], ids=["copied", "renamed"])
+def test_results_of_a_notebook_that_was_renamed_are_told_but_not_to_a_copy_of_it(
+    server: Server, is_there: bool, found: list[str]
+) -> None:
+    original = server.history.path.parents[2] / "original.ipynb"
+    run = example_run(id="elsewhere", placed="cells", request__notebook=str(original), request__cell_id="question")
+    server.history.save(run, session="k")
+    server.history.set_cell_state("first", "accepted", "panel")
+    if is_there:
+        original.touch()
+    try:
+        answer = of_notebook(server, "new.ipynb", ["question"])
+        here = of_notebook(server, "new.ipynb", ["question"], "elsewhere")
+    finally:
+        original.unlink(missing_ok=True)
+    assert [line["id"] for line in answer["missing"]] == found
+    assert list(here["states"]) == found, "what is decided in the original is not decided in its copy"
+    assert here["known"] == ["elsewhere"]
+
+
 def test_the_status_tells_version_and_policy(server: Server) -> None:
     answer = server.ask("status").json
 
@@ -313,6 +370,10 @@ def test_the_status_tells_version_and_policy(server: Server) -> None:
         ("POST", "runs/first/state", {"state": "lovely"}, 400, "'lovely' is not one of pending, accepted"),
         ("POST", "runs/first/state", ["accepted"], 400, "is not one of pending, accepted"),
         ("POST", "runs/first/state", b"{", 400, "Invalid JSON"),
+        ("POST", "notebook", {**BODY, "notebook": None}, 400, "Send the path of the notebook"),
+        ("POST", "notebook", {**BODY, "saved_at": "today"}, 400, "Send the path of the notebook"),
+        ("POST", "notebook", {**BODY, "cell_ids": "agent"}, 400, "Send the ids"),
+        ("POST", "notebook", {**BODY, "run_ids": [1]}, 400, "Send the ids"),
         ("GET", "runs/first/export?format=exe", None, 400, "'exe' is not one of ipynb, py"),
         ("GET", "runs?limit=many", None, 400, "limit='many' is not a number"),
         ("GET", "runs?offset=-1", None, 400, "offset='-1' is not a number"),

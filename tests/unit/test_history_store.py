@@ -258,8 +258,47 @@ def test_the_runs_of_a_cell_are_found_newest_first_also_after_a_rename(store: Hi
     store.save(example_run(id="new", started_at=2.0), session="k")
     store.save(example_run(id="other", started_at=3.0, request__cell_id="other"), session="k")
 
-    assert store.runs_of_cell("work/eda.ipynb", "agent") == ("new",)
-    assert store.runs_of_cell(None, "agent") == ("new", "old")
+    assert [(row.id, row.notebook) for row in store.runs_of_cell("agent")] == [
+        ("new", "work/eda.ipynb"),
+        ("old", "before.ipynb"),
+    ]
+
+
+def test_undecided_results_are_found_by_notebook_and_by_question_if_they_were_put_there_as_cells(
+    store: HistoryStore,
+) -> None:
+    here = {"cell_state": "pending", "placed": "cells", "request__notebook": "eda.ipynb"}
+    runs = {
+        "lost": {},
+        "decided": {"cell_state": "accepted"},
+        "failed": {"status": "failed"},
+        "printed": {"placed": "nowhere"},
+        "in VS Code": {"placed": "output"},
+        "of an older version": {"placed": ""},
+        "elsewhere": {"request__notebook": "other.ipynb", "request__cell_id": "unknown"},
+        "renamed since": {"request__notebook": "before.ipynb"},
+        "the kernel died": {"placed": "inserting", "request__cell_id": "another"},
+        "never arrived": {"placed": "undelivered"},
+        "discarded later": {},
+    }
+    for number, (run_id, changes) in enumerate(runs.items()):
+        store.save(example_run(id=run_id, started_at=float(number), **{**here, **changes}), session="k")
+    store.set_cell_state("discarded later", "discarded", "panel")
+
+    found = [row.id for row in store.undecided(["eda.ipynb"], ["agent"])]
+    assert found == ["never arrived", "the kernel died", "renamed since", "lost"]
+    assert [row.id for row in store.undecided(["eda.ipynb"], [])] == ["never arrived", "the kernel died", "lost"]
+    assert store.undecided([], []) == ()
+
+
+def test_a_damaged_record_does_not_hide_the_other_undecided_results(store: HistoryStore, path: Path) -> None:
+    for run_id in ("good", "bad"):
+        store.save(example_run(id=run_id, cell_state="pending", placed="cells"), session="k")
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE records SET record = '{' WHERE n = (SELECT n FROM runs WHERE id = 'bad')")
+    connection.close()
+
+    assert [row.id for row in store.undecided([], ["agent"])] == ["good"]
 
 
 # --- decisions ----------------------------------------------------------------------------------------
@@ -303,6 +342,29 @@ def test_all_decisions_stay_on_record_and_the_newest_holds(store: HistoryStore) 
     ]
     assert store.decisions(run.id)[0].at <= store.decisions(run.id)[1].at
     assert store.load(run.id).cell_state == "edited"
+
+
+def test_a_decision_that_two_pages_report_is_on_record_once(store: HistoryStore) -> None:
+    run = example_run(cell_state="pending")
+    store.save(run, session="k")
+
+    assert not store.set_cell_state(run.id, "pending", "panel"), "nobody has decided anything"
+    assert [store.set_cell_state(run.id, "accepted", "panel") for _ in range(2)] == [True, False]
+    assert [store.set_cell_state(run.id, "pending", "panel") for _ in range(2)] == [True, False]
+    assert [made.what for made in store.decisions(run.id)] == ["accepted", "pending"]
+
+
+def test_the_states_of_runs_are_those_of_the_newest_decision(store: HistoryStore) -> None:
+    for run_id in ("a", "b"):
+        store.save(example_run(id=run_id, cell_state="pending"), session="k")
+    store.set_cell_state("a", "discarded", "panel")
+    store.note_applied("b", "x", "panel")
+
+    assert store.cell_states(["a", "b", "unknown"]) == {"a": "discarded", "b": "pending"}
+    assert {row.id: row.cell_state for row in store.rows(["a", "b", "unknown"])} == {
+        "a": "discarded",
+        "b": "pending",
+    }
 
 
 def test_a_decision_over_an_unknown_run_is_an_error(store: HistoryStore) -> None:

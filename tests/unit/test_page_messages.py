@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -81,10 +82,16 @@ def test_lists_of_a_notebook_are_taken_before_anybody_looks() -> None:
     assert Pages().say(type="sharing", sharing=lists) == [("hiding.adopt_page", lists), ("shown.switched",)]
 
 
-def test_a_decision_in_the_notebook_is_recorded() -> None:
-    assert Pages().say(type="cell_state", run_id="r", state="accepted") == [
-        ("results.set_cell_state", "r", "accepted")
-    ]
+def test_a_decision_in_the_notebook_is_recorded_with_the_page_that_made_it() -> None:
+    calls: list[tuple[Any, ...]] = []
+    pages = Pages()
+    results = SimpleNamespace(set_cell_state=lambda *args, **named: calls.append((*args, named)))
+    pages._messages = replace(pages._messages, results=lambda: cast("Any", results))
+    pages.say(type="cell_state", run_id="r", state="accepted", session="page-1")
+    assert calls == [("r", "accepted", {"decided_by": "panel", "session": "page-1"})]
+
+
+def test_code_that_the_page_runs_in_the_kernel_is_recorded() -> None:
     assert Pages().say(type="applied", run_id="r", code="x = 1") == [("results.note_applied", "r", "x = 1")]
 
 

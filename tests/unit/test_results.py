@@ -16,7 +16,13 @@ from run_examples import example_run
 from jupyter_codeagent.approvals.gate import ApprovalGate, reject
 from jupyter_codeagent.approvals.grants import Grants
 from jupyter_codeagent.background import Background
-from jupyter_codeagent.errors import DeniedError, RejectedDataError, UsageError, VariableError
+from jupyter_codeagent.errors import (
+    DeniedError,
+    RejectedDataError,
+    UnknownRunError,
+    UsageError,
+    VariableError,
+)
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.inside.send import pack
 from jupyter_codeagent.live import LiveKernel
@@ -208,6 +214,41 @@ def test_what_ran_in_the_live_kernel_is_on_record_as_the_person_edited_it_before
         ("accepted", "magic", ""),
     ]
     assert abs(decisions[0].at - time.time()) < 60
+    history.close()
+
+
+@dataclass
+class Told:
+    """A link that keeps what its pages are told of decisions."""
+
+    said: list[tuple[str, str, str]] = field(default_factory=list)
+    is_open: bool = True
+
+    def decided(self, run_id: str, state: str, *, session: str) -> None:
+        self.said.append((run_id, state, session))
+
+
+def test_every_decision_is_told_to_all_pages_once_it_is_on_record(background: Background, tmp_path: Path) -> None:
+    history = HistoryStore(tmp_path / "history.sqlite")
+    book, told = RunBook(history, session_id="k"), Told()
+    loaded: list[str] = []
+    for run_id in ("a", "b"):
+        book.write(example_run(id=run_id, cell_state="pending"))
+    made = scene(background, {}, {}, book=book).results
+    made._link = cast("Any", told)
+    made._sidecar = cast("Any", SimpleNamespace(present=SimpleNamespace(load_again=lambda: loaded.append("x"))))
+    made.set_cell_state("a", "accepted", decided_by="panel", session="page-1")
+    made.set_cell_state("a", "accepted", decided_by="panel", session="page-2")  # shared with page-1
+    made.set_cell_state("a", "discarded", decided_by="magic")
+    assert loaded == ["x"]
+    made.replaced(["b"], "page-1")
+    assert loaded == ["x"], "the copies are as the newer run left them"
+    assert told.said == [("a", "accepted", "page-1"), ("a", "discarded", ""), ("b", "discarded", "page-1")]
+    assert history.cell_states(["a", "b"]) == {"a": "discarded", "b": "discarded"}
+    assert [decision.by for decision in history.decisions("b")] == ["rerun"]
+    with pytest.raises(UnknownRunError):
+        made.set_cell_state("unknown", "accepted", decided_by="panel")
+    assert len(told.said) == 3
     history.close()
 
 

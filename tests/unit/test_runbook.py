@@ -17,6 +17,7 @@ from jupyter_codeagent.values import (
     CopyChange,
     Manifest,
     NamespaceEntry,
+    Placed,
     StreamOutput,
 )
 
@@ -71,11 +72,58 @@ def test_runs_that_had_a_copy_of_a_hidden_variable_are_not_told(book: RunBook) -
     assert [turn.prompt for turn in book.turns_before(a_run("x"))] == ["question b"]
 
 
-def test_pending_cells_that_a_newer_run_replaced_are_recorded_as_discarded(book: RunBook) -> None:
+def test_a_newer_run_replaces_the_undecided_ones_of_its_cell_but_not_in_a_notebook_it_is_a_copy_of(
+    book: RunBook, tmp_path: Path
+) -> None:
+    original, copy, renamed = (str(tmp_path / name) for name in ("original.ipynb", "copy.ipynb", "gone.ipynb"))
+    Path(original).touch()
+    of_cell = {"cell_id": "c1"}
+    book.write(a_run("original", **of_cell, notebook=original))
+    book.write(a_run("renamed", **of_cell, notebook=renamed))
+    book.write(a_run("same", **of_cell, notebook=copy))
+    book.write(replace(a_run("kept", **of_cell, notebook=copy), cell_state="accepted"))
+    book.write(a_run("other", cell_id="c2", notebook=copy))
+    new = a_run("new", **of_cell, notebook=copy)
+    book.write(new)
+    assert book.replaced_by(new) == ["same", "renamed"]
+    assert book.earlier_runs_of_cell(new) == ["kept", "same", "renamed", "original"]
+
+
+def test_a_decision_made_before_the_run_has_ended_outlives_its_end(book: RunBook) -> None:
     book.write(replace(a_run("a"), cell_state="pending"))
-    book.write(replace(a_run("b"), cell_state="accepted"))
-    book.replace_pending(["a", "b"])
-    assert [book.find(run_id).cell_state for run_id in ("a", "b")] == ["discarded", "accepted"]
+    book.set_cell_state("a", "accepted", decided_by="panel")
+    book.write(replace(a_run("a"), cell_state="pending", notes=("the end",)))
+    assert [(run.cell_state, run.notes) for run in book.recent] == [("accepted", ("the end",))]
+
+
+def test_what_a_page_wrote_into_the_history_itself_is_known_to_the_kernel(book: RunBook, tmp_path: Path) -> None:
+    book.write(a_run("a"))
+    server = HistoryStore(tmp_path / "history.sqlite")
+    server.set_cell_state("a", "discarded", "panel")
+    server.close()
+    assert [run.cell_state for run in book.recent] == ["discarded"]
+    assert book.find("a").cell_state == "discarded"
+    assert book.turns_before(a_run("b")) == ()
+
+
+def test_a_page_links_although_the_history_cannot_be_read(book: RunBook, tmp_path: Path) -> None:
+    book.write(a_run("a"))
+    book.history.close()
+    (tmp_path / "history.sqlite").write_bytes(b"not a database")
+    assert [run.id for run in book.recent] == ["a"]
+
+
+def test_the_cells_that_show_a_replayed_result_are_its_own_or_those_that_were_kept(book: RunBook) -> None:
+    chain: list[tuple[str, Placed, str]] = [
+        *(("a", "cells", ""), ("b", "kept", "a"), ("c", "cells", "a"), ("d", "kept", "c")),
+        ("old", "", "a"),
+    ]
+    for run_id, placed, source in chain:
+        book.write(replace(a_run(run_id), placed=placed, replayed_from=source))
+    shown = {run_id: book.shown_by(book.find(run_id)) for run_id, *_ in chain}
+    assert shown == {"a": ["a"], "b": ["b", "a"], "c": ["c"], "d": ["d", "c"], "old": ["old", "a"]}
+    book.history.delete("c")
+    assert book.shown_by(book.find("d")) == ["d", "c"]
 
 
 def test_of_older_runs_only_the_conversation_is_kept_in_memory_and_the_rest_comes_from_the_history(
