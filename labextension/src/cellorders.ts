@@ -20,6 +20,14 @@ export type Ack = IInsertedMessage | IMarkedMessage;
 export interface IInserted {
   panel: NotebookPanel;
   cellIds: string[];
+  /** The cell that asked. */
+  anchor: string | null;
+}
+
+/** A notebook in which cells of these runs came, went or were marked, by the kernel's order. */
+export interface ITouched {
+  panel: NotebookPanel;
+  runIds: string[];
 }
 
 /** Of one kernel. */
@@ -32,6 +40,10 @@ export class CellOrders {
   /** Cells were inserted. */
   get inserted(): ISignal<this, IInserted> {
     return this._inserted;
+  }
+
+  get touched(): ISignal<this, ITouched> {
+    return this._touched;
   }
 
   dispose(): void {
@@ -54,7 +66,8 @@ export class CellOrders {
       const wanted = order.cells.map(cell => String(cell.id));
       const panel = findNotebook(this._tracker, this._kernelId, [...wanted, order.anchor ?? '']);
       const cellIds = insertCells(sharedNotebook(panel)!, order);
-      this._inserted.emit({ panel, cellIds });
+      this._touched.emit({ panel, runIds: [order.run_id, ...order.replace] });
+      this._inserted.emit({ panel, cellIds, anchor: order.anchor });
       return { ...ack, ok: true, cell_ids: cellIds, problem: '' };
     } catch (error) {
       return { ...ack, ok: false, cell_ids: [], problem: (error as Error).message };
@@ -80,15 +93,19 @@ export class CellOrders {
       if (!notebook) {
         return [];
       }
-      return order.state === 'discarded'
-        ? discardRuns(notebook, [order.run_id])
-        : markRun(notebook, order.run_id, order.state);
+      const cellIds =
+        order.state === 'discarded'
+          ? discardRuns(notebook, [order.run_id])
+          : markRun(notebook, order.run_id, order.state);
+      this._touched.emit({ panel, runIds: [order.run_id] });
+      return cellIds;
     });
     return { ...ack, ok: true, cell_ids: cellIds, problem: '' };
   }
 
   private _done = new Map<string, Ack>();
   private _inserted = new Signal<this, IInserted>(this);
+  private _touched = new Signal<this, ITouched>(this);
 }
 
 function requireLoaded(panel: NotebookPanel): void {

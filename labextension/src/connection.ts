@@ -7,13 +7,13 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import { AgentComm } from './agentcomm';
-import type { IInserted } from './cellorders';
+import type { IInserted, ITouched } from './cellorders';
 import { CellOrders } from './cellorders';
 import { AgentModel } from './model';
 import { panelsOfKernel } from './notebook';
 import { Preferences } from './preferences';
 import { follows } from './progress';
-import type { FromPage, IEffects, IHelloMessage, IUnrecordedMessage } from './protocol';
+import type { FromPage, IDecidedMessage, IEffects, IHelloMessage, IUnrecordedMessage } from './protocol';
 import { assertNever, PROTOCOL, readMessage } from './protocol';
 import { SharingLists } from './sharinglists';
 
@@ -47,6 +47,16 @@ export class KernelConnection implements IDisposable {
   /** Cells were inserted by the kernel's order. */
   get inserted(): ISignal<unknown, IInserted> {
     return this._orders.inserted;
+  }
+
+  /** Cells came, went or were marked by the kernel's order. */
+  get touched(): ISignal<unknown, ITouched> {
+    return this._orders.touched;
+  }
+
+  /** Somebody decided over a run's cells; the model knows it already. */
+  get decided(): ISignal<this, IDecidedMessage> {
+    return this._decided;
   }
 
   /** A decision of this page that the history did not take. */
@@ -161,6 +171,10 @@ export class KernelConnection implements IDisposable {
         case 'unrecorded':
           this._unrecorded.emit(message);
           break;
+        case 'decided':
+          this.model.apply(message);
+          this._decided.emit(message);
+          break;
         case 'columns':
         case 'models':
         case 'refused':
@@ -203,4 +217,5 @@ export class KernelConnection implements IDisposable {
   private _askedForTextAt = 0;
   private _asked = new Map<string, (effects: IEffects | null) => void>();
   private _unrecorded = new Signal<this, IUnrecordedMessage>(this);
+  private _decided = new Signal<this, IDecidedMessage>(this);
 }

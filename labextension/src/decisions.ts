@@ -8,9 +8,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { UUID } from '@lumino/coreutils';
 
 import { ApplyQuestion } from './applyquestion';
-import { runState } from './celltools/blocks';
 import type { KernelConnections } from './connections';
-import { HistoryError, type HistoryClient } from './history';
+import type { HistoryClient } from './history';
 import type { ISharedCell } from './notebook';
 import {
   discardCells,
@@ -24,14 +23,15 @@ import {
   sharedNotebook,
   whyReadOnly
 } from './notebook';
-import type { CellState, ICell } from './protocol';
+import type { ICell } from './protocol';
+import type { RecordSync } from './recordsync';
 import { requireKernel } from './running';
 import { scrollIntoView } from './scrolling';
-import { cellStateWord } from './words';
 
 export interface IDecisionsOptions {
   connections: KernelConnections;
   history: HistoryClient;
+  sync: RecordSync;
   trans: TranslationBundle;
   /** Bring a notebook to the front. */
   activate: (panel: NotebookPanel) => void;
@@ -42,7 +42,6 @@ export class CellDecisions {
     this._question = new ApplyQuestion(_options.connections, _options.history, _options.trans);
     _options.connections.added.connect((_, connection) => {
       connection.inserted.connect((_, { panel, cellIds }) => this._remember(panel, cellIds));
-      connection.unrecorded.connect((_, { run_id, what, text }) => this._tellUnrecorded(run_id, what, text));
     });
   }
 
@@ -60,7 +59,7 @@ export class CellDecisions {
     const cells = sharedNotebook(panel)?.cells.filter(c => cellIds.includes(c.id) && isPending(c)) ?? [];
     if (cells.length > 0 && this._mayChange(panel)) {
       markCells(cells, 'accepted');
-      this._reportRuns(panel, runsOf(cells));
+      this._options.sync.notice(panel);
     }
   }
 
@@ -83,11 +82,11 @@ export class CellDecisions {
   /** Those of these cells that are pending, as one step to undo. */
   discardCells(panel: NotebookPanel, cellIds: readonly string[]): void {
     const notebook = sharedNotebook(panel);
-    const runs = runsOf(notebook?.cells.filter(c => cellIds.includes(c.id) && isPending(c)) ?? []);
+    const waits = notebook?.cells.some(cell => cellIds.includes(cell.id) && isPending(cell));
     const hadFocus = panel.content.node.contains(document.activeElement);
-    if (notebook && runs.length > 0 && this._mayChange(panel)) {
+    if (notebook && waits && this._mayChange(panel)) {
       discardCells(notebook, cellIds);
-      this._reportRuns(panel, runs);
+      this._options.sync.notice(panel);
       if (hadFocus) {
         // It went with the cell: without it the key that undoes this would reach nobody.
         panel.content.mode = 'command';
@@ -96,13 +95,9 @@ export class CellDecisions {
     }
   }
 
-  /** Undo brings discarded cells back; then they wait again. */
-  noticeRestored(panel: NotebookPanel): void {
-    for (const { runId } of pendingRuns(sharedNotebook(panel)!)) {
-      if (this._discarded.delete(runId)) {
-        this.report(panel, runId, 'pending');
-      }
-    }
+  /** A result whose cells are not there: it is not offered any more. */
+  discardMissing(panel: NotebookPanel, runId: string): void {
+    this._options.sync.report(panel, runId, 'discarded');
   }
 
   discardAll(panel: NotebookPanel): void {
@@ -133,7 +128,7 @@ export class CellDecisions {
     const found = provenance(cell);
     if (found?.state === 'pending') {
       markCells([cell], 'edited');
-      this.report(panel, found.run_id, 'edited');
+      this._options.sync.notice(panel);
     }
   }
 
@@ -187,8 +182,8 @@ export class CellDecisions {
     }
   }
 
-  /** Insert the cells of an old run below the active cell, as one undo step. */
-  async insertAgain(panel: NotebookPanel, cells: readonly ICell[]): Promise<void> {
+  /** Insert the cells of an old run below the one that asked, else below the active one, as one undo step. */
+  async insertAgain(panel: NotebookPanel, cells: readonly ICell[], askedBy: string | null): Promise<void> {
     requireWritable(panel, this._options.trans);
     const notebook = sharedNotebook(panel);
     if (!notebook) {
@@ -198,8 +193,10 @@ export class CellDecisions {
     const fresh = cells.map(cell =>
       present.has(String(cell.id)) ? { ...cell, id: `${String(cell.id)}-${UUID.uuid4().slice(0, 8)}` } : cell
     );
-    const anchor = panel.content.activeCell?.model.id ?? null;
-    this._remember(panel, insertCells(notebook, { anchor, replace: [], cells: fresh }));
+    const anchor = askedBy !== null && present.has(askedBy) ? askedBy : panel.content.activeCell?.model.id;
+    const cellIds = insertCells(notebook, { anchor: anchor ?? null, replace: [], cells: fresh });
+    this._remember(panel, cellIds);
+    this._options.sync.reportAnew(panel, cellIds);
     await this.reveal(panel, String(fresh[0]?.id));
   }
 
@@ -209,22 +206,10 @@ export class CellDecisions {
       return;
     }
     const undone = this._last.undo(notebook);
-    undone.forEach(runId => this.report(panel, runId, 'discarded'));
+    undone.forEach(runId => this._options.sync.report(panel, runId, 'discarded'));
+    this._options.sync.know(panel, undone);
     if (undone.length === 0) {
       Notification.info(this._options.trans.__('There is no insertion of the code agent left to undo.'));
-    }
-  }
-
-  /** To the kernel; without a link to it, to the history itself. */
-  report(panel: NotebookPanel, runId: string, state: CellState): void {
-    const sent = this._options.connections.of(panel)?.send({ type: 'cell_state', run_id: runId, state });
-    if (!sent) {
-      this._options.history.setState(runId, state).catch((error: Error) => {
-        // Cells of somebody else's notebook: no line of this history tells of them.
-        if (!(error instanceof HistoryError && error.status === 404)) {
-          this._tellUnrecorded(runId, state, error.message);
-        }
-      });
     }
   }
 
@@ -234,30 +219,8 @@ export class CellDecisions {
     if (!sent) {
       this._options.history
         .noteApplied(runId, code)
-        .catch((error: Error) => this._tellUnrecorded(runId, 'applied', error.message));
+        .catch((error: Error) => this._options.sync.tellUnrecorded(runId, 'applied', error.message));
     }
-  }
-
-  /** Runs of which something was decided; one whose code still waits is not decided yet. */
-  private _reportRuns(panel: NotebookPanel, runIds: readonly string[]): void {
-    for (const runId of runIds) {
-      const state = runState(sharedNotebook(panel)!, runId);
-      if (state === 'discarded') {
-        this._discarded.add(runId);
-      }
-      if (state !== 'pending') {
-        this.report(panel, runId, state);
-      }
-    }
-  }
-
-  /** The notebook has it, and the code has run: only the record lacks it, so whoever decided has to know. */
-  private _tellUnrecorded(runId: string, what: CellState | 'applied', why: string): void {
-    const { trans } = this._options;
-    const done = cellStateWord(trans, what);
-    Notification.error(trans.__('Not recorded in the history: “%1”, run %2. %3', done, runId, why), {
-      autoClose: false
-    });
   }
 
   /** If not, the user is told why. */
@@ -277,14 +240,9 @@ export class CellDecisions {
   }
 
   private _last = new LastInsertion();
-  private _discarded = new Set<string>();
   private readonly _question: ApplyQuestion;
   /** Cells about which it is asked, or which run after a yes: a second press is the same one. */
   private _applying = new WeakSet<object>();
-}
-
-function runsOf(cells: readonly ISharedCell[]): string[] {
-  return [...new Set(cells.map(cell => provenance(cell)!.run_id))];
 }
 
 export function findCell(panel: NotebookPanel, cellId: string): Cell | undefined {

@@ -6,7 +6,7 @@ import { ServerConnection } from '@jupyterlab/services';
 import type { CellState } from './protocol';
 import type { IRun, RunStatus } from './record';
 import { isRun } from './record';
-import { arrayOf, nullable, number, shape, string } from './shape';
+import { arrayOf, mapOf, nullable, number, oneOf, shape, string } from './shape';
 
 export interface IRunLine {
   id: string;
@@ -77,6 +77,25 @@ export interface IRunFilter {
   since?: number;
 }
 
+/** A notebook as the page has it, for `HistoryClient.notebook`. */
+export interface INotebookCells {
+  notebook: string;
+  /** When its file was last saved; seconds since the epoch. */
+  saved_at: number;
+  cell_ids: string[];
+  /** Runs to which some of its cells belong. */
+  run_ids: string[];
+}
+
+export interface IRecordedCells {
+  /** What was decided over those of these runs that were made in this notebook. */
+  states: Record<string, CellState>;
+  /** Those of these runs that the history has at all. */
+  known: string[];
+  /** Undecided results that belong into the notebook and are not there, the newest first. */
+  missing: IRunLine[];
+}
+
 export interface IQuery extends IRunFilter {
   limit?: number;
   offset?: number;
@@ -90,18 +109,21 @@ const isOverview = shape({
   outcomes: isCounted
 });
 
-const isPage = shape({
-  total: number,
-  runs: arrayOf(
-    shape({
-      id: string,
-      prompt: string,
-      model: string,
-      status: string,
-      started_at: number,
-      notebook: nullable(string)
-    })
-  )
+const isLines = arrayOf(
+  shape({
+    id: string,
+    prompt: string,
+    model: string,
+    status: string,
+    started_at: number,
+    notebook: nullable(string)
+  })
+);
+const isPage = shape({ total: number, runs: isLines });
+const isRecordedCells = shape({
+  states: mapOf(oneOf('pending', 'accepted', 'discarded', 'edited')),
+  known: arrayOf(string),
+  missing: isLines
 });
 
 /** What the server said, in one line. */
@@ -136,6 +158,12 @@ export class HistoryClient {
     const isCells = shape({ cells: arrayOf(shape({ cell_type: string, metadata: shape({}) })) });
     const answer = await this._json(`runs/${encodeURIComponent(runId)}/cells`);
     return checked<{ cells: ICell[] }>(isCells, answer).cells;
+  }
+
+  /** What the history says of the cells of a notebook. */
+  async notebook(cells: INotebookCells): Promise<IRecordedCells> {
+    const answer = await this._request('notebook', { method: 'POST', body: JSON.stringify(cells) });
+    return checked<IRecordedCells>(isRecordedCells, await answer.json());
   }
 
   async export(runId: string, format: 'ipynb' | 'py'): Promise<Blob> {

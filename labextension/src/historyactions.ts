@@ -49,9 +49,13 @@ export class HistoryActions {
     await decisions.reveal(panel, cellId);
   }
 
-  async insertAgain(runId: string): Promise<void> {
-    const panel = this._current();
-    await this._options.decisions.insertAgain(panel, await this._options.history.cells(runId));
+  /** Into the notebook, by default the current one, as pending cells unless they were accepted. */
+  async insertAgain(
+    run: { id: string; cellId: string | null },
+    panel: NotebookPanel = this._current()
+  ): Promise<void> {
+    const cells = await this._options.history.cells(run.id);
+    await this._options.decisions.insertAgain(panel, cells, run.cellId);
   }
 
   /** Insert an `%%agent` cell below the answer to the original one, else below the active cell, and run it. */

@@ -28,6 +28,8 @@ import { Marks } from './marks';
 import { PanelMemory } from './memory';
 import { showsNotebooks } from './page';
 import { Preferences } from './preferences';
+import { RecordSync } from './recordsync';
+import { RunCells } from './runcells';
 import { RunList } from './runlist';
 import { AgentPanel } from './sidepanel';
 import { StatusItem } from './statusitem';
@@ -66,15 +68,18 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
     if (!showsNotebooks()) {
       return readOnlyView(connections); // never started: no notebook will come to this page
     }
+    const sync = new RecordSync({ connections, tracker, history, trans });
+    const runCells = new RunCells({ connections, tracker, sync });
     const decisions = new CellDecisions({
       connections,
       history,
+      sync,
       trans,
       activate: panel => app.shell.activateById(panel.id)
     });
     const actions = new CellActions({ connections, decisions, trans });
     const keys = keysOf(app.commands, Commands);
-    const marks = new Marks(tracker, { decisions, actions, trans, keys });
+    const marks = new Marks(tracker, { decisions, actions, sync, trans, keys });
     const memory = new PanelMemory(database);
     keepDraftsOfRenamed(tracker, memory);
     const attention: Attention = new Attention({
@@ -105,7 +110,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
         preferences,
         keys
       },
-      ...{ history, historyActions, runs }
+      ...{ history, historyActions, runs, runCells }
     };
     const panel = new AgentPanel(services);
     const open = (): void => {

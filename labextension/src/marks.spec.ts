@@ -80,7 +80,6 @@ function show(fresh: Notebook, drawn = true): Cell[] {
     edit: record('edit'),
     discardCells: record('discard'),
     apply: record('apply'),
-    noticeRestored: () => undefined,
     markEdited: record('edited')
   };
   known = new Map();
@@ -96,6 +95,7 @@ function show(fresh: Notebook, drawn = true): Cell[] {
   marks = new NotebookMarks(panel, {
     decisions: decisions as unknown as CellDecisions,
     actions: actions as unknown as CellActions,
+    sync: { notice: () => undefined },
     trans: nullTranslator.load('x')
   });
   return widgets;

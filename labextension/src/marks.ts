@@ -22,6 +22,7 @@ import { findCell } from './decisions';
 import type { ISharedCell } from './notebook';
 import { cellState, provenance, sharedNotebook } from './notebook';
 import { isQuestion } from './optionline';
+import type { RecordSync } from './recordsync';
 
 /** On the notebook; the keys of the review are bound there only. */
 export const REVIEW_CLASS = 'jp-CodeAgent-review';
@@ -36,6 +37,8 @@ const REFRESH_MS = 60;
 export interface IMarksOptions {
   decisions: CellDecisions;
   actions: CellActions;
+  /** Is told that cells may have changed. */
+  sync: Pick<RecordSync, 'notice'>;
   trans: TranslationBundle;
   /** What to say of the keys of a command. */
   keys?: Keys;
@@ -159,7 +162,7 @@ export class NotebookMarks implements IDisposable {
     if (!notebook) {
       return;
     }
-    const { actions, decisions } = this._options;
+    const { actions, sync } = this._options;
     const pending = pendingBlocks(notebook);
     const results = resultBlocks(notebook);
     const canAsk = actions.canAsk(this._panel);
@@ -173,7 +176,7 @@ export class NotebookMarks implements IDisposable {
       this._feet.mark(cell, kindOf(cell, results.get(cell.model.id), canAsk, knows), isPart);
     }
     this._panel.content.toggleClass(REVIEW_CLASS, pending.size > 0);
-    decisions.noticeRestored(this._panel);
+    sync.notice(this._panel);
     this._changed.emit();
   }
 

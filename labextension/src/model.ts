@@ -252,6 +252,11 @@ function next(state: IAgentState, message: ToPage): IAgentState {
       return { ...state, proposals: state.proposals.filter(p => p.id !== message.proposal_id) };
     case 'grants':
       return { ...state, grants: message.grants };
+    case 'decided': {
+      const { run_id: id, state: cell_state } = message;
+      const runs = state.runs.map(run => (run.id === id ? { ...run, cell_state } : run));
+      return { ...state, runs };
+    }
     case 'context':
       return { ...state, context: message.context };
     case 'models':

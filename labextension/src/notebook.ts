@@ -33,7 +33,13 @@ export interface ISharedCell {
 
 /** The part of `ISharedNotebook` that is used here. */
 export interface ISharedNotebook {
+  /** Whether it differs from its file. */
+  dirty: boolean;
   readonly cells: readonly ISharedCell[];
+  /** Tells of what this page changes (`local`) and of what others in the same document do. */
+  readonly ydoc: {
+    on(when: 'beforeTransaction' | 'afterTransaction', told: (change: { local: boolean }) => void): void;
+  };
   transact(change: () => void, undoable?: boolean): void;
   insertCells(index: number, cells: ICell[]): unknown;
   deleteCell(index: number): void;
@@ -101,12 +107,18 @@ export function pendingRuns(notebook: ISharedNotebook): IPendingRun[] {
 
 /**
  * Insert the cells of a run below the anchor, and take out what is still pending of the earlier runs of the same
- * cell, as one undo step. Cells that are there already stay where and what they are. Nothing is executed.
+ * cell, as one undo step. Cells that are there already stay where and what they are. Nothing is executed, and nothing
+ * done where the notebook has cells of a run in `unless` that were kept. The ids of the run's cells.
  */
 export function insertCells(
   notebook: ISharedNotebook,
-  request: Pick<IInsertMessage, 'anchor' | 'replace' | 'cells'>
+  request: Pick<IInsertMessage, 'anchor' | 'replace' | 'cells'> & Partial<Pick<IInsertMessage, 'unless'>>
 ): string[] {
+  const standsFor = (cell: ISharedCell): boolean =>
+    request.unless?.includes(provenance(cell)?.run_id ?? '') === true && !isPending(cell);
+  if (notebook.cells.some(standsFor)) {
+    return [];
+  }
   const ids = request.cells.map(cell => String(cell.id));
   const present = new Set(notebook.cells.map(cell => cell.id));
   const fresh = request.cells.filter(cell => !present.has(String(cell.id)));

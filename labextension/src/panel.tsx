@@ -98,9 +98,8 @@ function useWaiting(): { proposals: number; cells: number } {
 
 /** Changes when a run of the current kernel ended or its cells were decided: the history then has news. */
 function useEndedRuns(): number {
-  const { connections } = useServices();
+  const { connections, runCells } = useServices();
+  useSignal(runCells.changed);
   const runs = connections.current?.model.state.runs ?? [];
-  return (
-    runs.filter(run => !isRunning(run)).length * 1000 + runs.filter(r => r.cell_state !== 'pending').length
-  );
+  return runs.filter(run => !isRunning(run)).length + runCells.version * 1000;
 }

@@ -152,6 +152,10 @@ export interface IRun {
   usage: IUsage;
   notes: string[];
   cell_state: CellState;
+  /** Where the result was put. Not in records of older versions, like `replayed_from`. */
+  placed?: '' | 'inserting' | 'cells' | 'kept' | 'undelivered' | 'output' | 'nowhere';
+  /** Run whose code was executed again without asking a model; with `kept` its cells show this result too. */
+  replayed_from?: string;
 }
 
 export const isToolCall = shape({

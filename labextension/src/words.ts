@@ -1,8 +1,9 @@
 /** The words for states, in the user's language. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { ApprovalPolicy, CellState, IGrant, Phase, Privacy } from './protocol';
+import type { ApprovalPolicy, IGrant, Phase, Privacy } from './protocol';
 import type { ContentKind, IModelCall, IResult, RunStatus } from './record';
+import type { ShownState } from './runcells';
 import type { EntryState } from './timeline';
 
 export function runStatusWord(trans: TranslationBundle, status: RunStatus): string {
@@ -45,10 +46,12 @@ export function phaseWord(trans: TranslationBundle, phase: Phase): string {
   }
 }
 
-export function cellStateWord(trans: TranslationBundle, state: CellState | 'applied'): string {
+export function cellStateWord(trans: TranslationBundle, state: ShownState | 'applied'): string {
   switch (state) {
     case 'pending':
       return trans.__('cells pending');
+    case 'missing':
+      return trans.__('not in the notebook');
     case 'accepted':
       return trans.__('accepted');
     case 'discarded':

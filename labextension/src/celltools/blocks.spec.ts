@@ -1,7 +1,7 @@
 import { insertCells, markCells } from '../notebook';
 import { cellsOf, codeCell, notebookOf } from '../testing/notebooks';
 import type { Notebook } from '../testing/notebooks';
-import { pendingBlocks, placeIn, resultBlocks, runState } from './blocks';
+import { pendingBlocks, placeIn, resultBlocks } from './blocks';
 
 /** A question with code and answer of the runs `a` and `b` below it. */
 function twoRuns(): Notebook {
@@ -37,17 +37,4 @@ it('what is decided belongs to no pending block and still to the result', () => 
   markCells([notebook.cells[1]], 'accepted');
   expect(ids(notebook)[0]).toEqual(['a-answer']);
   expect(resultBlocks(notebook).get('a-answer')!.cellIds).toEqual(['a-code', 'a-answer']);
-});
-
-it('the code of a run tells what is decided about it; where it is gone, what is left', () => {
-  const notebook = twoRuns();
-  expect(runState(notebook, 'a')).toBe('pending');
-  markCells([notebook.cells[2]], 'accepted');
-  expect(runState(notebook, 'a')).toBe('pending');
-  notebook.deleteCell(1);
-  expect(runState(notebook, 'a')).toBe('accepted');
-  notebook.deleteCell(1);
-  expect(runState(notebook, 'a')).toBe('discarded');
-  notebook.cells[1].setSource('changed by the user');
-  expect(runState(notebook, 'b')).toBe('edited');
 });

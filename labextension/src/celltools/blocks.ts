@@ -1,7 +1,6 @@
 /** Which cells of a notebook belong together: what one run has put there, as far as it still stands in one piece. */
 import type { IProvenance, ISharedCell, ISharedNotebook } from '../notebook';
 import { cellState, provenance } from '../notebook';
-import type { CellState } from '../protocol';
 
 export interface IBlock {
   runId: string;
@@ -46,18 +45,4 @@ export function placeIn(block: IBlock, cellId: string): Place {
     return 'only';
   }
   return block.cellIds[0] === cellId ? 'head' : 'part';
-}
-
-/** What is decided about a run as a whole: its code tells, where there is none what is left of it. */
-export function runState(notebook: ISharedNotebook, runId: string): CellState {
-  const cells = notebook.cells.filter(cell => provenance(cell)?.run_id === runId);
-  const states = cells.map(cellState);
-  const code = cells.find(cell => provenance(cell)?.role === 'code');
-  if (cells.length === 0) {
-    return 'discarded';
-  }
-  if (states.includes('edited')) {
-    return 'edited';
-  }
-  return (code && cellState(code)) ?? (states.includes('accepted') ? 'accepted' : 'pending');
 }

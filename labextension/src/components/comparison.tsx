@@ -2,11 +2,10 @@ import React from 'react';
 
 import { formatCount, formatMoment, formatSeconds } from '../format';
 import type { IRecordedRun } from '../history';
-import { outcomeOf } from '../history';
 import type { ILinePair } from '../linediff';
 import { inOneColumn, pairLines } from '../linediff';
 import { Button, Problem } from './basics';
-import { OutcomeLabel } from './outcome';
+import { OutcomeLabel, useOutcome } from './outcome';
 import { Outputs } from './outputs';
 import { useRun } from './rundetail';
 import { useServices } from './services';
@@ -77,6 +76,7 @@ function Sides(props: { title: string; left: React.ReactNode; right: React.React
 function Summary(props: { run: IRecordedRun; prompt: boolean }): JSX.Element {
   const { trans } = useServices();
   const { run } = props;
+  const outcomeOf = useOutcome();
   const { usage } = run;
   return (
     <>

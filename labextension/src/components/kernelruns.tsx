@@ -49,6 +49,7 @@ function LiveRun(props: { connection: KernelConnection; run: IRun; state: IAgent
       pulls={state.pulls}
       onStop={() => connection.send({ type: 'stop', run_id: run.id })}
       onPull={name => connection.pull(run.id, name)}
+      canInsert
     />
   );
 }
@@ -116,7 +117,7 @@ function Earlier(props: {
                 </span>
               }
             >
-              <Run run={run} pulls={state.pulls} onPull={name => connection.pull(run.id, name)} />
+              <Run run={run} pulls={state.pulls} onPull={name => connection.pull(run.id, name)} canInsert />
             </Fold>
           </li>
         ))}

@@ -10,6 +10,7 @@ import { Button, Empty, Problem } from './basics';
 import { Elsewhere } from './elsewhere';
 import { Grants } from './grants';
 import { KernelRuns } from './kernelruns';
+import { Missing } from './missing';
 import { Pending } from './pending';
 import { Proposals } from './proposals';
 import { useServices, useSignal } from './services';
@@ -30,7 +31,12 @@ export function Now(): JSX.Element {
     );
   }
   const connection = connections.current;
-  const pending = <Pending panel={panel} runs={pendingRuns(notebook)} />;
+  const pending = (
+    <>
+      <Pending panel={panel} runs={pendingRuns(notebook)} />
+      <Missing panel={panel} />
+    </>
+  );
   if (!connection) {
     return (
       <>

@@ -2,10 +2,9 @@ import React, { useEffect, useState } from 'react';
 
 import { formatShort, formatTime } from '../format';
 import type { IRunLine } from '../history';
-import { outcomeOf } from '../history';
 import type { IRun } from '../record';
 import { Button, Section } from './basics';
-import { OutcomeLabel } from './outcome';
+import { OutcomeLabel, useOutcome } from './outcome';
 import { useServices } from './services';
 
 const AT_MOST = 20;
@@ -35,6 +34,7 @@ export function OtherAnswers(props: {
       wanted = false;
     };
   }, [history, id, request.prompt, props.version]);
+  const outcomeOf = useOutcome();
   if (others.length === 0) {
     return null;
   }

@@ -11,15 +11,21 @@ import {
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
-import type { Outcome } from '../history';
-import type { CellState } from '../protocol';
+import type { IRunLine, Outcome } from '../history';
+import { outcomeOf } from '../history';
+import type { IRun } from '../record';
+import type { ShownState } from '../runcells';
 import { cellStateWord, runStatusWord } from '../words';
-import { useServices } from './services';
+import { useServices, useSignal } from './services';
 
-const ICONS: Record<Outcome, LabIcon> = {
+/** As the notebooks of this page and the record together tell it. */
+type ShownOutcome = Outcome | ShownState;
+
+const ICONS: Record<ShownOutcome, LabIcon> = {
   accepted: checkIcon,
   edited: editIcon,
   pending: circleEmptyIcon,
+  missing: circleEmptyIcon,
   discarded: closeIcon,
   rejected: closeIcon,
   failed: errorIcon,
@@ -29,16 +35,22 @@ const ICONS: Record<Outcome, LabIcon> = {
   waiting: runningIcon
 };
 
-export function outcomeWord(trans: TranslationBundle, outcome: Outcome): string {
+export function outcomeWord(trans: TranslationBundle, outcome: ShownOutcome): string {
   return isCellState(outcome) ? cellStateWord(trans, outcome) : runStatusWord(trans, outcome);
 }
 
-function isCellState(outcome: Outcome): outcome is CellState {
-  return ['pending', 'accepted', 'edited', 'discarded'].includes(outcome);
+function isCellState(outcome: ShownOutcome): outcome is ShownState {
+  return ['pending', 'missing', 'accepted', 'edited', 'discarded'].includes(outcome);
+}
+
+export function useOutcome(): (run: IRun | IRunLine) => ShownOutcome {
+  const { runCells } = useServices();
+  useSignal(runCells.changed);
+  return run => runCells.stateOf(run) ?? outcomeOf(run);
 }
 
 /** What came of a run: a sign and a word, so that nobody depends on the colour. */
-export function OutcomeLabel(props: { outcome: Outcome }): JSX.Element {
+export function OutcomeLabel(props: { outcome: ShownOutcome }): JSX.Element {
   const { trans } = useServices();
   const Icon = ICONS[props.outcome] ?? circleEmptyIcon;
   return (

@@ -8,8 +8,9 @@ import { isRunning } from '../record';
 import { cellStateWord, runStatusWord } from '../words';
 import { Button, Chip, Problem } from './basics';
 import { Elapsed } from './elapsed';
+import { GoneCells } from './missing';
 import { Results } from './results';
-import { useServices } from './services';
+import { useServices, useSignal } from './services';
 import { Timeline } from './timeline';
 
 /** One run whole: under way or from the history. */
@@ -19,23 +20,30 @@ export function Run(props: {
   pulls?: Readonly<Record<string, IPull>>;
   onStop?: () => void;
   onPull?: (name: string) => void;
+  /** Its cells can be inserted again where they are not in the notebook. */
+  canInsert?: boolean;
 }): JSX.Element {
-  const { trans } = useServices();
+  const { trans, runCells } = useServices();
+  useSignal(runCells.changed);
   const { run, progress } = props;
   const running = isRunning(run);
+  const cells = runCells.stateOf(run);
   return (
     <article className="jp-CodeAgent-run" aria-label={trans.__('Run')}>
       <div className="jp-CodeAgent-prompt">{run.request.prompt}</div>
       <div className="jp-CodeAgent-line">
         <Chip kind={run.status}>{runStatusWord(trans, run.status)}</Chip>
-        {run.status === 'ok' && <Chip kind={run.cell_state}>{cellStateWord(trans, run.cell_state)}</Chip>}
+        {cells && <Chip kind={cells}>{cellStateWord(trans, cells)}</Chip>}
         <Elapsed run={run} progress={progress} />
         {running && props.onStop && <Stop onStop={props.onStop} />}
       </div>
       <div className="jp-CodeAgent-quiet">
         {run.request.model} · {formatTokens(trans, (running && progress?.usage) || run.usage)}
       </div>
-      <Timeline run={run} progress={progress} />
+      <Timeline run={run} progress={progress} cells={cells} />
+      {props.canInsert && runCells.isGone(run) && (
+        <GoneCells run={{ id: run.id, prompt: run.request.prompt, cellId: run.request.cell_id }} />
+      )}
       {run.error &&
         (run.status === 'failed' ? (
           <Problem>{run.error}</Problem>

@@ -33,7 +33,10 @@ export function RunActions(props: {
         className="jp-CodeAgent-buttons jp-CodeAgent-actions"
       >
         {run.code && (
-          <Button kind="primary" onClick={() => attempt(() => actions.insertAgain(run.id))}>
+          <Button
+            kind="primary"
+            onClick={() => attempt(() => actions.insertAgain({ id: run.id, cellId: run.request.cell_id }))}
+          >
             {trans.__('Insert again')}
           </Button>
         )}

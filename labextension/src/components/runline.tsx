@@ -2,9 +2,8 @@ import React, { memo } from 'react';
 
 import { formatClock, formatSeconds, formatShort } from '../format';
 import type { IRunLine } from '../history';
-import { outcomeOf } from '../history';
 import { marked } from '../runlayout';
-import { OutcomeLabel, outcomeWord } from './outcome';
+import { OutcomeLabel, outcomeWord, useOutcome } from './outcome';
 import { useServices } from './services';
 
 /** One run as three lines of text; the third is where a search found something that the prompt does not have. */
@@ -14,6 +13,7 @@ export const RunLine = memo(function RunLine(props: {
 }): JSX.Element {
   const { trans } = useServices();
   const { run, words } = props;
+  const outcome = useOutcome()(run);
   const tokens = run.prompt_tokens + run.completion_tokens;
   const duration = run.ended_at === null ? '' : formatSeconds(run.ended_at - run.started_at);
   return (
@@ -22,7 +22,7 @@ export const RunLine = memo(function RunLine(props: {
         <Marked text={run.prompt} words={words} />
       </div>
       <div className="jp-CodeAgent-runFacts">
-        <OutcomeLabel outcome={outcomeOf(run)} />
+        <OutcomeLabel outcome={outcome} />
         <span>{formatClock(run.started_at)}</span>
         {duration && <span>{duration}</span>}
         {tokens > 0 && <span>{trans.__('%1 tokens', formatShort(tokens))}</span>}
@@ -33,7 +33,7 @@ export const RunLine = memo(function RunLine(props: {
         </code>
       ) : (
         <div className="jp-CodeAgent-runWhere" title={run.error || run.notebook || ''}>
-          {run.error && outcomeOf(run) === 'failed'
+          {run.error && outcome === 'failed'
             ? run.error
             : [baseName(run.notebook), run.model].filter(Boolean).join(' · ')}
         </div>
@@ -59,6 +59,7 @@ export function baseName(path: string | null): string {
 /** A run in one sentence, for those who hear it. */
 export function useRunName(): (run: IRunLine) => string {
   const { trans } = useServices();
+  const outcomeOf = useOutcome();
   return run =>
     [
       run.prompt,

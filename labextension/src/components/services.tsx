@@ -23,6 +23,7 @@ import type { HistoryActions } from '../historyactions';
 import type { Marks } from '../marks';
 import type { PanelMemory } from '../memory';
 import type { Preferences } from '../preferences';
+import type { RunCells } from '../runcells';
 import type { RunList } from '../runlist';
 
 export interface IPanelServices {
@@ -37,6 +38,8 @@ export interface IPanelServices {
   historyActions: HistoryActions;
   /** The history as the panel shows it; it outlives a change of tabs. */
   runs: RunList;
+  /** What becomes of the cells of runs. */
+  runCells: Pick<RunCells, 'changed' | 'version' | 'stateOf' | 'isGone' | 'missing' | 'isRecorded'>;
   memory: PanelMemory;
   attention: Pick<Attention, 'watched' | 'changed' | 'reveal'>;
   preferences: Preferences;

@@ -6,6 +6,7 @@ import type { IProgress } from '../progress';
 import type { Phase } from '../protocol';
 import type { IRun } from '../record';
 import { isRunning } from '../record';
+import type { ShownState } from '../runcells';
 import type { EntryState, IEntry } from '../timeline';
 import { timeline } from '../timeline';
 import { cellStateWord, entryStateWord, phaseWord } from '../words';
@@ -17,7 +18,12 @@ import { StepBody, StepSummary } from './steps';
 import { Pace, Stream } from './stream';
 
 /** A run step by step: what is done, what is under way, what went wrong. */
-export function Timeline(props: { run: IRun; progress?: IProgress }): JSX.Element {
+export function Timeline(props: {
+  run: IRun;
+  progress?: IProgress;
+  /** What is shown as the state of its cells. */
+  cells: ShownState | null;
+}): JSX.Element {
   const { trans } = useServices();
   const { run, progress } = props;
   const running = isRunning(run);
@@ -33,7 +39,7 @@ export function Timeline(props: { run: IRun; progress?: IProgress }): JSX.Elemen
         >
           <State state={entry.state} />
           <div className="jp-CodeAgent-entry">
-            <Entry run={run} entry={entry} progress={running ? progress : undefined} />
+            <Entry run={run} entry={entry} progress={running ? progress : undefined} cells={props.cells} />
           </div>
         </li>
       ))}
@@ -53,7 +59,12 @@ function State(props: { state: EntryState }): JSX.Element {
   );
 }
 
-function Entry(props: { run: IRun; entry: IEntry; progress?: IProgress }): JSX.Element {
+function Entry(props: {
+  run: IRun;
+  entry: IEntry;
+  progress?: IProgress;
+  cells: ShownState | null;
+}): JSX.Element {
   const { run, entry, progress } = props;
   const now = entry.state === 'now';
   switch (entry.kind) {
@@ -64,7 +75,7 @@ function Entry(props: { run: IRun; entry: IEntry; progress?: IProgress }): JSX.E
     case 'answer':
       return <Answer run={run} progress={now ? progress : undefined} />;
     case 'cells':
-      return <Cells run={run} now={now} />;
+      return <Cells run={run} now={now} state={props.cells} />;
   }
 }
 
@@ -143,12 +154,20 @@ function Answer(props: { run: IRun; progress?: IProgress }): JSX.Element {
   );
 }
 
-function Cells(props: { run: IRun; now: boolean }): JSX.Element {
+function Cells(props: { run: IRun; now: boolean; state: ShownState | null }): JSX.Element {
   const { trans } = useServices();
-  return props.now ? (
-    <Now text={phaseWord(trans, 'inserting')} />
-  ) : (
-    <span>{cellStateWord(trans, props.run.cell_state)}</span>
+  const { run, now, state } = props;
+  if (now || run.placed === 'inserting') {
+    return <Now text={phaseWord(trans, 'inserting')} />;
+  }
+  return (
+    <span>
+      {state
+        ? cellStateWord(trans, state)
+        : run.placed === 'output'
+          ? trans.__('shown below the question')
+          : trans.__('not put into the notebook')}
+    </span>
   );
 }
 

@@ -2,7 +2,14 @@
 import { YNotebook } from '@jupyter/ydoc';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { Signal } from '@lumino/signaling';
-import { applyUpdate, Doc, encodeStateAsUpdate, type Map as YMap, type Text as YText } from 'yjs';
+import {
+  applyUpdate,
+  type Array as YArray,
+  Doc,
+  encodeStateAsUpdate,
+  type Map as YMap,
+  type Text as YText
+} from 'yjs';
 
 import type { IProvenance, ISharedNotebook } from '../notebook';
 import { META, provenance } from '../notebook';
@@ -49,11 +56,18 @@ export const states = (notebook: ISharedNotebook): (CellState | undefined)[] =>
 
 /** Somebody else, who edits the same notebook in another page, changes the text of a cell. */
 export function typedElsewhere(notebook: Notebook, index: number, source: string): void {
+  changedElsewhere(notebook, cells => {
+    const text = cells.get(index).get('source') as YText;
+    text.delete(0, text.length);
+    text.insert(0, source);
+  });
+}
+
+/** Somebody else changes the cells of the same notebook in another page. */
+export function changedElsewhere(notebook: Notebook, change: (cells: YArray<YMap<unknown>>) => void): void {
   const other = new Doc();
   applyUpdate(other, encodeStateAsUpdate(notebook.ydoc));
-  const text = (other.getArray('cells').get(index) as YMap<unknown>).get('source') as YText;
-  text.delete(0, text.length);
-  text.insert(0, source);
+  change(other.getArray<YMap<unknown>>('cells'));
   applyUpdate(notebook.ydoc, encodeStateAsUpdate(other));
 }
 
@@ -89,7 +103,8 @@ export function panelWith(kernel: FakeKernel | null, notebook: Notebook = notebo
 export function trackerOf(...panels: NotebookPanel[]): INotebookTracker {
   const tracker = {
     currentWidget: panels[0] ?? null,
-    forEach: (act: (panel: NotebookPanel) => void) => panels.forEach(act)
+    forEach: (act: (panel: NotebookPanel) => void) => panels.forEach(act),
+    find: (wanted: (panel: NotebookPanel) => boolean) => panels.find(wanted)
   } as unknown as { widgetAdded: unknown; currentChanged: unknown };
   tracker.widgetAdded = new Signal(tracker);
   tracker.currentChanged = new Signal(tracker);

@@ -10,6 +10,7 @@ import type { IPanelServices } from '../components/services';
 import { ServicesProvider } from '../components/services';
 import { PanelMemory } from '../memory';
 import { Preferences } from '../preferences';
+import type { IRun } from '../record';
 import { RunList } from '../runlist';
 import { trackerOf } from './notebooks';
 
@@ -36,6 +37,14 @@ export function servicesOf(changes: Partial<IPanelServices> | object = {}): IPan
     rendermime: new RenderMimeRegistry({ initialFactories: standardRendererFactories }),
     connections: { current: null, changed: new Signal(nothing) },
     marks: { changed: new Signal(nothing) },
+    runCells: {
+      changed: new Signal(nothing),
+      version: 0,
+      stateOf: (run: IRun) => (run.status === 'ok' ? run.cell_state : null),
+      isGone: () => false,
+      missing: () => [],
+      isRecorded: () => false
+    },
     decisions: {},
     history: {},
     memory: new PanelMemory(),
