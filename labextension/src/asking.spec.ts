@@ -1,6 +1,6 @@
 import { NotebookActions } from '@jupyterlab/notebook';
 
-import { agentCell, insertAndRun, obstacle, placeBelow } from './asking';
+import { agentCell, insertAndRun, landing, obstacle, placeBelow } from './asking';
 import { AgentModel } from './model';
 import { insertCells } from './notebook';
 import { stateMessage } from './testing/golden';
@@ -48,6 +48,26 @@ describe('a question as a cell', () => {
     insertCells(notebook, { anchor: 'cell-0', replace: [], cells: cellsOf('r') });
     expect([placeBelow(notebook, 0), placeBelow(notebook, 1), placeBelow(notebook, 3)]).toEqual([3, 3, 4]);
     expect(placeBelow(notebookOf('x'), -1)).toBe(0);
+  });
+});
+
+describe('where a question will stand', () => {
+  it('is told by the active cell: its first line, of a question its words', () => {
+    const notebook = notebookOf('\n  df.head()\nx', '%%agent --new\n\nWhy is that?');
+    expect(landing(notebook, 0)).toEqual({
+      cellId: 'cell-0',
+      isCode: true,
+      line: 'df.head()',
+      hasResults: false
+    });
+    insertCells(notebook, { anchor: 'cell-1', replace: [], cells: cellsOf('r') });
+    expect(landing(notebook, 1)).toMatchObject({ line: 'Why is that?', hasResults: true });
+    expect(landing(notebook, 3)).toMatchObject({ isCode: false, line: 'answer of r', hasResults: false });
+  });
+
+  it('is the top of a notebook in which no cell is active', () => {
+    expect(landing(notebookOf('x'), -1)).toBeNull();
+    expect(landing(notebookOf(), 0)).toBeNull();
   });
 });
 

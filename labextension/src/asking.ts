@@ -5,9 +5,10 @@ import { NotebookActions } from '@jupyterlab/notebook';
 import type { IAgentState } from './model';
 import type { ISharedNotebook } from './notebook';
 import { insertAsUndoStep, isWritable, newCodeCell, provenance, sharedNotebook } from './notebook';
-import { quoted } from './optionline';
+import { isQuestion, quoted } from './optionline';
 import type { ApprovalPolicy, Privacy } from './protocol';
 import { isRunning } from './record';
+import { bringIntoView } from './scrolling';
 
 export const LOAD = '%load_ext jupyter_codeagent';
 
@@ -74,6 +75,32 @@ export function placeBelow(notebook: ISharedNotebook, activeIndex: number): numb
   return index;
 }
 
+export interface ILanding {
+  /** The active cell. */
+  cellId: string;
+  isCode: boolean;
+  /** Its first line; of a question that line of it which is no options. */
+  line: string;
+  /** Whether results of the agent stand below it, so that a question goes below these. */
+  hasResults: boolean;
+}
+
+/** Below what a new question goes; null: at the top of the notebook. */
+export function landing(notebook: ISharedNotebook, activeIndex: number): ILanding | null {
+  const cell = notebook.cells[Math.min(activeIndex, notebook.cells.length - 1)];
+  if (!cell) {
+    return null;
+  }
+  const lines = cell.getSource().split('\n');
+  const words = isQuestion(cell.getSource()) ? lines.slice(1) : lines;
+  return {
+    cellId: cell.id,
+    isCode: cell.cell_type === 'code',
+    line: (words.find(line => line.trim()) ?? lines[0]).trim(),
+    hasResults: placeBelow(notebook, activeIndex) > activeIndex + 1
+  };
+}
+
 /** Insert a code cell below the active one, as one undo step, and run it there. Its id. */
 export async function insertAndRun(panel: NotebookPanel, source: string): Promise<string> {
   const notebook = sharedNotebook(panel)!;
@@ -82,6 +109,7 @@ export async function insertAndRun(panel: NotebookPanel, source: string): Promis
   insertAsUndoStep(notebook, at, [cell]);
   panel.content.deselectAll();
   panel.content.activeCellIndex = at;
+  void bringIntoView(panel.content, [panel.content.widgets[at]]);
   await NotebookActions.runCells(panel.content, [panel.content.widgets[at]], panel.sessionContext);
   return String(cell.id);
 }

@@ -30,6 +30,7 @@ import { showsNotebooks } from './page';
 import { Preferences } from './preferences';
 import { RecordSync } from './recordsync';
 import { RunCells } from './runcells';
+import { ResultReveal } from './reveal';
 import { RunList } from './runlist';
 import { AgentPanel } from './sidepanel';
 import { StatusItem } from './statusitem';
@@ -77,6 +78,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
       trans,
       activate: panel => app.shell.activateById(panel.id)
     });
+    new ResultReveal({ tracker, connections });
     const actions = new CellActions({ connections, decisions, trans });
     const keys = keysOf(app.commands, Commands);
     const marks = new Marks(tracker, { decisions, actions, sync, trans, keys });

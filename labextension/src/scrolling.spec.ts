@@ -1,7 +1,7 @@
 import type { Cell } from '@jupyterlab/cells';
 import type { Notebook } from '@jupyterlab/notebook';
 import { Panel, Widget } from '@lumino/widgets';
-import { scrollIntoView } from './scrolling';
+import { leastScroll, scrollIntoView } from './scrolling';
 
 /** A notebook that has drawn none of its cells, as far as scrolling knows one. */
 function undrawn(windowingMode: string): { notebook: Notebook; cell: Cell } {
@@ -34,5 +34,18 @@ describe('a cell that JupyterLab has not drawn yet', () => {
     const { notebook, cell } = undrawn('full');
     await scrollIntoView(notebook, cell);
     expect(cell.isAttached).toBe(false);
+  });
+});
+
+describe('the least that is scrolled', () => {
+  const seen = { top: 100, bottom: 500 };
+  test.each([
+    ['nothing where all of it is in view', { top: 120, bottom: 480 }, 0],
+    ['down until its end is in view', { top: 380, bottom: 690 }, 198],
+    ['down to its beginning where it is higher than the view', { top: 300, bottom: 2000 }, 300 - 100 - 8],
+    ['up to its beginning', { top: 20, bottom: 60 }, -88],
+    ['up to its beginning where it goes on below the view', { top: 20, bottom: 2000 }, -88]
+  ])('is %s', (_, wanted, by) => {
+    expect(leastScroll(seen, wanted)).toBe(by);
   });
 });

@@ -45,6 +45,47 @@ function drawOutOfTurn(notebook: Notebook, cell: Cell, index: number): void {
   }
 }
 
+/** Above and below what is scrolled to, so that it does not stick to the edge; pixels. */
+const MARGIN_PX = 8;
+
+/** A stretch on the vertical axis; pixels. */
+export interface IStretch {
+  top: number;
+  bottom: number;
+}
+
+/** How far to scroll so that all of it is seen, or its beginning where it is higher than what can be seen. */
+export function leastScroll(seen: IStretch, wanted: IStretch): number {
+  const top = wanted.top - seen.top - MARGIN_PX;
+  const bottom = wanted.bottom - seen.bottom + MARGIN_PX;
+  if (top < 0) {
+    return Math.min(top, 0);
+  }
+  return Math.max(0, Math.min(top, bottom));
+}
+
+/** Scroll as little as brings these neighbours into view; neither the focus nor the active cell changes. */
+export async function bringIntoView(notebook: Notebook, cells: readonly Cell[]): Promise<void> {
+  const [first] = cells;
+  if (!first || notebook.isDisposed) {
+    return;
+  }
+  if (!first.isAttached) {
+    await scrollIntoView(notebook, first);
+  }
+  await Promise.all(cells.filter(cell => cell.isAttached).map(cell => cell.ready));
+  await nextFrame();
+  const drawn = cells.filter(cell => cell.isAttached && !cell.isDisposed);
+  if (drawn.length > 0 && !notebook.isDisposed) {
+    const top = drawn[0].node.getBoundingClientRect().top;
+    const { bottom } = drawn[drawn.length - 1].node.getBoundingClientRect();
+    const by = leastScroll(notebook.outerNode.getBoundingClientRect(), { top, bottom });
+    if (Math.abs(by) >= 1) {
+      notebook.outerNode.scrollTop += by;
+    }
+  }
+}
+
 /** Whether the beginning of the cell is within what can be seen of the notebook. */
 export function isInView(notebook: Notebook, cell: Cell): boolean {
   if (!cell.isAttached) {

@@ -1,10 +1,12 @@
+import type { ICodeCellModel } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import React, { useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 import type { IAskOptions, Obstacle } from '../asking';
-import { agentCell, insertAndRun, isBusy, LOAD, obstacle } from '../asking';
+import { agentCell, insertAndRun, isBusy, landing, LOAD, obstacle } from '../asking';
 import { askedName, draftName } from '../drafts';
 import type { IAgentState } from '../model';
+import { sharedNotebook } from '../notebook';
 import { literal } from '../optionline';
 import { AskOptions } from './askoptions';
 import { Button } from './basics';
@@ -84,7 +86,7 @@ function Composer(props: { panel: NotebookPanel | null; state: IAgentState | nul
           ref={field}
           rows={1}
           aria-label={trans.__('Your question')}
-          aria-describedby="jp-CodeAgent-askNote"
+          aria-describedby="jp-CodeAgent-askLanding jp-CodeAgent-askNote"
           placeholder={
             isMac
               ? trans.__('Ask about your data … (⌘ Enter runs it)')
@@ -97,6 +99,7 @@ function Composer(props: { panel: NotebookPanel | null; state: IAgentState | nul
         />
         {state && <AskOptions state={state} options={options} onChange={setOptions} />}
       </div>
+      {panel && against === null && <Landing panel={panel} />}
       <div className="jp-CodeAgent-line">
         <span id="jp-CodeAgent-askNote" role="status" className="jp-CodeAgent-quiet">
           <Note against={against} isWaiting={panel !== null && state !== null && isBusy(panel, state)} />
@@ -117,6 +120,32 @@ function Composer(props: { panel: NotebookPanel | null; state: IAgentState | nul
         )}
       </div>
     </form>
+  );
+}
+
+/** Below which cell the question will stand. */
+function Landing(props: { panel: NotebookPanel }): JSX.Element | null {
+  const { trans, tracker, marks } = useServices();
+  useSignal(tracker.activeCellChanged);
+  useSignal(marks.changed);
+  const { content } = props.panel;
+  const notebook = sharedNotebook(props.panel);
+  const below = notebook && landing(notebook, content.activeCellIndex);
+  const model = content.widgets.find(cell => cell.model.id === below?.cellId)?.model;
+  useSignal(model?.stateChanged); // its number comes when it has run
+  if (!notebook) {
+    return null;
+  }
+  const count = (model as ICodeCellModel | undefined)?.executionCount ?? null;
+  const cell = below?.isCode ? `[${count ?? ' '}]` : trans.__('text');
+  return (
+    <div id="jp-CodeAgent-askLanding" className="jp-CodeAgent-quiet jp-CodeAgent-landing" title={below?.line}>
+      {below === null
+        ? trans.__('at the top of the notebook')
+        : below.hasResults
+          ? trans.__('below cell %1 and its result: %2', cell, below.line)
+          : trans.__('below cell %1: %2', cell, below.line)}
+    </div>
   );
 }
 

@@ -1,11 +1,13 @@
 import { Notification } from '@jupyterlab/apputils';
 import { nullTranslator } from '@jupyterlab/translation';
+import { Signal } from '@lumino/signaling';
 import React from 'react';
 
 import type { Keys } from '../cellbar';
 import { blockBar } from '../cellbar';
 import { pendingBlocks } from '../celltools/blocks';
 import { insertCells, pendingRuns } from '../notebook';
+import { run } from '../testing/golden';
 import { cellsOf, notebookOf, panelOf } from '../testing/notebooks';
 import { press, render, servicesOf, unmount } from '../testing/render';
 import { Pending } from './pending';
@@ -73,4 +75,36 @@ it('the keys of the review are named as they are bound, and left out where there
   expect(titles).toEqual(['Previous pending cell', 'Next pending cell (F8)']);
   await unmount();
   expect((await list({})).querySelector('.jp-CodeAgent-reviewKeys')).toBeNull();
+});
+
+describe('what a card shows of a result', () => {
+  const recorded = (changes: object): Promise<HTMLElement> => {
+    const outputs = [{ output_type: 'display_data', data: { 'image/png': 'iVBORw==' }, metadata: {} }];
+    const known = run({ id: 'r', code: 'run_r()', outputs, answer: 'It is <b>so</b>.', ...changes });
+    const model = { state: { runs: [known] } };
+    return list({ connections: { current: { model }, changed: new Signal({}) } });
+  };
+
+  it('is its question, its first output, its sentence, and its code behind a fold', async () => {
+    const host = await recorded({});
+    expect(host.querySelector('.jp-CodeAgent-itemQuestion')!.textContent).toBe(run().request.prompt);
+    expect(host.querySelector('img')!.getAttribute('src')).toBe('data:image/png;base64,iVBORw==');
+    expect(host.querySelector('.jp-CodeAgent-answer')!.textContent).toBe('It is <b>so</b>.');
+    expect(host.querySelector('b')).toBeNull();
+    expect(host.querySelector('summary')!.textContent).toBe('run_r()');
+    expect(host.querySelector('pre')).toBeNull();
+  });
+
+  it('is the cell alone where its record is of other code: anybody may have written into the notebook', async () => {
+    const host = await recorded({ code: 'something_else()' });
+    expect(host.querySelector('img, .jp-CodeAgent-answer')).toBeNull();
+    expect(host.querySelector('li code')!.textContent).toBe('run_r()');
+  });
+
+  it('is the cell alone where nobody has a record: none is asked for', async () => {
+    const get = vi.fn();
+    const host = await list({ history: { get } });
+    expect(host.querySelector('li code')!.textContent).toBe('run_r()');
+    expect(get).not.toHaveBeenCalled();
+  });
 });

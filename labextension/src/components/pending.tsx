@@ -5,7 +5,8 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import { attempt } from '../attempt';
 import { withKeys } from '../celltools/keys';
 import type { IPendingRun } from '../notebook';
-import { Button, Section } from './basics';
+import { Button, Code, Fold, Section } from './basics';
+import { ResultPreview, useRecord } from './preview';
 import { useServices } from './services';
 
 /** Cells of the current notebook that wait for a decision, with the words, the order and the keys of the cells' bars. */
@@ -65,6 +66,9 @@ function PendingItem(props: { panel: NotebookPanel; run: IPendingRun }): JSX.Ele
   const several = run.cellIds.length > 1;
   const [first] = run.cellIds;
   const code = run.cellIds[run.roles.indexOf('code')];
+  const record = useRecord(run.runId);
+  // Of this code and no other: anybody may have written into a notebook to which run a cell belongs.
+  const isOfRecord = code !== undefined && record?.code.trim() === run.source.trim();
   return (
     <li>
       <button
@@ -75,13 +79,25 @@ function PendingItem(props: { panel: NotebookPanel; run: IPendingRun }): JSX.Ele
           void attempt(trans, trans.__('Show in the notebook'), () => decisions.reveal(panel, first))
         }
       >
-        <code>{firstLines(run.source)}</code>
+        {isOfRecord ? (
+          <span className="jp-CodeAgent-itemQuestion">{record.request.prompt}</span>
+        ) : (
+          <code>{firstLines(run.source)}</code>
+        )}
         <span className="jp-CodeAgent-quiet">
           {run.roles.includes('code') && run.roles.includes('answer')
             ? trans.__('code and answer · %1', run.model)
             : run.model}
         </span>
       </button>
+      {isOfRecord && (
+        <>
+          <ResultPreview run={record} />
+          <Fold className="jp-CodeAgent-itemCode" summary={<code>{firstLines(run.source, 1)}</code>}>
+            <Code code={run.source} label={trans.__('Code of this result')} copy />
+          </Fold>
+        </>
+      )}
       <div className="jp-CodeAgent-buttons">
         <Button
           kind="primary"
@@ -142,7 +158,7 @@ function ReviewKeys(): JSX.Element | null {
   );
 }
 
-function firstLines(source: string): string {
-  const lines = source.split('\n').filter(line => line.trim() && !line.startsWith('import '));
-  return (lines.length ? lines : source.split('\n')).slice(0, 2).join('\n');
+function firstLines(source: string, count = 2): string {
+  const lines = source.split('\n').filter(line => line.trim() && !/^(import|from) /.test(line));
+  return (lines.length ? lines : source.split('\n')).slice(0, count).join('\n');
 }
