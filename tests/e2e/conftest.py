@@ -171,7 +171,7 @@ def open_notebook(
 
     yield open_it
     for page in pages:
-        if screenshots := os.environ.get("CODEAGENT_SCREENSHOTS"):
+        if (screenshots := os.environ.get("CODEAGENT_SCREENSHOTS")) and not page.page.is_closed():
             page.page.screenshot(path=f"{screenshots}/{request.node.name}.png")
         page.page.close()
     profile.clear_cookies()
