@@ -73,16 +73,9 @@ class RunBook:
         that the sandbox has now: of those that the runs made only these are told.
         """
         return tuple(
-            Turn(
-                prompt=known.request.prompt,
-                code=_code_for(run, known),
-                ran=known.code,
-                written=known.written,
-                answer=_result_for(run, known),
-                made=_made_for(run, known, defined),
-            )
+            _turn(run, known, defined)
             for known in self._conversation(run.request.cell_id)
-            if not (run.request.remote and known.request.server != run.request.server)
+            if known.id != run.request.refines and _may_tell(run, known)
         )
 
     def copied_before(self, cell_id: str | None) -> frozenset[str]:
@@ -106,6 +99,14 @@ class RunBook:
         known = {(copied.name, copied.version) for run in self._runs.values() for copied in run.manifest.copied}
         unchanged = (copied.name for copied in manifest.copied if (copied.name, copied.version) in known)
         return replace(manifest, unchanged=tuple(unchanged))
+
+    def refined_turn(self, run: AgentRun) -> tuple[Turn, ...]:
+        """The version that `run` is to change, whatever was decided about it; nothing if it refines none.
+
+        Without the variables that it made: the code that replaces it must do without them.
+        """
+        known = self._runs.get(run.request.refines)
+        return (_turn(run, known),) if known is not None and _may_tell(run, known) else ()
 
     def changed_by_cell(self, cell_id: str | None) -> frozenset[str]:
         """Copies that the earlier runs of a `%%agent` cell changed, for a run of it that is to start afresh."""
@@ -156,11 +157,8 @@ class RunBook:
 
     def last_result_of_cell(self, run: AgentRun) -> AgentRun | None:
         """The newest run of the same `%%agent` cell that gave a result which was not discarded."""
-        for run_id in self.earlier_runs_of_cell(run):
-            known = self.history.load(run_id)
-            if known.status == "ok":
-                return known if known.cell_state != "discarded" else None
-        return None
+        found = (self.history.load(run_id) for run_id in self.earlier_runs_of_cell(run))
+        return next((known for known in found if known.status == "ok" and known.cell_state != "discarded"), None)
 
     def forget_variable(self, name: str) -> None:
         """Runs that had a copy of it leave the conversation: their results may tell of it."""
@@ -168,17 +166,33 @@ class RunBook:
             run.id for run in self._runs.values() if any(copied.name == name for copied in run.manifest.copied)
         )
 
-    def replace_pending(self, run_ids: Iterable[str]) -> None:
+    def replace_pending(self, run_ids: Iterable[str], *, decided_by: str = "rerun") -> None:
         """Cells that a newer run of their `%%agent` cell took the place of are gone from the notebook."""
         for run_id in run_ids:
             if self.history.load(run_id).cell_state == "pending":
-                self.set_cell_state(run_id, "discarded", decided_by="rerun")
+                self.set_cell_state(run_id, "discarded", decided_by=decided_by)
 
     def set_cell_state(self, run_id: str, state: CellState, *, decided_by: str) -> None:
         """The user accepted, edited or discarded a run's cells."""
         self.history.set_cell_state(run_id, state, decided_by)
         if run_id in self._runs:
             self._runs[run_id] = replace(self._runs[run_id], cell_state=state)
+
+
+def _turn(run: AgentRun, known: AgentRun, defined: Collection[str] = ()) -> Turn:
+    """An earlier run as this one is told of it."""
+    return Turn(
+        prompt=known.request.prompt,
+        code=_code_for(run, known),
+        ran=known.code,
+        written=known.written,
+        answer=_result_for(run, known),
+        made=_made_for(run, known, defined),
+    )
+
+
+def _may_tell(run: AgentRun, known: AgentRun) -> bool:
+    return not (run.request.remote and known.request.server != run.request.server)
 
 
 def _code_for(run: AgentRun, known: AgentRun) -> str:

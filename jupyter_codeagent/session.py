@@ -94,11 +94,13 @@ from jupyter_codeagent.values import (
     AgentRun,
     ApprovalPolicy,
     Decision,
+    ExecutionResult,
     Grant,
     LocalFile,
     Manifest,
     Proposal,
     SandboxStatus,
+    Step,
     ToolCall,
     ToolPolicy,
     VariableSummary,
@@ -146,6 +148,8 @@ class AgentSession:
         self._users_loop = Background()
         """For coroutines among the functions that code calls; started with the first."""
         self._desk: CallDesk | None = None
+        self._asked: dict[str, RunOptions] = {}
+        """By run: under which options it was asked, for another version of its result."""
         self._done_calls: dict[str, list[DoneCall]] = {}
         """By run, oldest first: what `undo_calls` can take back."""
         self._task: BackgroundTask[AgentRun] | None = None
@@ -220,12 +224,29 @@ class AgentSession:
         except CodeAgentError as error:
             self._record_unprepared(prompt, options, place, error)
             raise
+        self._asked[prepared.run.id] = options
         run = self._drive(prepared, place, display, rerun=options.rerun)
         display.finish(run)
         raise_if_failed(run)
         if options.returns:
             self.results.bring_back(options.returns, place)
         return run
+
+    def refining(self, run_id: str, refinement: str) -> tuple[AgentRun, RunOptions]:
+        """A run of this kernel, and the options under which another version of its result is asked for.
+
+        Raises
+        ------
+        UsageError, HistoryError
+            There is no such run, it is one of another kernel, or it has no result.
+        """
+        known = self.book.find(run_id)
+        if known.id not in self._asked:
+            raise UsageError(f"Run {known.id} was not made in this session; ask its question again with %%agent.")
+        if not known.code:
+            raise UsageError(f"Run {known.id} has no result that could be refined; it is {known.status}.")
+        asked = replace(self._asked[known.id], new=False, rerun=True)
+        return known, replace(asked, refines=known.id, refinement=refinement)
 
     def prepare(self, prompt: str, options: RunOptions, place: Place) -> PreparedRun:
         """Describe, choose and copy variables; find the model. On the main thread; sends nothing."""
@@ -284,6 +305,7 @@ class AgentSession:
         run = self._with_differences(run, turns, None if is_anew else self.sidecar.present)
         more = run.context.removeprefix(told.context.text)
         run = replace(run, described_sha256=question_digest(summaries, settings, prompt, more))
+        turns = (*turns, *self._masked(self.book.refined_turn(run)))
         room = room_of(endpoint, settings)
         return PreparedRun(
             run=run,
@@ -453,10 +475,17 @@ class AgentSession:
             hidden_columns=self.hiding.hidden_columns,
             incomplete=prepared.incomplete,
             room=prepared.room,
+            replaces=self._replaced_program(run),
         )
         if run.request.candidates == 1:
             return await run_agent(run, prepared.turns, tools)
         return await run_candidates(run, prepared.turns, tools, lambda: self._extra_seat(settings))
+
+    def _replaced_program(self, run: AgentRun) -> tuple[Step, ...]:
+        if not run.request.refines:
+            return ()
+        known = self.book.find(run.request.refines)
+        return (Step(index=0, messages=(), code=known.code, result=ExecutionResult(status="ok")),)
 
     def add_server(self, name: str, target: Sequence[str], policy: ToolPolicy) -> None:
         """Start an MCP server. Its functions are the user's too: cells that were accepted call them. Main thread.
@@ -628,7 +657,8 @@ class AgentSession:
 
     async def _insert(self, run: AgentRun, place: Place) -> AgentRun:
         cells = [dict(cell) for cell in cells_from_run(run, state=run.cell_state)]
-        replaced = self.book.earlier_runs_of_cell(run)
+        refined = run.request.refines
+        replaced = list(dict.fromkeys((*filter(None, [refined]), *self.book.earlier_runs_of_cell(run))))
         placement = self._front_ends.placement(place)
         try:
             await placement.place(run.id, cells, anchor=run.request.cell_id, replace=replaced)
@@ -636,7 +666,7 @@ class AgentSession:
             if error.refused:
                 await self._front_ends.in_place().place(run.id, cells, anchor=None, replace=())
             return replace(run, notes=(*run.notes, str(error)))
-        self.book.replace_pending(replaced)
+        self.book.replace_pending(replaced, decided_by="refined" if refined else "rerun")
         return run
 
     # --- parts of a run -------------------------------------------------------------------------------

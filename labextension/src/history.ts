@@ -6,7 +6,7 @@ import { ServerConnection } from '@jupyterlab/services';
 import type { CellState } from './protocol';
 import type { IRun, RunStatus } from './record';
 import { isRun } from './record';
-import { arrayOf, nullable, number, shape, string } from './shape';
+import { arrayOf, mapOf, nullable, number, shape, string } from './shape';
 
 export interface IRunLine {
   id: string;
@@ -90,6 +90,17 @@ const isOverview = shape({
   outcomes: isCounted
 });
 
+export interface IInsertedCells {
+  cells: ICell[];
+  /** Output of the cell that asked, by MIME type. */
+  receipt: Record<string, string>;
+}
+
+const isInserted = shape({
+  cells: arrayOf(shape({ cell_type: string, metadata: shape({}) })),
+  receipt: mapOf(string)
+});
+
 const isPage = shape({
   total: number,
   runs: arrayOf(
@@ -132,10 +143,9 @@ export class HistoryClient {
     return checked<IRecordedRun>(isRun, await this._json(`runs/${encodeURIComponent(runId)}`));
   }
 
-  async cells(runId: string): Promise<ICell[]> {
-    const isCells = shape({ cells: arrayOf(shape({ cell_type: string, metadata: shape({}) })) });
-    const answer = await this._json(`runs/${encodeURIComponent(runId)}/cells`);
-    return checked<{ cells: ICell[] }>(isCells, answer).cells;
+  /** What a run has put into its notebook. */
+  async inserted(runId: string): Promise<IInsertedCells> {
+    return checked<IInsertedCells>(isInserted, await this._json(`runs/${encodeURIComponent(runId)}/cells`));
   }
 
   async export(runId: string, format: 'ipynb' | 'py'): Promise<Blob> {

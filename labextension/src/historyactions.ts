@@ -51,7 +51,7 @@ export class HistoryActions {
 
   async insertAgain(runId: string): Promise<void> {
     const panel = this._current();
-    await this._options.decisions.insertAgain(panel, await this._options.history.cells(runId));
+    await this._options.decisions.insertAgain(panel, (await this._options.history.inserted(runId)).cells);
   }
 
   /** Insert an `%%agent` cell below the answer to the original one, else below the active cell, and run it. */

@@ -78,6 +78,34 @@ def test_pending_cells_that_a_newer_run_replaced_are_recorded_as_discarded(book:
     assert [book.find(run_id).cell_state for run_id in ("a", "b")] == ["discarded", "accepted"]
 
 
+def test_the_version_that_is_refined_is_told_once_whatever_was_decided_and_without_the_variables_it_made(
+    book: RunBook,
+) -> None:
+    made = (NamespaceEntry(name="daily", type_name="DataFrame"),)
+    for state, cell_id in (("pending", "c1"), ("discarded", "c2"), ("accepted", None)):
+        book.write(replace(a_run(f"{state}"), cell_state=state, made=made))
+        asked = a_run("b", refines=state, cell_id=cell_id)
+        assert [turn.prompt for turn in book.refined_turn(asked)] == [f"question {state}"]
+        assert book.refined_turn(asked)[0].made == ()
+        assert f"question {state}" not in [turn.prompt for turn in book.turns_before(asked, {"daily"})]
+
+
+def test_what_is_refined_is_not_told_to_another_server_that_is_remote(book: RunBook) -> None:
+    book.write(a_run("a"))
+    assert book.refined_turn(a_run("b", refines="a", server="api.example.org", remote=True)) == ()
+    assert book.refined_turn(a_run("b")) == ()
+
+
+def test_of_a_cells_results_the_newest_counts_that_was_not_discarded(book: RunBook) -> None:
+    for run_id, state in (("first", "discarded"), ("kept", "accepted"), ("put aside", "discarded")):
+        book.write(replace(a_run(run_id, cell_id="c1"), cell_state=state))
+    found = book.last_result_of_cell(a_run("again", cell_id="c1"))
+    assert found is not None
+    assert found.id == "kept"
+    book.set_cell_state("kept", "discarded", decided_by="panel")
+    assert book.last_result_of_cell(a_run("again", cell_id="c1")) is None
+
+
 def test_of_older_runs_only_the_conversation_is_kept_in_memory_and_the_rest_comes_from_the_history(
     book: RunBook,
 ) -> None:
