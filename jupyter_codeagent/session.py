@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -110,6 +111,7 @@ from jupyter_codeagent.variables.relations import Relation
 from jupyter_codeagent.variables.select import SelectionClues
 from jupyter_codeagent.variables.withheld import mask_values, masked, masked_summaries, withheld_values
 
+KEPT_STOPS = 100
 KEPT_CALLS_RUNS = 20
 """Runs whose calls can be taken back."""
 
@@ -152,6 +154,8 @@ class AgentSession:
         """By run: under which options it was asked, for another version of its result."""
         self._done_calls: dict[str, list[DoneCall]] = {}
         """By run, oldest first: what `undo_calls` can take back."""
+        self._stopped_early: deque[str] = deque(maxlen=KEPT_STOPS)
+        """Requests that were stopped before they began, and ids of runs that had ended."""
         self._task: BackgroundTask[AgentRun] | None = None
         self._running_id = ""
         self._recorder: RunRecorder | None = None
@@ -182,6 +186,7 @@ class AgentSession:
             link=lambda: self.link,
             running=self._recorder_of,
             stop=self.stop,
+            stop_early=self._stopped_early.append,
             submit=self.background.submit,
         )
         kernel = getattr(shell, "kernel", None)
@@ -214,6 +219,8 @@ class AgentSession:
         CodeAgentError
             One line for the user; the record is in the history, nothing is half inserted.
         """
+        if place.request is not None and place.request in self._stopped_early:
+            raise StoppedError("Stopped by you; nothing was sent.")
         if options.new:
             self._start_anew()
         if self.sidecar.present is not None:

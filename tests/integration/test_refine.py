@@ -137,3 +137,19 @@ def test_a_refinement_that_fails_leaves_the_result_as_it_was(kernel: Kernel, mod
     ran = kernel.run(f"%agent refine {first} only the largest")
     assert ran.error != ""
     assert record(kernel, first)["cell_state"] == "pending"
+
+
+def test_a_request_that_was_stopped_before_it_began_sends_nothing(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    first = asked(kernel, model_server)
+    model_server.script(TOP)
+    stopped = kernel.run(
+        "from jupyter_codeagent.extension import _loaded as _sessions\n"
+        "[(_session, *_)] = _sessions.values()\n"
+        "_session._stopped_early.append(get_ipython().kernel.get_parent()['header']['msg_id'])\n"
+        f"get_ipython().run_line_magic('agent', 'refine {first} only the largest')"
+    )
+    assert "nothing was sent" in stopped.error
+    assert model_server.requests == []
+    assert kernel.run(f"%agent refine {first} only the largest").error == ""
