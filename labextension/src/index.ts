@@ -28,6 +28,8 @@ import { Marks } from './marks';
 import { PanelMemory } from './memory';
 import { showsNotebooks } from './page';
 import { Preferences } from './preferences';
+import { Refinements } from './refining';
+import { ResultVersions } from './resultversions';
 import { RunList } from './runlist';
 import { AgentPanel } from './sidepanel';
 import { StatusItem } from './statusitem';
@@ -74,8 +76,17 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
     });
     const actions = new CellActions({ connections, decisions, trans });
     const keys = keysOf(app.commands, Commands);
-    const marks = new Marks(tracker, { decisions, actions, trans, keys });
+    const refinements = new Refinements({ connections, trans });
+    const versions = new ResultVersions({ connections, tracker, decisions, history, trans });
     const memory = new PanelMemory(database);
+    const runs = new RunList(history);
+    const showRun = (id: string): void => {
+      memory.set('tab', 'history');
+      runs.view = { kind: 'run', id };
+      open();
+      panel.takeFocus('.jp-CodeAgent-runPage button');
+    };
+    const marks = new Marks(tracker, { decisions, actions, versions, refinements, trans, keys, showRun });
     keepDraftsOfRenamed(tracker, memory);
     const attention: Attention = new Attention({
       connections,
@@ -88,7 +99,6 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
       activate: notebook => app.shell.activateById(notebook.id),
       setBadge: (decisions, caption) => panel.setBadge(decisions, caption)
     });
-    const runs = new RunList(history);
     const frontEnd = frontEndOf(app, () => services);
     const historyActions = new HistoryActions({ trans, tracker, decisions, history, runs, frontEnd });
     const services: IPanelServices = {
@@ -134,7 +144,10 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
       panel.takeFocus('.jp-CodeAgent-approval h3');
     };
     const commands = app.commands;
-    addCommands({ review, commands, trans, tracker, connections, decisions, actions, open: show });
+    addCommands({
+      ...{ review, commands, trans, tracker, connections, decisions, actions, marks, versions, showRun },
+      open: show
+    });
     const category = trans.__('Code Agent');
     Object.values(Commands).forEach(command => palette?.addItem({ command, category }));
     void attempt(trans, trans.__('Read the settings of the code agent'), async () => {

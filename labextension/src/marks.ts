@@ -10,7 +10,7 @@ import { Signal } from '@lumino/signaling';
 import type { PanelLayout } from '@lumino/widgets';
 
 import { attempt } from './attempt';
-import type { ICellBarActions, Keys } from './cellbar';
+import type { ICellBarActions, IShownVersion, Keys } from './cellbar';
 import { blockBar, lookOf, partButtons } from './cellbar';
 import type { CellActions } from './celltools/actions';
 import type { Bar } from './celltools/bar';
@@ -19,9 +19,14 @@ import { pendingBlocks, placeIn, resultBlocks } from './celltools/blocks';
 import { CellFeet, kindOf } from './celltools/toolbar';
 import type { CellDecisions } from './decisions';
 import { findCell } from './decisions';
+import { OriginMark } from './celltools/origin';
+import { RefineBox } from './celltools/refinebox';
 import type { ISharedCell } from './notebook';
 import { cellState, provenance, sharedNotebook } from './notebook';
 import { isQuestion } from './optionline';
+import type { Refinements } from './refining';
+import type { ResultVersions } from './resultversions';
+import { placeOf, versionsOf } from './versions';
 
 /** On the notebook; the keys of the review are bound there only. */
 export const REVIEW_CLASS = 'jp-CodeAgent-review';
@@ -30,15 +35,21 @@ const PART_CLASS = 'jp-CodeAgent-pendingPart';
 const PROMPT_CLASS = 'jp-CodeAgent-prompt';
 const PROSE = 'text/plain';
 const CLOSING = 'autoClosingBrackets';
+/** Also of an answer whose code is decided: it alone has no other version. */
+const ONE: IShownVersion = { at: 0, count: 1 };
 /** Typing changes a cell at every key. */
 const REFRESH_MS = 60;
 
 export interface IMarksOptions {
   decisions: CellDecisions;
   actions: CellActions;
+  versions: ResultVersions;
+  refinements: Refinements;
   trans: TranslationBundle;
   /** What to say of the keys of a command. */
   keys?: Keys;
+  /** The page of a run, in the panel. */
+  showRun: (runId: string) => void;
 }
 
 /** All open notebooks. */
@@ -46,6 +57,7 @@ export class Marks {
   constructor(tracker: INotebookTracker, options: IMarksOptions) {
     const watch = (panel: NotebookPanel): void => {
       const marks = new NotebookMarks(panel, options);
+      this._marks.set(panel, marks);
       marks.changed.connect(() => this._changed.emit(panel));
       panel.disposed.connect(() => marks.dispose());
     };
@@ -58,6 +70,12 @@ export class Marks {
     return this._changed;
   }
 
+  /** Put the keyboard into the line in which another version of this run's pending result is asked for. */
+  async refine(panel: NotebookPanel, runId: string): Promise<void> {
+    await this._marks.get(panel)?.refine(runId);
+  }
+
+  private _marks = new WeakMap<NotebookPanel, NotebookMarks>();
   private _changed = new Signal<this, NotebookPanel>(this);
 }
 
@@ -71,8 +89,13 @@ export class NotebookMarks implements IDisposable {
       panel: _panel,
       actions: _options.actions,
       trans: _options.trans,
-      deciding: cellId => partButtons(_options.trans, this._deciding([cellId], cellId))
+      deciding: cellId => partButtons(_options.trans, this._deciding([cellId], cellId)),
+      refineBox: runId => {
+        const { refinements, trans, keys } = _options;
+        return new RefineBox({ panel: _panel, runId, refinements, trans, keys: keys?.('refine') ?? '' });
+      }
     });
+    this._origins = new OriginMark(_options);
     _panel.content.activeCellChanged.connect(this._showAsking, this);
     _options.actions.changed.connect(this._all, this);
     _panel.content.modelChanged.connect(this._onModel, this);
@@ -81,6 +104,14 @@ export class NotebookMarks implements IDisposable {
 
   get changed(): ISignal<this, void> {
     return this._changed;
+  }
+
+  async refine(runId: string): Promise<void> {
+    const cell = this._panel.content.widgets.find(one => this._feet.refinedAt(one) === runId);
+    if (cell) {
+      await this._options.decisions.reveal(this._panel, cell.model.id);
+      await this._feet.refine(cell);
+    }
   }
 
   get isDisposed(): boolean {
@@ -146,11 +177,8 @@ export class NotebookMarks implements IDisposable {
     const cell = this._cells.get(model);
     if (cell && !cell.isDisposed) {
       this._markPrompt(cell);
-      this._feet.mark(
-        cell,
-        kindOf(cell, undefined, canAsk, () => false),
-        false
-      );
+      const kind = kindOf(cell, undefined, canAsk, () => false);
+      this._feet.mark(cell, { kind, isPart: false, refines: '' });
     }
   }
 
@@ -159,7 +187,7 @@ export class NotebookMarks implements IDisposable {
     if (!notebook) {
       return;
     }
-    const { actions, decisions } = this._options;
+    const { actions, decisions, versions } = this._options;
     const pending = pendingBlocks(notebook);
     const results = resultBlocks(notebook);
     const canAsk = actions.canAsk(this._panel);
@@ -170,11 +198,24 @@ export class NotebookMarks implements IDisposable {
       const isPart = block !== undefined && placeIn(block, cell.model.id) === 'part';
       this._markPending(cell, block);
       this._markPrompt(cell);
-      this._feet.mark(cell, kindOf(cell, results.get(cell.model.id), canAsk, knows), isPart);
+      this._origins.mark(cell);
+      const kind = kindOf(cell, results.get(cell.model.id), canAsk, knows);
+      this._feet.mark(cell, { kind, isPart, refines: this._refinedAt(cell, block, knows) });
     }
     this._panel.content.toggleClass(REVIEW_CLASS, pending.size > 0);
     decisions.noticeRestored(this._panel);
+    versions.notice(this._panel);
     this._changed.emit();
+  }
+
+  /** At the last cell; while the result waits the line stays, also when the kernel cannot be asked for a moment. */
+  private _refinedAt(cell: Cell, block: IBlock | undefined, knows: (runId: string) => boolean): string {
+    const isLast = block && block.cellIds[block.cellIds.length - 1] === cell.model.id;
+    return isLast &&
+      block.roles.includes('code') &&
+      (knows(block.runId) || this._feet.refinedAt(cell) === block.runId)
+      ? block.runId
+      : '';
   }
 
   /** Connecting the same slot again does nothing. */
@@ -202,7 +243,8 @@ export class NotebookMarks implements IDisposable {
       this._options.decisions.markEdited(this._panel, shared);
     }
     const place = block && placeIn(block, shared.id);
-    const look = block && place ? lookOf(block, place) : '';
+    const version = block?.roles.includes('code') ? versionOf(shared) : ONE;
+    const look = block && place ? lookOf(block, place, version) : '';
     if (look !== (this._looks.get(cell) ?? '')) {
       this._looks.set(cell, look);
       cell.toggleClass(PENDING_CLASS, block !== undefined);
@@ -210,12 +252,12 @@ export class NotebookMarks implements IDisposable {
       // A cell out of sight has no content yet; it gets its bar when it is drawn.
       const { trans } = this._options;
       void attempt(trans, trans.__('Show the buttons of a cell'), () =>
-        cell.ready.then(() => this._drawBar(cell, look, block))
+        cell.ready.then(() => this._drawBar(cell, look, block, version))
       );
     }
   }
 
-  private _drawBar(cell: Cell, look: string, block: IBlock | undefined): void {
+  private _drawBar(cell: Cell, look: string, block: IBlock | undefined, version: IShownVersion): void {
     if (cell.isDisposed || this._disposed || this._looks.get(cell) !== look) {
       return; // another look came before the cell was drawn
     }
@@ -223,7 +265,7 @@ export class NotebookMarks implements IDisposable {
     this._bars.delete(cell);
     if (block && placeIn(block, cell.model.id) !== 'part') {
       const actions = this._deciding(block.cellIds, cell.model.id);
-      const bar = blockBar(this._options.trans, block, actions, this._options.keys);
+      const bar = blockBar(this._options.trans, block, actions, this._options.keys, version);
       this._bars.set(cell, bar);
       (cell.layout as PanelLayout).insertWidget(0, bar);
     }
@@ -232,7 +274,8 @@ export class NotebookMarks implements IDisposable {
   /** About these cells; *Edit* and *Accept & run* are about the one that has the buttons. */
   private _deciding(cellIds: readonly string[], cellId: string): ICellBarActions {
     const panel = this._panel;
-    const { decisions, trans } = this._options;
+    const { decisions, trans, versions } = this._options;
+    const { run_id: runId } = provenance(sharedOf(findCell(panel, cellId)!.model))!;
     return {
       accept: () => decisions.acceptCells(panel, cellIds),
       edit: () => void attempt(trans, trans.__('Edit'), () => decisions.edit(panel, cellId)),
@@ -240,7 +283,9 @@ export class NotebookMarks implements IDisposable {
       apply:
         findCell(panel, cellId) instanceof CodeCell
           ? () => void attempt(trans, trans.__('Accept & run'), () => decisions.apply(panel, cellId))
-          : undefined
+          : undefined,
+      showVersion: step =>
+        void attempt(trans, trans.__('Show another version'), () => versions.show(panel, runId, step))
     };
   }
 
@@ -285,6 +330,7 @@ export class NotebookMarks implements IDisposable {
   }
 
   private readonly _feet: CellFeet;
+  private readonly _origins: OriginMark;
   private _looks = new WeakMap<Cell, string>();
   private _bars = new WeakMap<Cell, Bar>();
   private _cells = new WeakMap<CodeEditor.IModel, Cell>();
@@ -296,6 +342,11 @@ export class NotebookMarks implements IDisposable {
   private _timer = 0;
   private _disposed = false;
   private _changed = new Signal<this, void>(this);
+}
+
+function versionOf(cell: ISharedCell): IShownVersion {
+  const origin = provenance(cell);
+  return origin ? { at: placeOf(origin), count: versionsOf(origin).length } : ONE;
 }
 
 function sharedOf(model: CodeEditor.IModel): ISharedCell {
