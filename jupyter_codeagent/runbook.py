@@ -78,9 +78,10 @@ class RunBook:
             if known.id != run.request.refines and _may_tell(run, known)
         )
 
-    def copied_before(self, cell_id: str | None) -> frozenset[str]:
-        """Return the variables that the question before the one of this cell was about."""
-        conversation = self._conversation(cell_id)
+    def copied_before(self, cell_id: str | None, refines: str = "") -> frozenset[str]:
+        """Return the variables that the run which is refined, else the question before this cell's, was about."""
+        refined = self._runs.get(refines)
+        conversation = self._conversation(cell_id) if refined is None else [refined]
         return frozenset(copy.name for copy in conversation[-1].manifest.copied) if conversation else frozenset()
 
     def _conversation(self, cell_id: str | None) -> list[AgentRun]:

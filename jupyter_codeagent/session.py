@@ -738,7 +738,7 @@ class AgentSession:
             clues=SelectionClues(
                 recent=self.live_context.recent(),
                 relations=relations,
-                earlier=() if options.new else self.book.copied_before(place.cell_id),
+                earlier=() if options.new else self.book.copied_before(place.cell_id, options.refines),
             ),
         )
 

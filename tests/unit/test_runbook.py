@@ -96,6 +96,28 @@ def test_what_is_refined_is_not_told_to_another_server_that_is_remote(book: RunB
     assert book.refined_turn(a_run("b")) == ()
 
 
+def test_what_is_refined_is_told_as_its_privacy_allows(book: RunBook) -> None:
+    for run_id, privacy in (("strict", "schema"), ("lax", "samples")):
+        run = a_run(run_id, privacy=privacy)
+        book.write(replace(run, code="df[df.name == 'Ada Lovelace']", written="df[df.name == 'Ada']"))
+    [told] = book.refined_turn(a_run("b", refines="strict", privacy="schema"))
+    assert (told.code, told.answer) == ("df[df.name == 'Ada']", "")
+    [told] = book.refined_turn(a_run("b", refines="lax", privacy="schema"))
+    assert (told.code, told.answer) == ("", "")
+    [told] = book.refined_turn(a_run("b", refines="lax", privacy="samples"))
+    assert (told.code, told.answer) == ("df[df.name == 'Ada Lovelace']", "answer lax")
+
+
+def test_another_version_is_about_the_variables_of_the_one_it_refines_whatever_was_asked_since(
+    book: RunBook,
+) -> None:
+    for run_id in ("trips", "weather"):
+        copied = CopiedVariable(name=run_id, type_name="DataFrame", size_bytes=1)
+        book.write(replace(a_run(run_id, cell_id=f"asked {run_id}"), manifest=Manifest(copied=(copied,))))
+    assert book.copied_before("asked trips", refines="trips") == {"trips"}
+    assert book.copied_before("another") == {"weather"}
+
+
 def test_of_a_cells_results_the_newest_counts_that_was_not_discarded(book: RunBook) -> None:
     for run_id, state in (("first", "discarded"), ("kept", "accepted"), ("put aside", "discarded")):
         book.write(replace(a_run(run_id, cell_id="c1"), cell_state=state))
