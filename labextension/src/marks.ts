@@ -108,9 +108,12 @@ export class NotebookMarks implements IDisposable {
 
   async refine(runId: string): Promise<void> {
     const cell = this._panel.content.widgets.find(one => this._feet.refinedAt(one) === runId);
-    if (cell) {
+    // At once where that can be: what is typed next is for the box, and would be commands of the notebook.
+    const isHere = this._panel.content.node.contains(document.activeElement);
+    if (cell && !(isHere && this._feet.focusBox(cell))) {
       await this._options.decisions.reveal(this._panel, cell.model.id);
-      await this._feet.refine(cell);
+      await cell.ready;
+      this._feet.focusBox(cell);
     }
   }
 

@@ -77,10 +77,14 @@ export class CellFeet {
     return this._boxes.get(cell)?.runId ?? '';
   }
 
-  /** Put the keyboard into that box. */
-  async refine(cell: Cell): Promise<void> {
-    await cell.ready;
-    this._boxes.get(cell)?.box.focus();
+  /** Put the keyboard into that box; false if it is not drawn. */
+  focusBox(cell: Cell): boolean {
+    const box = this._boxes.get(cell)?.box;
+    if (!box?.node.isConnected) {
+      return false;
+    }
+    box.focus();
+    return true;
   }
 
   /** Give the cell what belongs at its end, and the class that its context menu goes by. */
