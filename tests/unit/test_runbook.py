@@ -13,6 +13,7 @@ from jupyter_codeagent.runbook import KEPT_RUNS, RunBook
 from jupyter_codeagent.values import (
     AgentRequest,
     AgentRun,
+    CellState,
     CopiedVariable,
     CopyChange,
     Manifest,
@@ -82,8 +83,9 @@ def test_the_version_that_is_refined_is_told_once_whatever_was_decided_and_witho
     book: RunBook,
 ) -> None:
     made = (NamespaceEntry(name="daily", type_name="DataFrame"),)
-    for state, cell_id in (("pending", "c1"), ("discarded", "c2"), ("accepted", None)):
-        book.write(replace(a_run(f"{state}"), cell_state=state, made=made))
+    decided: list[tuple[CellState, str | None]] = [("pending", "c1"), ("discarded", "c2"), ("accepted", None)]
+    for state, cell_id in decided:
+        book.write(replace(a_run(state), cell_state=state, made=made))
         asked = a_run("b", refines=state, cell_id=cell_id)
         assert [turn.prompt for turn in book.refined_turn(asked)] == [f"question {state}"]
         assert book.refined_turn(asked)[0].made == ()
@@ -119,7 +121,12 @@ def test_another_version_is_about_the_variables_of_the_one_it_refines_whatever_w
 
 
 def test_of_a_cells_results_the_newest_counts_that_was_not_discarded(book: RunBook) -> None:
-    for run_id, state in (("first", "discarded"), ("kept", "accepted"), ("put aside", "discarded")):
+    decided: list[tuple[str, CellState]] = [
+        ("first", "discarded"),
+        ("kept", "accepted"),
+        ("put aside", "discarded"),
+    ]
+    for run_id, state in decided:
         book.write(replace(a_run(run_id, cell_id="c1"), cell_state=state))
     found = book.last_result_of_cell(a_run("again", cell_id="c1"))
     assert found is not None
