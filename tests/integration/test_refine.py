@@ -77,14 +77,14 @@ def test_a_version_that_was_accepted_is_replayed_by_its_cell_although_a_later_on
     kernel.run(f"%agent accept {second}")
     model_server.script("never asked")
     again = kernel.run(f"%%agent --vars df\n{REFINED}", cell_id="question")
-    assert "replayed" in again.text
+    assert "as recorded, model not asked" in again.text
     assert model_server.requests == []
 
     kernel.run(f"%agent discard {second}")
     kernel.run(f"%agent discard {runs(kernel)[0]}")
     kernel.run(f"%agent accept {first}")
     again = kernel.run(QUESTION, cell_id="question")
-    assert "replayed" in again.text
+    assert "as recorded, model not asked" in again.text
     assert model_server.requests == []
 
 
