@@ -153,6 +153,8 @@ class Tools:
     """Variable -> `repr()` of its columns with missing values, of pandas frames."""
     room: Room | None = None
     """The model's context; None where there is no limit to keep to."""
+    replaces: tuple[Step, ...] = ()
+    """The program of which another version is asked for: its cell goes, so that nothing of it may be missing."""
 
 
 async def run_agent(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> AgentRun:
@@ -334,7 +336,7 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, tools: Tools) 
         return replace(step, note=CIRCLED)
     if not extraction.code:
         return replace(step, note=extraction.problem or NO_CODE)
-    whole = stand_alone(extraction.code, run.steps, (*_copied(run), *ALIASES))
+    whole = stand_alone(extraction.code, (*tools.replaces, *run.steps), (*_copied(run), *ALIASES))
     prepared = prepare(
         whole.code,
         copied=_copied(run),

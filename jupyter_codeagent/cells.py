@@ -68,6 +68,8 @@ def _cell(run: AgentRun, role: CellRole, state: CellState, source: str) -> Cell:
         "sandbox": run.sandbox,
         "state": state,
     }
+    if run.request.refines:
+        provenance |= {"refines": run.request.refines, "refinement": run.request.refinement}
     return {
         "cell_type": "code" if role == "code" else "markdown",
         "id": cell_id(run.id, role),

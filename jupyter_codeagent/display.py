@@ -70,7 +70,7 @@ class NotebookDisplay:
         self._show({"text/plain": progress_text(run, phase, text, int(now - self._started), lines)})
 
     def finish(self, run: AgentRun) -> None:
-        self._show({"text/plain": receipt_text(run), "text/html": receipt_html(run)})
+        self._show(receipt_bundle(run))
 
     def _show(self, bundle: Bundle) -> None:
         content = bundle.get("text/html", bundle["text/plain"])
@@ -148,6 +148,11 @@ def whole_receipt_text(run: AgentRun) -> str:
     attention = receipt.attention if ended_by_user(run) else (run.error, *receipt.attention)
     sections = (f"--- {title}\n{text}" if text else title for title, text in receipt.details if title or text)
     return "\n".join((receipt.line, *filter(None, attention), *sections))
+
+
+def receipt_bundle(run: AgentRun) -> Bundle:
+    """As the output of the question's cell."""
+    return {"text/plain": receipt_text(run), "text/html": receipt_html(run)}
 
 
 def receipt_html(run: AgentRun) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, cast, get_args
 
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
@@ -53,6 +54,7 @@ SUBCOMMANDS: dict[str, str] = {
     "history [N|text]": "the last N runs, or those that contain the text",
     "show RUN": "one run with all its steps",
     "fix [CELL]": "repair the last failed cell, or the one with this id or number",
+    "refine RUN text": "another version of the run's result, in its place: `refine 3f2a log scale, top 10`",
     "accept RUN": "mark the run's cells as accepted",
     "discard RUN": "remove the run's pending cells",
     "apply RUN": "run the run's code in YOUR kernel, after a yes",
@@ -125,8 +127,11 @@ class AgentMagics(Magics):
 
     # --- asking -------------------------------------------------------------------------------------
 
-    def _ask(self, prompt: str, options: RunOptions) -> None:
+    def _ask(self, prompt: str, options: RunOptions, cell_id: str | None = None) -> None:
+        """`cell_id`: of the question, if it is another than the cell that is running."""
         place = find_place(self.shell)
+        if cell_id is not None:
+            place = replace(place, cell_id=cell_id)
         if options.dry_run:
             print(self._dry_run(prompt, options, place))
             return
@@ -191,6 +196,7 @@ class AgentMagics(Magics):
             "history": lambda text: print(self._history(text)),
             "show": lambda run: print(self._show(run)),
             "fix": self._fix,
+            "refine": self._refine,
             "accept": lambda run: self._mark(run, "accepted"),
             "discard": lambda run: self._mark(run, "discarded"),
             "apply": self._apply,
@@ -274,6 +280,14 @@ class AgentMagics(Magics):
         self._ask(
             f"This code failed with {error}\n```python\n{failure.source}\n```\nWrite it corrected.", RunOptions()
         )
+
+    def _refine(self, words: str) -> None:
+        run_id, _, refinement = words.partition(" ")
+        if not refinement.strip():
+            raise UsageError("%agent refine RUN text: say what is to be different, such as `top 10, log scale`.")
+        known, options = self.session.refining(run_id, refinement.strip())
+        prompt = f"{known.request.prompt}\n{self._interpolate(options.refinement)}"
+        self._ask(prompt, options, known.request.cell_id)
 
     def _mark(self, run_id: str, state: Literal["accepted", "discarded"]) -> None:
         run = self.session.book.find(run_id)

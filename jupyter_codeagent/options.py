@@ -45,6 +45,10 @@ class RunOptions:
     json: bool = False
     rerun: bool = False
     debug: bool = False
+    refines: str = ""
+    """Not written there: the run of which another version is asked for, by `%agent refine`."""
+    refinement: str = ""
+    """What is to be different, as it was typed."""
 
 
 def selection_line(options: RunOptions) -> str:

@@ -36,6 +36,8 @@ class PageMessages:
     running: Callable[[str], RunRecorder | None]
     """The recorder of the run with this id, if it is the one under way."""
     stop: Callable[[], object]
+    stop_early: Callable[[str], object]
+    """What the request with this id asks for, should it not have begun yet."""
     submit: Callable[[Coroutine[Any, Any, None]], object]
 
     def heard(self, data: Mapping[str, Any]) -> None:
@@ -73,11 +75,9 @@ class PageMessages:
     def _heard_of_running(self, kind: str, run_id: str) -> None:
         """Stop is meant for the run that was seen in the page, not for the next one."""
         recorder = self.running(run_id)
-        if recorder is None:
-            return
         if kind == "stop":
-            self.stop()
-        else:
+            _ = self.stop() if recorder is not None else self.stop_early(run_id)
+        elif recorder is not None:
             self._send(recorder.whole_progress())
 
     def _heard_of_code(self, data: Mapping[str, Any]) -> None:

@@ -26,6 +26,8 @@ class Place:
     """Facts of one execution; taken from the request's header, so they hold when the focus has moved."""
 
     cell_id: str | None = None
+    request: str | None = None
+    """Id of the message that asked for this execution."""
     session: str | None = None
     """Client session of the page that ran the cell."""
     notebook: str | None = None
@@ -46,6 +48,7 @@ def find_place(shell: Any, environ: Mapping[str, str] = os.environ) -> Place:
     return Place(
         # The id comes from the browser: a hint where to insert, never more.
         cell_id=cell_id,
+        request=_text(parent.get("header", {}).get("msg_id")),
         session=_text(parent.get("header", {}).get("session")),
         notebook=environ.get("JPY_SESSION_NAME"),
         has_kernel=True,

@@ -113,6 +113,8 @@ def build_request(
         timeout_s=settings.sandbox.wall_s,
         candidates=options.candidates,
         selection=selection_line(options),
+        refines=options.refines,
+        refinement=options.refinement,
         cell_id=place.cell_id,
         notebook=place.notebook,
     )

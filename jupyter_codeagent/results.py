@@ -159,10 +159,10 @@ class ResultDecisions:
         if state == "discarded" and self._sidecar.present is not None:
             self._sidecar.present.load_again()
 
-    def replaced(self, run_ids: Sequence[str], session: str) -> None:
-        """A newer run of their `%%agent` cell took the place of their cells; the copies are as it left them."""
+    def replaced(self, run_ids: Sequence[str], session: str, *, decided_by: str) -> None:
+        """A newer run took the place of their cells; the copies are as it left them."""
         for run_id in run_ids:
-            self._decide_over_cells(run_id, "discarded", decided_by="rerun", session=session)
+            self._decide_over_cells(run_id, "discarded", decided_by=decided_by, session=session)
 
     def _decide_over_cells(self, run_id: str, state: CellState, *, decided_by: str, session: str) -> bool:
         """Whether it is another state than before."""

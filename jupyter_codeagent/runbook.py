@@ -85,21 +85,15 @@ class RunBook:
         that the sandbox has now: of those that the runs made only these are told.
         """
         return tuple(
-            Turn(
-                prompt=known.request.prompt,
-                code=_code_for(run, known),
-                ran=known.code,
-                written=known.written,
-                answer=_result_for(run, known),
-                made=_made_for(run, known, defined),
-            )
+            _turn(run, known, defined)
             for known in self._conversation(run.request.cell_id)
-            if not (run.request.remote and known.request.server != run.request.server)
+            if known.id != run.request.refines and _may_tell(run, known)
         )
 
-    def copied_before(self, cell_id: str | None) -> frozenset[str]:
-        """Return the variables that the question before the one of this cell was about."""
-        conversation = self._conversation(cell_id)
+    def copied_before(self, cell_id: str | None, refines: str = "") -> frozenset[str]:
+        """Return the variables that the run which is refined, else the question before this cell's, was about."""
+        refined = self._runs.get(refines)
+        conversation = self._conversation(cell_id) if refined is None else [refined]
         return frozenset(copy.name for copy in conversation[-1].manifest.copied) if conversation else frozenset()
 
     def _conversation(self, cell_id: str | None) -> list[AgentRun]:
@@ -119,6 +113,14 @@ class RunBook:
         known = {(copied.name, copied.version) for run in self._runs.values() for copied in run.manifest.copied}
         unchanged = (copied.name for copied in manifest.copied if (copied.name, copied.version) in known)
         return replace(manifest, unchanged=tuple(unchanged))
+
+    def refined_turn(self, run: AgentRun) -> tuple[Turn, ...]:
+        """The version that `run` is to change, whatever was decided about it; nothing if it refines none.
+
+        Without the variables that it made: the code that replaces it must do without them.
+        """
+        known = self._runs.get(run.request.refines)
+        return (_turn(run, known),) if known is not None and _may_tell(run, known) else ()
 
     def changed_by_cell(self, cell_id: str | None) -> frozenset[str]:
         """Copies that the earlier runs of a `%%agent` cell changed, for a run of it that is to start afresh."""
@@ -195,8 +197,9 @@ class RunBook:
 
     def last_result_of_cell(self, run: AgentRun) -> AgentRun | None:
         """The newest run of the same `%%agent` cell that gave a result which was not discarded."""
-        last = next((row for row in self._earlier(run) if row.status == "ok"), None)
-        return None if last is None or last.cell_state == "discarded" else self.history.load(last.id)
+        kept = (row for row in self._earlier(run) if row.status == "ok" and row.cell_state != "discarded")
+        last = next(kept, None)
+        return None if last is None else self.history.load(last.id)
 
     def forget_variable(self, name: str) -> None:
         """Runs that had a copy of it leave the conversation: their results may tell of it."""
@@ -210,6 +213,22 @@ class RunBook:
         if run_id in self._runs:
             self._refresh([run_id])
         return changed
+
+
+def _turn(run: AgentRun, known: AgentRun, defined: Collection[str] = ()) -> Turn:
+    """An earlier run as this one is told of it."""
+    return Turn(
+        prompt=known.request.prompt,
+        code=_code_for(run, known),
+        ran=known.code,
+        written=known.written,
+        answer=_result_for(run, known),
+        made=_made_for(run, known, defined),
+    )
+
+
+def _may_tell(run: AgentRun, known: AgentRun) -> bool:
+    return not (run.request.remote and known.request.server != run.request.server)
 
 
 def _code_for(run: AgentRun, known: AgentRun) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -95,11 +96,13 @@ from jupyter_codeagent.values import (
     AgentRun,
     ApprovalPolicy,
     Decision,
+    ExecutionResult,
     Grant,
     LocalFile,
     Manifest,
     Proposal,
     SandboxStatus,
+    Step,
     ToolCall,
     ToolPolicy,
     VariableSummary,
@@ -109,6 +112,7 @@ from jupyter_codeagent.variables.relations import Relation
 from jupyter_codeagent.variables.select import SelectionClues
 from jupyter_codeagent.variables.withheld import mask_values, masked, masked_summaries, withheld_values
 
+KEPT_STOPS = 100
 KEPT_CALLS_RUNS = 20
 """Runs whose calls can be taken back."""
 
@@ -147,8 +151,12 @@ class AgentSession:
         self._users_loop = Background()
         """For coroutines among the functions that code calls; started with the first."""
         self._desk: CallDesk | None = None
+        self._asked: dict[str, RunOptions] = {}
+        """By run: under which options it was asked, for another version of its result."""
         self._done_calls: dict[str, list[DoneCall]] = {}
         """By run, oldest first: what `undo_calls` can take back."""
+        self._stopped_early: deque[str] = deque(maxlen=KEPT_STOPS)
+        """Requests that were stopped before they began, and ids of runs that had ended."""
         self._task: BackgroundTask[AgentRun] | None = None
         self._running_id = ""
         self._recorder: RunRecorder | None = None
@@ -179,6 +187,7 @@ class AgentSession:
             link=lambda: self.link,
             running=self._recorder_of,
             stop=self.stop,
+            stop_early=self._stopped_early.append,
             submit=self.background.submit,
         )
         kernel = getattr(shell, "kernel", None)
@@ -211,6 +220,8 @@ class AgentSession:
         CodeAgentError
             One line for the user; the record is in the history, nothing is half inserted.
         """
+        if place.request is not None and place.request in self._stopped_early:
+            raise StoppedError("Stopped by you; nothing was sent.")
         if options.new:
             self._start_anew()
         if self.sidecar.present is not None:
@@ -221,12 +232,29 @@ class AgentSession:
         except CodeAgentError as error:
             self._record_unprepared(prompt, options, place, error)
             raise
+        self._asked[prepared.run.id] = options
         run = self._drive(prepared, place, display, rerun=options.rerun)
         display.finish(run)
         raise_if_failed(run)
         if options.returns:
             self.results.bring_back(options.returns, place)
         return run
+
+    def refining(self, run_id: str, refinement: str) -> tuple[AgentRun, RunOptions]:
+        """A run of this kernel, and the options under which another version of its result is asked for.
+
+        Raises
+        ------
+        UsageError, HistoryError
+            There is no such run, it is one of another kernel, or it has no result.
+        """
+        known = self.book.find(run_id)
+        if known.id not in self._asked:
+            raise UsageError(f"Run {known.id} was not made in this session; ask its question again with %%agent.")
+        if not known.code:
+            raise UsageError(f"Run {known.id} has no result that could be refined; it is {known.status}.")
+        asked = replace(self._asked[known.id], new=False, rerun=True)
+        return known, replace(asked, refines=known.id, refinement=refinement)
 
     def prepare(self, prompt: str, options: RunOptions, place: Place) -> PreparedRun:
         """Describe, choose and copy variables; find the model. On the main thread; sends nothing."""
@@ -285,6 +313,7 @@ class AgentSession:
         run = self._with_differences(run, turns, None if is_anew else self.sidecar.present)
         more = run.context.removeprefix(told.context.text)
         run = replace(run, described_sha256=question_digest(summaries, settings, prompt, more))
+        turns = (*turns, *self._masked(self.book.refined_turn(run)))
         room = room_of(endpoint, settings)
         return PreparedRun(
             run=run,
@@ -458,10 +487,17 @@ class AgentSession:
             hidden_columns=self.hiding.hidden_columns,
             incomplete=prepared.incomplete,
             room=prepared.room,
+            replaces=self._replaced_program(run),
         )
         if run.request.candidates == 1:
             return await run_agent(run, prepared.turns, tools)
         return await run_candidates(run, prepared.turns, tools, lambda: self._extra_seat(settings))
+
+    def _replaced_program(self, run: AgentRun) -> tuple[Step, ...]:
+        if not run.request.refines:
+            return ()
+        known = self.book.find(run.request.refines)
+        return (Step(index=0, messages=(), code=known.code, result=ExecutionResult(status="ok")),)
 
     def add_server(self, name: str, target: Sequence[str], policy: ToolPolicy) -> None:
         """Start an MCP server. Its functions are the user's too: cells that were accepted call them. Main thread.
@@ -634,7 +670,9 @@ class AgentSession:
     async def _insert(self, run: AgentRun, placement: Placement, kept: AgentRun | None, place: Place) -> AgentRun:
         """`kept` has the same code, and the user kept its cells; they may have gone from the notebook since."""
         cells = [dict(cell) for cell in cells_from_run(run, state=run.cell_state)]
-        earlier, replaced = self.book.earlier_runs_of_cell(run), self.book.replaced_by(run)
+        refined = [run.request.refines] if run.request.refines else []
+        earlier = list(dict.fromkeys((*refined, *self.book.earlier_runs_of_cell(run))))
+        replaced = list(dict.fromkeys((*refined, *self.book.replaced_by(run))))
         unless = self.book.shown_by(kept) if kept is not None else ()
         try:
             is_there = await placement.place(
@@ -644,7 +682,7 @@ class AgentSession:
             if error.refused:
                 await self._front_ends.in_place().place(run.id, cells, anchor=None, replace=())
             return replace(run, placed="undelivered", notes=(*run.notes, str(error)))
-        self.results.replaced(replaced, place.session or "")
+        self.results.replaced(replaced, place.session or "", decided_by="refined" if refined else "rerun")
         return run if is_there or kept is None else _stands_for(run, kept)
 
     # --- parts of a run -------------------------------------------------------------------------------
@@ -709,7 +747,7 @@ class AgentSession:
             clues=SelectionClues(
                 recent=self.live_context.recent(),
                 relations=relations,
-                earlier=() if options.new else self.book.copied_before(place.cell_id),
+                earlier=() if options.new else self.book.copied_before(place.cell_id, options.refines),
             ),
         )
 

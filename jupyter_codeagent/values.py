@@ -629,6 +629,10 @@ class AgentRequest:
     candidates: int = 1
     selection: str = ""
     """Variables, columns and rows that were named, as options: ``--vars df[a] --where 'a > 1'``."""
+    refines: str = ""
+    """Run of which this is another version, see `%agent refine`; `prompt` is the whole question all the same."""
+    refinement: str = ""
+    """What was to be different, as it was typed: the end of the prompt, its ``{{expressions}}`` not filled in."""
     cell_id: str | None = None
     notebook: str | None = None
     """Path as the front end knows it; None in a terminal."""

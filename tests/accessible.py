@@ -16,7 +16,7 @@ LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"
 HIGH_CONTRAST = "JupyterLab Dark High Contrast"
 OURS = [
     *("#jupyter-codeagent-panel", ".jp-CodeAgent-cellBar", ".jp-CodeAgent-cellTools", ".jp-CodeAgent-statusItem"),
-    *(".jp-CodeAgent-announcer", ".jp-CodeAgent-dialog", ".jp-CodeAgent-card"),
+    *(".jp-CodeAgent-announcer", ".jp-CodeAgent-dialog", ".jp-CodeAgent-card", ".jp-CodeAgent-origin"),
 ]
 """What axe looks at; the rest of the page is JupyterLab's."""
 RUN_AXE = """async ours => {
@@ -50,14 +50,30 @@ CLIPPED = """() => [...document.querySelectorAll('#jupyter-codeagent-panel :is(b
     return box.right > panel.right + 1 || box.left < panel.left - 1;
   })
   .map(node => node.outerHTML.slice(0, 160))"""
+SQUEEZED = """() => [...document.querySelectorAll(
+    '#jupyter-codeagent-panel :is(.jp-CodeAgent-button, [role=tab]), .jp-CodeAgent-cellBar .jp-CodeAgent-button')]
+  .filter(node => node.offsetParent && node.getClientRects().length)
+  .filter(node => {
+    const style = getComputedStyle(node), box = node.getBoundingClientRect();
+    const height = box.height - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom);
+    return height > 2.2 * parseFloat(style.fontSize) || node.scrollWidth > node.clientWidth + 1;
+  })
+  .map(node => node.outerHTML.slice(0, 160))"""
+"""Buttons whose words take two lines, or are cut."""
+ROWS = """selector => [...document.querySelectorAll(selector)].filter(node => node.offsetParent).map(node => {
+  const boxes = [...node.children].map(child => child.getBoundingClientRect()).filter(box => box.width > 2);
+  const tops = boxes.map(box => box.top + box.height / 2).sort((a, b) => a - b);
+  return 1 + tops.slice(1).filter((top, i) => top - tops[i] > 8).length;
+})"""
+"""In how many rows the children of each of these stand."""
 FOCUS = """() => {
   const node = document.activeElement, style = getComputedStyle(node);
   const rings = [node, ...(node.closest('.jp-CodeAgent-askBox, .jp-CodeAgent-editor, .jp-Cell, .jp-Notebook')
     ? [node.closest('.jp-CodeAgent-askBox, .jp-CodeAgent-editor') ?? node] : [])].map(one => getComputedStyle(one));
   return {
     lost: node === document.body || node === document.documentElement,
-    ours: node.closest('.jp-CodeAgent, .jp-CodeAgent-cellBar, .jp-CodeAgent-cellTools, .jp-CodeAgent-statusItem')
-      !== null,
+    ours: node.closest('.jp-CodeAgent, .jp-CodeAgent-cellBar, .jp-CodeAgent-cellTools, .jp-CodeAgent-statusItem,'
+      + ' .jp-CodeAgent-origin') !== null,
     name: (node.getAttribute('aria-label') || node.textContent || '').trim().slice(0, 60),
     tag: node.tagName, class: node.className,
     ring: rings.some(one =>
@@ -93,12 +109,20 @@ class Inspector:
             if found["seen"] < SEEN_AT_LEAST and not self.page.locator(".jp-Dialog").count():
                 complaints.append(f"{state}, {theme}: axe has read {found['seen']} texts only")
             clipped: list[str] = self.page.evaluate(CLIPPED)
+            squeezed: list[str] = self.page.evaluate(SQUEEZED)
+            complaints += [f"{state}, {width_px} px: no room for its words: {one}" for one in squeezed]
             complaints += [f"{state}, {theme}: {one}" for one in found["violations"]]
             complaints += [f"{state}, {width_px} px: outside of the panel: {one}" for one in clipped]
             if folder := os.environ.get("CODEAGENT_SCREENSHOTS"):
                 name = re.sub(r"\W+", "-", f"{state} {theme} {width_px}")
                 self.page.screenshot(path=f"{folder}/{name}.png")
         set_theme(self.page, self.themes[0])
+
+
+def rows(page: Page, selector: str) -> list[int]:
+    """In how many rows the children of each of these nodes stand."""
+    found: list[int] = page.evaluate(ROWS, selector)
+    return found
 
 
 def set_theme(page: Page, theme: str) -> None:

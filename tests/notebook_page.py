@@ -56,6 +56,11 @@ class NotebookPage:
         panel.get_by_role("tab", name=tab).click()
         return panel
 
+    def choose(self, action: str) -> None:
+        """From the menu of what is wanted less often, on the page of a run."""
+        self.page.get_by_role("button", name="More actions").click()
+        self.page.get_by_role("menuitem", name=action).click()
+
     def run_cell(self, index: int) -> None:
         """Select a cell and run it, with nothing in between that could select another; does not wait for it."""
         self.page.evaluate(

@@ -67,7 +67,7 @@ def session_offers(
         for model, weights in catalogue().items():
             yield Offer(text=model, meaning=weights.licence)
 
-    by_command = {"RUN": runs, "NAME": lambda: (), "[CELL]": fixable, "[NAME]": published}
+    by_command = {"RUN": runs, "RUN text": runs, "NAME": lambda: (), "[CELL]": fixable, "[NAME]": published}
     return Offers(
         grammar=Grammar(
             values={text: action.nargs != 0 for action in actions for text in action.option_strings},

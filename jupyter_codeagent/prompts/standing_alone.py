@@ -1,7 +1,8 @@
-"""A program that goes on from an attempt that failed: it uses names which only that attempt had made.
+"""A program that goes on from an attempt that failed, or from the version that it replaces: it uses names which
+only that had made.
 
-In the sandbox they are still there; in the user's notebook, where the attempt never becomes a cell, they would be
-missing. So the lines that made them are put in front.
+In the sandbox they are still there; in the user's notebook, where the attempt never becomes a cell and the version
+before makes room, they would be missing. So the lines that made them are put in front.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from jupyter_codeagent.prompts.rewrite import Prepared
 from jupyter_codeagent.prompts.source import bound_names, called_name, parse, span, used_names
 from jupyter_codeagent.values import Step
 
-NOTE = "begins with lines of the attempt before"
+NOTE = "begins with lines of the program before"
 _SHOWING = frozenset({"print", "display", "show", "head", "info", "describe"})
 
 

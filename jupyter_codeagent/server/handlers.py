@@ -24,6 +24,7 @@ from tornado import web
 import jupyter_codeagent
 from jupyter_codeagent.cells import cells_from_run, export_notebook, export_script
 from jupyter_codeagent.config import read_caps
+from jupyter_codeagent.display import receipt_bundle
 from jupyter_codeagent.errors import CodeAgentError, UnknownRunError, UsageError
 from jupyter_codeagent.history import OUTCOMES, HistoryStore, RunFilter, RunRow
 from jupyter_codeagent.record import run_with_messages
@@ -207,7 +208,7 @@ class RunHandler(HistoryHandler):
 
 
 class CellsHandler(HistoryHandler):
-    """Cells to insert again: pending, unless the run was accepted as it is."""
+    """Cells to insert again: pending, unless the run was accepted as it is; and the receipt of the run."""
 
     @web.authenticated
     @authorized
@@ -215,7 +216,7 @@ class CellsHandler(HistoryHandler):
     async def get(self, run_id: str) -> None:
         run = await asyncio.to_thread(self.history.load, run_id)
         state: CellState = "accepted" if run.cell_state == "accepted" else "pending"
-        self.answer({"cells": list(cells_from_run(run, state=state))})
+        self.answer({"cells": list(cells_from_run(run, state=state)), "receipt": receipt_bundle(run)})
 
 
 class ExportHandler(HistoryHandler):

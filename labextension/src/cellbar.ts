@@ -1,8 +1,17 @@
 /** The bars of pending cells: one that decides about all cells of a run, and a quiet one on each further cell. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
+import {
+  caretLeftIcon,
+  caretRightIcon,
+  checkIcon,
+  deleteIcon,
+  editIcon,
+  runIcon
+} from '@jupyterlab/ui-components';
+
 import type { IBarButton } from './celltools/bar';
-import { Bar } from './celltools/bar';
+import { Bar, buttonNode } from './celltools/bar';
 import type { IBlock, Place } from './celltools/blocks';
 import { withKeys } from './celltools/keys';
 
@@ -12,17 +21,26 @@ export interface ICellBarActions {
   discard: () => void;
   /** Only for code cells. */
   apply?: () => void;
+  /** To the version before (-1) or after (1) the one that is shown. */
+  showVersion: (step: 1 | -1) => void;
 }
 
 /** The keys of a command of the review, as they are bound; empty if it has none. */
-export type Keys = (command: 'accept' | 'discard' | 'next' | 'previous') => string;
+export type Keys = (command: 'accept' | 'discard' | 'next' | 'previous' | 'refine') => string;
+
+/** Which version of a result is shown: the place from 0, and how many there are. */
+export interface IShownVersion {
+  at: number;
+  count: number;
+}
 
 /** Above the first pending cell of a run: what is decided here holds for all of them. */
 export function blockBar(
   trans: TranslationBundle,
   block: IBlock,
   actions: ICellBarActions,
-  keys: Keys = () => ''
+  keys: Keys = () => '',
+  version: IShownVersion = { at: 0, count: 1 }
 ): Bar {
   const several = block.cellIds.length > 1;
   const apply: IBarButton[] = actions.apply
@@ -30,6 +48,7 @@ export function blockBar(
         {
           text: trans.__('Accept & run'),
           title: trans.__('Keep, and run the code in your kernel'),
+          icon: runIcon,
           act: actions.apply
         }
       ]
@@ -37,16 +56,24 @@ export function blockBar(
   const bar = new Bar(
     trans.__('Pending cell of the code agent'),
     [
+      ...(version.count > 1 ? [versionSwitch(trans, version, actions.showVersion)] : []),
       {
         text: trans.__('Accept'),
+        icon: checkIcon,
         title: withKeys(several ? trans.__('Keep these cells') : trans.__('Keep this cell'), keys('accept')),
         act: actions.accept,
         primary: true
       },
       ...apply,
-      { text: trans.__('Edit'), title: trans.__('Keep this cell and change it'), act: actions.edit },
+      {
+        text: trans.__('Edit'),
+        title: trans.__('Keep this cell and change it'),
+        icon: editIcon,
+        act: actions.edit
+      },
       {
         text: trans.__('Discard'),
+        icon: deleteIcon,
         title: withKeys(
           several
             ? trans.__('Remove these cells; undo brings them back')
@@ -68,10 +95,20 @@ export function partButtons(trans: TranslationBundle, actions: ICellBarActions):
     {
       text: trans.__('Accept this cell'),
       title: trans.__('Keep this cell; the others still wait'),
+      icon: checkIcon,
+      iconOnly: true,
       act: actions.accept
     },
-    { text: trans.__('Edit'), title: trans.__('Keep this cell and change it'), act: actions.edit },
     {
+      text: trans.__('Edit'),
+      title: trans.__('Keep this cell and change it'),
+      icon: editIcon,
+      iconOnly: true,
+      act: actions.edit
+    },
+    {
+      icon: deleteIcon,
+      iconOnly: true,
       text: trans.__('Discard this cell'),
       title: trans.__('Remove this cell only; undo brings it back'),
       act: actions.discard
@@ -80,8 +117,48 @@ export function partButtons(trans: TranslationBundle, actions: ICellBarActions):
 }
 
 /** Which look a pending cell has; another look needs another bar. */
-export function lookOf(block: IBlock, place: Place): string {
-  return place === 'part' ? 'part' : `${place} ${block.cellIds.length} ${block.roles.join(' ')}`;
+export function lookOf(block: IBlock, place: Place, version: IShownVersion): string {
+  const { at, count } = version;
+  return place === 'part'
+    ? 'part'
+    : `${place} ${block.cellIds.length} ${block.roles.join(' ')} ${at} of ${count}`;
+}
+
+/** `◂ 2/3 ▸` */
+function versionSwitch(
+  trans: TranslationBundle,
+  { at, count }: IShownVersion,
+  show: ICellBarActions['showVersion']
+): HTMLElement {
+  const node = document.createElement('span');
+  node.className = 'jp-CodeAgent-versions';
+  node.setAttribute('role', 'group');
+  node.setAttribute('aria-label', trans.__('Version %1 of %2', at + 1, count));
+  const earlier = trans.__('Show the earlier version');
+  const later = trans.__('Show the later version');
+  const place = document.createElement('span');
+  place.textContent = `${at + 1}/${count}`;
+  place.title = trans.__('Version %1 of %2', at + 1, count);
+  node.append(
+    buttonNode({
+      text: earlier,
+      title: earlier,
+      icon: caretLeftIcon,
+      iconOnly: true,
+      disabled: at === 0,
+      act: () => show(-1)
+    }),
+    place,
+    buttonNode({
+      text: later,
+      title: later,
+      icon: caretRightIcon,
+      iconOnly: true,
+      disabled: at === count - 1,
+      act: () => show(1)
+    })
+  );
+  return node;
 }
 
 function noteOf(trans: TranslationBundle, block: IBlock): string {

@@ -5,14 +5,17 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { attempt } from './attempt';
 import type { CellActions } from './celltools/actions';
+import { KEPT_CLASS, keptRun } from './celltools/origin';
 import { FAILED_CLASS, RESULT_CLASS } from './celltools/toolbar';
 import type { KernelConnections } from './connections';
 import type { CellDecisions } from './decisions';
 import { agentIcon } from './icon';
+import type { Marks } from './marks';
 import type { ISharedCell } from './notebook';
 import { isPending, pendingRuns, provenance, sharedNotebook } from './notebook';
 import { isNotebook7 } from './page';
 import { isRunning } from './record';
+import type { ResultVersions } from './resultversions';
 
 export const Commands = {
   open: 'jupyter-codeagent:open',
@@ -26,6 +29,10 @@ export const Commands = {
   discardAll: 'jupyter-codeagent:discard-all',
   next: 'jupyter-codeagent:next-pending',
   previous: 'jupyter-codeagent:previous-pending',
+  refine: 'jupyter-codeagent:refine',
+  earlierVersion: 'jupyter-codeagent:earlier-version',
+  laterVersion: 'jupyter-codeagent:later-version',
+  showRun: 'jupyter-codeagent:show-run',
   undo: 'jupyter-codeagent:undo-insertion',
   fix: 'jupyter-codeagent:fix',
   explain: 'jupyter-codeagent:explain',
@@ -39,7 +46,11 @@ export interface ICommandsOptions {
   connections: KernelConnections;
   decisions: CellDecisions;
   actions: CellActions;
+  marks: Marks;
+  versions: ResultVersions;
   open: () => void;
+  /** The page of a run, in the panel. */
+  showRun: (runId: string) => void;
   /** Bring the first waiting decision into view and put the focus on its title, never on a button. */
   review: () => void;
 }
@@ -98,6 +109,15 @@ export function addCommands(options: ICommandsOptions): void {
   onPending(Commands.discard, trans.__('Discard Pending Cells of This Run'), at =>
     decisions.discard(at.panel, [at.runId])
   );
+  onPending(Commands.refine, trans.__('Refine Pending Result'), at =>
+    options.marks.refine(at.panel, at.runId)
+  );
+  onPending(Commands.earlierVersion, trans.__('Show Earlier Version of Pending Result'), at =>
+    options.versions.show(at.panel, at.runId, -1)
+  );
+  onPending(Commands.laterVersion, trans.__('Show Later Version of Pending Result'), at =>
+    options.versions.show(at.panel, at.runId, 1)
+  );
   onNotebook(Commands.acceptAll, trans.__('Accept All Pending Cells'), panel => decisions.acceptAll(panel));
   onNotebook(Commands.discardAll, trans.__('Discard All Pending Cells'), panel =>
     decisions.discardAll(panel)
@@ -123,6 +143,10 @@ export function addCommands(options: ICommandsOptions): void {
     const execute = (): unknown => cell() && act(tracker.currentWidget!, cell()!.model.id);
     add(id, label, execute, () => cell()?.hasClass(mark) ?? false);
   };
+  onMarked(Commands.showRun, trans.__('Show the Agent’s Run of This Cell'), KEPT_CLASS, (panel, id) => {
+    const cell = sharedNotebook(panel)!.cells.find(one => one.id === id);
+    options.showRun(keptRun(cell!));
+  });
   onMarked(Commands.fix, trans.__('Fix This Cell with the Agent'), FAILED_CLASS, (panel, id) =>
     actions.fix(panel, id)
   );

@@ -7,6 +7,8 @@ import { addCommands, Commands } from './commands';
 import { KernelConnections } from './connections';
 import type { CellActions } from './celltools/actions';
 import type { CellDecisions } from './decisions';
+import type { Marks } from './marks';
+import type { ResultVersions } from './resultversions';
 import { insertCells } from './notebook';
 import { run, stateMessage } from './testing/golden';
 import { FakeKernel } from './testing/kernel';
@@ -117,6 +119,11 @@ describe('commands', () => {
       connections,
       decisions,
       actions: {} as CellActions,
+      marks: { refine: (_: unknown, runId: string) => done.push(['refine', runId]) } as unknown as Marks,
+      versions: {
+        show: (_: unknown, runId: string, step: number) => done.push(['show', runId, step])
+      } as unknown as ResultVersions,
+      showRun: runId => done.push(['run', runId]),
       open: () => undefined,
       review: () => undefined
     });
@@ -133,10 +140,16 @@ describe('commands', () => {
     await commands.execute(Commands.accept);
     await commands.execute(Commands.apply);
     await commands.execute(Commands.discard);
+    await commands.execute(Commands.refine);
+    await commands.execute(Commands.earlierVersion);
+    await commands.execute(Commands.laterVersion);
     expect(done).toEqual([
       ['accept', 'r'],
       ['apply', 'r-code'],
-      ['discard', ['r']]
+      ['discard', ['r']],
+      ['refine', 'r'],
+      ['show', 'r', -1],
+      ['show', 'r', 1]
     ]);
   });
 

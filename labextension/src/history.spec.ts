@@ -51,7 +51,8 @@ it('lists with search and page, and leaves empty conditions out', async () => {
 it('reads a run whole and its cells', async () => {
   expect((await clientOf(() => json(run())).client.get('a')).id).toBe(run().id);
   const { cells } = insertMessage();
-  expect(await clientOf(() => json({ cells })).client.cells('a')).toEqual(cells);
+  const inserted = { cells, receipt: { 'text/plain': 'ok', 'text/html': '<b>ok</b>' } };
+  expect(await clientOf(() => json(inserted)).client.inserted('a')).toEqual(inserted);
 });
 
 it('quotes an id so that it cannot become another address', async () => {

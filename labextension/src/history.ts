@@ -109,6 +109,17 @@ const isOverview = shape({
   outcomes: isCounted
 });
 
+export interface IInsertedCells {
+  cells: ICell[];
+  /** Output of the cell that asked, by MIME type. */
+  receipt: Record<string, string>;
+}
+
+const isInserted = shape({
+  cells: arrayOf(shape({ cell_type: string, metadata: shape({}) })),
+  receipt: mapOf(string)
+});
+
 const isLines = arrayOf(
   shape({
     id: string,
@@ -154,10 +165,9 @@ export class HistoryClient {
     return checked<IRecordedRun>(isRun, await this._json(`runs/${encodeURIComponent(runId)}`));
   }
 
-  async cells(runId: string): Promise<ICell[]> {
-    const isCells = shape({ cells: arrayOf(shape({ cell_type: string, metadata: shape({}) })) });
-    const answer = await this._json(`runs/${encodeURIComponent(runId)}/cells`);
-    return checked<{ cells: ICell[] }>(isCells, answer).cells;
+  /** What a run has put into its notebook. */
+  async inserted(runId: string): Promise<IInsertedCells> {
+    return checked<IInsertedCells>(isInserted, await this._json(`runs/${encodeURIComponent(runId)}/cells`));
   }
 
   /** What the history says of the cells of a notebook. */

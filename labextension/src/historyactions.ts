@@ -54,7 +54,7 @@ export class HistoryActions {
     run: { id: string; cellId: string | null },
     panel: NotebookPanel = this._current()
   ): Promise<void> {
-    const cells = await this._options.history.cells(run.id);
+    const { cells } = await this._options.history.inserted(run.id);
     await this._options.decisions.insertAgain(panel, cells, run.cellId);
   }
 

@@ -29,8 +29,10 @@ import { PanelMemory } from './memory';
 import { showsNotebooks } from './page';
 import { Preferences } from './preferences';
 import { RecordSync } from './recordsync';
-import { RunCells } from './runcells';
+import { Refinements } from './refining';
 import { ResultReveal } from './reveal';
+import { ResultVersions } from './resultversions';
+import { RunCells } from './runcells';
 import { RunList } from './runlist';
 import { AgentPanel } from './sidepanel';
 import { StatusItem } from './statusitem';
@@ -81,8 +83,26 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
     new ResultReveal({ tracker, connections });
     const actions = new CellActions({ connections, decisions, trans });
     const keys = keysOf(app.commands, Commands);
-    const marks = new Marks(tracker, { decisions, actions, sync, trans, keys });
+    const refinements = new Refinements({ connections, trans });
+    const versions = new ResultVersions({ connections, tracker, decisions, history, sync, trans });
     const memory = new PanelMemory(database);
+    const runs = new RunList(history);
+    const showRun = (id: string): void => {
+      memory.set('tab', 'history');
+      runs.view = { kind: 'run', id };
+      open();
+      panel.takeFocus('.jp-CodeAgent-runPage button');
+    };
+    const marks = new Marks(tracker, {
+      decisions,
+      actions,
+      versions,
+      refinements,
+      sync,
+      trans,
+      keys,
+      showRun
+    });
     keepDraftsOfRenamed(tracker, memory);
     const attention: Attention = new Attention({
       connections,
@@ -95,7 +115,6 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
       activate: notebook => app.shell.activateById(notebook.id),
       setBadge: (decisions, caption) => panel.setBadge(decisions, caption)
     });
-    const runs = new RunList(history);
     const frontEnd = frontEndOf(app, () => services);
     const historyActions = new HistoryActions({ trans, tracker, decisions, history, runs, frontEnd });
     const services: IPanelServices = {
@@ -141,7 +160,10 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
       panel.takeFocus('.jp-CodeAgent-approval h3');
     };
     const commands = app.commands;
-    addCommands({ review, commands, trans, tracker, connections, decisions, actions, open: show });
+    addCommands({
+      ...{ review, commands, trans, tracker, connections, decisions, actions, marks, versions, showRun },
+      open: show
+    });
     const category = trans.__('Code Agent');
     Object.values(Commands).forEach(command => palette?.addItem({ command, category }));
     void attempt(trans, trans.__('Read the settings of the code agent'), async () => {

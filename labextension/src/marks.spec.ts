@@ -16,7 +16,9 @@ import { Widget } from '@lumino/widgets';
 import type { CellActions } from './celltools/actions';
 import type { CellDecisions } from './decisions';
 import { NotebookMarks } from './marks';
-import { insertCells, markRun } from './notebook';
+import { insertCells, markRun, META } from './notebook';
+import type { IRefining, Refinements } from './refining';
+import type { ResultVersions } from './resultversions';
 import type { Notebook } from './testing/notebooks';
 import { cellsOf, codeCell, notebookOf, panelOf, typedElsewhere } from './testing/notebooks';
 
@@ -53,6 +55,9 @@ let done: string[];
 /** Questions that the kernel knows, by run. */
 let known: Map<string, string>;
 let actions: { changed: Signal<object, void>; showButtons: boolean } & Record<string, unknown>;
+/** How it goes with the version that is asked for. */
+let refining: IRefining | null;
+let refiningChanged: Signal<object, string>;
 
 function show(fresh: Notebook, drawn = true): Cell[] {
   notebook = fresh;
@@ -92,11 +97,25 @@ function show(fresh: Notebook, drawn = true): Cell[] {
     explain: async () => void done.push('explain'),
     goOn: async () => void done.push('continue')
   };
+  refining = null;
+  refiningChanged = new Signal<object, string>({});
+  const refinements = {
+    changed: refiningChanged,
+    of: () => refining,
+    ask: async (_: unknown, ...about: string[]) => void done.push(`ask ${about.join(' ')}`),
+    stop: (_: unknown, runId: string) => void done.push(`stop ${runId}`)
+  };
+  const versions = {
+    show: async (_: unknown, runId: string, step: number) => void done.push(`show ${runId} ${step}`)
+  };
   marks = new NotebookMarks(panel, {
     decisions: decisions as unknown as CellDecisions,
     actions: actions as unknown as CellActions,
+    refinements: refinements as unknown as Refinements,
+    versions: versions as unknown as ResultVersions,
     sync: { notice: () => undefined },
-    trans: nullTranslator.load('x')
+    trans: nullTranslator.load('x'),
+    showRun: runId => void done.push(`run ${runId}`)
   });
   return widgets;
 }
@@ -301,3 +320,123 @@ it('arrow keys walk along the buttons of a bar, around its end', async () => {
   key('ArrowLeft');
   expect(document.activeElement).toBe(buttons[buttons.length - 1]);
 });
+
+// --- another version of a result
+
+const field = (cell: Cell): HTMLInputElement | null => cell.node.querySelector('.jp-CodeAgent-refine input');
+const words = (cell: Cell): string | null =>
+  cell.node.querySelector('.jp-CodeAgent-refineWords')!.textContent;
+const hit = (node: Element, key: string): void =>
+  void node.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+
+/** With a pending result that the kernel knows. */
+async function refinable(): Promise<Cell> {
+  const fresh = notebookOf('%%agent\none');
+  insertCells(fresh, { anchor: 'cell-0', replace: [], cells: [cellsOf('r')[0]] });
+  const [, code] = show(fresh);
+  known.set('r', 'one');
+  await refreshed();
+  await vi.waitFor(() => expect(field(code)).not.toBeNull());
+  code.node.tabIndex = -1; // as the notebook's cells have it
+  return code;
+}
+
+it('below a pending result another version is asked for; Escape leads back to the cell', async () => {
+  const code = await refinable();
+  field(code)!.focus();
+  field(code)!.value = 'top 10';
+  hit(field(code)!, 'Enter');
+  expect(done).toEqual(['ask r top 10']);
+  hit(field(code)!, 'Escape');
+  expect(document.activeElement).toBe(code.node);
+});
+
+it('while the agent works it says what it does, and can be stopped; a failure leaves the line to be changed', async () => {
+  const code = await refinable();
+  const tell = (next: IRefining | null): void => {
+    refining = next;
+    refiningChanged.emit('r');
+  };
+  const stop = (): HTMLElement | undefined =>
+    [...code.node.querySelectorAll('button')].find(button => button.textContent === 'Stop');
+  expect(stop()).toBeUndefined();
+  tell({ state: 'running', text: 'top 10', words: 'The model is writing …' });
+  expect([field(code)!.readOnly, field(code)!.value, words(code)]).toEqual([
+    true,
+    'top 10',
+    'The model is writing …'
+  ]);
+  stop()!.focus();
+  stop()!.click();
+  expect(done).toEqual(['stop r']);
+  tell({ state: 'stopping', text: 'top 10', words: 'Stopping …' });
+  expect([stop(), document.activeElement]).toEqual([undefined, field(code)]);
+  tell({ state: 'failed', text: 'top 10', words: 'no' });
+  expect([field(code)!.readOnly, words(code)]).toEqual([false, 'no']);
+  expect(code.node.querySelector('[role=alert]')!.textContent).toBe('no');
+});
+
+it('what is typed and where survive when the buttons beside it change, and the kernel is busy elsewhere', async () => {
+  const code = await refinable();
+  field(code)!.focus();
+  field(code)!.value = 'top';
+  known.clear(); // the link to the kernel is lost for a moment
+  actions.changed.emit();
+  await refreshed();
+  await vi.waitFor(() => expect(foot(code)).toEqual([]));
+  expect([field(code)!.value, document.activeElement]).toEqual(['top', field(code)]);
+});
+
+it('no other version is offered of what the kernel does not know, and none of what is decided', async () => {
+  const code = await refinable();
+  markRun(notebook, 'r', 'accepted');
+  await refreshed();
+  await vi.waitFor(() => expect(field(code)).toBeNull());
+  const fresh = notebookOf('%%agent\none');
+  insertCells(fresh, { anchor: 'cell-0', replace: [], cells: [cellsOf('stranger')[0]] });
+  const [, unknown] = show(fresh);
+  known.set('r', 'one');
+  await refreshed();
+  expect(field(unknown)).toBeNull();
+});
+
+it('the bar says which version is shown and leads to the others', async () => {
+  const fresh = notebookOf('%%agent\none');
+  const versions = ['p', 'r'].map(run_id => ({ run_id, question: '%%agent\none' }));
+  const [code] = cellsOf('r');
+  const metadata = { [META]: { ...(code.metadata[META] as object), versions } };
+  insertCells(fresh, { anchor: 'cell-0', replace: [], cells: [{ ...code, metadata }] });
+  const [, shown] = show(fresh);
+  await refreshed();
+  const group = shown.node.querySelector('[role=group]')!;
+  expect([group.getAttribute('aria-label'), group.querySelector('span[title]')!.textContent]).toEqual([
+    'Version 2 of 2',
+    '2/2'
+  ]);
+  const [earlier, later] = group.querySelectorAll('button');
+  expect(later.disabled).toBe(true);
+  earlier.click();
+  expect(done).toEqual(['show r -1']);
+});
+
+// --- what was kept
+
+it.each(['accepted', 'edited'] as const)(
+  'a cell that is %s has a quiet mark that leads to its run',
+  async state => {
+    const fresh = notebookOf('%%agent\none');
+    insertCells(fresh, { anchor: 'cell-0', replace: [], cells: [cellsOf('r')[0]] });
+    const [prompt, code] = show(fresh);
+    await refreshed();
+    const mark = (cell: Cell): HTMLElement | null => cell.node.querySelector('.jp-CodeAgent-origin');
+    expect(mark(code)).toBeNull();
+    markRun(notebook, 'r', state);
+    await vi.waitFor(() => expect(mark(code)).not.toBeNull());
+    expect([mark(prompt), mark(code)!.getAttribute('aria-label')]).toEqual([
+      null,
+      'Written by the code agent; show its run'
+    ]);
+    mark(code)!.click();
+    expect(done).toContain('run r');
+  }
+);

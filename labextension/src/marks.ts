@@ -10,7 +10,7 @@ import { Signal } from '@lumino/signaling';
 import type { PanelLayout } from '@lumino/widgets';
 
 import { attempt } from './attempt';
-import type { ICellBarActions, Keys } from './cellbar';
+import type { ICellBarActions, IShownVersion, Keys } from './cellbar';
 import { blockBar, lookOf, partButtons } from './cellbar';
 import type { CellActions } from './celltools/actions';
 import type { Bar } from './celltools/bar';
@@ -19,10 +19,15 @@ import { pendingBlocks, placeIn, resultBlocks } from './celltools/blocks';
 import { CellFeet, kindOf } from './celltools/toolbar';
 import type { CellDecisions } from './decisions';
 import { findCell } from './decisions';
+import { OriginMark } from './celltools/origin';
+import { RefineBox } from './celltools/refinebox';
 import type { ISharedCell } from './notebook';
 import { cellState, provenance, sharedNotebook } from './notebook';
 import { isQuestion } from './optionline';
 import type { RecordSync } from './recordsync';
+import type { Refinements } from './refining';
+import type { ResultVersions } from './resultversions';
+import { placeOf, versionsOf } from './versions';
 
 /** On the notebook; the keys of the review are bound there only. */
 export const REVIEW_CLASS = 'jp-CodeAgent-review';
@@ -31,17 +36,23 @@ const PART_CLASS = 'jp-CodeAgent-pendingPart';
 const PROMPT_CLASS = 'jp-CodeAgent-prompt';
 const PROSE = 'text/plain';
 const CLOSING = 'autoClosingBrackets';
+/** Also of an answer whose code is decided: it alone has no other version. */
+const ONE: IShownVersion = { at: 0, count: 1 };
 /** Typing changes a cell at every key. */
 const REFRESH_MS = 60;
 
 export interface IMarksOptions {
   decisions: CellDecisions;
   actions: CellActions;
+  versions: ResultVersions;
+  refinements: Refinements;
   /** Is told that cells may have changed. */
   sync: Pick<RecordSync, 'notice'>;
   trans: TranslationBundle;
   /** What to say of the keys of a command. */
   keys?: Keys;
+  /** The page of a run, in the panel. */
+  showRun: (runId: string) => void;
 }
 
 /** All open notebooks. */
@@ -49,6 +60,7 @@ export class Marks {
   constructor(tracker: INotebookTracker, options: IMarksOptions) {
     const watch = (panel: NotebookPanel): void => {
       const marks = new NotebookMarks(panel, options);
+      this._marks.set(panel, marks);
       marks.changed.connect(() => this._changed.emit(panel));
       panel.disposed.connect(() => marks.dispose());
     };
@@ -61,6 +73,12 @@ export class Marks {
     return this._changed;
   }
 
+  /** Put the keyboard into the line in which another version of this run's pending result is asked for. */
+  async refine(panel: NotebookPanel, runId: string): Promise<void> {
+    await this._marks.get(panel)?.refine(runId);
+  }
+
+  private _marks = new WeakMap<NotebookPanel, NotebookMarks>();
   private _changed = new Signal<this, NotebookPanel>(this);
 }
 
@@ -74,8 +92,13 @@ export class NotebookMarks implements IDisposable {
       panel: _panel,
       actions: _options.actions,
       trans: _options.trans,
-      deciding: cellId => partButtons(_options.trans, this._deciding([cellId], cellId))
+      deciding: cellId => partButtons(_options.trans, this._deciding([cellId], cellId)),
+      refineBox: runId => {
+        const { refinements, trans, keys } = _options;
+        return new RefineBox({ panel: _panel, runId, refinements, trans, keys: keys?.('refine') ?? '' });
+      }
     });
+    this._origins = new OriginMark(_options);
     _panel.content.activeCellChanged.connect(this._showAsking, this);
     _options.actions.changed.connect(this._all, this);
     _panel.content.modelChanged.connect(this._onModel, this);
@@ -84,6 +107,17 @@ export class NotebookMarks implements IDisposable {
 
   get changed(): ISignal<this, void> {
     return this._changed;
+  }
+
+  async refine(runId: string): Promise<void> {
+    const cell = this._panel.content.widgets.find(one => this._feet.refinedAt(one) === runId);
+    // At once where that can be: what is typed next is for the box, and would be commands of the notebook.
+    const isHere = this._panel.content.node.contains(document.activeElement);
+    if (cell && !(isHere && this._feet.focusBox(cell))) {
+      await this._options.decisions.reveal(this._panel, cell.model.id);
+      await cell.ready;
+      this._feet.focusBox(cell);
+    }
   }
 
   get isDisposed(): boolean {
@@ -149,11 +183,8 @@ export class NotebookMarks implements IDisposable {
     const cell = this._cells.get(model);
     if (cell && !cell.isDisposed) {
       this._markPrompt(cell);
-      this._feet.mark(
-        cell,
-        kindOf(cell, undefined, canAsk, () => false),
-        false
-      );
+      const kind = kindOf(cell, undefined, canAsk, () => false);
+      this._feet.mark(cell, { kind, isPart: false, refines: '' });
     }
   }
 
@@ -173,11 +204,23 @@ export class NotebookMarks implements IDisposable {
       const isPart = block !== undefined && placeIn(block, cell.model.id) === 'part';
       this._markPending(cell, block);
       this._markPrompt(cell);
-      this._feet.mark(cell, kindOf(cell, results.get(cell.model.id), canAsk, knows), isPart);
+      this._origins.mark(cell);
+      const kind = kindOf(cell, results.get(cell.model.id), canAsk, knows);
+      this._feet.mark(cell, { kind, isPart, refines: this._refinedAt(cell, block, knows) });
     }
     this._panel.content.toggleClass(REVIEW_CLASS, pending.size > 0);
     sync.notice(this._panel);
     this._changed.emit();
+  }
+
+  /** At the last cell; while the result waits the line stays, also when the kernel cannot be asked for a moment. */
+  private _refinedAt(cell: Cell, block: IBlock | undefined, knows: (runId: string) => boolean): string {
+    const isLast = block && block.cellIds[block.cellIds.length - 1] === cell.model.id;
+    return isLast &&
+      block.roles.includes('code') &&
+      (knows(block.runId) || this._feet.refinedAt(cell) === block.runId)
+      ? block.runId
+      : '';
   }
 
   /** Connecting the same slot again does nothing. */
@@ -205,7 +248,8 @@ export class NotebookMarks implements IDisposable {
       this._options.decisions.markEdited(this._panel, shared);
     }
     const place = block && placeIn(block, shared.id);
-    const look = block && place ? lookOf(block, place) : '';
+    const version = block?.roles.includes('code') ? versionOf(shared) : ONE;
+    const look = block && place ? lookOf(block, place, version) : '';
     if (look !== (this._looks.get(cell) ?? '')) {
       this._looks.set(cell, look);
       cell.toggleClass(PENDING_CLASS, block !== undefined);
@@ -213,12 +257,12 @@ export class NotebookMarks implements IDisposable {
       // A cell out of sight has no content yet; it gets its bar when it is drawn.
       const { trans } = this._options;
       void attempt(trans, trans.__('Show the buttons of a cell'), () =>
-        cell.ready.then(() => this._drawBar(cell, look, block))
+        cell.ready.then(() => this._drawBar(cell, look, block, version))
       );
     }
   }
 
-  private _drawBar(cell: Cell, look: string, block: IBlock | undefined): void {
+  private _drawBar(cell: Cell, look: string, block: IBlock | undefined, version: IShownVersion): void {
     if (cell.isDisposed || this._disposed || this._looks.get(cell) !== look) {
       return; // another look came before the cell was drawn
     }
@@ -226,7 +270,7 @@ export class NotebookMarks implements IDisposable {
     this._bars.delete(cell);
     if (block && placeIn(block, cell.model.id) !== 'part') {
       const actions = this._deciding(block.cellIds, cell.model.id);
-      const bar = blockBar(this._options.trans, block, actions, this._options.keys);
+      const bar = blockBar(this._options.trans, block, actions, this._options.keys, version);
       this._bars.set(cell, bar);
       (cell.layout as PanelLayout).insertWidget(0, bar);
     }
@@ -235,7 +279,8 @@ export class NotebookMarks implements IDisposable {
   /** About these cells; *Edit* and *Accept & run* are about the one that has the buttons. */
   private _deciding(cellIds: readonly string[], cellId: string): ICellBarActions {
     const panel = this._panel;
-    const { decisions, trans } = this._options;
+    const { decisions, trans, versions } = this._options;
+    const { run_id: runId } = provenance(sharedOf(findCell(panel, cellId)!.model))!;
     return {
       accept: () => decisions.acceptCells(panel, cellIds),
       edit: () => void attempt(trans, trans.__('Edit'), () => decisions.edit(panel, cellId)),
@@ -243,7 +288,9 @@ export class NotebookMarks implements IDisposable {
       apply:
         findCell(panel, cellId) instanceof CodeCell
           ? () => void attempt(trans, trans.__('Accept & run'), () => decisions.apply(panel, cellId))
-          : undefined
+          : undefined,
+      showVersion: step =>
+        void attempt(trans, trans.__('Show another version'), () => versions.show(panel, runId, step))
     };
   }
 
@@ -288,6 +335,7 @@ export class NotebookMarks implements IDisposable {
   }
 
   private readonly _feet: CellFeet;
+  private readonly _origins: OriginMark;
   private _looks = new WeakMap<Cell, string>();
   private _bars = new WeakMap<Cell, Bar>();
   private _cells = new WeakMap<CodeEditor.IModel, Cell>();
@@ -299,6 +347,11 @@ export class NotebookMarks implements IDisposable {
   private _timer = 0;
   private _disposed = false;
   private _changed = new Signal<this, void>(this);
+}
+
+function versionOf(cell: ISharedCell): IShownVersion {
+  const origin = provenance(cell);
+  return origin ? { at: placeOf(origin), count: versionsOf(origin).length } : ONE;
 }
 
 function sharedOf(model: CodeEditor.IModel): ISharedCell {

@@ -5,6 +5,8 @@ import { UUID } from '@lumino/coreutils';
 
 import type { CellState, ICell, IInsertMessage } from './protocol';
 import { sha256 } from './sha256';
+import type { IVersion } from './versions';
+import { placeOf, versionsOf, withNext } from './versions';
 
 /** Key of the provenance in a cell's metadata. */
 export const META = 'codeagent';
@@ -18,6 +20,11 @@ export interface IProvenance {
   code_sha256?: string;
   model?: string;
   sandbox?: string;
+  /** Run of which this is another version, and what was to be different. */
+  refines?: string;
+  refinement?: string;
+  /** While it is pending and there are several. */
+  versions?: IVersion[];
 }
 
 /** The part of `ISharedCell` that is used here. */
@@ -25,6 +32,7 @@ export interface ISharedCell {
   readonly id: string;
   readonly cell_type: string;
   getSource(): string;
+  setSource(source: string): void;
   getMetadata(key: string): unknown;
   setMetadata(key: string, value: IProvenance): void;
   /** Its text as Yjs has it. */
@@ -123,17 +131,99 @@ export function insertCells(
   const present = new Set(notebook.cells.map(cell => cell.id));
   const fresh = request.cells.filter(cell => !present.has(String(cell.id)));
   if (fresh.length > 0) {
-    const at = insertionIndex(notebook, request.anchor, ids);
     const replaced = indicesWhere(notebook, cell => request.replace.some(runId => isPending(cell, runId)));
-    oneUndoStep(notebook, () => {
-      notebook.insertCells(at, fresh);
-      deleteAt(
-        notebook,
-        replaced.map(index => (index < at ? index : index + fresh.length))
-      );
-    });
+    const refined = refinedBy(notebook, fresh[0], request.replace);
+    if (refined === null) {
+      replaceCells(notebook, insertionIndex(notebook, request.anchor, ids), fresh, replaced);
+    } else {
+      const asked = notebook.cells.find(cell => cell.id === request.anchor);
+      const versions = withNext(refined, asked?.getSource() ?? '', originOf(fresh[0])!);
+      const before = replaced.find(index => provenance(notebook.cells[index])!.run_id === refined.run_id);
+      const at = before ?? insertionIndex(notebook, request.anchor, ids);
+      replaceVersion(notebook, at, fresh, { versions, replaced, asked });
+    }
   }
   return ids;
+}
+
+/** The version of which this cell is the next; null if there is none, or the user has kept that one meanwhile. */
+function refinedBy(
+  notebook: ISharedNotebook,
+  cell: ICell,
+  replace: readonly string[]
+): Pick<IProvenance, 'run_id' | 'versions'> | null {
+  const run_id = originOf(cell)?.refines;
+  if (run_id === undefined || !replace.includes(run_id)) {
+    return null; // also where an old run is inserted again, anywhere
+  }
+  const there = notebook.cells.filter(one => provenance(one)?.run_id === run_id);
+  return there.some(one => !isPending(one)) ? null : there.length > 0 ? provenance(there[0]) : { run_id };
+}
+
+/** Put the cells of another version in the place of the one that is pending, as one undo step. Nothing is executed. */
+export function switchVersion(notebook: ISharedNotebook, runId: string, cells: ICell[]): void {
+  const replaced = indicesWhere(notebook, cell => isPending(cell, runId));
+  const [at] = replaced;
+  if (at !== undefined) {
+    const versions = versionsOf(provenance(notebook.cells[at])!);
+    const pending = cells.map(cell => withOrigin(cell, { state: 'pending' }));
+    replaceVersion(notebook, at, pending, { versions, replaced, asked: questionOf(notebook, at) });
+  }
+}
+
+/** The cell that asked for a pending one, as far as its text is still what was asked. */
+export function questionOf(notebook: ISharedNotebook, index: number): ISharedCell | undefined {
+  const shown = provenance(notebook.cells[index])!;
+  const source = versionsOf(shown)[placeOf(shown)]?.question;
+  return notebook.cells
+    .slice(0, index)
+    .reverse()
+    .find(cell => source && cell.getSource() === source);
+}
+
+/** With what the question was then, where it may be changed. */
+function replaceVersion(
+  notebook: ISharedNotebook,
+  at: number,
+  cells: ICell[],
+  other: { versions: IVersion[]; replaced: number[]; asked?: ISharedCell }
+): void {
+  const { versions, replaced, asked } = other;
+  const question = versions.find(version => version.run_id === originOf(cells[0])?.run_id)?.question;
+  const isOther = asked && question && asked.getSource() !== question;
+  const marked = cells.map(cell => withOrigin(cell, { versions }));
+  replaceCells(notebook, at, marked, replaced, () => {
+    if (isOther && asked.getMetadata('editable') !== false) {
+      asked.setSource(question);
+    }
+  });
+}
+
+/** As one undo step. */
+function replaceCells(
+  notebook: ISharedNotebook,
+  at: number,
+  cells: ICell[],
+  replaced: readonly number[],
+  also: () => void = () => undefined
+): void {
+  oneUndoStep(notebook, () => {
+    also();
+    notebook.insertCells(at, cells);
+    deleteAt(
+      notebook,
+      replaced.map(index => (index < at ? index : index + cells.length))
+    );
+  });
+}
+
+function withOrigin(cell: ICell, change: Partial<IProvenance>): ICell {
+  const metadata = { ...cell.metadata, [META]: { ...originOf(cell), ...change } };
+  return { ...cell, metadata } as unknown as ICell;
+}
+
+function originOf(cell: ICell): IProvenance | undefined {
+  return cell.metadata[META] as IProvenance | undefined;
 }
 
 /** A code cell of the user's own: trusted, as JupyterLab's new cells are; one that is not costs the notebook its trust. */
@@ -167,7 +257,9 @@ export function markCells(cells: readonly ISharedCell[], state: CellState): stri
   for (const cell of cells) {
     const found = provenance(cell);
     if (found) {
-      cell.setMetadata(META, { ...found, state });
+      // What was decided about has no other versions any more.
+      const { versions, ...rest } = found;
+      cell.setMetadata(META, { ...rest, ...(state === 'pending' && versions ? { versions } : {}), state });
     }
   }
   return cells.map(cell => cell.id);

@@ -374,6 +374,7 @@ export interface IAppliedMessage {
 
 export interface IStopMessage {
   type: 'stop';
+  /** Or the id of the request to execute that asks for it, where that has not begun. */
   run_id: string;
 }
 

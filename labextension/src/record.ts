@@ -104,6 +104,9 @@ export interface IRequest {
   max_steps: number;
   /** Of which variables, columns and rows, as options of the magic. Not in records of older versions. */
   selection?: string;
+  /** Run of which this is another version, and what was to be different. Not in records of older versions. */
+  refines?: string;
+  refinement?: string;
   cell_id: string | null;
   notebook: string | null;
 }
@@ -184,7 +187,12 @@ const isStep = shape({
 /** Checks the fields that are shown; a newer kernel may send more. */
 export const isRun = shape({
   id: string,
-  request: shape({ prompt: string, model: string }),
+  request: shape({
+    prompt: string,
+    model: string,
+    refines: optional(string),
+    refinement: optional(string)
+  }),
   status: oneOf('running', 'waiting', 'ok', 'failed', 'stopped', 'rejected', 'interrupted'),
   started_at: number,
   ended_at: nullable(number),

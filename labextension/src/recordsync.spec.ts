@@ -149,6 +149,20 @@ describe('what changes in the notebook', () => {
     expect(sent).toEqual([['a', 'pending']]);
   });
 
+  it('is another version of a result that is shown, by a click or by undo: one waits, the other does not', async () => {
+    insert('a');
+    await read();
+    const order = { anchor: 'cell-0', replace: ['a'], cells: cellsOf('b') };
+    insertCells(notebook, order);
+    sync.know(panel, ['a', 'b']); // the kernel's order, which it has on record
+    notebook.undo();
+    sync.notice(panel);
+    expect(sent).toEqual([
+      ['a', 'pending'],
+      ['b', 'discarded']
+    ]);
+  });
+
   it('is a discard only where no other notebook of the page has the cells', async () => {
     insert('a');
     await read();

@@ -57,14 +57,14 @@ def test_the_history_is_searched_walked_through_compared_and_deleted_by_keyboard
     assert comparison.locator("[data-only]:visible").all_inner_texts() == ["x = 1\n", "y = 1\n"]
 
     # Asked again of another model: a new cell below, with the prompt as it was.
-    panel.get_by_role("button", name="Ask another model").click()
+    page.choose("Ask another model")
     panel.get_by_label("Ask the same of").fill("third")
     panel.get_by_role("button", name="Insert and run").click()
     expect(page.sources.nth(2)).to_contain_text("%%agent --model third --new")
     expect(page.sources.nth(2)).to_contain_text("This was asked twice.")
 
     # Nothing is deleted without a yes, and then only what was named.
-    panel.get_by_role("button", name="← All runs").click()
+    panel.get_by_role("button", name="All runs").click()
     panel.get_by_role("searchbox").fill("")
     panel.get_by_role("button", name="Delete notebook’s runs").click()
     dialog = page.page.get_by_role("dialog")

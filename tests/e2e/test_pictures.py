@@ -171,7 +171,7 @@ def look_back(notebook: NotebookPage, panel: Locator, model: ModelServer) -> Non
     box.get_by_role("option").click()
     expect(panel.get_by_role("button", name="Insert again")).to_be_visible()
     model.script(OTHER, OTHER_SENTENCE)
-    panel.get_by_role("button", name="Ask another model").click()
+    notebook.choose("Ask another model")
     panel.get_by_label("Ask the same of").fill(LARGE)
     panel.get_by_role("button", name="Insert and run").click()
     notebook.wait_for_states(["", "", *["accepted"] * 2, *["", "pending", "pending"] * 2])
@@ -180,7 +180,7 @@ def look_back(notebook: NotebookPage, panel: Locator, model: ModelServer) -> Non
     expect(comparison.get_by_label("Code of the second run")).to_contain_text("ascending=False")
     Picture("compare").show(comparison)
     page.get_by_role("tab", name=NAME).click()
-    panel.get_by_role("button", name="← All runs").scroll_into_view_if_needed()
+    panel.get_by_role("button", name="All runs").scroll_into_view_if_needed()
     Picture("run").show(panel)
 
 

@@ -205,7 +205,10 @@ def test_one_run_is_answered_whole_with_what_was_sent(server: Server) -> None:
 
 
 def test_cells_come_as_they_are_inserted(server: Server) -> None:
-    code, answer = server.ask("runs/first/cells").json["cells"]
+    answered = server.ask("runs/first/cells").json
+    code, answer = answered["cells"]
+    assert sorted(answered["receipt"]) == ["text/html", "text/plain"]
+    assert "<details>" in answered["receipt"]["text/html"]
 
     assert (code["cell_type"], code["source"], answer["cell_type"]) == ("code", CODE, "markdown")
     assert code["metadata"]["codeagent"]["state"] == "pending"

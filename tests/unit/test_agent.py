@@ -85,7 +85,7 @@ def test_a_program_that_goes_on_from_a_failed_attempt_becomes_a_cell_that_works_
     runner = RunnerDouble({first: ExecutionResult(status="error", error=error), whole: shown("7\n")})
     run = ask([code(first), code(second)], runner)
     assert (run.status, run.code.strip()) == ("ok", whole)
-    assert any("begins with lines of the attempt before" in note for note in run.notes)
+    assert any("begins with lines of the program before" in note for note in run.notes)
 
 
 def test_the_model_reads_its_own_program_again_as_it_wrote_it_and_the_error_in_the_lines_of_that() -> None:

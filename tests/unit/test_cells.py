@@ -94,6 +94,13 @@ def test_outputs_that_are_taller_than_the_window_get_a_scroll_bar(outputs: list[
     assert code["metadata"].get("scrolled", False) is scrolled
 
 
+def test_cells_of_a_refined_run_say_which_run_it_refines_and_how() -> None:
+    run = example_run(request__refines="0123456789ab", request__refinement="top 10")
+    for cell in cells_from_run(run, state="pending"):
+        origin = cell["metadata"]["codeagent"]
+        assert (origin["run_id"], origin["refines"], origin["refinement"]) == (run.id, "0123456789ab", "top 10")
+
+
 def test_cells_form_a_valid_notebook() -> None:
     nbformat.validate(notebook_with(*cells_from_run(example_run(), state="pending")))
 

@@ -29,6 +29,7 @@ class Pages:
             link=lambda: cast("Any", SimpleNamespace(send=self.sent.append)),
             running=lambda run_id: recorder if run_id == "this" else None,
             stop=lambda: self.done.append(("stop",)),
+            stop_early=lambda request: self.done.append(("stop early", request)),
             submit=lambda coroutine: coroutine.close(),
         )
 
@@ -47,14 +48,15 @@ class Pages:
 @pytest.mark.parametrize(
     ("message", "stops"),
     [
-        ({"type": "stop", "run_id": "this"}, True),
-        ({"type": "stop", "run_id": "the one before"}, False),
-        ({"type": "stop", "run_id": ""}, False),
-        ({"type": "stop"}, False),
+        ({"type": "stop", "run_id": "this"}, [("stop",)]),
+        ({"type": "stop", "run_id": "the one before"}, [("stop early", "the one before")]),
+        ({"type": "stop"}, []),
     ],
 )
-def test_stop_stops_only_the_run_it_names(message: dict[str, Any], stops: bool) -> None:
-    assert bool(Pages().say(**message)) is stops
+def test_stop_stops_only_the_run_it_names_or_the_request_that_has_not_begun(
+    message: dict[str, Any], stops: list[Any]
+) -> None:
+    assert Pages().say(**message) == stops
 
 
 def test_a_missed_part_is_answered_for_the_run_under_way_only() -> None:

@@ -241,7 +241,7 @@ def test_every_decision_is_told_to_all_pages_once_it_is_on_record(background: Ba
     made.set_cell_state("a", "accepted", decided_by="panel", session="page-2")  # shared with page-1
     made.set_cell_state("a", "discarded", decided_by="magic")
     assert loaded == ["x"]
-    made.replaced(["b"], "page-1")
+    made.replaced(["b"], "page-1", decided_by="rerun")
     assert loaded == ["x"], "the copies are as the newer run left them"
     assert told.said == [("a", "accepted", "page-1"), ("a", "discarded", ""), ("b", "discarded", "page-1")]
     assert history.cell_states(["a", "b"]) == {"a": "discarded", "b": "discarded"}

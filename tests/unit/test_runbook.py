@@ -13,6 +13,7 @@ from jupyter_codeagent.runbook import KEPT_RUNS, RunBook
 from jupyter_codeagent.values import (
     AgentRequest,
     AgentRun,
+    CellState,
     CopiedVariable,
     CopyChange,
     Manifest,
@@ -124,6 +125,62 @@ def test_the_cells_that_show_a_replayed_result_are_its_own_or_those_that_were_ke
     assert shown == {"a": ["a"], "b": ["b", "a"], "c": ["c"], "d": ["d", "c"], "old": ["old", "a"]}
     book.history.delete("c")
     assert book.shown_by(book.find("d")) == ["d", "c"]
+
+
+def test_the_version_that_is_refined_is_told_once_whatever_was_decided_and_without_the_variables_it_made(
+    book: RunBook,
+) -> None:
+    made = (NamespaceEntry(name="daily", type_name="DataFrame"),)
+    decided: list[tuple[CellState, str | None]] = [("pending", "c1"), ("discarded", "c2"), ("accepted", None)]
+    for state, cell_id in decided:
+        book.write(replace(a_run(state), cell_state=state, made=made))
+        asked = a_run("b", refines=state, cell_id=cell_id)
+        assert [turn.prompt for turn in book.refined_turn(asked)] == [f"question {state}"]
+        assert book.refined_turn(asked)[0].made == ()
+        assert f"question {state}" not in [turn.prompt for turn in book.turns_before(asked, {"daily"})]
+
+
+def test_what_is_refined_is_not_told_to_another_server_that_is_remote(book: RunBook) -> None:
+    book.write(a_run("a"))
+    assert book.refined_turn(a_run("b", refines="a", server="api.example.org", remote=True)) == ()
+    assert book.refined_turn(a_run("b")) == ()
+
+
+def test_what_is_refined_is_told_as_its_privacy_allows(book: RunBook) -> None:
+    for run_id, privacy in (("strict", "schema"), ("lax", "samples")):
+        run = a_run(run_id, privacy=privacy)
+        book.write(replace(run, code="df[df.name == 'Ada Lovelace']", written="df[df.name == 'Ada']"))
+    [told] = book.refined_turn(a_run("b", refines="strict", privacy="schema"))
+    assert (told.code, told.answer) == ("df[df.name == 'Ada']", "")
+    [told] = book.refined_turn(a_run("b", refines="lax", privacy="schema"))
+    assert (told.code, told.answer) == ("", "")
+    [told] = book.refined_turn(a_run("b", refines="lax", privacy="samples"))
+    assert (told.code, told.answer) == ("df[df.name == 'Ada Lovelace']", "answer lax")
+
+
+def test_another_version_is_about_the_variables_of_the_one_it_refines_whatever_was_asked_since(
+    book: RunBook,
+) -> None:
+    for run_id in ("trips", "weather"):
+        copied = CopiedVariable(name=run_id, type_name="DataFrame", size_bytes=1)
+        book.write(replace(a_run(run_id, cell_id=f"asked {run_id}"), manifest=Manifest(copied=(copied,))))
+    assert book.copied_before("asked trips", refines="trips") == {"trips"}
+    assert book.copied_before("another") == {"weather"}
+
+
+def test_of_a_cells_results_the_newest_counts_that_was_not_discarded(book: RunBook) -> None:
+    decided: list[tuple[str, CellState]] = [
+        ("first", "discarded"),
+        ("kept", "accepted"),
+        ("put aside", "discarded"),
+    ]
+    for run_id, state in decided:
+        book.write(replace(a_run(run_id, cell_id="c1"), cell_state=state))
+    found = book.last_result_of_cell(a_run("again", cell_id="c1"))
+    assert found is not None
+    assert found.id == "kept"
+    book.set_cell_state("kept", "discarded", decided_by="panel")
+    assert book.last_result_of_cell(a_run("again", cell_id="c1")) is None
 
 
 def test_of_older_runs_only_the_conversation_is_kept_in_memory_and_the_rest_comes_from_the_history(

@@ -1,8 +1,9 @@
-/** Quiet buttons at the end of a cell: *Fix with agent* at an error, *Explain* and *Continue* at a result. */
+/** At the end of a cell: *Fix with agent* at an error, *Explain* and *Continue* at a result, *Refine* while it waits. */
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { Cell } from '@jupyterlab/cells';
 import { CodeCell } from '@jupyterlab/cells';
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { addBelowIcon, buildIcon, infoIcon } from '@jupyterlab/ui-components';
 import type { PanelLayout } from '@lumino/widgets';
 
 import { attempt } from '../attempt';
@@ -13,6 +14,7 @@ import type { CellActions } from './actions';
 import type { IBarButton } from './bar';
 import { Bar } from './bar';
 import type { IBlock } from './blocks';
+import type { RefineBox } from './refinebox';
 
 export const FAILED_CLASS = 'jp-CodeAgent-failed';
 export const RESULT_CLASS = 'jp-CodeAgent-result';
@@ -54,17 +56,44 @@ export interface IFootOptions {
   trans: TranslationBundle;
   /** Buttons that decide about this cell alone. */
   deciding: (cellId: string) => IBarButton[];
+  refineBox: (runId: string) => RefineBox;
+}
+
+/** What stands at the end of a cell. */
+export interface IFoot {
+  kind: CellKind;
+  /** Of a further pending cell of its run, which is decided about alone too. */
+  isPart: boolean;
+  /** Run of the pending cells that end here, if another version of it can be asked for; else empty. */
+  refines: string;
 }
 
 /** The rows of buttons at the end of one notebook's cells. */
 export class CellFeet {
   constructor(private readonly _options: IFootOptions) {}
 
-  /** Give the cell the buttons of its kind, and the class that its context menu goes by. */
-  mark(cell: Cell, kind: CellKind, isPart: boolean): void {
+  /** Of which run the box at this cell asks for another version. */
+  refinedAt(cell: Cell): string {
+    return this._boxes.get(cell)?.runId ?? '';
+  }
+
+  /** Put the keyboard into that box; false if it is not drawn. */
+  focusBox(cell: Cell): boolean {
+    const box = this._boxes.get(cell)?.box;
+    if (!box?.node.isConnected) {
+      return false;
+    }
+    box.focus();
+    return true;
+  }
+
+  /** Give the cell what belongs at its end, and the class that its context menu goes by. */
+  mark(cell: Cell, { kind, isPart, refines }: IFoot): void {
     cell.toggleClass(FAILED_CLASS, kind === 'failed');
     cell.toggleClass(RESULT_CLASS, kind === 'result');
-    const look = `${this._options.actions.showButtons ? kind : ''}${isPart ? ' part' : ''}`.trim();
+    const shown = this._options.actions.showButtons ? kind : '';
+    const look = [refines && `refine ${refines}`, isPart && 'part', shown].filter(Boolean).join(' ');
+    this._keepBox(cell, refines);
     if ((this._looks.get(cell) ?? '') !== look) {
       this._looks.set(cell, look);
       // A cell out of sight has no content yet.
@@ -79,11 +108,13 @@ export class CellFeet {
     if (cell.isDisposed || this._looks.get(cell) !== look) {
       return; // another look came before the cell was drawn
     }
+    const box = this._boxes.get(cell)?.box;
+    const typing = box?.hasFocus;
     this._bars.get(cell)?.dispose();
     this._bars.delete(cell);
     if (look) {
       const { trans } = this._options;
-      const buttons = this._buttons(cell.model.id, look);
+      const buttons = [...(box ? [box.node] : []), ...this._buttons(cell.model.id, look)];
       const label = look.includes('failed')
         ? trans.__('Ask the agent about this error')
         : trans.__('This cell of the code agent');
@@ -92,6 +123,23 @@ export class CellFeet {
       bar.node.dataset.kind = look;
       this._bars.set(cell, bar);
       (cell.layout as PanelLayout).addWidget(bar);
+      if (typing) {
+        box!.focus(); // the box is the same, in another row
+      }
+    }
+  }
+
+  /** It lives as long as the result waits: what is typed there outlives the buttons beside it. */
+  private _keepBox(cell: Cell, refines: string): void {
+    const kept = this._boxes.get(cell);
+    if ((kept?.runId ?? '') !== refines) {
+      kept?.box.dispose();
+      this._boxes.delete(cell);
+      if (refines) {
+        const box = this._options.refineBox(refines);
+        this._boxes.set(cell, { runId: refines, box });
+        cell.disposed.connect(() => box.dispose());
+      }
     }
   }
 
@@ -101,6 +149,7 @@ export class CellFeet {
     if (look.includes('failed')) {
       buttons.push({
         text: trans.__('Fix with agent'),
+        icon: buildIcon,
         title: trans.__('Ask the agent for a corrected cell; yours stays as it is'),
         act: () => void attempt(trans, trans.__('Fix with agent'), () => actions.fix(panel, id))
       });
@@ -109,11 +158,13 @@ export class CellFeet {
       buttons.push(
         {
           text: trans.__('Explain'),
+          icon: infoIcon,
           title: trans.__('Ask the agent to explain this result'),
           act: () => void attempt(trans, trans.__('Explain'), () => actions.explain(panel, id))
         },
         {
           text: trans.__('Continue'),
+          icon: addBelowIcon,
           title: trans.__('Write a question that goes on from this result'),
           act: () => void attempt(trans, trans.__('Continue'), () => actions.goOn(panel, id))
         }
@@ -124,4 +175,5 @@ export class CellFeet {
 
   private _looks = new WeakMap<Cell, string>();
   private _bars = new WeakMap<Cell, Bar>();
+  private _boxes = new WeakMap<Cell, { runId: string; box: RefineBox }>();
 }

@@ -1,4 +1,5 @@
 /** Small pieces that several views share. */
+import type { LabIcon } from '@jupyterlab/ui-components';
 import React, { useEffect, useState } from 'react';
 
 import { useServices } from './services';
@@ -10,8 +11,13 @@ export function Button(props: {
   title?: string;
   label?: string;
   disabled?: boolean;
+  /** Stands alone where there is no room for the text. */
+  icon?: LabIcon;
+  /** There is never room. */
+  iconOnly?: boolean;
 }): JSX.Element {
-  const kind = props.kind ? ` jp-mod-${props.kind}` : '';
+  const { icon: Icon } = props;
+  const kind = `${props.kind ? ` jp-mod-${props.kind}` : ''}${props.iconOnly ? ' jp-mod-icon' : ''}`;
   return (
     <button
       type="button"
@@ -21,7 +27,14 @@ export function Button(props: {
       disabled={props.disabled}
       onClick={props.onClick}
     >
-      {props.children}
+      {Icon ? (
+        <>
+          <Icon.react tag="span" className="jp-CodeAgent-buttonIcon" />
+          <span className="jp-CodeAgent-buttonText">{props.children}</span>
+        </>
+      ) : (
+        props.children
+      )}
     </button>
   );
 }

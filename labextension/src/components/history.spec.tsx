@@ -2,7 +2,7 @@ import type { IRunFilter, IRunLine } from '../history';
 import { HistoryActions } from '../historyactions';
 import { RunList } from '../runlist';
 import { run } from '../testing/golden';
-import { change, enter, eventually, press, render, servicesOf, unmount } from '../testing/render';
+import { change, choose, enter, eventually, press, render, servicesOf, unmount } from '../testing/render';
 import React from 'react';
 
 import { Comparison } from './comparison';
@@ -91,7 +91,7 @@ it('the keys move through the list and open a run, and back leads to the same pl
   expect(host.textContent).toContain('edited in JupyterLab');
   expect(host.textContent).toContain('run in your kernel in JupyterLab');
   expect(host.querySelector('.jp-CodeAgent-decided pre')!.textContent).toBe('as_edited()');
-  await press(host, '← All runs');
+  await press(host, 'All runs');
   await eventually(() => expect(document.activeElement).toBe(box(host)));
   expect(host.querySelector('[aria-selected=true]')!.getAttribute('aria-posinset')).toBe('3');
 });
@@ -101,7 +101,7 @@ it('a search typed after a visit to a run keeps the keyboard, also where it find
   await eventually(() => expect(options(host)).toBeGreaterThan(3));
   await key(host, 'Enter');
   await eventually(() => expect(host.textContent).toContain('Insert again'));
-  await press(host, '← All runs');
+  await press(host, 'All runs');
   await eventually(() => expect(document.activeElement).toBe(box(host)));
   const field = host.querySelector('input')!;
   field.focus();
@@ -123,10 +123,10 @@ it('a run takes the keyboard when it is opened, not when its tab is reached', as
   const host = await render(<History version={0} />, services);
   await eventually(() => expect(host.textContent).toContain('Insert again'));
   expect(document.activeElement).toBe(document.body);
-  await press(host, '← All runs');
+  await press(host, 'All runs');
   await eventually(() => expect(document.activeElement).toBe(box(host)));
   await key(host, 'Enter');
-  await eventually(() => expect(document.activeElement?.textContent).toBe('← All runs'));
+  await eventually(() => expect(document.activeElement?.getAttribute('aria-label')).toBe('All runs'));
 });
 
 it('says what the server said, and tries again when asked', async () => {
@@ -164,8 +164,8 @@ it('where the main area has no place, two runs are compared in the panel', async
   const host = await history();
   await eventually(() => expect(options(host)).toBeGreaterThan(3));
   await key(host, 'Enter');
-  await eventually(() => expect(host.textContent).toContain('Compare with …'));
-  await press(host, 'Compare with …');
+  await eventually(() => expect(host.textContent).toContain('Insert again'));
+  await choose(host, 'Compare with …');
   await eventually(() => expect(host.textContent).toContain('Choose the run to compare with'));
   await key(host, 'End');
   await key(host, 'Enter');

@@ -24,7 +24,7 @@ async function list(changes: object): Promise<HTMLElement> {
 it('a pending run has the words and the order of the bar on its cell', async () => {
   const nothing = (): void => undefined;
   const { node } = blockBar(nullTranslator.load('x'), pendingBlocks(notebook).get('r-code')!, {
-    ...{ accept: nothing, edit: nothing, discard: nothing, apply: nothing }
+    ...{ accept: nothing, edit: nothing, discard: nothing, apply: nothing, showVersion: nothing }
   });
   const words = (buttons: Iterable<Element>): unknown[] =>
     [...buttons].map(button => [button.textContent, button.getAttribute('title')]);
@@ -66,7 +66,7 @@ it.each(['Accept & run', 'Edit', 'Next pending cell'])('%s that fails is told to
 });
 
 it('the keys of the review are named as they are bound, and left out where there are none', async () => {
-  const bound = { next: 'F8', previous: '', accept: 'Ctrl+F8', discard: '' };
+  const bound = { next: 'F8', previous: '', accept: 'Ctrl+F8', discard: '', refine: '' };
   const keys: Keys = command => bound[command];
   const host = await list({ keys });
   const named = [...host.querySelectorAll('kbd')].map(key => key.textContent);

@@ -1,6 +1,7 @@
 import React from 'react';
 
 import type { NotebookPanel } from '@jupyterlab/notebook';
+import { checkIcon, deleteIcon, editIcon, runIcon } from '@jupyterlab/ui-components';
 
 import { attempt } from '../attempt';
 import { withKeys } from '../celltools/keys';
@@ -101,6 +102,7 @@ function PendingItem(props: { panel: NotebookPanel; run: IPendingRun }): JSX.Ele
       <div className="jp-CodeAgent-buttons">
         <Button
           kind="primary"
+          icon={checkIcon}
           title={several ? trans.__('Keep these cells') : trans.__('Keep this cell')}
           onClick={() => decisions.accept(panel, run.runId)}
         >
@@ -108,6 +110,7 @@ function PendingItem(props: { panel: NotebookPanel; run: IPendingRun }): JSX.Ele
         </Button>
         {code && (
           <Button
+            icon={runIcon}
             title={trans.__('Keep, and run the code in your kernel')}
             onClick={() => void attempt(trans, trans.__('Accept & run'), () => decisions.apply(panel, code))}
           >
@@ -115,12 +118,14 @@ function PendingItem(props: { panel: NotebookPanel; run: IPendingRun }): JSX.Ele
           </Button>
         )}
         <Button
+          icon={editIcon}
           title={trans.__('Keep this cell and change it')}
           onClick={() => void attempt(trans, trans.__('Edit'), () => decisions.edit(panel, first))}
         >
           {trans.__('Edit')}
         </Button>
         <Button
+          icon={deleteIcon}
           title={
             several
               ? trans.__('Remove these cells; undo brings them back')

@@ -21,8 +21,11 @@ describe('what a run left in the sandbox', () => {
   it('has a button beside each result that can be brought back, and says as what', async () => {
     const asked: string[] = [];
     const host = await render(<Results run={run()} onPull={name => asked.push(name)} />);
-    const buttons = [...host.querySelectorAll('button')].map(button => button.textContent);
-    expect(buttons).toEqual(['Bring back late (Series 16)', 'Bring back figure (Figure, as a PNG image)']);
+    const results = [...host.querySelectorAll('[aria-label="Results in the sandbox"] li')];
+    expect(results.map(result => result.textContent)).toEqual([
+      'Bring back late Series 16',
+      'Bring back figure Figure, as a PNG image'
+    ]);
     await press(host, 'Bring back late');
     expect(asked).toEqual(['late']);
   });

@@ -86,13 +86,16 @@ function Made(props: { item: IMade; pull?: IPull; onPull: () => void }): JSX.Ele
         title={trans.__('Copy it into your own kernel, as data; asks before it overwrites a variable')}
         label={trans.__('Bring back %1', item.name)}
       >
-        {trans.__('Bring back')} <code>{item.name}</code> ({what}
-        {form})
-      </Button>
+        {trans.__('Bring back')} <code>{item.name}</code>
+      </Button>{' '}
+      <span className="jp-CodeAgent-quiet">
+        {what}
+        {form}
+      </span>
       {pull && (
-        <span role={pull.state === 'failed' ? 'alert' : 'status'} className="jp-CodeAgent-quiet">
+        <div role={pull.state === 'failed' ? 'alert' : 'status'} className="jp-CodeAgent-quiet">
           {pull.state === 'waiting' ? trans.__('waiting until your kernel is free …') : pull.text}
-        </span>
+        </div>
       )}
     </li>
   );

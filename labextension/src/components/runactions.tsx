@@ -1,38 +1,36 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { notebookIcon } from '@jupyterlab/ui-components';
 import React, { useState } from 'react';
 
 import type { IRun } from '../record';
 import { isRunning } from '../record';
 import { Button, Problem } from './basics';
+import { type IMenuAction, MenuButton } from './menubutton';
 import { useServices } from './services';
 
-/** Everything that can be done with a recorded run. */
+/** Everything that can be done with a recorded run, in one row: back, what is wanted most, and a menu. */
 export function RunActions(props: {
-  run: IRun;
-  onDeleted: () => void;
+  /** Null until it is read. */
+  run: IRun | null;
+  onBack: () => void;
   /** Choose another run to compare this one with. */
   onChoose: () => void;
 }): JSX.Element {
   const { trans, historyActions: actions } = useServices();
-  const { run } = props;
+  const { run, onBack } = props;
   const [problem, setProblem] = useState('');
   const [asking, setAsking] = useState(false);
   const attempt = (act: () => Promise<unknown>): void => {
     setProblem('');
     act().catch((error: Error) => setProblem(error.message));
   };
-  const remove = async (): Promise<void> => {
-    if (await actions.deleteRun(run)) {
-      props.onDeleted();
-    }
-  };
   return (
     <>
-      <div
-        role="group"
-        aria-label={trans.__('Actions')}
-        className="jp-CodeAgent-buttons jp-CodeAgent-actions"
-      >
-        {run.code && (
+      <div role="group" aria-label={trans.__('Actions')} className="jp-CodeAgent-runTop">
+        <Button onClick={onBack} label={trans.__('All runs')} title={trans.__('Back to the list (Escape)')}>
+          ←
+        </Button>
+        {run?.code && (
           <Button
             kind="primary"
             onClick={() => attempt(() => actions.insertAgain({ id: run.id, cellId: run.request.cell_id }))}
@@ -40,25 +38,30 @@ export function RunActions(props: {
             {trans.__('Insert again')}
           </Button>
         )}
-        {run.request.notebook && (
-          <Button onClick={() => attempt(() => actions.openAtCell(run))} title={run.request.notebook}>
+        {run?.request.notebook && (
+          <Button
+            icon={notebookIcon}
+            iconOnly
+            title={trans.__('Open %1', run.request.notebook)}
+            label={trans.__('Open notebook')}
+            onClick={() => attempt(() => actions.openAtCell(run))}
+          >
             {trans.__('Open notebook')}
           </Button>
         )}
-        <Button onClick={() => setAsking(!asking)}>{trans.__('Ask another model')}</Button>
-        <Button onClick={props.onChoose}>{trans.__('Compare with …')}</Button>
-        <Button onClick={() => attempt(() => actions.export(run.id, 'ipynb'))}>
-          {trans.__('Export .ipynb')}
-        </Button>
-        <Button onClick={() => attempt(() => actions.export(run.id, 'py'))}>{trans.__('Export .py')}</Button>
-        {!isRunning(run) && (
-          <Button kind="danger" onClick={() => attempt(remove)}>
-            {trans.__('Delete')}
-          </Button>
+        {run && (
+          <MenuButton
+            actions={menuOf(trans, run, {
+              ask: () => setAsking(!asking),
+              compare: props.onChoose,
+              export: format => attempt(() => actions.export(run.id, format)),
+              remove: () => attempt(async () => (await actions.deleteRun(run)) && onBack())
+            })}
+          />
         )}
       </div>
       {problem && <Problem>{problem}</Problem>}
-      {asking && (
+      {run && asking && (
         <AskAgain
           run={run}
           onCancel={() => setAsking(false)}
@@ -72,6 +75,26 @@ export function RunActions(props: {
       )}
     </>
   );
+}
+
+function menuOf(
+  trans: TranslationBundle,
+  run: IRun,
+  does: {
+    ask: () => void;
+    compare: () => void;
+    export: (format: 'ipynb' | 'py') => void;
+    remove: () => void;
+  }
+): (IMenuAction | null)[] {
+  return [
+    { label: trans.__('Ask another model'), act: does.ask },
+    { label: trans.__('Compare with …'), act: does.compare },
+    null,
+    { label: trans.__('Export .ipynb'), act: () => does.export('ipynb') },
+    { label: trans.__('Export .py'), act: () => does.export('py') },
+    ...(isRunning(run) ? [] : [null, { label: trans.__('Delete'), act: does.remove }])
+  ];
 }
 
 function AskAgain(props: {

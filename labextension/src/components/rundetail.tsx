@@ -1,7 +1,7 @@
 import React, { useEffect, useRef, useState } from 'react';
 
 import type { IRecordedRun } from '../history';
-import { Button, Code, Problem, Section } from './basics';
+import { Code, Problem, Section } from './basics';
 import { OtherAnswers } from './otheranswers';
 import { Outputs } from './outputs';
 import { Run } from './run';
@@ -39,19 +39,14 @@ export function RunDetail(props: {
   };
   return (
     <div ref={top} className="jp-CodeAgent-runPage" onKeyDown={onKeyDown}>
-      <div className="jp-CodeAgent-runTop">
-        <Button onClick={onBack} title={trans.__('Back to the list (Escape)')}>
-          {trans.__('← All runs')}
-        </Button>
-      </div>
+      <RunActions
+        run={run}
+        onBack={onBack}
+        onChoose={() => run && (runs.view = { kind: 'choose', id: run.id, prompt: run.request.prompt })}
+      />
       {problem && <Problem>{problem}</Problem>}
       {run && (
         <>
-          <RunActions
-            run={run}
-            onDeleted={onBack}
-            onChoose={() => (runs.view = { kind: 'choose', id: run.id, prompt: run.request.prompt })}
-          />
           <Run
             run={run}
             pulls={connection?.model.state.pulls}

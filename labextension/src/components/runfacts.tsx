@@ -3,20 +3,21 @@ import React from 'react';
 import { formatMoment, formatSeconds, formatTokens } from '../format';
 import type { ICellDecision, IRecordedRun } from '../history';
 import { cellStateWord } from '../words';
-import { Code, Section } from './basics';
+import { Button, Code, Section } from './basics';
 import { useServices } from './services';
 
 /** Where, when, by which model and under which rules a run was made, and what was decided since. */
 export function RunFacts(props: { run: IRecordedRun }): JSX.Element {
-  const { trans } = useServices();
+  const { trans, runs } = useServices();
   const { run } = props;
   const { request } = run;
+  const { refines } = request;
   const server = request.server
     ? request.remote
       ? trans.__('%1, on another machine', request.server)
       : trans.__('%1, on this machine', request.server)
     : '';
-  const facts: [string, string][] = [
+  const facts: [string, React.ReactNode][] = [
     [trans.__('Started'), formatMoment(run.started_at)],
     [trans.__('Took'), run.ended_at === null ? '' : formatSeconds(run.ended_at - run.started_at)],
     [trans.__('Model'), request.model],
@@ -26,7 +27,17 @@ export function RunFacts(props: { run: IRecordedRun }): JSX.Element {
     [trans.__('Sandbox'), run.sandbox],
     [trans.__('Approval'), request.approve],
     [trans.__('Notebook'), request.notebook ?? ''],
-    [trans.__('Run'), run.id]
+    [trans.__('Run'), run.id],
+    [
+      trans.__('Refines'),
+      refines ? (
+        <Button onClick={() => (runs.view = { kind: 'run', id: refines })}>
+          {trans.__('Run %1', refines)}
+        </Button>
+      ) : (
+        ''
+      )
+    ]
   ];
   return (
     <>
@@ -70,6 +81,7 @@ function Decided(props: { decision: ICellDecision }): JSX.Element {
     panel: trans.__('in JupyterLab'),
     magic: trans.__('by a command in the notebook'),
     rerun: trans.__('because its cell was run again'),
+    refined: trans.__('because it was refined'),
     policy: trans.__('by the rule of this run')
   };
   return (

@@ -90,6 +90,25 @@ export async function press(host: HTMLElement, name: string): Promise<void> {
   await change(() => button.click());
 }
 
+/** Choose what the menu of further actions has under this label, with the keyboard. */
+export async function choose(host: HTMLElement, label: string): Promise<void> {
+  await press(host, 'More actions');
+  const menu = document.querySelector('.lm-Menu')!;
+  const key = (keyCode: number): boolean =>
+    menu.dispatchEvent(new KeyboardEvent('keydown', { keyCode, bubbles: true }));
+  const labels = [...menu.querySelectorAll('.lm-Menu-itemLabel')].map(item => item.textContent);
+  const at = labels.filter(Boolean).indexOf(label);
+  if (at < 0) {
+    throw new Error(`nothing called ${label} in: ${labels.join(', ')}`);
+  }
+  await change(() => {
+    Array.from({ length: at + 1 }, () => key(DOWN));
+    key(ENTER);
+  });
+}
+
+const [DOWN, ENTER] = [40, 13];
+
 /** Type into a field, as React notices it. */
 export async function enter(
   field: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement,
