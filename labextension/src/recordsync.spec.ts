@@ -154,7 +154,8 @@ describe('what changes in the notebook', () => {
     await read();
     const order = { anchor: 'cell-0', replace: ['a'], cells: cellsOf('b') };
     insertCells(notebook, order);
-    sync.know(panel, ['a', 'b']); // the kernel's order, which it has on record
+    sync.know(panel, ['a', 'b']); // the kernel's order
+    decide('a', 'discarded', 'this page');
     notebook.undo();
     sync.notice(panel);
     expect(sent).toEqual([

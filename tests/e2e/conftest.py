@@ -16,7 +16,7 @@ from browser_console import BrowserConsole
 from lab_server import Lab, running_lab
 from model_server import ModelServer, serving
 from nbformat.v4 import new_code_cell, new_notebook
-from notebook_page import NotebookPage, OpenNotebook
+from notebook_page import WAIT_S, NotebookPage, OpenNotebook
 from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSize, expect, sync_playwright
 
 CHROMIUM_FLAGS = [
@@ -26,10 +26,8 @@ CHROMIUM_FLAGS = [
 HERE = Path(__file__).parent
 ARTIFACTS = HERE.parents[1] / "build" / "test-artifacts"
 VIEWPORT: ViewportSize = {"width": 1500, "height": 950}
-LIMIT_S = 480
+LIMIT_S = 900
 """Of a test: three of them share two cores, and each starts kernels and a page."""
-EXPECT_MS = 45_000
-"""Of an `expect` that names no limit: a page that takes 5 s alone takes longer beside two others."""
 SCREENSHOT_MS = 10_000
 LOG_LINES = 60
 OF_THE_RUN = pytest.StashKey[dict[str, Browser | Lab]]()
@@ -37,7 +35,7 @@ OF_THE_RUN = pytest.StashKey[dict[str, Browser | Lab]]()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[OF_THE_RUN] = {}
-    expect.set_options(timeout=EXPECT_MS)
+    expect.set_options(timeout=WAIT_S * 1000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -100,11 +98,16 @@ def profile(
         lasting = playwright.chromium.launch_persistent_context(
             tmp_path_factory.mktemp("profile"), executable_path=path, args=CHROMIUM_FLAGS, viewport=VIEWPORT
         )
-        browser_console.watch(lasting)
+
+        def prepare(context: BrowserContext) -> None:
+            context.set_default_timeout(WAIT_S * 1000)
+            browser_console.watch(context)
+
+        prepare(lasting)
         for empty in lasting.pages:
             empty.close()
         assert lasting.browser is not None
-        lasting.browser.on("context", browser_console.watch)
+        lasting.browser.on("context", prepare)
         pytestconfig.stash[OF_THE_RUN]["browser"] = lasting.browser
         yield lasting
         lasting.close()

@@ -11,7 +11,7 @@ import pytest
 from browser_console import BrowserConsole
 from lab_server import Lab, running_lab, with_collaboration
 from model_server import ModelServer, Reply, code
-from notebook_page import NotebookPage, OpenNotebook
+from notebook_page import WAIT_S, NotebookPage, OpenNotebook
 from playwright.sync_api import BrowserContext, expect
 
 pytestmark = pytest.mark.browser
@@ -63,7 +63,7 @@ def wait_for_both(notebooks: tuple[NotebookPage, ...], states: list[str]) -> Non
 
 def wait_for_file(notebook: NotebookPage, states: list[str]) -> None:
     """The server saves the shared document; Lab's command for it can wait for ever if that is under way already."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + WAIT_S
     while (found := states_in_file(notebook)) != states:
         assert time.monotonic() < until, found
         time.sleep(0.5)
@@ -88,7 +88,7 @@ def test_two_people_see_one_proposal_one_insertion_and_each_others_decisions(
     first.run_cell(1)
     for notebook in (first, second):
         notebook.page.bring_to_front()
-        expect(notebook.open_panel().get_by_role("button", name="Approve")).to_be_visible(timeout=90_000)
+        expect(notebook.open_panel().get_by_role("button", name="Approve")).to_be_visible()
     second.open_panel().get_by_role("button", name="Approve").click()
     expect(first.open_panel().get_by_role("button", name="Approve")).to_be_hidden()
     wait_for_both((first, second), PENDING)
@@ -99,7 +99,7 @@ def test_two_people_see_one_proposal_one_insertion_and_each_others_decisions(
     first.command("jupyter-codeagent:undo-insertion")
     wait_for_both((first, second), ["", "", ""])
     first.run_cell(1)
-    second.open_panel().get_by_role("button", name="Approve").click(timeout=90_000)
+    second.open_panel().get_by_role("button", name="Approve").click()
     wait_for_both((first, second), PENDING)
     second.cells.nth(2).get_by_role("button", name="Accept", exact=True).click()
     wait_for_both((first, second), ["", "", "accepted", "accepted", ""])
@@ -109,15 +109,15 @@ def test_two_people_see_one_proposal_one_insertion_and_each_others_decisions(
 def test_cells_come_once_and_in_place_when_the_page_that_ran_them_is_gone(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(Reply(text=code("import time\ntime.sleep(3)\ndf['n'].sum()")), "no figures")
+    shared_model.script(Reply(text=code("import time\ntime.sleep(15)\ndf['n'].sum()")), "no figures")
     first, second = two_people(open_notebook, "gone.ipynb")
     first.run_cell(0)
     first.wait_until_ran(0)
     first.run_cell(1)
     second.page.bring_to_front()
     panel = second.open_panel()
-    panel.get_by_role("button", name="Approve").click(timeout=90_000)
-    expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=90_000)
+    panel.get_by_role("button", name="Approve").click()
+    expect(panel.get_by_text("Running in the sandbox")).to_be_visible()
     first.page.close()
     wait_for_both((second,), PENDING)
     third = open_notebook([], name="gone.ipynb")
@@ -166,7 +166,7 @@ def type_into(notebook: NotebookPage, index: int, source: str) -> None:
 
 
 def wait_for_source(notebook: NotebookPage, index: int, source: str) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + WAIT_S
     while (found := source_of(notebook, index)) != source:
         assert time.monotonic() < until, found
         time.sleep(0.1)
@@ -254,7 +254,7 @@ def test_a_column_that_another_takes_off_the_notebooks_list_stays_hidden_in_a_ke
         notebook.run_cell(cell)
         notebook.wait_until_ran(cell)
     listed = "return JSON.stringify(shared.getMetadata('codeagent') ?? {})"
-    until = time.monotonic() + 60
+    until = time.monotonic() + WAIT_S
     while "hidden_columns" not in notebook.call(listed):
         assert time.monotonic() < until
         time.sleep(0.1)
@@ -270,4 +270,4 @@ def test_a_column_that_another_takes_off_the_notebooks_list_stays_hidden_in_a_ke
         notebook.run_cell(cell)
         notebook.wait_until_ran(cell)
     panel = notebook.open_panel("Context")
-    expect(panel).to_contain_text("1 column hidden", timeout=60_000)
+    expect(panel).to_contain_text("1 column hidden")

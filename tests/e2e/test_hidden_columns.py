@@ -62,21 +62,21 @@ def test_a_column_hidden_in_the_panel_never_reaches_the_model_nor_the_sandbox_al
     panel = notebook.open_panel("Context")
     notebook.run_cell(0)
     entry = unfold(panel, "df")
-    expect(entry.get_by_label("What the model is told of df")).to_contain_text("tailnum", timeout=90_000)
+    expect(entry.get_by_label("What the model is told of df")).to_contain_text("tailnum")
     checkbox(entry, "tailnum").click()
     expect(checkbox(entry, "tailnum")).not_to_be_checked()
     expect(entry.get_by_label("What the model is told of df")).not_to_contain_text("tailnum")
     assert lists(notebook) == {"version": 1, "shared": {}, "hidden_columns": {"df": ["tailnum"]}}
 
     notebook.run_cell(1)
-    expect(notebook.cells.nth(2)).to_contain_text("sandbox has ['city', 'n']", timeout=90_000)
+    expect(notebook.cells.nth(2)).to_contain_text("sandbox has ['city', 'n']")
     assert "canary" not in sent_to(shared_model)
     assert "tailnum" not in sent_to(shared_model)
 
     # The page and its lists outlive the kernel; the file has not been saved since the column was hidden.
     shared_model.script(COLUMNS, "x")
     restart_and_run_all(notebook)
-    expect(notebook.cells.nth(2)).to_contain_text("sandbox has ['city', 'n']", timeout=90_000)
+    expect(notebook.cells.nth(2)).to_contain_text("sandbox has ['city', 'n']")
     assert shared_model.requests
     assert "canary" not in sent_to(shared_model)
     assert "tailnum" not in sent_to(shared_model)
@@ -85,10 +85,10 @@ def test_a_column_hidden_in_the_panel_never_reaches_the_model_nor_the_sandbox_al
     notebook.saved()
     notebook.reload()
     panel = notebook.open_panel("Context")
-    expect(checkbox(unfold(panel, "df"), "tailnum")).not_to_be_checked(timeout=90_000)
+    expect(checkbox(unfold(panel, "df"), "tailnum")).not_to_be_checked()
     shared_model.script(COLUMNS, "x")
     restart_and_run_all(notebook)
-    expect(notebook.cells.nth(2)).to_contain_text("sandbox has ['city', 'n']", timeout=90_000)
+    expect(notebook.cells.nth(2)).to_contain_text("sandbox has ['city', 'n']")
     assert shared_model.requests
     assert "tailnum" not in sent_to(shared_model)
 
@@ -100,7 +100,7 @@ def test_what_is_shown_again_is_told_again_and_the_notebook_keeps_no_entry(
     panel = notebook.open_panel("Context")
     notebook.run_all()
     entry = unfold(panel, "df")
-    expect(checkbox(entry, "tailnum")).not_to_be_checked(timeout=90_000)
+    expect(checkbox(entry, "tailnum")).not_to_be_checked()
     assert lists(notebook)["hidden_columns"] == {"df": ["tailnum"]}
     panel.get_by_label("Sharing of secret").select_option("hidden")
     expect(unfold(panel, "secret")).to_contain_text("The model is not told of it")
@@ -130,7 +130,7 @@ def test_a_notebook_of_another_hides_before_the_first_run_but_shares_nothing_wit
     notebook = open_notebook([], "foreign.ipynb")
     panel = notebook.open_panel("Context")
     notebook.run_all()
-    expect(notebook.cells.nth(2)).to_contain_text("sandbox has ['city', 'n'] False", timeout=90_000)
+    expect(notebook.cells.nth(2)).to_contain_text("sandbox has ['city', 'n'] False")
     assert "tailnum" not in sent_to(shared_model)
     asked = panel.get_by_role("button", name="Always copy keys")
     asked.click()
@@ -146,5 +146,5 @@ def test_looking_at_variables_does_not_change_the_notebook(open_notebook: OpenNo
     notebook.saved()
     unfold(notebook.open_panel("Context"), "df")
     notebook.reload()
-    expect(notebook.open_panel("Context").get_by_label("Sharing of df")).to_be_visible(timeout=90_000)
+    expect(notebook.open_panel("Context").get_by_label("Sharing of df")).to_be_visible()
     assert not notebook.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.model.dirty")

@@ -247,7 +247,7 @@ def ran(lab: Lab, browser: Browser, listener: Listener, shared_model: ModelServe
         notebook.page.evaluate(COMMAND)
         notebook.open_panel()
         notebook.run_all()
-        notebook.wait_for_states(["", "", "pending", "", "", "pending", "pending"], timeout_s=180)
+        notebook.wait_for_states(["", "", "pending", "", "", "pending", "pending"])
         for index in (2, 5):
             notebook.cells.nth(index).get_by_role("button", name="Accept", exact=True).click()
         notebook.wait_for_states(ACCEPTED)

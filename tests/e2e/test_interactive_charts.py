@@ -32,7 +32,6 @@ SPEC = {
     "transform": [{"calculate": "datum.n * 2", "as": "double"}],
 }
 SHOW = "Show interactive chart"
-SLOW_MS = 30_000
 
 
 def shown(open_notebook: OpenNotebook, model: ModelServer, source: str) -> tuple[NotebookPage, Locator]:
@@ -41,7 +40,7 @@ def shown(open_notebook: OpenNotebook, model: ModelServer, source: str) -> tuple
     notebook = open_notebook([LOAD, ASK])
     notebook.run_all()
     cell = notebook.cells.nth(2)
-    expect(cell.get_by_role("button", name=SHOW).first).to_be_visible(timeout=90_000)
+    expect(cell.get_by_role("button", name=SHOW).first).to_be_visible()
     return notebook, cell
 
 
@@ -61,7 +60,7 @@ def test_a_vega_lite_chart_is_a_button_and_is_drawn_after_the_click(
     assert notebook.page.locator("iframe").count() == 0
     cell.get_by_role("button", name=SHOW).press("Enter")
     bars = content_of(cell).locator('.mark-rect path[fill="#ff0000"]')
-    expect(bars).to_have_count(2, timeout=SLOW_MS)
+    expect(bars).to_have_count(2)
     bundle = notebook.saved().cells[2].outputs[0].data
     assert bundle["text/plain"] == "[interactive Vega-Lite chart: shown on click in JupyterLab]"
     assert bundle["application/vnd.codeagent.interactive.v1+json"]["content"] == SPEC
@@ -78,7 +77,7 @@ def test_hide_takes_the_frame_away_and_shows_the_static_form_again(
     static_form = cell.locator(".jp-OutputArea").get_by_text("static form", exact=True)
     expect(static_form).to_be_visible()
     cell.get_by_role("button", name=SHOW).click()
-    expect(content_of(cell).get_by_text("only in the frame")).to_be_visible(timeout=SLOW_MS)
+    expect(content_of(cell).get_by_text("only in the frame")).to_be_visible()
     expect(static_form).to_be_hidden()
     cell.get_by_role("button", name="Hide").click()
     expect(static_form).to_be_visible()
@@ -96,7 +95,7 @@ def test_a_plotly_figure_is_drawn_with_the_servers_own_plotly(
 
     cell.get_by_role("button", name=SHOW).click()
     content = content_of(cell)
-    expect(content.locator(".gtitle")).to_have_text("Sums", timeout=SLOW_MS)
+    expect(content.locator(".gtitle")).to_have_text("Sums")
     expect(content.locator(".bars .point")).to_have_count(2)
 
 
@@ -276,10 +275,8 @@ def test_whatever_hostile_content_tries_no_request_leaves_its_frame(
         expect(buttons).to_have_count(len(ATTACKS))
         for button in buttons.all():
             button.press("Enter")  # not the mouse: the frames above are still growing
-        expect(notebook.page.locator("iframe")).to_have_count(len(ATTACKS), timeout=SLOW_MS)
-        expect(content_of(cell, list(ATTACKS).index("fetch")).get_by_text("content")).to_be_attached(
-            timeout=SLOW_MS
-        )
+        expect(notebook.page.locator("iframe")).to_have_count(len(ATTACKS))
+        expect(content_of(cell, list(ATTACKS).index("fetch")).get_by_text("content")).to_be_attached()
 
         # The same pages outside of a frame: that each of them arrives shows that the listener would have counted.
         unheard = visit(browser, listener, list(open_pages))
@@ -334,10 +331,10 @@ def test_hostile_content_reaches_neither_the_page_nor_its_size(
     )
     cell.get_by_role("button", name=SHOW).click()
 
-    expect(content_of(cell).locator("p")).to_have_text("content", timeout=SLOW_MS)  # no script of it ran
+    expect(content_of(cell).locator("p")).to_have_text("content")  # no script of it ran
     outer = cell.locator(".jp-CodeAgent-interactiveHost > iframe")
     outer.scroll_into_view_if_needed()  # out of view nothing is laid out, and no height is told
-    expect(outer).to_have_css("height", "1200px", timeout=SLOW_MS)
+    expect(outer).to_have_css("height", "1200px")
     assert outer.get_attribute("sandbox") == "allow-scripts"
     assert notebook.page.title() != "reached"
 

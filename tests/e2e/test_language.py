@@ -46,7 +46,7 @@ def test_panel_cells_and_commands_are_german_where_jupyterlab_is_german(
         panel = page.get_by_role("region", name="Code-Agent")
         expect(panel.get_by_role("tab", name="Jetzt")).to_be_visible()
         notebook.run_all()
-        expect(panel).to_contain_text("Zellen warten auf Entscheidung", timeout=90_000)
+        expect(panel).to_contain_text("Zellen warten auf Entscheidung")
         bar = page.get_by_role("toolbar", name="Wartende Zelle des Code-Agenten")
         expect(bar.get_by_role("button", name="Verwerfen")).to_be_visible()
         expect(page.locator(".jp-CodeAgent-statusItem")).to_have_text("1 Ergebnis zu prüfen")

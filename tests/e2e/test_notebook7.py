@@ -44,7 +44,7 @@ def test_notebook_7_has_the_panel_decisions_while_a_cell_runs_marks_and_history(
     notebook.run_cell(0)
     notebook.wait_until_ran(0)
     notebook.run_cell(1)
-    panel.get_by_role("button", name="Approve").click(timeout=90_000)
+    panel.get_by_role("button", name="Approve").click()
     notebook.wait_for_states(["", "", "pending", "pending", ""])
     expect(notebook.cells.nth(2)).to_contain_text("7")
     bar = notebook.cells.nth(2).get_by_role("button", name="Accept", exact=True)
@@ -63,7 +63,7 @@ def test_notebook_7_has_the_panel_decisions_while_a_cell_runs_marks_and_history(
     expect(panel).to_be_visible()
 
     panel.get_by_role("tab", name="History").click()
-    expect(panel).to_contain_text("sum?", timeout=90_000)
+    expect(panel).to_contain_text("sum?")
 
     # What a page says of pending cells survives its reload.
     notebook.run_cell(4)
@@ -71,7 +71,7 @@ def test_notebook_7_has_the_panel_decisions_while_a_cell_runs_marks_and_history(
     notebook.saved()
     notebook.reload()
     notebook.wait_for_states(["", "", "accepted", "accepted", "", "pending", "pending"])
-    expect(notebook.cells.nth(5).get_by_role("button", name="Discard")).to_be_visible(timeout=90_000)
+    expect(notebook.cells.nth(5).get_by_role("button", name="Discard")).to_be_visible()
 
 
 def test_notebook_7s_page_of_files_has_no_panel_and_no_error_of_ours(lab: Lab, browser: Browser) -> None:
@@ -80,7 +80,7 @@ def test_notebook_7s_page_of_files_has_no_panel_and_no_error_of_ours(lab: Lab, b
     page.goto(f"{lab.url}/tree")
     page.wait_for_function("() => Boolean(window.jupyterapp?.commands.hasCommand('filebrowser:open'))")
     plugin = "() => window.jupyterapp.isPluginActivated('jupyter-codeagent:plugin')"
-    page.wait_for_function(plugin, timeout=90_000)
+    page.wait_for_function(plugin)
     assert page.locator("[id^=jupyter-codeagent]").count() == 0
     assert not page.evaluate("() => window.jupyterapp.commands.hasCommand('jupyter-codeagent:open')")
     context.close()

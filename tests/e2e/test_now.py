@@ -31,7 +31,7 @@ def test_the_run_under_way_is_shown_step_by_step_with_streamed_code_in_colours_u
     notebook.run_all()
     steps = panel.get_by_role("list", name="Steps of this run")
     variables, failed, now = (steps.locator("> li").nth(number) for number in range(3))
-    expect(now).to_contain_text("Step 2 · The model is writing …", timeout=90_000)
+    expect(now).to_contain_text("Step 2 · The model is writing …")
     expect(now).to_have_attribute("aria-current", "step")
     # What failed is one line; the details are behind it.
     expect(failed).to_contain_text("KeyError")
@@ -41,7 +41,7 @@ def test_the_run_under_way_is_shown_step_by_step_with_streamed_code_in_colours_u
     expect(now).to_contain_text("The cities are few.")
     expect(code).not_to_contain_text("The cities")
     expect(code.locator("span[class]").first).to_be_visible()
-    expect(code).to_contain_text("# line 40", timeout=90_000)
+    expect(code).to_contain_text("# line 40")
     assert code.evaluate("node => node.scrollHeight - node.scrollTop - node.clientHeight") < 24
     # Who scrolls up stays there while more comes.
     code.evaluate("node => { node.scrollTop = 0; node.dispatchEvent(new Event('scroll')); }")
@@ -59,7 +59,7 @@ def test_the_run_under_way_is_shown_step_by_step_with_streamed_code_in_colours_u
     expect(status).to_contain_text("Agent: running")
     expect(panel).to_contain_text("1 more question waits its turn.")
     panel.get_by_role("button", name="Stop this run").click()
-    expect(notebook.cells.nth(1)).to_contain_text("Stopped by you", timeout=20_000)
+    expect(notebook.cells.nth(1)).to_contain_text("Stopped by you")
     expect(panel.get_by_role("article", name="Run").first).to_contain_text("stopped")
 
 
@@ -71,7 +71,7 @@ def test_a_decision_is_counted_on_the_tab_and_in_the_status_bar_and_told_when_th
     page = notebook.page
     panel = notebook.open_panel()
     notebook.run_all()
-    expect(panel.get_by_role("group", name="Run this in the sandbox?")).to_be_visible(timeout=90_000)
+    expect(panel.get_by_role("group", name="Run this in the sandbox?")).to_be_visible()
     tab = page.get_by_role("tab", name="Code agent: 1 decision waits")
     expect(tab).to_have_attribute("data-codeagent-count", "1")
     expect(page.locator(".jp-CodeAgent-announcer")).to_have_text(
@@ -129,7 +129,7 @@ def test_after_lost_progress_messages_the_panel_still_shows_the_whole_code(
     panel = notebook.open_panel()
     notebook.run_all()
     code = panel.get_by_role("group", name="Code of the model so far")
-    expect(code).to_contain_text("and so on", timeout=90_000)
+    expect(code).to_contain_text("and so on")
     # Beside the panel the cell itself shows the end only.
     expect(notebook.cells.nth(1)).to_contain_text("lines above")
     expect(notebook.cells.nth(1)).not_to_contain_text("total_0 = ")
@@ -140,4 +140,4 @@ def test_after_lost_progress_messages_the_panel_still_shows_the_whole_code(
     assert len(lost) > 3
     assert asked
     panel.get_by_role("button", name="Stop this run").click()
-    expect(notebook.cells.nth(1)).to_contain_text("Stopped by you", timeout=20_000)
+    expect(notebook.cells.nth(1)).to_contain_text("Stopped by you")

@@ -66,7 +66,7 @@ def test_under_ask_the_cell_waits_and_the_edited_code_runs_while_it_is_still_run
     panel = notebook.open_panel()
     notebook.run_all()
     card = panel.get_by_role("group", name="Run this in the sandbox?")
-    expect(card).to_be_visible(timeout=90_000)
+    expect(card).to_be_visible()
     assert notebook.cell_metadata()[1] == {}  # nothing is inserted while it waits
     editor = card.locator(".cm-content")
     editor.click()
@@ -84,7 +84,7 @@ def test_a_rejected_proposal_runs_and_inserts_nothing(
     notebook = open_notebook([LOAD, ASK.replace("%%agent", "%%agent --approve ask")])
     panel = notebook.open_panel()
     notebook.run_all()
-    panel.get_by_role("button", name="Reject").click(timeout=90_000)
+    panel.get_by_role("button", name="Reject").click()
     expect(notebook.cells.nth(1)).to_contain_text("Rejected by you")
     expect(notebook.cells.nth(1).locator("[data-mime-type='application/vnd.jupyter.stderr']")).to_have_count(0)
     assert notebook.states() == ["", ""]
@@ -111,27 +111,25 @@ def test_the_receipt_is_one_line_and_a_click_tells_each_request(
     expect(request).to_be_visible()
 
 
-@pytest.mark.alone
 def test_stop_in_the_panel_ends_the_run_at_once(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
     shared_model.script(Reply(text=code("x = 1\n" * 2000), piece_s=0.05))
     notebook = open_notebook([LOAD, ASK])
     panel = notebook.open_panel()
     notebook.run_all()
-    expect(panel.get_by_role("group", name="Code of the model so far")).to_contain_text("x = 1", timeout=90_000)
+    expect(panel.get_by_role("group", name="Code of the model so far")).to_contain_text("x = 1")
     panel.get_by_role("button", name="Stop this run").click()
-    expect(notebook.cells.nth(1)).to_contain_text("Stopped by you", timeout=3_000)
+    expect(notebook.cells.nth(1)).to_contain_text("Stopped by you")
     assert notebook.states() == ["", ""]
 
 
-@pytest.mark.alone
 def test_stop_in_the_panel_ends_code_that_loops(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
     shared_model.script(code("while True:\n    pass"))
     notebook = open_notebook([LOAD, ASK])
     panel = notebook.open_panel()
     notebook.run_all()
-    expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=90_000)
+    expect(panel.get_by_text("Running in the sandbox")).to_be_visible()
     panel.get_by_role("button", name="Stop this run").click()
-    expect(notebook.cells.nth(1)).to_contain_text("Stopped by you", timeout=6_000)
+    expect(notebook.cells.nth(1)).to_contain_text("Stopped by you")
 
 
 def test_an_error_is_repaired_without_the_user_seeing_anything_but_the_final_cell(
@@ -153,12 +151,12 @@ def test_running_a_cell_again_replaces_its_pending_cells_and_keeps_accepted_ones
     notebook.run_all()
     notebook.wait_for_states(["", "", "pending", "pending"])
     notebook.run_cell(1)
-    expect(notebook.sources.filter(has_text="df['n'].max()")).to_have_count(1, timeout=90_000)
+    expect(notebook.sources.filter(has_text="df['n'].max()")).to_have_count(1)
     assert notebook.states() == ["", "", "pending", "pending"]
     notebook.cells.nth(2).get_by_role("button", name="Accept", exact=True).click()
     notebook.wait_for_states(["", "", "accepted", "accepted"])
     notebook.run_cell(1)
-    expect(notebook.sources.filter(has_text="df['n'].min()")).to_have_count(1, timeout=90_000)
+    expect(notebook.sources.filter(has_text="df['n'].min()")).to_have_count(1)
     assert sorted(notebook.states()) == ["", "", "accepted", "accepted", "pending", "pending"]
 
 

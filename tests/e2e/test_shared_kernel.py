@@ -44,6 +44,6 @@ def test_when_the_notebook_opened_first_is_closed_the_other_one_on_its_kernel_de
     shared_model.script(code("sum([1, 2, 4])"), "no figures")
     panel = notebook.open_panel()
     notebook.run_cell(0)
-    panel.get_by_role("button", name="Approve").click(timeout=90_000)
+    panel.get_by_role("button", name="Approve").click()
     notebook.wait_for_states(["", "pending", "pending"])
     expect(panel).to_contain_text("Pending cells")

@@ -12,14 +12,14 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.browser
 
 LOAD = "%load_ext jupyter_codeagent\nimport pandas as pd\ndf = pd.DataFrame({'n': [1, 2, 4]})"
-SLOW = Reply(text=code("import time\ntime.sleep(4)\ndf['n'].sum()"))
+SLOW = Reply(text=code("import time\ntime.sleep(15)\ndf['n'].sum()"))
 
 
 def run_into_the_sandbox(notebook: NotebookPage) -> None:
     """Run all cells and return when the panel says that the code is running."""
     panel = notebook.open_panel()
     notebook.run_all()
-    expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=90_000)
+    expect(panel.get_by_text("Running in the sandbox")).to_be_visible()
 
 
 def test_cells_arrive_after_the_page_was_reloaded_during_the_run(
@@ -29,7 +29,7 @@ def test_cells_arrive_after_the_page_was_reloaded_during_the_run(
     notebook = open_notebook([LOAD, "%%agent\nsum?"])
     run_into_the_sandbox(notebook)
     notebook.reload()
-    notebook.wait_for_states(["", "", "pending", "pending"], timeout_s=60)
+    notebook.wait_for_states(["", "", "pending", "pending"])
 
 
 def test_a_proposal_is_shown_again_after_a_reload_and_can_be_approved(
@@ -39,10 +39,10 @@ def test_a_proposal_is_shown_again_after_a_reload_and_can_be_approved(
     notebook = open_notebook([LOAD, "%%agent --approve ask\nsum?"])
     panel = notebook.open_panel()
     notebook.run_all()
-    expect(panel.get_by_role("button", name="Approve")).to_be_visible(timeout=90_000)
+    expect(panel.get_by_role("button", name="Approve")).to_be_visible()
     notebook.reload()
     panel = notebook.open_panel()
-    panel.get_by_role("button", name="Approve").click(timeout=90_000)
+    panel.get_by_role("button", name="Approve").click()
     notebook.wait_for_states(["", "", "pending", "pending"])
 
 
@@ -57,7 +57,7 @@ def test_two_notebooks_each_get_their_own_cells(open_notebook: OpenNotebook, sha
         second.run_all()
         for notebook, text in ((first, "for the first"), (second, "for the second")):
             notebook.page.bring_to_front()
-            expect(notebook.cells.nth(2)).to_contain_text(text, timeout=90_000)
+            expect(notebook.cells.nth(2)).to_contain_text(text)
     finally:
         shared_model.choose = None
 
@@ -125,7 +125,7 @@ def test_run_all_does_not_run_pending_code_in_the_users_kernel(
     notebook.wait_for_states(["", "", "pending", "pending", ""])
     notebook.wait_until_ran(4)
     notebook.run_cell(2)
-    expect(notebook.cells.nth(2)).to_contain_text("Pending: these outputs are from the sandbox", timeout=90_000)
+    expect(notebook.cells.nth(2)).to_contain_text("Pending: these outputs are from the sandbox")
     expect(notebook.cells.nth(2)).to_contain_text("changed it")
     notebook.run_cell(4)
     expect(notebook.cells.nth(4)).to_contain_text("live [1, 2, 4]")
@@ -177,7 +177,7 @@ def test_the_panel_links_again_after_a_kernel_restart(
         "async () => { await window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart(); }"
     )
     _run_after_restart(notebook)
-    expect(notebook.cells.nth(1)).to_contain_text("✓ ", timeout=90_000)
+    expect(notebook.cells.nth(1)).to_contain_text("✓ ")
     assert notebook.states() == ["", "", "pending", "pending"]
 
 

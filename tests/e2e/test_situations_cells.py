@@ -101,10 +101,10 @@ def test_in_a_split_view_cells_arrive_once_and_both_views_show_them_and_what_is_
         notebook.command("docmanager:clone")
     notebook.wait_for_states(["", "", *PENDING, ""])
     bars = notebook.page.get_by_role("toolbar", name="Pending cell of the code agent")
-    expect(bars).to_have_count(2, timeout=90_000)  # one in each view
+    expect(bars).to_have_count(2)  # one in each view
     assert len(notebook.saved().cells) == 5
     bars.first.get_by_role("button", name="Accept", exact=True).click()
-    expect(bars).to_have_count(0, timeout=90_000)
+    expect(bars).to_have_count(0)
     notebook.wait_for_states(["", "", "accepted", "accepted", ""])
 
 
@@ -123,7 +123,7 @@ def test_run_all_with_ten_questions_puts_each_answer_below_its_own(
             + [f"%%agent\nQuestion number {i}." for i in range(10)]
         )
         notebook.run_all()
-        notebook.wait_for_states(["", *(["", "pending"] * 10)], timeout_s=120)
+        notebook.wait_for_states(["", *(["", "pending"] * 10)])
     finally:
         shared_model.choose = None
     sources = [cell.source.strip().split("\n")[-1] for cell in notebook.saved().cells]
@@ -139,7 +139,7 @@ def test_a_read_only_notebook_shows_the_result_in_its_cell_and_says_why_nothing_
     notebook.call("Object.defineProperty(notebook.model, 'readOnly', { get: () => true })")
     notebook.run_all()
     question = notebook.cells.nth(1)
-    expect(question).to_contain_text("is read-only", timeout=90_000)
+    expect(question).to_contain_text("is read-only")
     expect(question.locator(".jp-OutputArea")).to_contain_text("sum([1, 2, 4])")
     expect(question.locator(".jp-OutputArea")).to_contain_text("7")
     assert notebook.states() == ["", ""]

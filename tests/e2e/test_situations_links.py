@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from lab_server import Lab
 from model_server import ModelServer, Reply, code
-from notebook_page import NotebookPage, OpenNotebook
+from notebook_page import WAIT_S, NotebookPage, OpenNotebook
 from playwright.sync_api import Locator, expect
 
 pytestmark = pytest.mark.browser
@@ -31,10 +31,10 @@ def start(notebook: NotebookPage, model: ModelServer, index: int, reply: Reply) 
     return panel
 
 
-def wait_for_file(path: Path, timeout_s: float = 60) -> None:
-    deadline = time.monotonic() + timeout_s
+def wait_for_file(path: Path) -> None:
+    deadline = time.monotonic() + WAIT_S
     while not path.exists():
-        assert time.monotonic() < deadline, f"{path} is not there after {timeout_s} s"
+        assert time.monotonic() < deadline, f"{path} is not there after {WAIT_S} s"
         time.sleep(0.1)
 
 
@@ -47,13 +47,13 @@ def test_after_stop_or_interrupt_nothing_is_inserted_and_the_next_question_runs(
     panel = start(notebook, shared_model, 1, Reply(text=code("sum([1, 2, 4])"), until=gate))
     stopped_run = panel.get_by_role("article", name="Run")
     stopped_run.get_by_role("button", name="Stop").click()
-    expect(notebook.cells.nth(1)).to_contain_text("Stopped by you", timeout=90_000)
+    expect(notebook.cells.nth(1)).to_contain_text("Stopped by you")
     gate.set()  # its answer comes after Stop
 
     start(notebook, shared_model, 2, ENDLESS)
-    expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=90_000)
+    expect(panel.get_by_text("Running in the sandbox")).to_be_visible()
     notebook.call("await panel.sessionContext.session.kernel.interrupt()")
-    expect(notebook.cells.nth(2)).to_contain_text("Stopped by you", timeout=90_000)
+    expect(notebook.cells.nth(2)).to_contain_text("Stopped by you")
 
     gate = threading.Event()
     start(notebook, shared_model, 3, Reply(text=code("max([1, 2, 4])"), until=gate))
@@ -85,7 +85,7 @@ def test_questions_that_wait_are_answered_in_turn_and_stop_ends_the_one_it_was_p
     expect(panel).to_contain_text("1 more question waits its turn.")
     panel.get_by_role("button", name="Stop this run").click()
     chimera = notebook.cells.nth(4)
-    expect(chimera).to_contain_text("Stopped by you", timeout=90_000)
+    expect(chimera).to_contain_text("Stopped by you")
     expect(chimera).to_contain_text("Cells that were waiting behind it were not run.")
     notebook.page.wait_for_function(
         "() => window.jupyterapp.shell.currentWidget.content.widgets[5].model.executionState === 'idle'"
@@ -107,9 +107,9 @@ def test_a_killed_kernel_leaves_a_run_that_was_interrupted_and_the_restarted_one
     notebook.wait_until_ran(1)
     pid = int(notebook.cells.nth(1).locator(".jp-OutputArea-output").inner_text().split()[1])
     panel = start(notebook, shared_model, 2, ENDLESS)
-    expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=90_000)
+    expect(panel.get_by_text("Running in the sandbox")).to_be_visible()
     os.kill(pid, signal.SIGKILL)
-    expect(panel.get_by_text("Running in the sandbox")).to_have_count(0, timeout=90_000)
+    expect(panel.get_by_text("Running in the sandbox")).to_have_count(0)
     dialog = notebook.page.get_by_role("dialog")
     expect(dialog).to_contain_text("restart")
     dialog.get_by_role("button").last.click()
@@ -140,7 +140,7 @@ def test_cells_arrive_once_when_all_was_lost_that_the_kernel_said_while_the_line
     wait_for_file(given_up)
     assert notebook.states() == ["", "", ""]
     notebook.call("panel.sessionContext.session.kernel._ws.close()")
-    notebook.wait_for_states(["", "", *PENDING, ""], timeout_s=120)  # Lab itself tries again, after up to 30 s
+    notebook.wait_for_states(["", "", *PENDING, ""])  # Lab itself tries again, after up to 30 s
     run = notebook.open_panel().get_by_role("article", name="Run")
     expect(run).to_contain_text("A selkie?")
     expect(run.get_by_role("button", name="Stop")).to_have_count(0)
@@ -160,7 +160,7 @@ def test_one_notebook_waits_for_a_decision_while_another_one_is_in_front(
         for notebook, own in ((first, "1 + 1"), (second, "2 + 2")):
             notebook.page.bring_to_front()
             card = notebook.open_panel().get_by_role("group", name="Run this in the sandbox?")
-            expect(card).to_have_count(1, timeout=90_000)
+            expect(card).to_have_count(1)
             expect(card).to_contain_text(own)
             card.get_by_role("button", name="Approve").click()
             notebook.wait_for_states(["", "", *PENDING])

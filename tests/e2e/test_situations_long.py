@@ -48,7 +48,7 @@ def test_in_a_notebook_of_500_cells_a_very_long_answer_is_found_at_its_place_and
     shown = [("Next", 251), ("Next", 482), ("Next", 483), ("Previous", 482), ("Previous", 251)]
     for direction, index in shown:
         step[direction].click()
-        expect(notebook.page.locator(f'[data-windowed-list-index="{index}"]')).to_be_in_viewport(timeout=90_000)
+        expect(notebook.page.locator(f'[data-windowed-list-index="{index}"]')).to_be_in_viewport()
         assert notebook.call("return notebook.activeCellIndex") == index
     notebook.call("notebook.activeCellIndex = 0; await notebook.scrollToItem(0)")
     bar = bars_of(notebook).first

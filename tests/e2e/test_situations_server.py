@@ -76,7 +76,7 @@ def test_a_killed_server_leaves_no_run_under_way_nothing_is_lost_and_the_next_qu
     notebook.wait_until_ran(1)
     shared_model.script(ENDLESS)
     notebook.run_cell(4)
-    expect(panel.get_by_text("Running in the sandbox")).to_be_visible(timeout=90_000)
+    expect(panel.get_by_text("Running in the sandbox")).to_be_visible()
     notebook.saved()
     quiet_console.tolerated += LOST
     lost = notebook.page.get_by_role("dialog").filter(has_text="Server Connection Error")
@@ -87,7 +87,7 @@ def test_a_killed_server_leaves_no_run_under_way_nothing_is_lost_and_the_next_qu
     notebook.page.add_locator_handler(lost, dismiss)  # it comes only if Lab asks the server for something just then
     os.kill(lab.process.pid, signal.SIGKILL)
     servers.enter_context(serving_again(lab, tmp_path / "again.log"))
-    expect(panel.get_by_text("This notebook has no kernel").first).to_be_visible(timeout=90_000)
+    expect(panel.get_by_text("This notebook has no kernel").first).to_be_visible()
     expect(panel.get_by_text("running", exact=True)).to_have_count(0)
     panel.get_by_role("button", name="Accept", exact=True).click()
     notebook.wait_for_states(["", "", "accepted", "accepted", ""])

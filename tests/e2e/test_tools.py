@@ -46,7 +46,7 @@ def test_each_call_is_asked_for_with_its_arguments_while_the_program_waits_and_c
 ) -> None:
     shared_model.script(code(PROGRAM), code("print('gave up', *df.city)"), "no figures")
     notebook, panel, card = asked(open_notebook, "Send the sum of the rates to each city")
-    expect(card).to_be_visible(timeout=90_000)
+    expect(card).to_be_visible()
     expect(card).to_contain_text("Line 3 of the program calls your function send(to: str, text: str) -> str.")
     expect(card.locator(".cm-content")).to_contain_text("send(to='Oslo', text='rate 9.25')")
     notebook.picture("tool_call")
@@ -54,7 +54,7 @@ def test_each_call_is_asked_for_with_its_arguments_while_the_program_waits_and_c
     notebook.page.keyboard.press("Control+A")
     notebook.page.keyboard.type("send('Bergen', 'rate 9')")
     card.get_by_role("button", name="Approve").click()
-    expect(card.locator(".cm-content")).to_contain_text("send(to='Rome', text='rate 9.25')", timeout=90_000)
+    expect(card.locator(".cm-content")).to_contain_text("send(to='Rome', text='rate 9.25')")
     card.get_by_label("Why not?").fill("not to Rome")
     card.get_by_role("button", name="Reject").click()
     notebook.wait_for_states(["", "", "pending", "pending", ""])
@@ -75,7 +75,7 @@ def test_a_yes_for_all_calls_of_a_function_is_asked_once(
 ) -> None:
     shared_model.script(code(PROGRAM), "no figures", code(PROGRAM.replace("rate {", "again {")), "no figures")
     notebook, _, card = asked(open_notebook, "Send the sum to each city")
-    card.get_by_label("all calls of send() in this notebook").check(timeout=90_000)
+    card.get_by_label("all calls of send() in this notebook").check()
     card.get_by_role("button", name="Approve").click()
     notebook.wait_for_states(["", "", "pending", "pending", ""])
     notebook.run_cell(4)
@@ -89,12 +89,12 @@ def test_a_yes_can_be_for_all_calls_that_the_program_makes_in_one_go_and_for_no_
     program = "print(tools.map(send, [{'to': c, 'text': 'hi'} for c in ['a', 'b', 'c']]))\nprint(send('d', 'hi'))"
     shared_model.script(code(program), code("print('gave up', *df.city)"), "no figures")
     notebook, panel, card = asked(open_notebook, "Send hi to each")
-    expect(card).to_contain_text("It makes 3 calls of it in one go.", timeout=90_000)
+    expect(card).to_contain_text("It makes 3 calls of it in one go.")
     expect(card.get_by_role("spinbutton", name="Calls of this function")).to_have_value("3")
     card.get_by_label("so many of its calls in this run").check()
     notebook.picture("tool_calls_in_one_go")
     card.get_by_role("button", name="Approve").click()
-    expect(card.locator(".cm-content")).to_contain_text("send(to='d', text='hi')", timeout=90_000)
+    expect(card.locator(".cm-content")).to_contain_text("send(to='d', text='hi')")
     expect(panel).to_contain_text("Called in your kernel (3)")  # while the program waits for the fourth
     expect(panel).to_contain_text("send(to='c', text='hi') → 'sent' · line 1")
     notebook.picture("tool_calls_so_far")
