@@ -98,7 +98,7 @@ class ModelServer:
         """As a new server at the same address."""
         vars(self).update(vars(ModelServer(url=self.url)))
 
-    def wait_until_asked(self, times: int = 1, timeout_s: float = 60) -> None:
+    def wait_until_asked(self, times: int = 1, timeout_s: float = 150) -> None:
         """Until so many requests have come since the script was set."""
         deadline = time.monotonic() + timeout_s
         while len(self.requests) < times:
