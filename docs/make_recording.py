@@ -122,7 +122,7 @@ def record(notebook: NotebookPage, target: Path) -> None:
     film.take(longer_ms=300)
     question.press("Control+Enter")
     film.until("✓ ")
-    notebook.wait_for_states(["", "", "pending", "pending"], timeout_s=30)
+    notebook.wait_for_states(["", "", "pending", "pending"])
     page.wait_for_timeout(1000)  # the cells are laid out
     film.take(longer_ms=2200)
     accept = notebook.cells.nth(2).get_by_role("button", name="Accept", exact=True)
