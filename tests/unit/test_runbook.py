@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -211,6 +212,7 @@ def test_under_schema_only_variables_that_the_model_has_named_are_told_and_only_
     book: RunBook,
 ) -> None:
     """Code can give variables and types any names, those of people too."""
+    importlib.import_module("pandas")  # whose types are known while it is loaded
     made = (
         NamespaceEntry(name="daily", type_name="DataFrame", columns=("Zora",)),
         NamespaceEntry(name="Zora_Quillfeather", type_name="int"),
