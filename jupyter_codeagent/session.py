@@ -672,7 +672,8 @@ class AgentSession:
         cells = [dict(cell) for cell in cells_from_run(run, state=run.cell_state)]
         refined = [run.request.refines] if run.request.refines else []
         earlier = list(dict.fromkeys((*refined, *self.book.earlier_runs_of_cell(run))))
-        replaced = list(dict.fromkeys((*refined, *self.book.replaced_by(run))))
+        waiting = [run_id for run_id in refined if self.book.find(run_id).cell_state == "pending"]
+        replaced = list(dict.fromkeys((*waiting, *self.book.replaced_by(run))))
         unless = self.book.shown_by(kept) if kept is not None else ()
         try:
             is_there = await placement.place(

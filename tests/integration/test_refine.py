@@ -88,6 +88,16 @@ def test_a_version_that_was_accepted_is_replayed_by_its_cell_although_a_later_on
     assert model_server.requests == []
 
 
+def test_a_result_that_was_accepted_stays_accepted_when_another_version_of_it_is_asked_for(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    first = asked(kernel, model_server)
+    kernel.run(f"%agent accept {first}")
+    model_server.script(TOP, "x")
+    assert kernel.run(f"%agent refine {first} only the largest").error == ""
+    assert record(kernel, first)["cell_state"] == "accepted"
+
+
 def test_code_that_goes_on_from_the_version_it_replaces_brings_that_versions_lines_along(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
