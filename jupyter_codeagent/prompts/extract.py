@@ -18,7 +18,7 @@ from typing import Any, Literal
 from jupyter_codeagent.effects.text import MAX_CODE_CHARS
 from jupyter_codeagent.prompts.cleaning import clean, command_line
 from jupyter_codeagent.prompts.fences import Block, Prose, split_blocks
-from jupyter_codeagent.prompts.one_program import ALTERNATIVE, MAX_BLOCKS, Program, one_program
+from jupyter_codeagent.prompts.one_program import ALTERNATIVE, MAX_BLOCKS, Program, has_code, is_code, one_program
 from jupyter_codeagent.prompts.source import does_something, parse_or_error
 from jupyter_codeagent.prompts.thoughts import without_thoughts
 
@@ -44,7 +44,6 @@ _TAG = re.compile(
 )
 _WORDS = re.compile(r">?[ ,]*[a-z]", re.IGNORECASE)
 _CLOSING_TAG = re.compile(rf"</(?:{_TAG_NAMES})\b", re.IGNORECASE)
-_CODE_LINE = re.compile(r"[A-Za-z_][\w.]*(?:\[.*\])?(?:\(|\s*[-+*/|&]?=\s*\S)")
 """How a statement begins that does not parse because its end is missing or on another line."""
 _PREFILLED = re.compile(
     r"\A(?:# [\w, ]+ (?:is|are) already (?:loaded|defined)\n){1,2}|^# corrected: .*\n", re.MULTILINE
@@ -92,7 +91,7 @@ def extract_code(reply: str) -> Extraction:
         return Extraction(code=code, prose="", problem="", form="text")
     if code := _part(text):
         return Extraction(code=code, prose="", problem="", form="part")
-    is_words = text.strip() != "" and not command_line(text) and not _has_code(text)
+    is_words = text.strip() != "" and not command_line(text) and not has_code(text)
     return Extraction(code="", prose=prose or text.strip(), problem=NO_CODE if is_words else _problem(text))
 
 
@@ -154,7 +153,7 @@ def _tagged(text: str) -> list[str]:
     closing, opening = _CLOSING_TAG.search(text), _TAG.search(text)
     begun = text[: closing.start()] if closing and (opening is None or closing.start() < opening.start()) else ""
     blocks = [match.group(2) for match in islice(_TAG.finditer(text), MAX_BLOCKS) if not _is_mention(match)]
-    return [begun, *blocks] if _has_code(begun) else blocks
+    return [begun, *blocks] if has_code(begun) else blocks
 
 
 def _is_mention(tag: re.Match[str]) -> bool:
@@ -182,7 +181,7 @@ def _from_comments(parts: Iterable[Block | Prose]) -> list[str]:
     for part in parts:
         if isinstance(part, Block) and part.python and len(part.text) <= MAX_CODE_CHARS:
             lines = [line for line in _without_comment(part.text).split("\n") if line.strip()]
-            if lines and all(line.startswith("# ") for line in lines) and all(_is_code(line[2:]) for line in lines):
+            if lines and all(line.startswith("# ") for line in lines) and all(is_code(line[2:]) for line in lines):
                 return [clean("\n".join(line[2:] for line in lines))]
     return []
 
@@ -218,7 +217,7 @@ def _part(text: str) -> str:
     if not spans:
         return ""
     longest = max(spans, key=lambda span: len("\n".join(lines[span])))
-    if _has_code("\n".join((*lines[: longest.start], *lines[longest.stop :]))):
+    if has_code("\n".join((*lines[: longest.start], *lines[longest.stop :]))):
         return ""
     return "\n".join(lines[longest]).strip("\n")
 
@@ -240,17 +239,6 @@ def _spans(lines: list[str]) -> Iterator[slice]:
             # nothing from the offending line on can belong to it; a bracket left open is reported where it opens
             end = min(end - 1, start + (tree.lineno or 1) - 1)
         start = max(end, start + 1)
-
-
-def _has_code(text: str) -> bool:
-    """Whether one of its lines is code; of more than anybody reads, that is supposed."""
-    return len(text) > MAX_CODE_CHARS or any(_is_code(line) for line in text.split("\n"))
-
-
-def _is_code(line: str) -> bool:
-    """A statement, the head of a compound one, or the beginning of one."""
-    line = line.strip()
-    return does_something(line) or does_something(f"{line} pass") or _CODE_LINE.match(line) is not None
 
 
 def _joined(codes: Iterable[str]) -> Program:

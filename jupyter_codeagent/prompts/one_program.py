@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from jupyter_codeagent.effects.text import MAX_CODE_CHARS
 from jupyter_codeagent.prompts.cleaning import clean
 from jupyter_codeagent.prompts.fences import Block, Prose
 from jupyter_codeagent.prompts.plots import draws
@@ -50,6 +51,7 @@ _OUTPUT = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _BOUND_IN_TEXT = re.compile(r"^[ \t]*+([A-Za-z_]\w*+)[ \t]*+=(?!=)", re.MULTILINE)
+_CODE_LINE = re.compile(r"[A-Za-z_][\w.]*(?:\[.*\])?(?:\(|\s*[-+*/|&]?=\s*\S)")
 _KNOWN = frozenset(dir(builtins)) | {"display"}
 _SHOWN_ALREADY = frozenset({"print", "display", "show"})
 
@@ -121,7 +123,8 @@ def _with_code(taken: _Taken, number: int, block: Block, *, labelled: bool) -> _
     code = clean(block.text)
     if not code:
         is_empty = (tree := parse(block.text)) is not None and not tree.body
-        if is_empty or not labelled:  # a comment; an output without a label
+        # A comment; an output without a label; a sentence of a model that did not go on with our block.
+        if is_empty or not labelled or not has_code(block.text):
             return taken
         return taken.without(number, "no Python", set(_BOUND_IN_TEXT.findall(block.text)))
     if (not labelled and not does_something(code)) or code in (kept for _, kept in taken.kept):
@@ -138,6 +141,17 @@ def _with_code(taken: _Taken, number: int, block: Block, *, labelled: bool) -> _
     return replace(
         taken, kept=((number, code),) if again else (*taken.kept, (number, code)), lost=taken.lost - made
     )
+
+
+def has_code(text: str) -> bool:
+    """Whether one of its lines is code; of more than anybody reads, that is supposed."""
+    return len(text) > MAX_CODE_CHARS or any(is_code(line) for line in text.split("\n"))
+
+
+def is_code(line: str) -> bool:
+    """A statement, the head of a compound one, or the beginning of one."""
+    line = line.strip()
+    return does_something(line) or does_something(f"{line} pass") or _CODE_LINE.match(line) is not None
 
 
 def _notes(taken: _Taken) -> Iterator[str]:

@@ -155,10 +155,10 @@ def test_a_server_that_a_cell_names_is_asked_for_in_the_panel_and_gets_nothing_b
         expect(card).to_be_visible()
         expect(card).to_contain_text(elsewhere.removesuffix("/v1"))
         expect(card).to_contain_text("this notebook names it")
-        expect(card).to_contain_text("A yes is for this server, until the kernel ends.")
+        expect(card).to_contain_text("A yes lasts until you take it back or the kernel ends.")
         notebook.picture("approval_server")
         assert other.headers == []
         card.get_by_role("button", name="Approve").click()
         notebook.wait_for_states(["", "", "pending", "pending"])
-        expect(notebook.cells.nth(1)).to_contain_text("to REMOTE 127.1:")
+        expect(notebook.cells.nth(1)).to_contain_text("Sent to another machine: 127.1:")
         assert other.requests

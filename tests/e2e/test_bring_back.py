@@ -26,7 +26,7 @@ def test_the_button_brings_a_result_back_and_asks_before_it_overwrites_a_variabl
     notebook.wait_until_ran(0)
     notebook.run_cell(1)
     button = panel.get_by_role("button", name="Bring back by_city")
-    expect(button).to_have_text("Bring back by_city (DataFrame 2x2)")
+    expect(button.locator("..")).to_have_text("Bring back by_city DataFrame 2x2")
     expect(panel.get_by_label("Copies that differ from your variables")).to_contain_text("+ 'twice'")
     expect(notebook.cells.nth(1)).to_contain_text("changed its copy of df (+ 'twice')")
     button.click()

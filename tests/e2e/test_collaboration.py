@@ -139,8 +139,11 @@ JSON.parse = (...args) => {
 
 
 @pytest.fixture
-def stranger(lab: Lab, profile: BrowserContext) -> Iterator[Callable[[str], NotebookPage]]:
+def stranger(
+    lab: Lab, profile: BrowserContext, quiet_console: BrowserConsole
+) -> Iterator[Callable[[str], NotebookPage]]:
     """Somebody who may edit the notebook, in a page without the agent: any program can write into the document."""
+    quiet_console.tolerated.append("Exception opening new comm")  # Lab: that page does not know the agent's
     pages: list[NotebookPage] = []
 
     def come(name: str) -> NotebookPage:

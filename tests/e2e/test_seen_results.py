@@ -69,7 +69,7 @@ def test_the_result_of_a_question_asked_in_the_panel_comes_into_view_and_the_key
     notebook.wait_until_run_ended("How does it grow?")
     expect(notebook.cells.nth(6)).to_contain_text("this machine")
     wait_until_in_view(notebook, 7, 7)
-    expect(question(notebook.open_panel())).to_be_focused()
+    expect(question(notebook.page.get_by_role("region", name="Code agent"))).to_be_focused()
     notebook.picture(f"reveal-{width}")
 
 

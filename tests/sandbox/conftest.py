@@ -80,7 +80,7 @@ def make_box(
     made: list[Box] = []
 
     def make(level: SandboxLevel, preload: Sequence[str] = (), **policy: Any) -> Box:
-        wanted = policy_of(level if level in ISOLATING else ISOLATING[0], **policy)
+        wanted = policy_of(level if level in (*ISOLATING, "none") else ISOLATING[0], **policy)
         try:
             kernel = loop_thread(SandboxKernel.start(policy=wanted, data_dir=tmp_path, preload=preload))
         except SandboxUnavailableError as problem:

@@ -26,6 +26,13 @@ def test_one_block_is_the_program_without_a_note() -> None:
     assert (reply("I count.", COUNT).code, reply("I count.", COUNT).notes) == (COUNT, ())
 
 
+def test_a_sentence_in_the_block_that_was_begun_for_the_model_is_no_block_that_was_left_out() -> None:
+    found = extract_code(f"```python\nHere is the code.\n```python\n{COUNT}\n```")
+    assert (found.code, found.notes) == (COUNT, ())
+    broken = extract_code(f"```python\nx = (1\n```\n```python\n{COUNT}\n```")
+    assert broken.notes == ("left out of the reply: block 1 (no Python)",)
+
+
 @pytest.mark.parametrize("words", ["Alternatively, in one line:", "Or, shorter:", "Option 2:"])
 def test_an_alternative_is_left_out_and_the_note_says_so(words: str) -> None:
     found = reply(LATE, COUNT, words, SHORTER)
