@@ -49,7 +49,7 @@ def test_while_a_cell_runs_the_button_waits_until_the_kernel_is_free(
         [
             LOAD,
             "%%agent\nSum of n?",
-            "import time\nfor _ in range(150): time.sleep(0.1)\n'total' in globals()",
+            "import time\nfor _ in range(100): time.sleep(0.1)\n'total' in globals()",
             "total",
         ]
     )

@@ -109,7 +109,7 @@ def test_two_people_see_one_proposal_one_insertion_and_each_others_decisions(
 def test_cells_come_once_and_in_place_when_the_page_that_ran_them_is_gone(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
-    shared_model.script(Reply(text=code("import time\ntime.sleep(15)\ndf['n'].sum()")), "no figures")
+    shared_model.script(Reply(text=code("import time\ntime.sleep(10)\ndf['n'].sum()")), "no figures")
     first, second = two_people(open_notebook, "gone.ipynb")
     first.run_cell(0)
     first.wait_until_ran(0)

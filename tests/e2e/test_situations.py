@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.browser
 
 LOAD = "%load_ext jupyter_codeagent\nimport pandas as pd\ndf = pd.DataFrame({'n': [1, 2, 4]})"
-SLOW = Reply(text=code("import time\ntime.sleep(15)\ndf['n'].sum()"))
+SLOW = Reply(text=code("import time\ntime.sleep(10)\ndf['n'].sum()"))
 
 
 def run_into_the_sandbox(notebook: NotebookPage) -> None:

@@ -298,7 +298,7 @@ def correct_code(text: str) -> None:
 
 
 def explain_error(text: str) -> None:
-    for name in ("KeyError", "ValueError", "NameError", "AttributeError", "UndefinedVariableError"):
+    for name in ("KeyError", "NameError", "AttributeError"):
         failed = dataclasses.replace(error(text), ename=name)
         hint_for(failed, LARGEST_NAMESPACE)
         repair("x = df['a']\nprint(x)\n", failed, LARGEST_NAMESPACE)

@@ -30,7 +30,7 @@ from jupyter_codeagent.transfer import layout
 from jupyter_codeagent.transfer.spool import Spool
 
 ROWS = 12
-THOROUGH = settings(deadline=None, database=None, max_examples=150, suppress_health_check=list(HealthCheck))
+THOROUGH = settings(deadline=None, database=None, max_examples=60, suppress_health_check=list(HealthCheck))
 
 
 def arrived(value: Any, *, large_bytes: int = layout.LARGE_BYTES) -> Any:
