@@ -16,3 +16,8 @@ const scope = globalThis as unknown as Record<string, unknown>;
 for (const [name, value] of Object.entries(lacking)) {
   scope[name] ??= value;
 }
+
+/** Of what is waited for: a second, which is vitest's own limit, can pass on a machine with much else to do. */
+const WAIT_MS = 30_000;
+const waitFor = vi.waitFor.bind(vi);
+vi.waitFor = (check, options = WAIT_MS) => waitFor(check, options);

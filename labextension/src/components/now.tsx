@@ -33,8 +33,8 @@ export function Now(): JSX.Element {
   const connection = connections.current;
   const pending = (
     <>
-      <Pending panel={panel} runs={pendingRuns(notebook)} />
       <Missing panel={panel} />
+      <Pending panel={panel} runs={pendingRuns(notebook)} />
     </>
   );
   if (!connection) {
