@@ -113,6 +113,7 @@ from jupyter_codeagent.variables.select import SelectionClues
 from jupyter_codeagent.variables.withheld import mask_values, masked, masked_summaries, withheld_values
 
 KEPT_STOPS = 100
+"""Requests that were stopped before they began, and are remembered for when they do."""
 KEPT_CALLS_RUNS = 20
 """Runs whose calls can be taken back."""
 
