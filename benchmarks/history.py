@@ -12,17 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_codeagent.history import HistoryStore, RunFilter
-from jupyter_codeagent.values import (
-    AgentRequest,
-    AgentRun,
-    CellState,
-    ExecutionResult,
-    Message,
-    RunStatus,
-    Step,
-    StreamOutput,
-    Usage,
-)
+from jupyter_codeagent.types.messages import Message, Usage
+from jupyter_codeagent.types.run import AgentRequest, AgentRun, CellState, RunStatus, Step
+from jupyter_codeagent.types.sandbox import ExecutionResult, StreamOutput
 
 RUNS = 10_000
 ROUNDS = 9

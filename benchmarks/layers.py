@@ -16,11 +16,11 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 
 from benchmarks.sandbox import plain_start_s
+from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.sandbox.spare import SparePool
-from jupyter_codeagent.sidecar import modules_to_preload
-from jupyter_codeagent.transfer.spool import Spool
-from jupyter_codeagent.values import SandboxPolicy
+from jupyter_codeagent.sandbox.warm_pool import SparePool
+from jupyter_codeagent.sandbox.workspace import modules_to_preload
+from jupyter_codeagent.types.sandbox import SandboxPolicy
 
 ROUNDS = 5
 RELAY = (sys.executable, "-m", "jupyter_codeagent.sandbox.remote.relay")

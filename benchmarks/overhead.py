@@ -27,7 +27,7 @@ numbers = {{f"number_{{i}}": i for i in range(9)}}
 globals().update(numbers)
 text = "some text"
 get_ipython().run_line_magic("load_ext", "jupyter_codeagent")
-from jupyter_codeagent.transfer import spool
+from jupyter_codeagent.sandbox.data import spool
 copying = []
 export = spool.Spool.export
 def timed(self, *arguments, **options):

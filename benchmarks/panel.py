@@ -43,11 +43,11 @@ GOALS = {
 }
 
 LOAD = "%load_ext jupyter_codeagent\ndf = [1, 2, 3]"
-EACH_PIECE = "import jupyter_codeagent.recorder as recorder\nrecorder.PROGRESS_INTERVAL_S = 0"
+EACH_PIECE = "import jupyter_codeagent.session.recorder as recorder\nrecorder.PROGRESS_INTERVAL_S = 0"
 """The kernel sends four messages a second; here one for each of the model's 50 pieces."""
 INSERT = """import json, pathlib
-from jupyter_codeagent.extension import _loaded
-from jupyter_codeagent.placement import PanelPlacement
+from jupyter_codeagent.entrypoints.extension import _loaded
+from jupyter_codeagent.frontend.insertion import PanelPlacement
 session = next(iter(_loaded.values()))[0]
 number = globals().get("number", 0) + 1
 cells = json.loads(pathlib.Path("cells.json").read_text())

@@ -12,7 +12,7 @@ from typing import Any
 from jupyter_client.manager import AsyncKernelManager
 
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
+from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
 
 ROUNDS = 5
 

@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from jupyter_codeagent.models.embedded import RunningServer, start_embedded
-from jupyter_codeagent.settings import ModelSettings, Settings
-from jupyter_codeagent.values import Privacy
+from jupyter_codeagent.models.embedded.launcher import RunningServer, start_embedded
+from jupyter_codeagent.settings.settings import ModelSettings, Settings
+from jupyter_codeagent.types.variables import Privacy
 from jupyter_codeagent.variables.describe import describe
 
 NYCFLIGHTS = ("airlines", "airports", "flights", "planes", "weather")
@@ -109,7 +109,7 @@ def ours(privacy: Privacy) -> Callable[[Any], str]:
 
 def told(frame: Any, privacy: Privacy) -> str:
     """The variable lines as they would be sent, within the default budget."""
-    from jupyter_codeagent.preparation import render_context
+    from jupyter_codeagent.session.prepare import render_context
 
     return render_context(describe({"df": frame}, privacy=privacy, mentioned=""), Settings(), "").text
 

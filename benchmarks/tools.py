@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from jupyter_codeagent.background import Background
-from jupyter_codeagent.errors import SandboxUnavailableError
+from jupyter_codeagent.frontend.background_loop import Background
+from jupyter_codeagent.sandbox.data.spool import Spool
+from jupyter_codeagent.sandbox.data.unpack import unpack
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
-from jupyter_codeagent.tools.desk import CallDesk, Host, Limits
+from jupyter_codeagent.tools.broker import CallDesk, Host, Limits
 from jupyter_codeagent.tools.tool import tool_of
-from jupyter_codeagent.transfer.spool import Spool
-from jupyter_codeagent.transfer.unpack import unpack
-from jupyter_codeagent.values import Decision, Proposal, SandboxLevel, SandboxPolicy, ToolStub
+from jupyter_codeagent.types.approvals import Decision, Proposal
+from jupyter_codeagent.types.errors import SandboxUnavailableError
+from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
+from jupyter_codeagent.types.variables import ToolStub
 
 LEVELS: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock")
 CALLS = 1000

@@ -20,9 +20,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jupyter_codeagent.inside.load import load_variables
-from jupyter_codeagent.transfer.spool import Spool
-from jupyter_codeagent.values import CopiedVariable, Manifest
+from jupyter_codeagent.sandbox.data.spool import Spool
+from jupyter_codeagent.sandbox.guest.load import load_variables
+from jupyter_codeagent.types.variables import CopiedVariable, Manifest
 
 SIZES_BYTES = (10_000_000, 1_000_000_000)
 MEMORY = Path("/dev/shm")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jupyter_codeagent import agent
+from jupyter_codeagent.agent import loop as agent
+from jupyter_codeagent.agent.prompt import observe, task
+from jupyter_codeagent.agent.rules.rewrite import Prepared
 from jupyter_codeagent.models.openai_model import OpenAIModel
-from jupyter_codeagent.prompts import observe, task
-from jupyter_codeagent.prompts.rewrite import Prepared
 from jupyter_codeagent.variables import columns
 
 Replaced = tuple[object, str, object]

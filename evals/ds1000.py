@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jupyter_codeagent.prompts.extract import Form, extract_code
-from jupyter_codeagent.prompts.source import parse
+from jupyter_codeagent.agent.reply.extract import Form, extract_code
+from jupyter_codeagent.agent.source import parse
 
 REPLIES = "-answers.jsonl"
 PROBLEMS = "ds1000.jsonl.gz"

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from evals.ds1000 import Reply, read_problems, read_replies
-from jupyter_codeagent.prompts.extract import extract_code
+from jupyter_codeagent.agent.reply.extract import extract_code
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.values import SandboxPolicy
+from jupyter_codeagent.types.sandbox import SandboxPolicy
 
 SANDBOXES = 2
 TIMEOUT_S = 30.0

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_codeagent.models.openai_model import OpenAIModel
-from jupyter_codeagent.values import Completion, CompletionRequest, Usage
+from jupyter_codeagent.types.messages import Completion, CompletionRequest, Usage
 
 
 def keep_replies(path: str) -> None:

@@ -25,13 +25,14 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
+from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.tools.desk import CallDesk, Host, Limits, ToolRunner
-from jupyter_codeagent.tools.faults import explained
+from jupyter_codeagent.tools.broker import CallDesk, Host, Limits, ToolRunner
+from jupyter_codeagent.tools.exceptions import explained
 from jupyter_codeagent.tools.records import unfolded
 from jupyter_codeagent.tools.tool import Tool, tool_of
-from jupyter_codeagent.transfer.spool import Spool
-from jupyter_codeagent.values import Decision, Proposal, SandboxPolicy
+from jupyter_codeagent.types.approvals import Decision, Proposal
+from jupyter_codeagent.types.sandbox import SandboxPolicy
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ROOT / "build" / "tau2"

@@ -16,13 +16,13 @@ from typing import Any
 
 from benchmarks.tokens import count_tokens, posted
 from evals.tau2 import DOMAINS, GoldenTask, environment_module, program_of, tools_of
-from jupyter_codeagent.models.embedded import RunningServer, start_embedded
-from jupyter_codeagent.prompts.conversation import fenced
-from jupyter_codeagent.prompts.system import first_messages
-from jupyter_codeagent.settings import ModelSettings
-from jupyter_codeagent.tagged_text import TaggedText
+from jupyter_codeagent.agent.prompt.conversation import fenced
+from jupyter_codeagent.agent.prompt.system import first_messages
+from jupyter_codeagent.models.embedded.launcher import RunningServer, start_embedded
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.tools.prompt_lines import HEADING, functions_text
 from jupyter_codeagent.tools.records import unfolded
-from jupyter_codeagent.tools.told import HEADING, functions_text
+from jupyter_codeagent.types.tagged_text import TaggedText
 
 END_OF_TURN = 1
 """The token with which the model ends its turn."""

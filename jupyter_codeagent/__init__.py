@@ -24,12 +24,9 @@ def __getattr__(name: str) -> Any:
         return sql_tool
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib.metadata import PackageNotFoundError, version
+    from jupyter_codeagent.types.version import installed_version
 
-    try:
-        return version("jupyter-codeagent")
-    except PackageNotFoundError:
-        return "0+uninstalled"  # imported from a checkout that nobody installed
+    return installed_version()
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:
@@ -39,7 +36,7 @@ def _jupyter_labextension_paths() -> list[dict[str, str]]:
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
     """Called by Jupyter Server, which then loads the module named here."""
-    return [{"module": "jupyter_codeagent.server"}]
+    return [{"module": "jupyter_codeagent.frontend.server"}]
 
 
 def load_ipython_extension(shell: object) -> None:
@@ -55,7 +52,7 @@ def load_ipython_extension(shell: object) -> None:
             "jupyter-codeagent needs Linux or macOS for its sandbox. On Windows, install and start JupyterLab"
             " inside WSL 2: the sandbox there sees neither the drives nor the programs of Windows."
         )
-    from jupyter_codeagent.extension import load
+    from jupyter_codeagent.entrypoints.extension import load
 
     load(shell)
 
@@ -63,6 +60,6 @@ def load_ipython_extension(shell: object) -> None:
 def unload_ipython_extension(shell: object) -> None:
     """`%unload_ext jupyter_codeagent`: stop all that this kernel started; the embedded model, which kernels share,
     ends by itself when nobody has asked it for 15 minutes."""
-    from jupyter_codeagent.extension import unload
+    from jupyter_codeagent.entrypoints.extension import unload
 
     unload(shell)

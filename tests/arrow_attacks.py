@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from jupyter_codeagent.transfer.flatbuffer import Table, root
+from jupyter_codeagent.sandbox.data.flatbuffer import Table, root
 
 VERSION_4 = 3
 MESSAGE_VERSION, MESSAGE_HEADER, MESSAGE_BODY_BYTES = 0, 2, 3

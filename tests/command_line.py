@@ -26,7 +26,7 @@ def codeagent(directory: Path, server: ModelServer | None, *arguments: str) -> s
     if server is not None:
         environment["CODEAGENT_BASE_URL"] = server.url
     return subprocess.run(
-        [sys.executable, "-m", "jupyter_codeagent.cli", *arguments],
+        [sys.executable, "-m", "jupyter_codeagent.entrypoints.cli", *arguments],
         cwd=directory,
         env=environment,
         capture_output=True,

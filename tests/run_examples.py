@@ -5,26 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from jupyter_codeagent.values import (
-    AgentRequest,
-    AgentRun,
-    CopiedVariable,
+from jupyter_codeagent.types.approvals import Decision
+from jupyter_codeagent.types.messages import Message, ModelCall, Span, Usage
+from jupyter_codeagent.types.run import AgentRequest, AgentRun, Step
+from jupyter_codeagent.types.sandbox import (
     CopyChange,
-    Decision,
     ExecutionError,
     ExecutionResult,
-    Manifest,
-    Message,
-    ModelCall,
     NamespaceEntry,
     Output,
-    SkippedVariable,
-    Span,
-    Step,
     ToolCall,
-    ToolStub,
-    Usage,
 )
+from jupyter_codeagent.types.variables import CopiedVariable, Manifest, SkippedVariable, ToolStub
 
 CODE = "late = flights.groupby('carrier').arr_delay.mean()\nlate"
 OUTPUTS: tuple[Output, ...] = (

@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from jupyter_codeagent.values import (
-    AgentRequest,
-    AgentRun,
-    Decision,
-    ExecutionError,
-    ExecutionResult,
-    Output,
-    Phase,
-    Proposal,
-    StreamOutput,
-)
+from jupyter_codeagent.types.approvals import Decision, Proposal
+from jupyter_codeagent.types.run import AgentRequest, AgentRun, Phase
+from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult, Output, StreamOutput
 
 
 def shown(text: str) -> ExecutionResult:

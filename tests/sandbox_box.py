@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import pytest
 
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.sandbox.local import LocalBackend
-from jupyter_codeagent.sandbox.walls.process import SandboxProcess
-from jupyter_codeagent.values import ExecutionResult
+from jupyter_codeagent.sandbox.local.backend import LocalBackend
+from jupyter_codeagent.sandbox.local.walls.process import SandboxProcess
+from jupyter_codeagent.types.sandbox import ExecutionResult
 
 T = TypeVar("T")
 

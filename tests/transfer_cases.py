@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from jupyter_codeagent.inside.load import load_variables
-from jupyter_codeagent.values import Manifest
+from jupyter_codeagent.sandbox.guest.load import load_variables
+from jupyter_codeagent.types.variables import Manifest
 
 STAMPS = pd.date_range("2013-01-01", periods=3, freq="h")
 

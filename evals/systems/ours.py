@@ -16,10 +16,11 @@ from jupyter_client.manager import KernelManager
 from evals.programs import ProgramWorker
 from evals.systems.answer import Answer, Spent
 from evals.task import Evidence, Task
-from jupyter_codeagent.models.embedded import RunningServer
-from jupyter_codeagent.prompts.observe import output_text
-from jupyter_codeagent.record import run_from_json
-from jupyter_codeagent.values import AgentRun, ExecutionResult, Step
+from jupyter_codeagent.agent.prompt.observe import output_text
+from jupyter_codeagent.models.embedded.launcher import RunningServer
+from jupyter_codeagent.types.run import AgentRun, Step
+from jupyter_codeagent.types.run_json import run_from_json
+from jupyter_codeagent.types.sandbox import ExecutionResult
 
 TURN_TIMEOUT_S = 900.0
 FORGET_TOOLS = "from jupyter_codeagent.tools.registry import REGISTRY as _R\nfor _n in _R.tools(): _R.remove(_n)"

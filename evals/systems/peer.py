@@ -13,7 +13,7 @@ from typing import Any
 from evals.programs import behind_walls, read_evidence
 from evals.systems.answer import Answer, Spent
 from evals.task import Task
-from jupyter_codeagent.models.embedded import RunningServer
+from jupyter_codeagent.models.embedded.launcher import RunningServer
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENTS = ROOT / "build" / "peers"

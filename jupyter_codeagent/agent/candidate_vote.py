@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jupyter_codeagent.prompts.checks import concern
-from jupyter_codeagent.prompts.findings import Findings, agree, findings, warning_count
-from jupyter_codeagent.values import Step
+from jupyter_codeagent.agent.rules.checks import concern
+from jupyter_codeagent.agent.rules.result_comparison import Findings, agree, findings, warning_count
+from jupyter_codeagent.types.run import Step
 
 
 @dataclass(frozen=True, kw_only=True)

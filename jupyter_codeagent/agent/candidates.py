@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 
-from jupyter_codeagent.agent import (
+from jupyter_codeagent.agent.candidate_vote import Vote, vote
+from jupyter_codeagent.agent.loop import (
     SAMPLING_TEMPERATURE,
     RunWatcher,
     Tools,
@@ -27,13 +28,15 @@ from jupyter_codeagent.agent import (
     is_enough,
     read_reply,
 )
-from jupyter_codeagent.errors import SandboxDiedError
-from jupyter_codeagent.prompts.conversation import Turn
-from jupyter_codeagent.prompts.findings import agree, findings
-from jupyter_codeagent.prompts.observe import output_text
-from jupyter_codeagent.sandbox.seat import SandboxSeat
-from jupyter_codeagent.values import AgentRun, Decision, ExecutionResult, Phase, Step, Usage
-from jupyter_codeagent.vote import Vote, vote
+from jupyter_codeagent.agent.prompt.conversation import Turn
+from jupyter_codeagent.agent.prompt.observe import output_text
+from jupyter_codeagent.agent.rules.result_comparison import agree, findings
+from jupyter_codeagent.sandbox.persistent import SandboxSeat
+from jupyter_codeagent.types.approvals import Decision
+from jupyter_codeagent.types.errors import SandboxDiedError
+from jupyter_codeagent.types.messages import Usage
+from jupyter_codeagent.types.run import AgentRun, Phase, Step
+from jupyter_codeagent.types.sandbox import ExecutionResult
 
 SHOWN_CHARS = 40
 """Of another result, in the run's note."""

@@ -12,11 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Protocol
 
-from jupyter_codeagent.errors import ContextTooLongError
-from jupyter_codeagent.models.protocol import Model
-from jupyter_codeagent.outputs import deceiving_characters
-from jupyter_codeagent.outputs.interactive import INTERACTIVE_MIME
-from jupyter_codeagent.prompts.answer import (
+from jupyter_codeagent.agent.answer.answer import (
     MAX_ANSWER_TOKENS,
     answer_messages,
     check_answer,
@@ -24,26 +20,11 @@ from jupyter_codeagent.prompts.answer import (
     made_up,
     speaks_for_itself,
 )
-from jupyter_codeagent.prompts.broadcast import write_to_rows
-from jupyter_codeagent.prompts.checks import CHECK_THE_FILTER, concern
-from jupyter_codeagent.prompts.conversation import Turn, as_written, compact
-from jupyter_codeagent.prompts.extract import NO_CODE, extract_code, is_program_complete
-from jupyter_codeagent.prompts.grammar import grammar_after
-from jupyter_codeagent.prompts.hidden import hidden_hint
-from jupyter_codeagent.prompts.hints import hint_for
-from jupyter_codeagent.prompts.imports import ALIASES
-from jupyter_codeagent.prompts.loops import is_looping, without_loop
-from jupyter_codeagent.prompts.named_results import NOTE, name_results
-from jupyter_codeagent.prompts.near_values import (
-    WrittenOtherwise,
-    look_afterwards,
-    look_on_the_way,
-    not_personal,
-    nothing_matches,
-    values_found,
-    with_values,
-)
-from jupyter_codeagent.prompts.observe import (
+from jupyter_codeagent.agent.prompt.context_window import PREFILL_TOKENS, Room, fit
+from jupyter_codeagent.agent.prompt.conversation import Turn, as_written, compact
+from jupyter_codeagent.agent.prompt.hidden_columns import hidden_hint
+from jupyter_codeagent.agent.prompt.hints import hint_for
+from jupyter_codeagent.agent.prompt.observe import (
     SEARCHED_CHARS,
     Mask,
     calls_line,
@@ -60,14 +41,9 @@ from jupyter_codeagent.prompts.observe import (
     repair_message,
     without_values,
 )
-from jupyter_codeagent.prompts.offered import none_shown, words_offered
-from jupyter_codeagent.prompts.own_words import own_words, words_instead
-from jupyter_codeagent.prompts.repair import repair, repair_missing
-from jupyter_codeagent.prompts.resuming import at_the_error, choosing, resumed
-from jupyter_codeagent.prompts.rewrite import Prepared, prepare
-from jupyter_codeagent.prompts.room import PREFILL_TOKENS, Room, fit
-from jupyter_codeagent.prompts.standing_alone import stand_alone
-from jupyter_codeagent.prompts.system import (
+from jupyter_codeagent.agent.prompt.offered_words import none_shown, words_offered
+from jupyter_codeagent.agent.prompt.resuming import at_the_error, choosing, resumed
+from jupyter_codeagent.agent.prompt.system import (
     STOP,
     STOP_PREFILLED,
     correction,
@@ -75,25 +51,39 @@ from jupyter_codeagent.prompts.system import (
     next_messages,
     prefill,
 )
-from jupyter_codeagent.prompts.task import first_part, wanted_names
-from jupyter_codeagent.prompts.told_apart import name_rows
-from jupyter_codeagent.sandbox.protocol import CodeRunner
-from jupyter_codeagent.tagged_text import TaggedText, join, tagged
-from jupyter_codeagent.values import (
-    AgentRun,
-    Completion,
-    CompletionRequest,
-    Decision,
-    ExecutionResult,
-    Grant,
-    Message,
-    Output,
-    Phase,
-    Proposal,
-    RunStatus,
-    Step,
+from jupyter_codeagent.agent.prompt.task import first_part, wanted_names
+from jupyter_codeagent.agent.reply.extract import NO_CODE, extract_code, is_program_complete
+from jupyter_codeagent.agent.reply.grammar import grammar_after
+from jupyter_codeagent.agent.reply.loops import is_looping, without_loop
+from jupyter_codeagent.agent.reply.own_words import own_words, words_instead
+from jupyter_codeagent.agent.reply.self_contained import stand_alone
+from jupyter_codeagent.agent.rules.broadcast import write_to_rows
+from jupyter_codeagent.agent.rules.checks import CHECK_THE_FILTER, concern
+from jupyter_codeagent.agent.rules.imports import ALIASES
+from jupyter_codeagent.agent.rules.label_rows import name_rows
+from jupyter_codeagent.agent.rules.named_results import NOTE, name_results
+from jupyter_codeagent.agent.rules.repair import repair, repair_missing
+from jupyter_codeagent.agent.rules.rewrite import Prepared, prepare
+from jupyter_codeagent.agent.rules.value_matching import (
+    WrittenOtherwise,
+    look_afterwards,
+    look_on_the_way,
+    not_personal,
+    nothing_matches,
+    values_found,
+    with_values,
 )
-from jupyter_codeagent.variables.withheld import masked
+from jupyter_codeagent.models.protocol import Model
+from jupyter_codeagent.notebook.outputs import deceiving_characters
+from jupyter_codeagent.notebook.outputs.interactive import INTERACTIVE_MIME
+from jupyter_codeagent.sandbox.protocol import CodeRunner
+from jupyter_codeagent.types.approvals import Decision, Grant, Proposal
+from jupyter_codeagent.types.errors import ContextTooLongError
+from jupyter_codeagent.types.messages import Completion, CompletionRequest, Message
+from jupyter_codeagent.types.run import AgentRun, Phase, RunStatus, Step
+from jupyter_codeagent.types.sandbox import ExecutionResult, Output
+from jupyter_codeagent.types.tagged_text import TaggedText, join, tagged
+from jupyter_codeagent.variables.privacy.masking import masked
 
 Decide = Callable[[Proposal], Awaitable[Decision]]
 IMAGES = {"image/png", "image/jpeg", "image/svg+xml"}

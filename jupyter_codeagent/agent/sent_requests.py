@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from jupyter_codeagent.errors import CodeAgentError, ModelError
 from jupyter_codeagent.models.client import when_sent
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.protocol import Model
 from jupyter_codeagent.models.tokens import estimate_tokens
-from jupyter_codeagent.tagged_text import kinds_in
-from jupyter_codeagent.values import Completion, CompletionRequest, ContentKind, ModelCall, ModelCallPurpose, Usage
+from jupyter_codeagent.types.errors import CodeAgentError, ModelError
+from jupyter_codeagent.types.messages import (
+    Completion,
+    CompletionRequest,
+    ContentKind,
+    ModelCall,
+    ModelCallPurpose,
+    Usage,
+)
+from jupyter_codeagent.types.tagged_text import kinds_in
 
 
 class SentRequests:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from jupyter_codeagent.errors import CodeAgentError, UsageError
+from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 
 READERS = {
     ".csv": "pd.read_csv({path!r})",
@@ -143,7 +143,7 @@ def variable_name(stem: str) -> str:
 def _execute(notebook: Any, output: Path, directory: Path, name: str, servers: Sequence[str]) -> int:
     import nbformat
 
-    from jupyter_codeagent.headless import run_notebook
+    from jupyter_codeagent.entrypoints.headless import run_notebook
 
     problem = run_notebook(notebook, directory=directory, name=name, report=_progress, servers=_origins_of(servers))
     nbformat.validate(notebook)
@@ -167,7 +167,7 @@ def _origins_of(servers: Sequence[str]) -> list[str]:
 
 def doctor_command(options: argparse.Namespace) -> int:
     """Status 0 only if every check is fine."""
-    from jupyter_codeagent import doctor
+    from jupyter_codeagent.entrypoints import doctor
 
     checks = asyncio.run(doctor.run_checks(_settings()))
     print(doctor.checks_text(checks))
@@ -176,13 +176,13 @@ def doctor_command(options: argparse.Namespace) -> int:
 
 def models_command(options: argparse.Namespace) -> int:
     """List, fetch the weights of a model that can run here, or stop the servers of those that do."""
-    from jupyter_codeagent import doctor
+    from jupyter_codeagent.entrypoints import doctor
     from jupyter_codeagent.models.discovery import list_models
-    from jupyter_codeagent.models.offer import notes_before_fetching, offered_text
-    from jupyter_codeagent.models.published import DEFAULT_MODEL, EMBEDDED_PREFIX, published_weights
+    from jupyter_codeagent.models.embedded.offer import notes_before_fetching, offered_text
+    from jupyter_codeagent.models.embedded.published import DEFAULT_MODEL, EMBEDDED_PREFIX, published_weights
 
     if options.action == "fetch":
-        from jupyter_codeagent.models.weights import fetch_weights_with_bar
+        from jupyter_codeagent.models.embedded.weights import fetch_weights_with_bar
 
         settings = _settings().model
         weights = published_weights(options.name.removeprefix(EMBEDDED_PREFIX) or DEFAULT_MODEL)
@@ -191,7 +191,7 @@ def models_command(options: argparse.Namespace) -> int:
         print(fetch_weights_with_bar(weights.model))
         _progress(f"use it: %agent use {EMBEDDED_PREFIX}{weights.model}")
     elif options.action == "stop":
-        from jupyter_codeagent.models.embedded import stop_embedded
+        from jupyter_codeagent.models.embedded.launcher import stop_embedded
 
         print("stopped" if stop_embedded() else "the embedded model was not running")
     else:
@@ -204,9 +204,9 @@ def models_command(options: argparse.Namespace) -> int:
 
 def history_command(options: argparse.Namespace) -> int:
     """List or search; `--show` and `--export` take the beginning of a run's id."""
-    from jupyter_codeagent.cells import export_notebook, export_script
     from jupyter_codeagent.history import HistoryStore, RunFilter
-    from jupyter_codeagent.record import run_to_json
+    from jupyter_codeagent.notebook.cells import export_notebook, export_script
+    from jupyter_codeagent.types.run_json import run_to_json
 
     store = HistoryStore(None)
     try:
@@ -235,7 +235,7 @@ def _settings() -> Any:
     """Settings of a command: IPython's configuration files as the kernel reads them, then the caps."""
     from IPython.terminal.ipapp import load_default_config
 
-    from jupyter_codeagent.config import CodeAgent, apply_caps, read_caps
+    from jupyter_codeagent.settings.config import CodeAgent, apply_caps, read_caps
 
     return apply_caps(CodeAgent(config=load_default_config()).settings(), read_caps())
 

@@ -11,15 +11,15 @@ from pathlib import Path
 
 from jupyter_core.paths import jupyter_config_path, jupyter_path
 
-from jupyter_codeagent.display import status_text
-from jupyter_codeagent.errors import CodeAgentError, ModelNotFoundError, NoModelError
+from jupyter_codeagent.frontend.display import status_text
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.models.discovery import FoundModel, open_model, resolve_model
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.servers import loopback_servers
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.settings import Settings
-from jupyter_codeagent.values import CompletionRequest, Message
+from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.types.errors import CodeAgentError, ModelNotFoundError, NoModelError
+from jupyter_codeagent.types.messages import CompletionRequest, Message
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import atexit
 from typing import Any
 
-from jupyter_codeagent import neutral_end
-from jupyter_codeagent.completion.matcher import AgentCompleter, install, uninstall
-from jupyter_codeagent.completion.session_offers import session_offers
-from jupyter_codeagent.config import CodeAgent
-from jupyter_codeagent.magic import SUBCOMMANDS, AgentMagics
-from jupyter_codeagent.pending import PendingGuard
-from jupyter_codeagent.question import QuestionMarks
-from jupyter_codeagent.session import AgentSession
+from jupyter_codeagent.entrypoints import neutral_end
+from jupyter_codeagent.entrypoints.completion.matcher import AgentCompleter, install, uninstall
+from jupyter_codeagent.entrypoints.completion.session_offers import session_offers
+from jupyter_codeagent.entrypoints.magic import SUBCOMMANDS, AgentMagics
+from jupyter_codeagent.entrypoints.pending_guard import PendingGuard
+from jupyter_codeagent.entrypoints.question_mark import QuestionMarks
+from jupyter_codeagent.session.session import AgentSession
+from jupyter_codeagent.settings.config import CodeAgent
 
 _loaded: dict[int, tuple[AgentSession, AgentMagics, PendingGuard, QuestionMarks, AgentCompleter]] = {}
 

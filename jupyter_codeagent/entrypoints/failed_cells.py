@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.place import CELL_ID as NOTEBOOK_ID
+from jupyter_codeagent.frontend.cell_origin import CELL_ID as NOTEBOOK_ID
+from jupyter_codeagent.types.errors import UsageError
 
 KEPT = 100
 """The newest; each is the text of one cell."""

@@ -11,11 +11,11 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 
-from jupyter_codeagent.cells import place_cells
-from jupyter_codeagent.config import ALLOWED_SERVERS
-from jupyter_codeagent.notebook_lists import lists_environment
-from jupyter_codeagent.place import HAS_CELLS_BELOW, HEADLESS_VARIABLE
-from jupyter_codeagent.placement import CELLS_MIME
+from jupyter_codeagent.frontend.cell_origin import HAS_CELLS_BELOW, HEADLESS_VARIABLE
+from jupyter_codeagent.frontend.insertion import CELLS_MIME
+from jupyter_codeagent.notebook.cells import place_cells
+from jupyter_codeagent.settings.config import ALLOWED_SERVERS
+from jupyter_codeagent.variables.privacy.sharing.notebook_metadata import lists_environment
 
 Report = Callable[[str], None]
 

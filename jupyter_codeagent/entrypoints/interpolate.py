@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.types.errors import UsageError
 
 ESCAPE = "\\{{"
 

@@ -10,9 +10,14 @@ from typing import Any, Literal, cast, get_args
 
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 
-from jupyter_codeagent import doctor
-from jupyter_codeagent.approvals.grants import grant_text
-from jupyter_codeagent.display import (
+from jupyter_codeagent.entrypoints import doctor
+from jupyter_codeagent.entrypoints.failed_cells import Failure, Failures
+from jupyter_codeagent.entrypoints.interpolate import fill, find_expressions
+from jupyter_codeagent.entrypoints.options import build_parser, parse_options
+from jupyter_codeagent.entrypoints.pending_guard import RECORDED, recorded_note
+from jupyter_codeagent.frontend.approvals.grants import grant_text
+from jupyter_codeagent.frontend.cell_origin import Place, find_place
+from jupyter_codeagent.frontend.display import (
     CellDisplay,
     JsonDisplay,
     NotebookDisplay,
@@ -20,28 +25,25 @@ from jupyter_codeagent.display import (
     status_text,
     whole_receipt_text,
 )
-from jupyter_codeagent.errors import CodeAgentError, UsageError
-from jupyter_codeagent.failures import Failure, Failures
+from jupyter_codeagent.frontend.insertion import show_outputs
+from jupyter_codeagent.frontend.receipt import size_text
 from jupyter_codeagent.history import RunFilter
 from jupyter_codeagent.models.admission import asked_before
 from jupyter_codeagent.models.discovery import list_models
-from jupyter_codeagent.models.offer import offered_text
+from jupyter_codeagent.models.embedded.offer import offered_text
 from jupyter_codeagent.models.tokens import find_tokenizer
-from jupyter_codeagent.options import RunOptions, build_parser, parse_options
-from jupyter_codeagent.pending import RECORDED, recorded_note
-from jupyter_codeagent.place import Place, find_place
-from jupyter_codeagent.placement import show_outputs
-from jupyter_codeagent.preparation import cost_lines
-from jupyter_codeagent.prompts.interpolate import fill, find_expressions
-from jupyter_codeagent.receipt import size_text
-from jupyter_codeagent.session import AgentSession
-from jupyter_codeagent.subquestions import NAME as ASK_MODEL
+from jupyter_codeagent.session.prepare import cost_lines
+from jupyter_codeagent.session.session import AgentSession
+from jupyter_codeagent.tools.ask_model import NAME as ASK_MODEL
 from jupyter_codeagent.tools.mcp import target_of
 from jupyter_codeagent.tools.tool import stub_line
-from jupyter_codeagent.tools.undoing import undone_text
-from jupyter_codeagent.values import AgentRun, ToolPolicy
-from jupyter_codeagent.variables.sharing import Shared, parse_targets
-from jupyter_codeagent.variables.visible import check_columns
+from jupyter_codeagent.tools.undo import undone_text
+from jupyter_codeagent.types.errors import CodeAgentError, UsageError
+from jupyter_codeagent.types.options import RunOptions
+from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.types.variables import ToolPolicy
+from jupyter_codeagent.variables.privacy.column_filter import check_columns
+from jupyter_codeagent.variables.privacy.sharing.rules import Shared, parse_targets
 
 SUBCOMMANDS: dict[str, str] = {
     "help": "this text",

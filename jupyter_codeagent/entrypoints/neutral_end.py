@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jupyter_codeagent.errors import CodeAgentError
+from jupyter_codeagent.types.errors import CodeAgentError
 
 
 def install(shell: Any) -> None:

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from jupyter_codeagent.cells import CELL_ID_PREFIX, cell_id
-from jupyter_codeagent.place import find_place
-from jupyter_codeagent.runbook import RunBook
-from jupyter_codeagent.values import KEPT_STATES, AgentRun
+from jupyter_codeagent.frontend.cell_origin import find_place
+from jupyter_codeagent.notebook.cells import CELL_ID_PREFIX, cell_id
+from jupyter_codeagent.session.run_log import RunBook
+from jupyter_codeagent.types.run import KEPT_STATES, AgentRun
 
 ACCEPT_S = 0.4
 """*Accept & run* sends both at once, on two channels: the acceptance may be the second to arrive."""

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from jupyter_codeagent.approvals.approvers import (
+from jupyter_codeagent.frontend.approvals.approvers import (
     FirstAvailableApprover,
     InformedApprover,
     NobodyApprover,
     StdinApprover,
 )
-from jupyter_codeagent.approvals.gate import ApprovalGate
-from jupyter_codeagent.approvals.grants import Grants
-from jupyter_codeagent.approvals.protocol import Approver
-from jupyter_codeagent.approvals.widgets import WidgetApprover
-from jupyter_codeagent.background import Background
+from jupyter_codeagent.frontend.approvals.gate import ApprovalGate
+from jupyter_codeagent.frontend.approvals.grants import Grants
+from jupyter_codeagent.frontend.approvals.live_effects import LiveEffects
+from jupyter_codeagent.frontend.approvals.protocol import Approver
+from jupyter_codeagent.frontend.approvals.widgets import WidgetApprover
+from jupyter_codeagent.frontend.background_loop import Background
+from jupyter_codeagent.frontend.cell_origin import CELL_ID, FrontEnd, Place
+from jupyter_codeagent.frontend.insertion import HeadlessPlacement, InPlacePlacement, PanelPlacement, Placement
 from jupyter_codeagent.frontend.link import PanelLink
-from jupyter_codeagent.live_effects import LiveEffects
-from jupyter_codeagent.place import CELL_ID, FrontEnd, Place
-from jupyter_codeagent.placement import HeadlessPlacement, InPlacePlacement, PanelPlacement, Placement
 
 FIRST_HELLO_S = 2.0
 LAB_HELLO_S = 6.0

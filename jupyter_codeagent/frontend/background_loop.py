@@ -15,7 +15,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
-from jupyter_codeagent.panics import panics_as_errors
+from jupyter_codeagent.types.rust_panics import panics_as_errors
 
 Result = TypeVar("Result")
 TICK_S = 0.1

@@ -11,11 +11,12 @@ from typing import Protocol
 
 from IPython.display import display, update_display
 
-from jupyter_codeagent.outputs import clean_text
-from jupyter_codeagent.receipt import ended_by_user, receipt_of
-from jupyter_codeagent.receipt_words import NOT_ISOLATED, NOT_RUN
-from jupyter_codeagent.record import run_with_messages
-from jupyter_codeagent.values import AgentRun, Phase, SandboxStatus
+from jupyter_codeagent.frontend.receipt import ended_by_user, receipt_of
+from jupyter_codeagent.frontend.receipt_words import NOT_ISOLATED, NOT_RUN
+from jupyter_codeagent.notebook.outputs import clean_text
+from jupyter_codeagent.types.run import AgentRun, Phase
+from jupyter_codeagent.types.run_json import run_with_messages
+from jupyter_codeagent.types.sandbox import SandboxStatus
 
 UPDATE_S = 0.25
 LINES_BESIDE_PANEL = 12

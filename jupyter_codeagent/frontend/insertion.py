@@ -10,8 +10,9 @@ from IPython.display import Code, display
 
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import InsertMessage
-from jupyter_codeagent.outputs import visible_code
-from jupyter_codeagent.values import Output, Placed
+from jupyter_codeagent.notebook.outputs import visible_code
+from jupyter_codeagent.types.run import Placed
+from jupyter_codeagent.types.sandbox import Output
 
 CELLS_MIME = "application/vnd.jupyter-codeagent.cells+json"
 Cell = dict[str, Any]

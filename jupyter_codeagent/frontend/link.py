@@ -14,9 +14,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from jupyter_codeagent.approvals.gate import reject
-from jupyter_codeagent.errors import HistoryError, InsertError, UnknownRunError
 from jupyter_codeagent.frontend import comm as wire
+from jupyter_codeagent.frontend.approvals.gate import reject
 from jupyter_codeagent.frontend.comm import AgentComm, KernelMessage
 from jupyter_codeagent.frontend.messages import (
     PROTOCOL,
@@ -31,8 +30,10 @@ from jupyter_codeagent.frontend.messages import (
     ToPage,
     proposal_view,
 )
-from jupyter_codeagent.main_shell import MainShell
-from jupyter_codeagent.values import CellState, Decision, DecisionScope, Proposal
+from jupyter_codeagent.frontend.shell_queue import MainShell
+from jupyter_codeagent.types.approvals import Decision, DecisionScope, Proposal
+from jupyter_codeagent.types.errors import HistoryError, InsertError, UnknownRunError
+from jupyter_codeagent.types.run import CellState
 
 HEARTBEAT_S = 5.0
 ACK_S = 2.0

@@ -11,19 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
-from jupyter_codeagent.approvals.policies import scopes_of
-from jupyter_codeagent.values import (
-    CellState,
+from jupyter_codeagent.frontend.approvals.policies import scopes_of
+from jupyter_codeagent.types.approvals import (
     DecisionScope,
     Effects,
     Grant,
     GrantKind,
     NamedValue,
-    Phase,
     Proposal,
     ProposalKind,
 )
-from jupyter_codeagent.variables.sharing import Shared, SharingView
+from jupyter_codeagent.types.run import CellState, Phase
+from jupyter_codeagent.variables.privacy.sharing.rules import Shared, SharingView
 
 TARGET = "jupyter-codeagent"
 PROTOCOL = 1

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from jupyter_codeagent.outputs import visible_code
-from jupyter_codeagent.prompts.changes import receipt_lines
-from jupyter_codeagent.receipt_words import (
+from jupyter_codeagent.agent.prompt.changes import receipt_lines
+from jupyter_codeagent.frontend.receipt_words import (
     EARLIER,
     EARLIER_IN_SHORT,
     IN_DETAIL,
@@ -28,7 +27,10 @@ from jupyter_codeagent.receipt_words import (
     STATUS,
     STRONG_SANDBOXES,
 )
-from jupyter_codeagent.values import AgentRun, ContentKind, CopiedVariable, ModelCall, Step, Usage
+from jupyter_codeagent.notebook.outputs import visible_code
+from jupyter_codeagent.types.messages import ContentKind, ModelCall, Usage
+from jupyter_codeagent.types.run import AgentRun, Step
+from jupyter_codeagent.types.variables import CopiedVariable
 
 MIB = 1 << 20
 MAX_NAMES = 3

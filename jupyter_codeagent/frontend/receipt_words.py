@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from jupyter_codeagent.values import ContentKind, ModelCallPurpose, RunStatus
+from jupyter_codeagent.types.messages import ContentKind, ModelCallPurpose
+from jupyter_codeagent.types.run import RunStatus
 
 STATUS: dict[RunStatus, str] = {
     "ok": "✓",

@@ -6,9 +6,7 @@ import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
-from jupyter_codeagent.approvals.grants import Grants
-from jupyter_codeagent.config import CodeAgent, check_settings, read_caps
-from jupyter_codeagent.errors import CodeAgentError, UsageError
+from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import (
     EmbeddedView,
@@ -19,14 +17,16 @@ from jupyter_codeagent.frontend.messages import (
     SettingsView,
     SettingView,
 )
-from jupyter_codeagent.models.choice import ModelChoice
+from jupyter_codeagent.models.embedded.published import EMBEDDED, EMBEDDED_PREFIX, is_embedded
 from jupyter_codeagent.models.endpoint import host_and_port, is_loopback, origin
-from jupyter_codeagent.models.published import EMBEDDED, EMBEDDED_PREFIX, is_embedded
+from jupyter_codeagent.models.resolver import ModelChoice
 from jupyter_codeagent.models.served import embedded_state, served_models
 from jupyter_codeagent.models.servers import chosen_server
-from jupyter_codeagent.panel_settings import check_change, shown_settings
-from jupyter_codeagent.settings import Settings
-from jupyter_codeagent.values import Grant
+from jupyter_codeagent.settings.config import CodeAgent, check_settings, read_caps
+from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.settings.view import check_change, shown_settings
+from jupyter_codeagent.types.approvals import Grant
+from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 
 
 class SessionSettings:

@@ -12,11 +12,12 @@ from jupyter_codeagent.frontend.messages import (
     SandboxView,
     VariableView,
 )
-from jupyter_codeagent.tagged_text import TaggedText
-from jupyter_codeagent.values import Privacy, SandboxStatus, VariableSummary
+from jupyter_codeagent.types.sandbox import SandboxStatus
+from jupyter_codeagent.types.tagged_text import TaggedText
+from jupyter_codeagent.types.variables import Privacy, VariableSummary
+from jupyter_codeagent.variables.privacy.column_filter import Column
+from jupyter_codeagent.variables.privacy.sharing.rules import Shared, sharing_view
 from jupyter_codeagent.variables.render import Context
-from jupyter_codeagent.variables.sharing import Shared, sharing_view
-from jupyter_codeagent.variables.visible import Column
 
 MAX_VARIABLES = 300
 """Listed in a message, besides those of which something is hidden."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from jupyter_codeagent.errors import HistoryError
+from jupyter_codeagent.types.errors import HistoryError
 
 BUSY_TIMEOUT_S = 5.0
 """How long one process waits for the write lock of another; a write holds it for milliseconds."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from jupyter_codeagent.values import CellState, RunStatus
+from jupyter_codeagent.types.run import CellState, RunStatus
 
 Outcome = Literal[RunStatus, CellState]
 """What came of a run, in one word: of one that gave cells what was decided over them, else how it ended."""

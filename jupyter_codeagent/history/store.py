@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from jupyter_codeagent.errors import HistoryError, UnknownRunError
 from jupyter_codeagent.history.database import Database
 from jupyter_codeagent.history.search import Overview, RunFilter, excerpt, overview_of
 from jupyter_codeagent.history.writers import WriterMark, dead_writers
-from jupyter_codeagent.record import run_from_json, run_to_json
-from jupyter_codeagent.values import AgentRun, CellState, Placed, RunStatus
+from jupyter_codeagent.types.errors import HistoryError, UnknownRunError
+from jupyter_codeagent.types.run import AgentRun, CellState, Placed, RunStatus
+from jupyter_codeagent.types.run_json import run_from_json, run_to_json
 
 MAX_SEARCHED_CHARS = 200_000
 """Of prompt, code and answer of one run together."""

@@ -7,12 +7,12 @@ else the error is the answer.
 
 from __future__ import annotations
 
-from jupyter_codeagent.config import ALLOWED_SERVERS
-from jupyter_codeagent.errors import ModelUnreachableError, UnconfirmedServerError
 from jupyter_codeagent.models import owners
 from jupyter_codeagent.models.endpoint import Address, ModelEndpoint, origins, parse_address
 from jupyter_codeagent.models.owners import NOBODY, Owners
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.settings.config import ALLOWED_SERVERS
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import ModelUnreachableError, UnconfirmedServerError
 
 
 def admit(base_url: str, settings: ModelSettings) -> Owners:

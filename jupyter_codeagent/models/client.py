@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from jupyter_codeagent.errors import BadReplyError
 from jupyter_codeagent.models.endpoint import host_and_port, is_loopback, sendable_key
 from jupyter_codeagent.models.parsing import words
 from jupyter_codeagent.models.small_request import PLAIN
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import BadReplyError
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

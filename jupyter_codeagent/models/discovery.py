@@ -13,22 +13,9 @@ from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import cast
 
-from jupyter_codeagent.errors import (
-    ModelError,
-    ModelNotFoundError,
-    ModelOverloadedError,
-    NoModelError,
-    UsageError,
-    WeightsError,
-)
 from jupyter_codeagent.models.admission import admit, admit_registered, check_owners, label, owners_at
-from jupyter_codeagent.models.embedded import embedded_installed
-from jupyter_codeagent.models.endpoint import ModelEndpoint, origin, parse_address
-from jupyter_codeagent.models.listing import names_told
-from jupyter_codeagent.models.owners import NOBODY, Owners, are_trusted
-from jupyter_codeagent.models.parsing import MAX_SHOWN_CHARS, ListedModel, is_name, shortened, words
-from jupyter_codeagent.models.protocol import Model
-from jupyter_codeagent.models.published import (
+from jupyter_codeagent.models.embedded.launcher import embedded_installed
+from jupyter_codeagent.models.embedded.published import (
     DEFAULT_MODEL,
     EMBEDDED,
     EMBEDDED_PREFIX,
@@ -39,6 +26,12 @@ from jupyter_codeagent.models.published import (
     model_name,
     published_weights,
 )
+from jupyter_codeagent.models.embedded.weights import weights_ready
+from jupyter_codeagent.models.endpoint import ModelEndpoint, origin, parse_address
+from jupyter_codeagent.models.listing import names_told
+from jupyter_codeagent.models.owners import NOBODY, Owners, are_trusted
+from jupyter_codeagent.models.parsing import MAX_SHOWN_CHARS, ListedModel, is_name, shortened, words
+from jupyter_codeagent.models.protocol import Model
 from jupyter_codeagent.models.servers import (
     Found,
     Loopback,
@@ -48,8 +41,15 @@ from jupyter_codeagent.models.servers import (
     loopback_servers,
     usual_servers,
 )
-from jupyter_codeagent.models.weights import weights_ready
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import (
+    ModelError,
+    ModelNotFoundError,
+    ModelOverloadedError,
+    NoModelError,
+    UsageError,
+    WeightsError,
+)
 
 GROUP = "jupyter_codeagent.models"
 UNASKED = "the first model it lists"
@@ -158,7 +158,7 @@ async def open_model(endpoint: ModelEndpoint, settings: ModelSettings) -> Model:
     ModelError
     """
     from jupyter_codeagent.models.client import import_client
-    from jupyter_codeagent.models.embedded_model import EmbeddedModel
+    from jupyter_codeagent.models.embedded.model import EmbeddedModel
     from jupyter_codeagent.models.openai_model import OpenAIModel
 
     if endpoint.kind == "registered":

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import quote, urlsplit
 
-from jupyter_codeagent.errors import ModelRefusedError, UsageError
 from jupyter_codeagent.models.owners import Owners
+from jupyter_codeagent.types.errors import ModelRefusedError, UsageError
 
 USUAL_PORTS = {"http": 80, "https": 443}
 MAX_URL_CHARS = 2000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 
-from jupyter_codeagent.errors import BadReplyError
+from jupyter_codeagent.types.errors import BadReplyError
 
 MAX_EVENT_BYTES = 1 << 20
 DONE = "[DONE]"

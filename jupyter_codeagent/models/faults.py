@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from jupyter_codeagent.errors import (
+from jupyter_codeagent.models.client import RefusedRequest
+from jupyter_codeagent.models.listing import names_told, refused_key
+from jupyter_codeagent.models.parsing import MAX_SHOWN_CHARS, SaidError, parse_error_body, shortened, words
+from jupyter_codeagent.models.patience import timed_out
+from jupyter_codeagent.models.reply import TooMuchTextError
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import (
     BadReplyError,
     ContextTooLongError,
     ModelError,
@@ -12,12 +18,6 @@ from jupyter_codeagent.errors import (
     ModelOverloadedError,
     ModelUnreachableError,
 )
-from jupyter_codeagent.models.client import RefusedRequest
-from jupyter_codeagent.models.listing import names_told, refused_key
-from jupyter_codeagent.models.parsing import MAX_SHOWN_CHARS, SaidError, parse_error_body, shortened, words
-from jupyter_codeagent.models.patience import timed_out
-from jupyter_codeagent.models.reply import TooMuchTextError
-from jupyter_codeagent.settings import ModelSettings
 
 TOO_LONG = (
     "context_length",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jupyter_codeagent.config import started_environ
 from jupyter_codeagent.models.endpoint import origin, origins, sendable_key
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.settings.config import started_environ
+from jupyter_codeagent.settings.settings import ModelSettings
 
 OPENAI_URL = "https://api.openai.com/v1"
 """What `OPENAI_API_KEY` is for where `OPENAI_BASE_URL` does not say otherwise, as everywhere."""

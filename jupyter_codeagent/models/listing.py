@@ -6,10 +6,15 @@ import difflib
 import http.client
 from collections.abc import Sequence
 
-from jupyter_codeagent.errors import ModelError, ModelOverloadedError, ModelRefusedError, ModelUnreachableError
 from jupyter_codeagent.models.endpoint import host_and_port
 from jupyter_codeagent.models.parsing import ListedModel, parse_models, words
 from jupyter_codeagent.models.small_request import ask_server
+from jupyter_codeagent.types.errors import (
+    ModelError,
+    ModelOverloadedError,
+    ModelRefusedError,
+    ModelUnreachableError,
+)
 
 
 def list_served(base_url: str, api_key: str, *, timeout_s: float) -> tuple[ListedModel, ...] | None:

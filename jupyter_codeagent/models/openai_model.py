@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 
-from jupyter_codeagent.errors import BadReplyError, ModelError, ModelNotFoundError
 from jupyter_codeagent.models import faults
 from jupyter_codeagent.models.client import new_client
 from jupyter_codeagent.models.endpoint import host_and_port
@@ -19,8 +18,9 @@ from jupyter_codeagent.models.parsing import Part, parse_part
 from jupyter_codeagent.models.patience import Patience
 from jupyter_codeagent.models.reply import Replies
 from jupyter_codeagent.models.sampling import one_by_one
-from jupyter_codeagent.settings import ModelSettings
-from jupyter_codeagent.values import Completion, CompletionRequest
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import BadReplyError, ModelError, ModelNotFoundError
+from jupyter_codeagent.types.messages import Completion, CompletionRequest
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

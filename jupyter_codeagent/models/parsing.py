@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from jupyter_codeagent.errors import BadReplyError
-from jupyter_codeagent.outputs import clean_text
-from jupyter_codeagent.outputs.text import without_colours
-from jupyter_codeagent.values import Usage
+from jupyter_codeagent.notebook.outputs import clean_text
+from jupyter_codeagent.notebook.outputs.text import without_colours
+from jupyter_codeagent.types.errors import BadReplyError
+from jupyter_codeagent.types.messages import Usage
 
 MAX_COUNT = 10**9
 MAX_NAME_CHARS = 200

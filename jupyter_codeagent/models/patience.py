@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from jupyter_codeagent.errors import ModelTimeoutError
+from jupyter_codeagent.types.errors import ModelTimeoutError
 
 Awaited = TypeVar("Awaited")
 READ_TIMEOUTS = 10

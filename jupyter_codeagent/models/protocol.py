@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from jupyter_codeagent.values import Completion, CompletionRequest
+from jupyter_codeagent.types.messages import Completion, CompletionRequest
 
 
 class Model(Protocol):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from jupyter_codeagent.models.parsing import Part, Piece
-from jupyter_codeagent.values import Usage
+from jupyter_codeagent.types.messages import Usage
 
 FinishReason = Literal["stop", "length", "closed"]
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from jupyter_codeagent.models.admission import has_changed_hands
 from jupyter_codeagent.models.discovery import foreseen_model, open_model, resolve_model
-from jupyter_codeagent.models.embedded import known_embedded
+from jupyter_codeagent.models.embedded.launcher import known_embedded
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.protocol import Model
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.settings.settings import ModelSettings
 
 
 class ModelChoice:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol
 
-from jupyter_codeagent.values import Completion, CompletionRequest
+from jupyter_codeagent.types.messages import Completion, CompletionRequest
 
 AT_ONCE = 3
 """Requests. A server that does not batch has the last wait for the others, and the read timeout runs meanwhile."""

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from jupyter_codeagent.errors import BadReplyError
 from jupyter_codeagent.models.sampling import one_by_one
-from jupyter_codeagent.values import Completion, CompletionRequest, Usage
+from jupyter_codeagent.types.errors import BadReplyError
+from jupyter_codeagent.types.messages import Completion, CompletionRequest, Usage
 
 PIECE_CHARS = 12
 

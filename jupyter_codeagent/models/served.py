@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from jupyter_codeagent.errors import CodeAgentError
 from jupyter_codeagent.models.admission import label
 from jupyter_codeagent.models.discovery import embedded_problem
+from jupyter_codeagent.models.embedded.published import model_name
 from jupyter_codeagent.models.endpoint import origin, parse_address
-from jupyter_codeagent.models.published import model_name
 from jupyter_codeagent.models.servers import ask_for_models, loopback_servers, server_at
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import CodeAgentError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,14 +9,14 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from jupyter_codeagent.errors import ModelError, UnconfirmedServerError
 from jupyter_codeagent.models.admission import admit
 from jupyter_codeagent.models.endpoint import parse_address
 from jupyter_codeagent.models.keys import key_for
 from jupyter_codeagent.models.listing import list_served
 from jupyter_codeagent.models.owners import NOBODY, Owners
 from jupyter_codeagent.models.parsing import ListedModel
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import ModelError, UnconfirmedServerError
 
 LOOPBACK_PORTS = {11434: "Ollama", 1234: "LM Studio", 8000: "vLLM", 8080: "llama.cpp"}
 PROBE_TIMEOUT_S = 0.25

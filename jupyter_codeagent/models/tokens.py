@@ -12,12 +12,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from jupyter_codeagent.errors import ModelError
 from jupyter_codeagent.models.admission import is_own
-from jupyter_codeagent.models.embedded import known_embedded
+from jupyter_codeagent.models.embedded.launcher import known_embedded
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.parsing import parse_token_count
 from jupyter_codeagent.models.small_request import NotConnectedError, ask_server
+from jupyter_codeagent.types.errors import ModelError
 
 TIMEOUT_S = 1.0
 """A tokenizer answers within milliseconds; whoever does not is not worth waiting for."""

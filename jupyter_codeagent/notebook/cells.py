@@ -14,9 +14,10 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
-from jupyter_codeagent.errors import InsertError
-from jupyter_codeagent.outputs import clean_markdown
-from jupyter_codeagent.values import AgentRun, CellState, Output
+from jupyter_codeagent.notebook.outputs import clean_markdown
+from jupyter_codeagent.types.errors import InsertError
+from jupyter_codeagent.types.run import AgentRun, CellState
+from jupyter_codeagent.types.sandbox import Output
 
 CellRole = Literal["code", "answer"]
 Cell = dict[str, Any]

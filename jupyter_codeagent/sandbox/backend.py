@@ -8,10 +8,10 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from jupyter_codeagent.sandbox.channels.connection import Channel
-from jupyter_codeagent.sandbox.channels.wire import Received
-from jupyter_codeagent.sandbox.watch.processes import Usage
-from jupyter_codeagent.values import SandboxLevel
+from jupyter_codeagent.sandbox.local.channels.connection import Channel
+from jupyter_codeagent.sandbox.local.channels.wire import Received
+from jupyter_codeagent.sandbox.local.watch.processes import Usage
+from jupyter_codeagent.types.sandbox import SandboxLevel
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jupyter_codeagent.sandbox.backend import Backend
-from jupyter_codeagent.sandbox.local import LocalBackend
-from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
+from jupyter_codeagent.sandbox.local.backend import LocalBackend
+from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
 
 ELSEWHERE = ("container", "command", "gateway")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from jupyter_codeagent.sandbox.guard import one_line
-from jupyter_codeagent.values import ChangeKind, CopyChange, NamespaceEntry, ReturnForm
+from jupyter_codeagent.types.sandbox import ChangeKind, CopyChange, NamespaceEntry, ReturnForm
 
 MAX_VARIABLES = 50
 MAX_COLUMNS = 200

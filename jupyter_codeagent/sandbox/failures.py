@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jupyter_codeagent.sandbox.guard import MAX_NAME_CHARS, MAX_REPLY_TEXT, RequestGuard, one_line, printable
-from jupyter_codeagent.values import ExecutionError, Output
+from jupyter_codeagent.types.sandbox import ExecutionError, Output
 
 
 def execution_error(

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Literal, cast
 
-from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError, Received
 from jupyter_codeagent.sandbox.levels import in_words
+from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError, Received
 from jupyter_codeagent.sandbox.tool_calls import CALL_TYPE
-from jupyter_codeagent.values import Output, PackedValue, SandboxPolicy
+from jupyter_codeagent.types.sandbox import Output, PackedValue, SandboxPolicy
 
 Clean = Callable[[str, dict[str, Any]], tuple[Output | None, tuple[str, ...]]]
 OUTPUT_TYPES = frozenset({"stream", "display_data", "execute_result", "error"})

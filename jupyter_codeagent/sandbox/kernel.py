@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from jupyter_codeagent.errors import SandboxDiedError, SandboxUnavailableError, VariableError
-from jupyter_codeagent.sandbox.answering import Answering
 from jupyter_codeagent.sandbox.backend import Backend
 from jupyter_codeagent.sandbox.backends import ELSEWHERE, make_backend
 from jupyter_codeagent.sandbox.entries import AfterCell, read_after_cell, read_loaded
@@ -18,9 +16,10 @@ from jupyter_codeagent.sandbox.failures import execution_error
 from jupyter_codeagent.sandbox.guard import OutputGuard, ValueGuard, one_line
 from jupyter_codeagent.sandbox.requests import Ending, Requests
 from jupyter_codeagent.sandbox.selftest import measure
+from jupyter_codeagent.sandbox.tool_call_handler import Answering
 from jupyter_codeagent.sandbox.tool_calls import OnCall
-from jupyter_codeagent.values import (
-    CopiedVariable,
+from jupyter_codeagent.types.errors import SandboxDiedError, SandboxUnavailableError, VariableError
+from jupyter_codeagent.types.sandbox import (
     ExecutionError,
     ExecutionResult,
     ExecutionStatus,
@@ -29,8 +28,8 @@ from jupyter_codeagent.values import (
     PackedValue,
     SandboxPolicy,
     SandboxStatus,
-    ToolStub,
 )
+from jupyter_codeagent.types.variables import CopiedVariable, ToolStub
 
 AFTER_CELL_TIMEOUT_S = 5.0
 ANSWER_BYTES = 1 << 20
@@ -116,7 +115,7 @@ class SandboxKernel:
         on_call: OnCall | None = None,
     ) -> ExecutionResult:
         """See `protocol.CodeRunner.execute`."""
-        from jupyter_codeagent.outputs import clean_output
+        from jupyter_codeagent.notebook.outputs import clean_output
 
         async with self._one_at_a_time:
             answering = Answering(self._requests, self.backend, on_call) if on_call is not None else None

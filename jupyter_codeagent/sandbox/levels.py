@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jupyter_codeagent.values import SandboxLevel, SandboxPolicy, SandboxStatus
+from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy, SandboxStatus
 
 EVERY_LEVEL = (
     "read files outside",

@@ -10,7 +10,7 @@ import stat
 import time
 from pathlib import Path
 
-from jupyter_codeagent.removal import remove_tree
+from jupyter_codeagent.sandbox.removal import remove_tree
 
 
 def lock_directory(path: Path, lock: str) -> int:

@@ -6,19 +6,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol
 
-from jupyter_codeagent.errors import SandboxDiedError
 from jupyter_codeagent.sandbox.protocol import Sandbox
 from jupyter_codeagent.sandbox.tool_calls import OnCall
-from jupyter_codeagent.values import (
+from jupyter_codeagent.types.errors import SandboxDiedError
+from jupyter_codeagent.types.sandbox import (
     CopyChange,
     ExecutionResult,
-    Manifest,
     NamespaceEntry,
     Output,
     PackedValue,
     SandboxStatus,
-    ToolStub,
 )
+from jupyter_codeagent.types.variables import Manifest, ToolStub
 
 
 class Pool(Protocol):

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jupyter_codeagent.inside.layers import namespaces
-from jupyter_codeagent.sandbox.walls.roots import is_within
+from jupyter_codeagent.sandbox.guest.layers import namespaces
+from jupyter_codeagent.sandbox.local.walls.roots import is_within
 
 MAX_USER_FILES = 5
 

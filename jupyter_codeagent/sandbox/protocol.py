@@ -6,15 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from jupyter_codeagent.sandbox.tool_calls import OnCall
-from jupyter_codeagent.values import (
-    CopiedVariable,
-    ExecutionResult,
-    NamespaceEntry,
-    Output,
-    PackedValue,
-    SandboxStatus,
-    ToolStub,
-)
+from jupyter_codeagent.types.sandbox import ExecutionResult, NamespaceEntry, Output, PackedValue, SandboxStatus
+from jupyter_codeagent.types.variables import CopiedVariable, ToolStub
 
 
 class CodeRunner(Protocol):

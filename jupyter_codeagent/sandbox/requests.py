@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Literal
 
 from jupyter_codeagent.sandbox.backend import Backend, Listener
-from jupyter_codeagent.sandbox.channels.connection import Channel
-from jupyter_codeagent.sandbox.channels.wire import Received
 from jupyter_codeagent.sandbox.guard import RequestGuard
 from jupyter_codeagent.sandbox.levels import in_words
-from jupyter_codeagent.values import SandboxPolicy
+from jupyter_codeagent.sandbox.local.channels.connection import Channel
+from jupyter_codeagent.sandbox.local.channels.wire import Received
+from jupyter_codeagent.types.sandbox import SandboxPolicy
 
 Ending = Literal["done", "time", "output", "lost", "dead"]
 

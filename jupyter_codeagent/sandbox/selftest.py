@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from jupyter_codeagent.errors import SandboxUnavailableError
 from jupyter_codeagent.sandbox.backend import Backend
 from jupyter_codeagent.sandbox.levels import Measured, broken_promises, measured_status
-from jupyter_codeagent.values import PackedValue, SandboxPolicy, SandboxStatus
+from jupyter_codeagent.types.errors import SandboxUnavailableError
+from jupyter_codeagent.types.sandbox import PackedValue, SandboxPolicy, SandboxStatus
 
 MAX_ANSWER_BYTES = 64 << 10
 Call = Callable[..., Coroutine[Any, Any, PackedValue]]

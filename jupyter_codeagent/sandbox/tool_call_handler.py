@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from jupyter_codeagent.errors import SandboxDiedError
 from jupyter_codeagent.sandbox.backend import Backend
-from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError, Received
-from jupyter_codeagent.sandbox.channels.zmtp import ChannelBrokenError
+from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError, Received
+from jupyter_codeagent.sandbox.local.channels.zmtp import ChannelBrokenError
 from jupyter_codeagent.sandbox.requests import Requests
 from jupyter_codeagent.sandbox.tool_calls import ANSWER_TYPE, CallRequest, OnCall, answer_content, read_call
+from jupyter_codeagent.types.errors import SandboxDiedError
 
 MAX_WAITING = 64
 """Calls that wait for their answers at the same time."""

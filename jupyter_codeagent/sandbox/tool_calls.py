@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, cast
 
-from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError, Received
-from jupyter_codeagent.values import CopiedVariable, PackedValue
+from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError, Received
+from jupyter_codeagent.types.sandbox import PackedValue
+from jupyter_codeagent.types.variables import CopiedVariable
 
 CALL_TYPE = "codeagent_call"
 ANSWER_TYPE = "codeagent_answer"

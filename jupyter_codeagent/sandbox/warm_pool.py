@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.values import SandboxPolicy
+from jupyter_codeagent.types.sandbox import SandboxPolicy
 
 BEHIND_S = 10.0
 """After one was taken: what it was taken for has the processors first."""

@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from jupyter_codeagent.sandbox.seat import SandboxSeat
-from jupyter_codeagent.sandbox.spare import SparePool
-from jupyter_codeagent.transfer.directory import SpoolDirectory
-from jupyter_codeagent.transfer.spool import Spool
-from jupyter_codeagent.values import Manifest, SandboxPolicy
-from jupyter_codeagent.variables.hidden_parts import HiddenParts
+from jupyter_codeagent.sandbox.data.directory import SpoolDirectory
+from jupyter_codeagent.sandbox.data.spool import Spool
+from jupyter_codeagent.sandbox.persistent import SandboxSeat
+from jupyter_codeagent.sandbox.warm_pool import SparePool
+from jupyter_codeagent.types.sandbox import SandboxPolicy
+from jupyter_codeagent.types.variables import Manifest
+from jupyter_codeagent.variables.privacy.hidden_parts import HiddenParts
 
 USUAL_MODULES = ("numpy", "pandas", "matplotlib.pyplot")
 """Imported in a spare where they are installed: half a second that nobody waits for."""

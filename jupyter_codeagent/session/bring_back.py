@@ -9,21 +9,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from jupyter_codeagent.background import Background
-from jupyter_codeagent.errors import CodeAgentError, DeniedError, UsageError, VariableError
+from jupyter_codeagent.frontend.adapters import FrontEnds
+from jupyter_codeagent.frontend.background_loop import Background
+from jupyter_codeagent.frontend.cell_origin import Place
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import MarkMessage, PulledMessage
-from jupyter_codeagent.frontends import FrontEnds
-from jupyter_codeagent.live import LiveKernel, outline
-from jupyter_codeagent.names import means_something_else
-from jupyter_codeagent.place import Place
-from jupyter_codeagent.runbook import RunBook
-from jupyter_codeagent.settings import Settings
-from jupyter_codeagent.sidecar import Sidecar
-from jupyter_codeagent.transfer.outlines import Outline
-from jupyter_codeagent.transfer.unpack import Part, outlined, unpack
-from jupyter_codeagent.values import AgentRun, CellState, Decision, Grant, PackedValue, Proposal, ProposalKind
-from jupyter_codeagent.variables.sharing import Shared
+from jupyter_codeagent.notebook.reserved_names import means_something_else
+from jupyter_codeagent.sandbox.data.outlines import Outline
+from jupyter_codeagent.sandbox.data.unpack import Part, outlined, unpack
+from jupyter_codeagent.sandbox.workspace import Sidecar
+from jupyter_codeagent.session.run_log import RunBook
+from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.types.approvals import Decision, Grant, Proposal, ProposalKind
+from jupyter_codeagent.types.errors import CodeAgentError, DeniedError, UsageError, VariableError
+from jupyter_codeagent.types.run import AgentRun, CellState
+from jupyter_codeagent.types.sandbox import PackedValue
+from jupyter_codeagent.variables.privacy.sharing.rules import Shared
+from jupyter_codeagent.variables.user_namespace import LiveKernel, outline
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,22 +6,22 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from jupyter_codeagent.errors import ModelError
-from jupyter_codeagent.hiding import Hiding
-from jupyter_codeagent.live import LiveKernel
-from jupyter_codeagent.models.choice import ModelChoice
 from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback
+from jupyter_codeagent.models.resolver import ModelChoice
 from jupyter_codeagent.models.servers import chosen_server
 from jupyter_codeagent.models.tokens import TokenCounter, find_tokenizer
-from jupyter_codeagent.preparation import ToldContext, fit_context
-from jupyter_codeagent.settings import Settings
-from jupyter_codeagent.values import VariableSummary
+from jupyter_codeagent.session.hiding import Hiding
+from jupyter_codeagent.session.prepare import ToldContext, fit_context
+from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.types.errors import ModelError
+from jupyter_codeagent.types.variables import VariableSummary
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.mentions import order
+from jupyter_codeagent.variables.privacy.masking import masked_summaries
 from jupyter_codeagent.variables.recent import recent_names
 from jupyter_codeagent.variables.relations import Relation, find_relations, joins_line
 from jupyter_codeagent.variables.select import SelectionClues, default_variables
-from jupyter_codeagent.variables.withheld import masked_summaries
+from jupyter_codeagent.variables.user_namespace import LiveKernel
 
 
 class LiveContext:

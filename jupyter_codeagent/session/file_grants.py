@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from jupyter_codeagent.approvals.grants import Grants
-from jupyter_codeagent.errors import VariableError
+from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.sandbox.backends import ELSEWHERE
-from jupyter_codeagent.transfer.local_files import checked_file
-from jupyter_codeagent.values import Grant, LocalFile, SandboxPolicy
+from jupyter_codeagent.sandbox.data.local_files import checked_file
+from jupyter_codeagent.types.approvals import Grant
+from jupyter_codeagent.types.errors import VariableError
+from jupyter_codeagent.types.sandbox import SandboxPolicy
+from jupyter_codeagent.types.variables import LocalFile
 
 MIB = 1 << 20
 Ask = Callable[[str, str, Sequence[Grant]], object]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jupyter_codeagent.errors import VariableError
-from jupyter_codeagent.live import LiveKernel, LiveVariables
-from jupyter_codeagent.notebook_lists import notebook_lists
-from jupyter_codeagent.options import RunOptions
-from jupyter_codeagent.runbook import RunBook
-from jupyter_codeagent.variables.choices import SharingChoices
-from jupyter_codeagent.variables.sharing import Shared, read_sharing
+from jupyter_codeagent.session.run_log import RunBook
+from jupyter_codeagent.types.errors import VariableError
+from jupyter_codeagent.types.options import RunOptions
+from jupyter_codeagent.variables.privacy.sharing.notebook_metadata import notebook_lists
+from jupyter_codeagent.variables.privacy.sharing.rules import Shared, read_sharing
+from jupyter_codeagent.variables.privacy.sharing.state import SharingChoices
+from jupyter_codeagent.variables.user_namespace import LiveKernel, LiveVariables
 
 
 class Hiding:

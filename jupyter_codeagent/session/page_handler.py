@@ -9,17 +9,17 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
-from jupyter_codeagent.approvals.grants import Grants
+from jupyter_codeagent.frontend.approvals.grants import Grants
+from jupyter_codeagent.frontend.approvals.live_effects import LiveEffects
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import EffectsMessage, ToPage, effects_view
-from jupyter_codeagent.hiding import Hiding
-from jupyter_codeagent.live_effects import LiveEffects
-from jupyter_codeagent.recorder import RunRecorder
-from jupyter_codeagent.results import ResultDecisions
-from jupyter_codeagent.session_settings import SessionSettings
-from jupyter_codeagent.shown import ShownVariables
-from jupyter_codeagent.values import CellState
-from jupyter_codeagent.variables.sharing import Shared
+from jupyter_codeagent.frontend.settings_view import SessionSettings
+from jupyter_codeagent.session.bring_back import ResultDecisions
+from jupyter_codeagent.session.hiding import Hiding
+from jupyter_codeagent.session.recorder import RunRecorder
+from jupyter_codeagent.session.variables_view import ShownVariables
+from jupyter_codeagent.types.run import CellState
+from jupyter_codeagent.variables.privacy.sharing.rules import Shared
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,26 +8,19 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.agent.prompt.context_window import Room
+from jupyter_codeagent.agent.prompt.conversation import Turn
+from jupyter_codeagent.frontend.cell_origin import Place
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.tokens import TokenCount, TokenCounter, Tokenizer, estimate_tokens
-from jupyter_codeagent.options import RunOptions, selection_line
-from jupyter_codeagent.place import Place
-from jupyter_codeagent.prompts.conversation import Turn
-from jupyter_codeagent.prompts.room import Room
-from jupyter_codeagent.settings import Settings
-from jupyter_codeagent.tagged_text import TaggedText, kinds_of
+from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.tools.tool import Tool
-from jupyter_codeagent.values import (
-    AgentRequest,
-    AgentRun,
-    ContentKind,
-    Manifest,
-    Message,
-    ModelCall,
-    Span,
-    VariableSummary,
-)
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.messages import ContentKind, Message, ModelCall, Span
+from jupyter_codeagent.types.options import RunOptions, selection_line
+from jupyter_codeagent.types.run import AgentRequest, AgentRun
+from jupyter_codeagent.types.tagged_text import TaggedText, kinds_of
+from jupyter_codeagent.types.variables import Manifest, VariableSummary
 from jupyter_codeagent.variables.render import Context, render
 
 MAX_FITTINGS = 4

@@ -7,13 +7,15 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
+from jupyter_codeagent.agent.sent_requests import SentRequests
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import ProgressMessage, UsageView
 from jupyter_codeagent.frontend.progress import Part, TextStream
-from jupyter_codeagent.record import call_view, run_view
-from jupyter_codeagent.runbook import RunBook
-from jupyter_codeagent.sent_requests import SentRequests
-from jupyter_codeagent.values import AgentRun, ExecutionResult, Phase, ToolCall, Usage
+from jupyter_codeagent.session.run_log import RunBook
+from jupyter_codeagent.types.messages import Usage
+from jupyter_codeagent.types.run import AgentRun, Phase
+from jupyter_codeagent.types.run_json import call_view, run_view
+from jupyter_codeagent.types.sandbox import ExecutionResult, ToolCall
 
 PROGRESS_INTERVAL_S = 0.25
 SHOWN_CALLS = 20

@@ -9,10 +9,12 @@ import time
 import uuid
 from dataclasses import replace
 
-from jupyter_codeagent.agent import Decide, RunWatcher
-from jupyter_codeagent.prompts.observe import output_text
+from jupyter_codeagent.agent.loop import Decide, RunWatcher
+from jupyter_codeagent.agent.prompt.observe import output_text
 from jupyter_codeagent.sandbox.protocol import CodeRunner
-from jupyter_codeagent.values import AgentRun, ExecutionResult, Grant, Proposal, Step
+from jupyter_codeagent.types.approvals import Grant, Proposal
+from jupyter_codeagent.types.run import AgentRun, Step
+from jupyter_codeagent.types.sandbox import ExecutionResult
 
 
 def is_same_question(known: AgentRun, run: AgentRun) -> bool:

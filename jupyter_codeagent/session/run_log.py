@@ -7,21 +7,16 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from jupyter_codeagent.errors import HistoryError, UnknownRunError, UsageError
+from jupyter_codeagent.agent.prompt.changes import made_line
+from jupyter_codeagent.agent.prompt.conversation import MAX_RESULT_CHARS, Turn
+from jupyter_codeagent.agent.prompt.observe import cut, output_text
+from jupyter_codeagent.agent.source import bound_names, parse
 from jupyter_codeagent.history import HistoryStore, RunRow
-from jupyter_codeagent.prompts.changes import made_line
-from jupyter_codeagent.prompts.conversation import MAX_RESULT_CHARS, Turn
-from jupyter_codeagent.prompts.observe import cut, output_text
-from jupyter_codeagent.prompts.source import bound_names, parse
-from jupyter_codeagent.values import (
-    PRIVACY_ORDER,
-    AgentRun,
-    CellState,
-    ExecutionResult,
-    Manifest,
-    StreamOutput,
-    Usage,
-)
+from jupyter_codeagent.types.errors import HistoryError, UnknownRunError, UsageError
+from jupyter_codeagent.types.messages import Usage
+from jupyter_codeagent.types.run import AgentRun, CellState
+from jupyter_codeagent.types.sandbox import ExecutionResult, StreamOutput
+from jupyter_codeagent.types.variables import PRIVACY_ORDER, Manifest
 
 MAX_MADE = 8
 """Variables of one earlier run that are told again."""

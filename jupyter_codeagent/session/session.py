@@ -14,41 +14,37 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from jupyter_codeagent.agent import Tools, conversation, ended, run_agent
-from jupyter_codeagent.approvals.grants import Grants
-from jupyter_codeagent.background import Background, BackgroundTask
-from jupyter_codeagent.candidates import run_candidates
-from jupyter_codeagent.cells import cells_from_run
-from jupyter_codeagent.choice import Choice, choose
-from jupyter_codeagent.config import APPROVE_ORDER, CodeAgent, apply_caps, read_caps
-from jupyter_codeagent.display import CellDisplay
-from jupyter_codeagent.errors import (
-    CodeAgentError,
-    DeniedError,
-    InsertError,
-    ModelError,
-    RunFailedError,
-    StoppedError,
-    UnconfirmedServerError,
-    UsageError,
-)
+from jupyter_codeagent.agent.candidates import run_candidates
+from jupyter_codeagent.agent.loop import Tools, conversation, ended, run_agent
+from jupyter_codeagent.agent.prompt.changes import told_differences, told_made, with_effects
+from jupyter_codeagent.agent.prompt.context_window import fit
+from jupyter_codeagent.agent.prompt.conversation import Turn
+from jupyter_codeagent.agent.rules.imports import ALIASES
+from jupyter_codeagent.frontend.adapters import FrontEnds
+from jupyter_codeagent.frontend.approvals.grants import Grants
+from jupyter_codeagent.frontend.approvals.live_effects import LiveEffects
+from jupyter_codeagent.frontend.background_loop import Background, BackgroundTask
+from jupyter_codeagent.frontend.cell_origin import Place
+from jupyter_codeagent.frontend.display import CellDisplay
+from jupyter_codeagent.frontend.insertion import Placement
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import PROTOCOL, GrantsMessage, StateMessage, grant_views
+from jupyter_codeagent.frontend.receipt import ended_by_user
+from jupyter_codeagent.frontend.settings_view import SessionSettings
 from jupyter_codeagent.frontend.state import sandbox_view
-from jupyter_codeagent.frontends import FrontEnds
-from jupyter_codeagent.hiding import Hiding
 from jupyter_codeagent.history import HistoryStore
-from jupyter_codeagent.live import LiveKernel, Shell
-from jupyter_codeagent.live_context import LiveContext
-from jupyter_codeagent.live_effects import LiveEffects
-from jupyter_codeagent.models.choice import ModelChoice
 from jupyter_codeagent.models.endpoint import ModelEndpoint
-from jupyter_codeagent.mounts import granted_files, require
-from jupyter_codeagent.options import RunOptions
-from jupyter_codeagent.page_messages import PageMessages
-from jupyter_codeagent.place import Place
-from jupyter_codeagent.placement import Placement
-from jupyter_codeagent.preparation import (
+from jupyter_codeagent.models.resolver import ModelChoice
+from jupyter_codeagent.notebook.cells import cells_from_run
+from jupyter_codeagent.sandbox.persistent import SandboxSeat
+from jupyter_codeagent.sandbox.protocol import CodeRunner
+from jupyter_codeagent.sandbox.workspace import Sidecar
+from jupyter_codeagent.session.bring_back import ResultDecisions
+from jupyter_codeagent.session.context import LiveContext
+from jupyter_codeagent.session.file_grants import granted_files, require
+from jupyter_codeagent.session.hiding import Hiding
+from jupyter_codeagent.session.page_handler import PageMessages
+from jupyter_codeagent.session.prepare import (
     PreparedRun,
     build_request,
     check_options,
@@ -58,30 +54,18 @@ from jupyter_codeagent.preparation import (
     room_of,
     with_options,
 )
-from jupyter_codeagent.prompts.changes import told_differences, told_made, with_effects
-from jupyter_codeagent.prompts.conversation import Turn
-from jupyter_codeagent.prompts.imports import ALIASES
-from jupyter_codeagent.prompts.room import fit
-from jupyter_codeagent.receipt import ended_by_user
-from jupyter_codeagent.record import run_view
-from jupyter_codeagent.recorder import RunRecorder, with_calls, with_reply
-from jupyter_codeagent.replay import is_same_question, replay
-from jupyter_codeagent.results import ResultDecisions
-from jupyter_codeagent.runbook import RunBook
-from jupyter_codeagent.sandbox.protocol import CodeRunner
-from jupyter_codeagent.sandbox.seat import SandboxSeat
-from jupyter_codeagent.session_settings import SessionSettings
-from jupyter_codeagent.settings import Settings
-from jupyter_codeagent.shown import ShownVariables
-from jupyter_codeagent.sidecar import Sidecar
-from jupyter_codeagent.subquestions import NAME as ASK_MODEL
-from jupyter_codeagent.subquestions import SubQuestions, offered
-from jupyter_codeagent.tagged_text import TaggedText, join, tagged
-from jupyter_codeagent.tools.desk import CallDesk, Host, Limits, ToolRunner
+from jupyter_codeagent.session.recorder import RunRecorder, with_calls, with_reply
+from jupyter_codeagent.session.replay import is_same_question, replay
+from jupyter_codeagent.session.run_log import RunBook
+from jupyter_codeagent.session.variable_selection import Choice, choose
+from jupyter_codeagent.session.variables_view import ShownVariables
+from jupyter_codeagent.settings.config import APPROVE_ORDER, CodeAgent, apply_caps, read_caps
+from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.tools.ask_model import NAME as ASK_MODEL
+from jupyter_codeagent.tools.ask_model import SubQuestions, offered
+from jupyter_codeagent.tools.broker import CallDesk, Host, Limits, ToolRunner
 from jupyter_codeagent.tools.mcp import is_of_server
-from jupyter_codeagent.tools.registry import REGISTRY
-from jupyter_codeagent.tools.servers import McpServers, merged
-from jupyter_codeagent.tools.told import (
+from jupyter_codeagent.tools.prompt_lines import (
     calls_note,
     functions_text,
     recorded_calls,
@@ -89,28 +73,32 @@ from jupyter_codeagent.tools.told import (
     with_tools,
     without_tools,
 )
+from jupyter_codeagent.tools.registry import REGISTRY
+from jupyter_codeagent.tools.servers import McpServers, merged
 from jupyter_codeagent.tools.tool import Tool, tool_of
-from jupyter_codeagent.tools.undoing import DoneCall, Undone, undo_calls, with_undone
-from jupyter_codeagent.values import (
-    KEPT_STATES,
-    AgentRun,
-    ApprovalPolicy,
-    Decision,
-    ExecutionResult,
-    Grant,
-    LocalFile,
-    Manifest,
-    Proposal,
-    SandboxStatus,
-    Step,
-    ToolCall,
-    ToolPolicy,
-    VariableSummary,
+from jupyter_codeagent.tools.undo import DoneCall, Undone, undo_calls, with_undone
+from jupyter_codeagent.types.approvals import ApprovalPolicy, Decision, Grant, Proposal
+from jupyter_codeagent.types.errors import (
+    CodeAgentError,
+    DeniedError,
+    InsertError,
+    ModelError,
+    RunFailedError,
+    StoppedError,
+    UnconfirmedServerError,
+    UsageError,
 )
+from jupyter_codeagent.types.options import RunOptions
+from jupyter_codeagent.types.run import KEPT_STATES, AgentRun, Step
+from jupyter_codeagent.types.run_json import run_view
+from jupyter_codeagent.types.sandbox import ExecutionResult, SandboxStatus, ToolCall
+from jupyter_codeagent.types.tagged_text import TaggedText, join, tagged
+from jupyter_codeagent.types.variables import LocalFile, Manifest, ToolPolicy, VariableSummary
 from jupyter_codeagent.variables.describe import describe
+from jupyter_codeagent.variables.privacy.masking import mask_values, masked, masked_summaries, withheld_values
 from jupyter_codeagent.variables.relations import Relation
 from jupyter_codeagent.variables.select import SelectionClues
-from jupyter_codeagent.variables.withheld import mask_values, masked, masked_summaries, withheld_values
+from jupyter_codeagent.variables.user_namespace import LiveKernel, Shell
 
 KEPT_STOPS = 100
 """Requests that were stopped before they began, and are remembered for when they do."""

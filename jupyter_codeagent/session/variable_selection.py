@@ -9,19 +9,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from jupyter_codeagent.errors import UsageError, VariableError
-from jupyter_codeagent.options import RunOptions
-from jupyter_codeagent.transfer.condition import Condition, parse_condition
-from jupyter_codeagent.transfer.engines import engine_of, fetch, how_to_copy, is_database
-from jupyter_codeagent.transfer.files_of import Plan, is_lazy, plan_of
-from jupyter_codeagent.transfer.limits import estimated_bytes, too_large_text
-from jupyter_codeagent.transfer.narrow import Narrowed, Narrowing, can_be_narrowed, narrow
-from jupyter_codeagent.values import ColumnSummary, LocalFile, Manifest, SkippedVariable, VariableSummary
-from jupyter_codeagent.variables import arrow, polars
+from jupyter_codeagent.sandbox.data.condition import Condition, parse_condition
+from jupyter_codeagent.sandbox.data.engines import engine_of, fetch, how_to_copy, is_database
+from jupyter_codeagent.sandbox.data.files_of import Plan, is_lazy, plan_of
+from jupyter_codeagent.sandbox.data.limits import estimated_bytes, too_large_text
+from jupyter_codeagent.sandbox.data.narrow import Narrowed, Narrowing, can_be_narrowed, narrow
+from jupyter_codeagent.types.errors import UsageError, VariableError
+from jupyter_codeagent.types.options import RunOptions
+from jupyter_codeagent.types.variables import ColumnSummary, LocalFile, Manifest, SkippedVariable, VariableSummary
 from jupyter_codeagent.variables.columns import column_name, type_text
+from jupyter_codeagent.variables.describers import arrow, polars
 from jupyter_codeagent.variables.mentions import names_variable, words_of
+from jupyter_codeagent.variables.privacy.unused_categories import without_unused
 from jupyter_codeagent.variables.select import NO_CLUES, SelectionClues, default_variables
-from jupyter_codeagent.variables.unused_categories import without_unused
 
 AskForFiles = Callable[[str, Sequence[LocalFile]], None]
 """(variable, its files) -> raises DeniedError or VariableError unless the sandbox may read them."""

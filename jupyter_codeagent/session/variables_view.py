@@ -6,15 +6,15 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import ColumnsMessage, ContextView
 from jupyter_codeagent.frontend.state import MAX_VARIABLES, LookAtVariables, columns_message, context_view
-from jupyter_codeagent.live import LiveKernel
-from jupyter_codeagent.preparation import ToldContext
-from jupyter_codeagent.settings import Settings
-from jupyter_codeagent.values import VariableSummary
-from jupyter_codeagent.variables.choices import SharingChoices
+from jupyter_codeagent.session.prepare import ToldContext
+from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.variables import VariableSummary
+from jupyter_codeagent.variables.privacy.sharing.state import SharingChoices
+from jupyter_codeagent.variables.user_namespace import LiveKernel
 
 SLOW_LOOK_S = 0.05
 LOOK_WAIT_FACTOR = 10

@@ -22,9 +22,11 @@ from jupyter_core.paths import SYSTEM_CONFIG_PATH
 from traitlets import Bool, Enum, Float, Int, List, TraitError, Unicode
 from traitlets.config import Config, Configurable
 
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.settings import ModelSettings, Settings
-from jupyter_codeagent.values import PRIVACY_ORDER, ApprovalPolicy, SandboxLevel, SandboxPolicy
+from jupyter_codeagent.settings.settings import ModelSettings, Settings
+from jupyter_codeagent.types.approvals import ApprovalPolicy
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
+from jupyter_codeagent.types.variables import PRIVACY_ORDER
 
 MIB = 1 << 20
 LINUX_LEVELS: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock")

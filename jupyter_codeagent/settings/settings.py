@@ -1,13 +1,15 @@
 """Settings as the inside of the package sees them: frozen, resolved, no traitlets.
 
-`jupyter_codeagent.config` builds them from Jupyter configuration, the environment and magic options.
+`jupyter_codeagent.settings.config` builds them from Jupyter configuration, the environment and magic options.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from jupyter_codeagent.values import ApprovalPolicy, Privacy, SandboxPolicy
+from jupyter_codeagent.types.approvals import ApprovalPolicy
+from jupyter_codeagent.types.sandbox import SandboxPolicy
+from jupyter_codeagent.types.variables import Privacy
 
 
 @dataclass(frozen=True, kw_only=True)

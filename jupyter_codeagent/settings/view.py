@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from jupyter_codeagent.config import APPROVE_ORDER, PREFERENCES, CodeAgent, Source, apply_caps
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.settings import Settings
-from jupyter_codeagent.values import PRIVACY_ORDER
+from jupyter_codeagent.settings.config import APPROVE_ORDER, PREFERENCES, CodeAgent, Source, apply_caps
+from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.variables import PRIVACY_ORDER
 
 Value = str | int | float | bool
 ORDERED: dict[str, tuple[str, ...]] = {"privacy": PRIVACY_ORDER, "approve": APPROVE_ORDER}

@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jupyter_codeagent.tools.preview import brief, of_python, written
 from jupyter_codeagent.tools.tool import VARIADIC, Tool
-from jupyter_codeagent.tools.written import brief, of_python, written
 
 MAX_CALL_CHARS = 500
 MAX_NAME_CHARS = 100

@@ -13,15 +13,16 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, S
 from dataclasses import replace
 from typing import Any
 
-from jupyter_codeagent.models.choice import ModelChoice
+from jupyter_codeagent.agent.sent_requests import SentRequests
 from jupyter_codeagent.models.protocol import Model
+from jupyter_codeagent.models.resolver import ModelChoice
 from jupyter_codeagent.models.tokens import estimate_tokens
-from jupyter_codeagent.sent_requests import SentRequests
-from jupyter_codeagent.settings import Settings
-from jupyter_codeagent.tagged_text import message, tagged
+from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.tools.tool import Tool, tool_of
-from jupyter_codeagent.values import CompletionRequest, ToolPolicy, Usage
-from jupyter_codeagent.variables.withheld import masked
+from jupyter_codeagent.types.messages import CompletionRequest, Usage
+from jupyter_codeagent.types.tagged_text import message, tagged
+from jupyter_codeagent.types.variables import ToolPolicy
+from jupyter_codeagent.variables.privacy.masking import masked
 
 NAME = "ask_model"
 SYSTEM = "Answer the question about the text with the answer alone, in a few words."

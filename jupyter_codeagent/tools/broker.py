@@ -15,31 +15,24 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
-from jupyter_codeagent.errors import RejectedDataError, VariableError
-from jupyter_codeagent.panics import panics_as_errors
+from jupyter_codeagent.sandbox.data.unpack import Part, outlined, unpack
 from jupyter_codeagent.sandbox.protocol import CallingRunner
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.arguments import ArgumentError, bind, call_text, parse_call
-from jupyter_codeagent.tools.ending import TookTooLongError, ended_by_signals, ended_in_time
-from jupyter_codeagent.tools.faults import denied, explained
+from jupyter_codeagent.tools.exceptions import denied, explained
 from jupyter_codeagent.tools.grants import grant_of
+from jupyter_codeagent.tools.preview import brief
 from jupyter_codeagent.tools.recorded import MAX_BYTES, MAX_TEXT_CHARS, recorded, restored
 from jupyter_codeagent.tools.records import PLAIN, folded, unfolded
+from jupyter_codeagent.tools.timeouts import TookTooLongError, ended_by_signals, ended_in_time
 from jupyter_codeagent.tools.tool import VARIADIC, Tool
-from jupyter_codeagent.tools.undoing import DoneCall
-from jupyter_codeagent.tools.written import brief
-from jupyter_codeagent.transfer.unpack import Part, outlined, unpack
-from jupyter_codeagent.values import (
-    CopiedVariable,
-    DecidedBy,
-    Decision,
-    ExecutionResult,
-    Output,
-    Proposal,
-    RecordedValue,
-    ToolCall,
-)
-from jupyter_codeagent.variables.withheld import masked
+from jupyter_codeagent.tools.undo import DoneCall
+from jupyter_codeagent.types.approvals import DecidedBy, Decision, Proposal
+from jupyter_codeagent.types.errors import RejectedDataError, VariableError
+from jupyter_codeagent.types.rust_panics import panics_as_errors
+from jupyter_codeagent.types.sandbox import ExecutionResult, Output, RecordedValue, ToolCall
+from jupyter_codeagent.types.variables import CopiedVariable
+from jupyter_codeagent.variables.privacy.masking import masked
 
 MAX_PLAIN_BYTES = 64 << 10
 """Of a result that goes as JSON; what is larger, or no plain value, goes as a copy."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from jupyter_codeagent.outputs import visible_code
+from jupyter_codeagent.notebook.outputs import visible_code
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer
-from jupyter_codeagent.variables.withheld import masked
+from jupyter_codeagent.variables.privacy.masking import masked
 
 MAX_CHARS = 500
 SEARCHED_CHARS = 4000

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jupyter_codeagent.tools.tool import Tool
-from jupyter_codeagent.values import Grant
+from jupyter_codeagent.types.approvals import Grant
 
 
 def grant_of(tool: Tool) -> Grant:

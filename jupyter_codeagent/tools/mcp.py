@@ -15,13 +15,13 @@ from importlib.util import find_spec
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from jupyter_codeagent.errors import CodeAgentError, UsageError
 from jupyter_codeagent.tools.checks import Check, checker_of
 from jupyter_codeagent.tools.mcp_transport import transport_to
+from jupyter_codeagent.tools.preview import of_python
 from jupyter_codeagent.tools.schema import FRAME, Shape, columns_of, returned_keys, safe_name, shape_of
 from jupyter_codeagent.tools.tool import Tool, check_tool_name, tool_of
-from jupyter_codeagent.tools.written import of_python
-from jupyter_codeagent.values import ToolPolicy
+from jupyter_codeagent.types.errors import CodeAgentError, UsageError
+from jupyter_codeagent.types.variables import ToolPolicy
 from jupyter_codeagent.variables.text import MAX_NAME_CHARS, safe
 
 if TYPE_CHECKING:

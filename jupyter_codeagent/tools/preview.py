@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from jupyter_codeagent.transfer.outlines import Outline
+from jupyter_codeagent.sandbox.data.outlines import Outline
 
 MAX_VALUE_CHARS = 120
 MAX_DEPTH = 20

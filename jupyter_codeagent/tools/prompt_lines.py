@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
-from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.models.tokens import estimate_tokens
-from jupyter_codeagent.tools.desk import CallDesk
+from jupyter_codeagent.tools.broker import CallDesk
 from jupyter_codeagent.tools.mcp import is_of_server
 from jupyter_codeagent.tools.registry import agent_tool
 from jupyter_codeagent.tools.sql import sql_tool
 from jupyter_codeagent.tools.tool import Told, Tool, stub_line
-from jupyter_codeagent.values import AgentRun, Manifest, ToolCall, ToolStub
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.types.sandbox import ToolCall
+from jupyter_codeagent.types.variables import Manifest, ToolStub
 
 MAX_LINES = 20
 MAX_DESCRIBED_TOKENS = 500

@@ -7,14 +7,14 @@ import json
 import zlib
 from typing import Any
 
-from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.inside.send import pack
-from jupyter_codeagent.transfer.stream import read_table
-from jupyter_codeagent.transfer.unpack import unpack
-from jupyter_codeagent.values import PackedValue, RecordedValue
-from jupyter_codeagent.variables.secret import carries_secret, secret_name
+from jupyter_codeagent.sandbox.data.stream import read_table
+from jupyter_codeagent.sandbox.data.unpack import unpack
+from jupyter_codeagent.sandbox.guest.send import pack
+from jupyter_codeagent.types.errors import RejectedDataError
+from jupyter_codeagent.types.sandbox import PackedValue, RecordedValue
+from jupyter_codeagent.variables.privacy.masking import masked
+from jupyter_codeagent.variables.privacy.secret import carries_secret, secret_name
 from jupyter_codeagent.variables.text import looks_personal
-from jupyter_codeagent.variables.withheld import masked
 
 MAX_BYTES = 256 << 10
 """Of one result, as data. Several thousand rows of a few columns."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.tools.tool import Tool, tool_of
-from jupyter_codeagent.values import ToolPolicy
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.variables import ToolPolicy
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

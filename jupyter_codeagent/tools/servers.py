@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.tools.mcp import LIST_TIMEOUT_S, McpServer, Run
 from jupyter_codeagent.tools.tool import Tool
-from jupyter_codeagent.values import ToolPolicy
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.variables import ToolPolicy
 from jupyter_codeagent.variables.text import safe
 
 MAX_SAID_CHARS = 120

@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.tools.databases import rows
 from jupyter_codeagent.tools.databases.duckdb import duckdb_tables, run_duckdb
 from jupyter_codeagent.tools.databases.rows import Run
@@ -21,7 +20,8 @@ from jupyter_codeagent.tools.databases.servers import check_engine, check_unaske
 from jupyter_codeagent.tools.databases.sqlite import run_sqlite, sqlite_tables
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.tool import tool_of
-from jupyter_codeagent.values import ToolPolicy
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.variables import ToolPolicy
 
 if TYPE_CHECKING:
     import pandas as pd

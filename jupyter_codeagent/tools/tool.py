@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.names import means_something_else
+from jupyter_codeagent.notebook.reserved_names import means_something_else
 from jupyter_codeagent.tools.annotations import annotation_text
 from jupyter_codeagent.tools.records import keys_text
-from jupyter_codeagent.values import ToolPolicy, ToolStub
-from jupyter_codeagent.variables.secret import carries_secret, secret_name
-from jupyter_codeagent.variables.withheld import masked
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.variables import ToolPolicy, ToolStub
+from jupyter_codeagent.variables.privacy.masking import masked
+from jupyter_codeagent.variables.privacy.secret import carries_secret, secret_name
 
 MAX_DOC_CHARS = 1000
 """Of a docstring, for `help()` in the sandbox."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jupyter_codeagent.tools.tool import Tool
-from jupyter_codeagent.values import AgentRun, ToolCall
+from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.types.sandbox import ToolCall
 
 
 @dataclass(frozen=True, kw_only=True)

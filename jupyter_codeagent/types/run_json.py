@@ -9,10 +9,12 @@ from collections.abc import Hashable
 from functools import cache
 from typing import Any, TypeVar
 
-from jupyter_codeagent import values
-from jupyter_codeagent.values import AgentRun, ToolCall
+from jupyter_codeagent.types import approvals, messages, run, sandbox, variables
+from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.types.sandbox import ToolCall
 
 Value = TypeVar("Value")
+NAMED_IN = (messages, variables, sandbox, approvals, run)
 
 
 def run_to_json(run: AgentRun) -> dict[str, Any]:
@@ -73,7 +75,8 @@ def _build(kind: type[Value], record: dict[str, Any]) -> Value:
 
 @cache
 def _hints(kind: Hashable) -> dict[str, Any]:
-    return typing.get_type_hints(typing.cast("type", kind), vars(values))
+    names = {name: value for module in NAMED_IN for name, value in vars(module).items()}
+    return typing.get_type_hints(typing.cast("type", kind), names)
 
 
 def _convert(hint: Any, item: Any) -> Any:

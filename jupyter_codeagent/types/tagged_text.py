@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from jupyter_codeagent.values import ContentKind, Message, Role, Span
+from jupyter_codeagent.types.messages import ContentKind, Message, Role, Span
 
 KINDS: tuple[ContentKind, ...] = get_args(ContentKind)
 

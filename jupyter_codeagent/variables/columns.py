@@ -14,12 +14,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jupyter_codeagent.values import ColumnSummary, Privacy
-from jupyter_codeagent.variables.personal import personal_kind
+from jupyter_codeagent.types.variables import ColumnSummary, Privacy
+from jupyter_codeagent.variables.describers.text_formats import written_as
+from jupyter_codeagent.variables.privacy.pii_columns import personal_kind
+from jupyter_codeagent.variables.privacy.secret import private_text
 from jupyter_codeagent.variables.reading import first, type_name, type_path
-from jupyter_codeagent.variables.secret import private_text
 from jupyter_codeagent.variables.text import MAX_NAME_CHARS, looks_personal, number, quoted, safe
-from jupyter_codeagent.variables.written import written_as
 
 MAX_STAT_COLUMNS = 100
 """Columns with statistics; further ones are told by name and type."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jupyter_codeagent.values import ColumnSummary
+from jupyter_codeagent.types.variables import ColumnSummary
 
 PARTS = ("year", "month", "day")
 _YEARS = re.compile(r"[12]\d{3}\.\.[12]\d{3}")

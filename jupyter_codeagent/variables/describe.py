@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from jupyter_codeagent.values import Privacy, VariableSummary
-from jupyter_codeagent.variables import plain
+from jupyter_codeagent.types.variables import Privacy, VariableSummary
+from jupyter_codeagent.variables.describers import plain
 from jupyter_codeagent.variables.mentions import words_of
+from jupyter_codeagent.variables.privacy.secret import private_text
 from jupyter_codeagent.variables.reading import class_attribute, is_a, type_name, type_path
 from jupyter_codeagent.variables.registry import Describer, find_describer
-from jupyter_codeagent.variables.secret import private_text
 from jupyter_codeagent.variables.text import is_variable_name, safe
 
 MAX_DETAILED = 200

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jupyter_codeagent.values import VariableSummary
+from jupyter_codeagent.types.variables import VariableSummary
 
 _WORD = re.compile(r"\w+")
 _CAMEL = re.compile(r"([a-z0-9])([A-Z])")

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
-from jupyter_codeagent.values import Privacy, VariableSummary
+from jupyter_codeagent.types.variables import Privacy, VariableSummary
 from jupyter_codeagent.variables.reading import mro, type_path
 
 Describer = Callable[[str, Any, Privacy], VariableSummary]
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 def find_describer(value: object) -> Describer | None:
     """The describer of the nearest type in the value's MRO, by ``module.QualName``."""
-    from jupyter_codeagent.variables import objects
+    from jupyter_codeagent.variables.describers import objects
 
     known, kind = _describers(), type(value)
     for base in mro(kind):
@@ -36,7 +36,7 @@ def find_describer(value: object) -> Describer | None:
 
 @cache
 def _describers() -> dict[str, Describer]:
-    from jupyter_codeagent.variables import (
+    from jupyter_codeagent.variables.describers import (
         arrays,
         arrow,
         databases,

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from itertools import combinations
 from typing import Any, Literal
 
-from jupyter_codeagent.values import VariableSummary
+from jupyter_codeagent.types.variables import VariableSummary
 from jupyter_codeagent.variables.columns import column_name
 from jupyter_codeagent.variables.render import column_label
 from jupyter_codeagent.variables.text import looks_personal

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from jupyter_codeagent.tagged_text import TaggedText, join, tagged
-from jupyter_codeagent.values import ColumnSummary, VariableSummary
+from jupyter_codeagent.types.tagged_text import TaggedText, join, tagged
+from jupyter_codeagent.types.variables import ColumnSummary, VariableSummary
 from jupyter_codeagent.variables.mentions import RankedVariable, label_text, rank
 
 CountTokens = Callable[[str], int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from jupyter_codeagent.values import VariableSummary
+from jupyter_codeagent.types.variables import VariableSummary
 from jupyter_codeagent.variables.mentions import hints_at, names_variable, order, points_to, words_of
 from jupyter_codeagent.variables.relations import Relation
 

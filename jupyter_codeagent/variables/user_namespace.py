@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Protocol
 
-from jupyter_codeagent.variables.hidden_parts import NOTHING_HIDDEN, HiddenParts, frame_labels
-from jupyter_codeagent.variables.hidden_values import SAME_BY_CHANCE, HiddenValues, holds
-from jupyter_codeagent.variables.visible import Column, NotNarrowableError, columns, visible
+from jupyter_codeagent.variables.privacy.column_filter import Column, NotNarrowableError, columns, visible
+from jupyter_codeagent.variables.privacy.hidden_parts import NOTHING_HIDDEN, HiddenParts, frame_labels
+from jupyter_codeagent.variables.privacy.hidden_values import SAME_BY_CHANCE, HiddenValues, holds
 
 MAX_LISTED_COLUMNS = 5000
 """Of one variable."""

@@ -22,29 +22,21 @@ import comm
 import pytest
 from run_examples import example_run
 
-from jupyter_codeagent.cells import cells_from_run
-from jupyter_codeagent.errors import HistoryError, InsertError, UnknownRunError
 from jupyter_codeagent.frontend import messages
+from jupyter_codeagent.frontend.insertion import PanelPlacement
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import PROTOCOL, TARGET
 from jupyter_codeagent.frontend.state import LookAtVariables, columns_message, context_view, sandbox_view
-from jupyter_codeagent.placement import PanelPlacement
-from jupyter_codeagent.record import call_view, run_view
-from jupyter_codeagent.tagged_text import TaggedText
-from jupyter_codeagent.values import (
-    CellState,
-    Decision,
-    Effects,
-    Grant,
-    NamedValue,
-    Phase,
-    Proposal,
-    SandboxStatus,
-    ToolCall,
-    VariableSummary,
-)
+from jupyter_codeagent.notebook.cells import cells_from_run
+from jupyter_codeagent.types.approvals import Decision, Effects, Grant, NamedValue, Proposal
+from jupyter_codeagent.types.errors import HistoryError, InsertError, UnknownRunError
+from jupyter_codeagent.types.run import CellState, Phase
+from jupyter_codeagent.types.run_json import call_view, run_view
+from jupyter_codeagent.types.sandbox import SandboxStatus, ToolCall
+from jupyter_codeagent.types.tagged_text import TaggedText
+from jupyter_codeagent.types.variables import VariableSummary
+from jupyter_codeagent.variables.privacy.column_filter import Column
 from jupyter_codeagent.variables.render import Context, ToldVariable
-from jupyter_codeagent.variables.visible import Column
 
 PATH = Path(__file__).with_name("messages.json")
 Message = dict[str, Any]

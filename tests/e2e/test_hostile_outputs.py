@@ -29,7 +29,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from notebook_page import NotebookPage
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from jupyter_codeagent.outputs import clean_markdown
+from jupyter_codeagent.notebook.outputs import clean_markdown
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600), pytest.mark.xdist_group("hostile outputs")]
 

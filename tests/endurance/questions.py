@@ -18,9 +18,9 @@ from jupyter_client.blocking.client import BlockingKernelClient
 from kernel_client import Kernel, Ran, running_kernel
 from model_server import ModelServer, Reply, code
 
+from jupyter_codeagent.agent.answer.answer import MAX_ANSWER_TOKENS
 from jupyter_codeagent.history import HistoryStore
-from jupyter_codeagent.prompts.answer import MAX_ANSWER_TOKENS
-from jupyter_codeagent.values import AgentRun
+from jupyter_codeagent.types.run import AgentRun
 
 SLOW_SUM = code("import time\ntime.sleep(0.3)\ndf.groupby('city')['n'].sum()")
 RIGHT = "Oslo    5"

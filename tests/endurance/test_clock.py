@@ -27,9 +27,9 @@ from kernel_client import Kernel
 from model_server import ModelServer, code, serving
 
 import jupyter_codeagent
-from jupyter_codeagent.models.embedded import start_embedded, stop_embedded
-from jupyter_codeagent.models.embedded_state import process_started
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.models.embedded.launcher import start_embedded, stop_embedded
+from jupyter_codeagent.models.embedded.state import process_started
+from jupyter_codeagent.settings.settings import ModelSettings
 
 pytestmark = pytest.mark.xdist_group("clock")
 
@@ -212,17 +212,17 @@ def test_the_embedded_model_ends_itself_after_its_idle_time_whatever_the_clock_s
 
 
 WALL_CLOCK = {
-    "agent.py": "when a run ended",
-    "approvals/approvers.py": "when a person decided",
-    "approvals/gate.py": "when it was decided",
-    "approvals/widgets.py": "when a person decided",
-    "receipt.py": "how long a run took",
+    "agent/loop.py": "when a run ended",
+    "frontend/approvals/approvers.py": "when a person decided",
+    "frontend/approvals/gate.py": "when it was decided",
+    "frontend/approvals/widgets.py": "when a person decided",
+    "frontend/receipt.py": "how long a run took",
     "frontend/link.py": "when a person decided",
     "history/store.py": "when a row was written",
-    "models/embedded.py": "the age of a state file of another machine",
-    "owned_directory.py": "the age of a directory that nobody has locked, against its time of modification",
-    "preparation.py": "when a run was started",
-    "replay.py": "when a run ended",
+    "models/embedded/launcher.py": "the age of a state file of another machine",
+    "sandbox/owned_directory.py": "the age of a directory that nobody has locked, against its time of modification",
+    "session/prepare.py": "when a run was started",
+    "session/replay.py": "when a run ended",
 }
 """Where `time.time` may be asked: for what is told to people or kept, never for a limit."""
 

@@ -38,11 +38,11 @@ from kernel_client import SETUP, Kernel
 from lab_server import Lab, running_lab
 from model_server import ModelServer, code
 
-from jupyter_codeagent.models.embedded import start_embedded, stop_embedded
-from jupyter_codeagent.models.embedded_state import all_states, is_alive, state_directory
-from jupyter_codeagent.placement import CELLS_MIME
-from jupyter_codeagent.sandbox.walls.layout import remove_abandoned
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.frontend.insertion import CELLS_MIME
+from jupyter_codeagent.models.embedded.launcher import start_embedded, stop_embedded
+from jupyter_codeagent.models.embedded.state import all_states, is_alive, state_directory
+from jupyter_codeagent.sandbox.local.walls.layout import remove_abandoned
+from jupyter_codeagent.settings.settings import ModelSettings
 
 TESTS = Path(__file__).parents[1]
 LOAD_S = 0.5
@@ -244,7 +244,7 @@ def test_the_key_of_an_embedded_model_that_was_killed_while_it_wrote_it_is_remov
 
 KILLED_BEHIND = """
 import asyncio, os, signal
-from jupyter_codeagent.placement import HeadlessPlacement
+from jupyter_codeagent.frontend.insertion import HeadlessPlacement
 
 _place = HeadlessPlacement.place
 
@@ -287,7 +287,7 @@ def cells_placed(kernel: Kernel) -> list[dict[str, Any]]:
 
 REMOVE_AND_DIE = """
 import os, signal, sys, tempfile
-from jupyter_codeagent.sandbox.walls.layout import PrivateDirectory
+from jupyter_codeagent.sandbox.local.walls.layout import PrivateDirectory
 
 tempfile.tempdir = sys.argv[1]
 left = 0

@@ -131,7 +131,7 @@ def _belongs(pid: int, name: str) -> bool:
 def _runs_inside(pid: int) -> bool:
     command = _command(pid)
     wraps = os.path.basename(command.split(" ")[0]) == "bwrap"  # its arguments hold the inner command too
-    return "inside/serve.py" in command and not wraps and _state(pid) not in "ZX"
+    return "guest/serve.py" in command and not wraps and _state(pid) not in "ZX"
 
 
 def _started(pid: int) -> int:

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from openai import APIConnectionError, AuthenticationError, OpenAI
 
-from jupyter_codeagent.errors import ModelUnreachableError
-from jupyter_codeagent.models.embedded import RunningServer, start_embedded, stop_embedded
-from jupyter_codeagent.models.embedded_state import process_started, state_directory
+from jupyter_codeagent.models.embedded.launcher import RunningServer, start_embedded, stop_embedded
+from jupyter_codeagent.models.embedded.state import process_started, state_directory
+from jupyter_codeagent.models.embedded.weights import DEFAULT_MODEL, ensure_weights, fetch_weights
 from jupyter_codeagent.models.openai_model import OpenAIModel
-from jupyter_codeagent.models.weights import DEFAULT_MODEL, ensure_weights, fetch_weights
-from jupyter_codeagent.settings import ModelSettings
-from jupyter_codeagent.values import Completion, CompletionRequest, Message, Usage
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import ModelUnreachableError
+from jupyter_codeagent.types.messages import Completion, CompletionRequest, Message, Usage
 
 pytestmark = [pytest.mark.model, pytest.mark.alone, pytest.mark.timeout(900)]
 

@@ -10,7 +10,7 @@ from model_server import ModelServer, code
 from evals.own import own_tasks
 from evals.systems.ours import Ours
 from evals.systems.peer import Peer
-from jupyter_codeagent.models.embedded import RunningServer
+from jupyter_codeagent.models.embedded.launcher import RunningServer
 
 TASK = next(task for task in own_tasks() if task.id == "penguins-mass-by-species")
 

@@ -29,7 +29,7 @@ def executed(name: str, directory: Path) -> dict[str, NotebookNode]:
     configuration.parent.mkdir(parents=True)
     configuration.write_text("c.CodeAgent.discover = False\n", encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "jupyter_codeagent.cli", "run", str(EXAMPLES / name), "-o", str(out)],
+        [sys.executable, "-m", "jupyter_codeagent.entrypoints.cli", "run", str(EXAMPLES / name), "-o", str(out)],
         env={**environment, **places, "IPYTHONDIR": str(directory / "ipython")},
         capture_output=True,
         text=True,

@@ -17,11 +17,11 @@ import pandas as pd
 import pytest
 from gateway_server import KERNEL_GATEWAY, SERVER_WITHOUT_V1, Gateway, living, running_gateway
 
-from jupyter_codeagent.errors import SandboxDiedError, SandboxUnavailableError
+from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.remote.places import GATEWAY_TOKEN
-from jupyter_codeagent.transfer.spool import Spool
-from jupyter_codeagent.values import ExecutionResult, SandboxPolicy
+from jupyter_codeagent.types.errors import SandboxDiedError, SandboxUnavailableError
+from jupyter_codeagent.types.sandbox import ExecutionResult, SandboxPolicy
 
 WAIT_S = 60.0
 pytestmark = [pytest.mark.timeout(300), pytest.mark.xdist_group("gateway")]

@@ -151,7 +151,7 @@ def test_where_the_administrator_wants_all_code_seen_no_yes_to_further_code_is_o
     with running_kernel(tmp_path, environment) as kernel:
         kernel.run(
             "%config CodeAgent.answer = False\n"
-            "import jupyter_codeagent.session as session, jupyter_codeagent.config as config\n"
+            "import jupyter_codeagent.session.session as session, jupyter_codeagent.settings.config as config\n"
             f"session.read_caps = lambda: config.read_caps([{str(caps)!r}])"
         )
         model_server.script(code("print('sum', df['n'].sum())"))

@@ -17,7 +17,7 @@ import pytest
 from kernel_client import Kernel
 from model_server import ModelServer, code
 
-from jupyter_codeagent.models.embedded_state import process_started
+from jupyter_codeagent.models.embedded.state import process_started
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"
 START = f"weather auto {sys.executable} {SERVER}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from kernel_client import Kernel, running_kernel
 from model_server import ModelServer, code
 
-from jupyter_codeagent.cells import cell_id
+from jupyter_codeagent.notebook.cells import cell_id
 
 SOURCE = "df['n'] = 0\nprint('changed')"
 

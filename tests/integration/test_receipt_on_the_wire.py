@@ -19,8 +19,8 @@ import pytest
 from kernel_client import Kernel, Ran, running_kernel
 from model_server import ModelServer, Reply, code, serving
 
-from jupyter_codeagent.receipt_words import EARLIER, EARLIER_IN_SHORT, IN_DETAIL, IN_LINE
-from jupyter_codeagent.values import ContentKind
+from jupyter_codeagent.frontend.receipt_words import EARLIER, EARLIER_IN_SHORT, IN_DETAIL, IN_LINE
+from jupyter_codeagent.types.messages import ContentKind
 
 pytestmark = pytest.mark.xdist_group("receipt on the wire")
 

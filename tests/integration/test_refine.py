@@ -24,7 +24,7 @@ def record(kernel: Kernel, run_id: str) -> dict[str, Any]:
     """Of a run, as the history has it."""
     told = kernel.run(
         "import json as _json\nfrom jupyter_codeagent.history import HistoryStore as _H\n"
-        "from jupyter_codeagent.record import run_to_json as _r\n"
+        "from jupyter_codeagent.types.run_json import run_to_json as _r\n"
         f"print(_json.dumps(_r(_H().load({run_id!r}))))"
     ).text
     found: dict[str, Any] = json.loads(told)
@@ -155,7 +155,7 @@ def test_a_request_that_was_stopped_before_it_began_sends_nothing(
     first = asked(kernel, model_server)
     model_server.script(TOP)
     stopped = kernel.run(
-        "from jupyter_codeagent.extension import _loaded as _sessions\n"
+        "from jupyter_codeagent.entrypoints.extension import _loaded as _sessions\n"
         "[(_session, *_)] = _sessions.values()\n"
         "_session._stopped_early.append(get_ipython().kernel.get_parent()['header']['msg_id'])\n"
         f"get_ipython().run_line_magic('agent', 'refine {first} only the largest')"

@@ -1,4 +1,4 @@
-"""`jupyter_codeagent.server.handlers` in a real Jupyter Server, found through its installed configuration."""
+"""The history API in a real Jupyter Server, found through its installed configuration."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ import nbformat
 import pytest
 from run_examples import CODE, example_run
 
+from jupyter_codeagent.frontend.server.libraries import NOT_INSTALLED, plotly_script
 from jupyter_codeagent.history import HistoryStore
-from jupyter_codeagent.server.libraries import NOT_INSTALLED, plotly_script
 
 pytestmark = pytest.mark.xdist_group("server extension")
 

@@ -16,10 +16,10 @@ import pytest
 import sqlalchemy
 from database_servers import OWNER, READER, engine_of, mariadb, missing_servers, postgresql
 
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.tools.ending import ended_by_signals
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.sql import sql_tool
+from jupyter_codeagent.tools.timeouts import ended_by_signals
+from jupyter_codeagent.types.errors import UsageError
 
 # A query that is stopped is left to the driver, which says at its end that it was left.
 pytestmark = [

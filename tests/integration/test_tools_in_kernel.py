@@ -16,7 +16,7 @@ from model_server import ModelServer, code
 from terminal import ipython
 
 from jupyter_codeagent.history import HistoryStore
-from jupyter_codeagent.record import run_to_json
+from jupyter_codeagent.types.run_json import run_to_json
 
 TOOLS = '''
 from jupyter_codeagent import agent_tool
@@ -193,7 +193,7 @@ def test_stop_ends_the_function_that_runs_and_says_what_has_happened(
     told = kernel.run(f"%agent show {run_id}").text
     assert "called rates once" in told
     stopped = kernel.run(
-        f"import json\nfrom jupyter_codeagent.record import run_to_json\n{SESSION}"
+        f"import json\nfrom jupyter_codeagent.types.run_json import run_to_json\n{SESSION}"
         f"print(json.dumps(run_to_json(_session.book.find({run_id!r}))))"
     )
     assert calls_of(as_record(stopped.text)) == [("rates('a')", "ok"), ("nap(60)", "stopped")]

@@ -15,11 +15,11 @@ import pytest
 from gateway_server import running_gateway
 from sandbox_box import Box
 
-from jupyter_codeagent.errors import SandboxUnavailableError
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.remote import container
 from jupyter_codeagent.sandbox.remote.places import GATEWAY_TOKEN
-from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
+from jupyter_codeagent.types.errors import SandboxUnavailableError
+from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
 
 ISOLATING = cast(
     "tuple[SandboxLevel, ...]",

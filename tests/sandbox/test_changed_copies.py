@@ -12,10 +12,11 @@ import polars as pl
 import pytest
 from sandbox_box import Box
 
+from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.sandbox.seat import SandboxSeat
-from jupyter_codeagent.transfer.spool import Spool
-from jupyter_codeagent.values import CopyChange, ExecutionResult, Manifest, SandboxPolicy
+from jupyter_codeagent.sandbox.persistent import SandboxSeat
+from jupyter_codeagent.types.sandbox import CopyChange, ExecutionResult, SandboxPolicy
+from jupyter_codeagent.types.variables import Manifest
 
 ROWS = 30_000
 IMPORTS = ("import numpy as np", "import pandas as pd", "import polars as pl")

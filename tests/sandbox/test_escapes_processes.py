@@ -20,7 +20,7 @@ from sandbox_attacks import (
 )
 from sandbox_box import Box
 
-from jupyter_codeagent.inside.syscalls import ALWAYS_DENIED, LAST_REVIEWED, LATE_DENIED, NUMBERS
+from jupyter_codeagent.sandbox.guest.syscalls import ALWAYS_DENIED, LAST_REVIEWED, LATE_DENIED, NUMBERS
 
 COLUMN = {"x86_64": 0, "aarch64": 1}[os.uname().machine]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sandbox_box import Box
 
-from jupyter_codeagent.values import SandboxLevel
+from jupyter_codeagent.types.sandbox import SandboxLevel
 
 MakeBox = Callable[..., Box]
 MiB = 1 << 20

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 from sandbox_attacks import PRELUDE, TOKEN, attempts
 
-from jupyter_codeagent.inside import seccomp
-from jupyter_codeagent.inside.seccomp import EPERM, JUMP_SET, LOAD, RETURN, Program
+from jupyter_codeagent.sandbox.guest import seccomp
+from jupyter_codeagent.sandbox.guest.seccomp import EPERM, JUMP_SET, LOAD, RETURN, Program
 
 REPOSITORY = Path(__file__).parents[2]
 NOBODY = 65534
@@ -28,10 +28,10 @@ NOBODY = 65534
 PROGRAM = """
 import asyncio, json, os, sys
 from pathlib import Path
-from jupyter_codeagent.errors import SandboxUnavailableError
-from jupyter_codeagent.inside import seccomp
+from jupyter_codeagent.types.errors import SandboxUnavailableError
+from jupyter_codeagent.sandbox.guest import seccomp
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.values import SandboxPolicy
+from jupyter_codeagent.types.sandbox import SandboxPolicy
 
 asked = json.load(sys.stdin)
 if asked["filter"]:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from sandbox_box import Box
 
-from jupyter_codeagent.transfer.local_files import checked_file
-from jupyter_codeagent.values import LocalFile, SandboxLevel
+from jupyter_codeagent.sandbox.data.local_files import checked_file
+from jupyter_codeagent.types.sandbox import SandboxLevel
+from jupyter_codeagent.types.variables import LocalFile
 
 MakeBox = Callable[..., Box]
 

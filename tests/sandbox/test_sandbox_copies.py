@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from sandbox_box import Box
 
-from jupyter_codeagent.transfer.spool import Spool
-from jupyter_codeagent.values import SandboxLevel
+from jupyter_codeagent.sandbox.data.spool import Spool
+from jupyter_codeagent.types.sandbox import SandboxLevel
 
 
 def test_a_copy_that_is_sent_anew_while_the_old_one_is_in_use_is_no_disk_that_the_code_has_used(box: Box) -> None:

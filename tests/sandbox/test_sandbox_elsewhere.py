@@ -17,13 +17,13 @@ import pandas as pd
 import pytest
 from sandbox_box import Box
 
-from jupyter_codeagent.errors import SandboxUnavailableError
+from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
+from jupyter_codeagent.sandbox.local.watch.processes import process_tree
 from jupyter_codeagent.sandbox.remote import container
 from jupyter_codeagent.sandbox.remote.backend import RemoteBackend
-from jupyter_codeagent.sandbox.watch.processes import process_tree
-from jupyter_codeagent.transfer.spool import Spool
-from jupyter_codeagent.values import SandboxPolicy
+from jupyter_codeagent.types.errors import SandboxUnavailableError
+from jupyter_codeagent.types.sandbox import SandboxPolicy
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 RELAY = (sys.executable, "-m", "jupyter_codeagent.sandbox.remote.relay")
@@ -179,7 +179,7 @@ def test_a_relay_that_is_killed_is_told_as_such_and_takes_its_sandbox_along(away
 
     relay = relays()[0]
     below = process_tree(relay)
-    assert any(b"inside/serve.py" in command_line(pid) for pid in below)
+    assert any(b"guest/serve.py" in command_line(pid) for pid in below)
     os.kill(relay, signal.SIGKILL)
     assert away.run("1").status == "killed"
     until = time.monotonic() + 10
@@ -226,7 +226,7 @@ def test_a_command_that_starts_no_relay_is_a_sandbox_that_does_not_work(
 def test_another_version_over_there_is_refused(
     start: Callable[[SandboxPolicy], Box], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jupyter_codeagent.sandbox.remote.calls.installed_version", lambda: "99.0")
+    monkeypatch.setattr("jupyter_codeagent.sandbox.remote.backend.installed_version", lambda: "99.0")
     with pytest.raises(SandboxUnavailableError, match=r"99\.0 here and .* there: they have to be the same"):
         start(SandboxPolicy(levels=("command",), command=RELAY))
 

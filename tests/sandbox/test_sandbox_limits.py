@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeagent.errors import SandboxDiedError, SandboxUnavailableError
-from jupyter_codeagent.sandbox import spare
+from jupyter_codeagent.sandbox import warm_pool as spare
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.sandbox.spare import SparePool
-from jupyter_codeagent.sandbox.watch import processes
-from jupyter_codeagent.values import ExecutionResult, Output, SandboxLevel, SandboxPolicy
+from jupyter_codeagent.sandbox.local.watch import processes
+from jupyter_codeagent.sandbox.warm_pool import SparePool
+from jupyter_codeagent.types.errors import SandboxDiedError, SandboxUnavailableError
+from jupyter_codeagent.types.sandbox import ExecutionResult, Output, SandboxLevel, SandboxPolicy
 
 MakeBox = Callable[..., Any]
 
@@ -454,7 +454,7 @@ def test_a_promise_that_does_not_hold_refuses_the_sandbox(
 
 
 def test_the_next_level_is_tried_where_one_is_missing(make_box: MakeBox, monkeypatch: pytest.MonkeyPatch) -> None:
-    from jupyter_codeagent.sandbox.walls import bubblewrap
+    from jupyter_codeagent.sandbox.local.walls import bubblewrap
 
     monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: None)
     policy = SandboxPolicy()
@@ -551,7 +551,7 @@ HOST = """
 import asyncio, sys
 from pathlib import Path
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.values import SandboxPolicy
+from jupyter_codeagent.types.sandbox import SandboxPolicy
 async def main():
     kernel = await SandboxKernel.start(policy=SandboxPolicy(levels=(sys.argv[1],)), data_dir=Path(sys.argv[2]))
     provisioner = kernel.backend.process.provisioner
@@ -675,7 +675,7 @@ def _is_sandbox(pid: int, temporary: str) -> bool:
 
 
 def test_the_names_of_the_probes_and_of_the_promises_agree() -> None:
-    from jupyter_codeagent.inside.probes import probes_of
+    from jupyter_codeagent.sandbox.guest.probes import probes_of
     from jupyter_codeagent.sandbox.levels import promised
 
     assert promised("bubblewrap", SandboxPolicy()) == set(probes_of("linux"))

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeagent.errors import SandboxUnavailableError
-from jupyter_codeagent.values import SandboxLevel
+from jupyter_codeagent.types.errors import SandboxUnavailableError
+from jupyter_codeagent.types.sandbox import SandboxLevel
 
 MakeBox = Callable[..., Any]
 

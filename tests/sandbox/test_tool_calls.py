@@ -16,14 +16,16 @@ import pandas as pd
 import pytest
 from sandbox_box import Box, printed
 
+from jupyter_codeagent.sandbox.data.spool import Spool
+from jupyter_codeagent.sandbox.data.unpack import unpack
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
-from jupyter_codeagent.tools.desk import CallDesk, Limits
-from jupyter_codeagent.tools.desk import Host as DeskHost
+from jupyter_codeagent.tools.broker import CallDesk, Limits
+from jupyter_codeagent.tools.broker import Host as DeskHost
 from jupyter_codeagent.tools.tool import tool_of
-from jupyter_codeagent.transfer.spool import Spool
-from jupyter_codeagent.transfer.unpack import unpack
-from jupyter_codeagent.values import Decision, ExecutionResult, Proposal, SandboxPolicy, ToolStub
+from jupyter_codeagent.types.approvals import Decision, Proposal
+from jupyter_codeagent.types.sandbox import ExecutionResult, SandboxPolicy
+from jupyter_codeagent.types.variables import ToolStub
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 RELAY = (sys.executable, "-m", "jupyter_codeagent.sandbox.remote.relay")

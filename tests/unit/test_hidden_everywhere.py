@@ -22,12 +22,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from jupyter_codeagent.choice import choose
-from jupyter_codeagent.live import LiveKernel
-from jupyter_codeagent.options import RunOptions
-from jupyter_codeagent.transfer.spool import Spool
+from jupyter_codeagent.sandbox.data.spool import Spool
+from jupyter_codeagent.session.variable_selection import choose
+from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.render import render
+from jupyter_codeagent.variables.user_namespace import LiveKernel
 
 TEXT, LABEL, NUMBERS = "canary-71423", "tailnumber", "wage71423"
 FIRST = 7142398712345678.0

@@ -23,32 +23,32 @@ from hostile_texts import (
     seconds,
 )
 
-from jupyter_codeagent.agent import is_enough
-from jupyter_codeagent.effects.text import MAX_CODE_CHARS
-from jupyter_codeagent.errors import CodeAgentError
-from jupyter_codeagent.outputs import clean_output
-from jupyter_codeagent.prompts.answer import MAX_NAMED_CHARS, check_answer
-from jupyter_codeagent.prompts.checks import concern
-from jupyter_codeagent.prompts.drift import MAX_MESSAGE_CHARS
-from jupyter_codeagent.prompts.extract import extract_code
-from jupyter_codeagent.prompts.findings import agree, findings
-from jupyter_codeagent.prompts.hints import hint_for
-from jupyter_codeagent.prompts.observe import observe, output_text
-from jupyter_codeagent.prompts.repair import repair
-from jupyter_codeagent.prompts.rewrite import prepare
-from jupyter_codeagent.prompts.source import parse
-from jupyter_codeagent.prompts.terms import MAX_PROMPT_CHARS
-from jupyter_codeagent.prompts.verdicts import MAX_CLAIM_CHARS
+from jupyter_codeagent.agent.answer.answer import MAX_NAMED_CHARS, check_answer
+from jupyter_codeagent.agent.loop import is_enough
+from jupyter_codeagent.agent.prompt.formulas import MAX_PROMPT_CHARS
+from jupyter_codeagent.agent.prompt.hints import hint_for
+from jupyter_codeagent.agent.prompt.observe import observe, output_text
+from jupyter_codeagent.agent.reply.extract import extract_code
+from jupyter_codeagent.agent.rules.api_changes import MAX_MESSAGE_CHARS
+from jupyter_codeagent.agent.rules.checks import concern
+from jupyter_codeagent.agent.rules.p_value_conclusions import MAX_CLAIM_CHARS
+from jupyter_codeagent.agent.rules.repair import repair
+from jupyter_codeagent.agent.rules.result_comparison import agree, findings
+from jupyter_codeagent.agent.rules.rewrite import prepare
+from jupyter_codeagent.agent.source import parse
+from jupyter_codeagent.notebook.effects.text import MAX_CODE_CHARS
+from jupyter_codeagent.notebook.outputs import clean_output
+from jupyter_codeagent.sandbox.data.condition import MAX_CHARS as MAX_CONDITION_CHARS
 from jupyter_codeagent.sandbox.entries import MAX_CHARS as MAX_LABEL
 from jupyter_codeagent.sandbox.entries import MAX_COLUMNS as MAX_LABELS
 from jupyter_codeagent.sandbox.entries import MAX_VARIABLES
 from jupyter_codeagent.sandbox.guard import MAX_REPLY_TEXT as MAX_EVALUE
-from jupyter_codeagent.transfer.condition import MAX_CHARS as MAX_CONDITION_CHARS
-from jupyter_codeagent.values import ExecutionError, ExecutionResult, NamespaceEntry, Output
-from jupyter_codeagent.variables.personal import personal_kind
-from jupyter_codeagent.variables.secret import secret_text
+from jupyter_codeagent.types.errors import CodeAgentError
+from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult, NamespaceEntry, Output
+from jupyter_codeagent.variables.privacy.masking import masked
+from jupyter_codeagent.variables.privacy.pii_columns import personal_kind
+from jupyter_codeagent.variables.privacy.secret import secret_text
 from jupyter_codeagent.variables.text import looks_personal, safe
-from jupyter_codeagent.variables.withheld import masked
 
 # --- patterns ---------------------------------------------------------------------------------------
 
@@ -56,13 +56,13 @@ MAX_PATTERN_CHARS = 4000
 QUICK_S = 0.0003
 MAX_SHORT_S = 0.1
 LARGEST: Mapping[str, int] = {
-    "prompts.answer._JUDGING": MAX_NAMED_CHARS,
-    "prompts.drift.HINTS": MAX_MESSAGE_CHARS,
-    "prompts.terms._TERMS": MAX_PROMPT_CHARS,
-    "prompts.verdicts._LABEL": MAX_CLAIM_CHARS,
-    "prompts.verdicts._NORMAL": MAX_CLAIM_CHARS,
-    "prompts.verdicts._SIGNIFICANT": MAX_CLAIM_CHARS,
-    "transfer.condition.TOKEN": MAX_CONDITION_CHARS,
+    "agent.answer.answer._JUDGING": MAX_NAMED_CHARS,
+    "agent.rules.api_changes.HINTS": MAX_MESSAGE_CHARS,
+    "agent.prompt.formulas._TERMS": MAX_PROMPT_CHARS,
+    "agent.rules.p_value_conclusions._LABEL": MAX_CLAIM_CHARS,
+    "agent.rules.p_value_conclusions._NORMAL": MAX_CLAIM_CHARS,
+    "agent.rules.p_value_conclusions._SIGNIFICANT": MAX_CLAIM_CHARS,
+    "sandbox.data.condition.TOKEN": MAX_CONDITION_CHARS,
 }
 """Pattern -> the longest text that it is given, where that is short."""
 
@@ -82,10 +82,37 @@ def test_a_pattern_takes_linear_time(found: Found) -> None:
 # --- functions --------------------------------------------------------------------------------------
 
 ROOMS = (
-    *("cells", "completion.position", "display", "effects", "failures", "frontend.progress", "outputs", "prompts"),
-    *("sandbox.entries", "sandbox.failures", "sandbox.guard", "tools.annotations", "tools.faults", "tools.schema"),
-    *("variables.forms", "variables.given_names", "variables.mentions", "variables.personal", "variables.secret"),
-    *("variables.sharing", "variables.text", "variables.withheld", "variables.written"),
+    *(
+        "agent.answer",
+        "agent.prompt",
+        "agent.reply",
+        "agent.rules",
+        "agent.source",
+        "entrypoints.completion.position",
+    ),
+    *("entrypoints.failed_cells", "entrypoints.interpolate", "frontend.display", "frontend.progress"),
+    *(
+        "notebook.cells",
+        "notebook.effects",
+        "notebook.outputs",
+        "sandbox.entries",
+        "sandbox.failures",
+        "sandbox.guard",
+    ),
+    *(
+        "tools.annotations",
+        "tools.exceptions",
+        "tools.schema",
+        "variables.describers.text_formats",
+        "variables.mentions",
+    ),
+    *("variables.privacy.given_names", "variables.privacy.masking", "variables.privacy.pii_columns"),
+    *(
+        "variables.privacy.pii_patterns",
+        "variables.privacy.secret",
+        "variables.privacy.sharing.rules",
+        "variables.text",
+    ),
 )
 """Where text of others is read; those functions of them are tried that take texts, trees, errors and the like."""
 MAX_FUNCTION_CHARS = 600

@@ -17,12 +17,12 @@ import pytest
 from jupyter_client.session import Session
 
 import jupyter_codeagent
-from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.outputs import clean_output
-from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError, Received, read_message
+from jupyter_codeagent.notebook.outputs import clean_output
+from jupyter_codeagent.sandbox.data.unpack import unpack
 from jupyter_codeagent.sandbox.guard import OutputGuard, RequestGuard, ValueGuard
-from jupyter_codeagent.transfer.unpack import unpack
-from jupyter_codeagent.values import PackedValue, SandboxPolicy
+from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError, Received, read_message
+from jupyter_codeagent.types.errors import RejectedDataError
+from jupyter_codeagent.types.sandbox import PackedValue, SandboxPolicy
 
 PACKAGE = Path(jupyter_codeagent.__file__).parent
 
@@ -51,8 +51,8 @@ READERS = frozenset(
 LOADERS = frozenset({"numpy.load", "yaml.load", "builtins.eval", "builtins.exec", "builtins.compile"})
 
 ALLOWED = {
-    ("transfer/pickled.py", "import pickle"): "writes the copies for the sandbox; what reads them is inside it",
-    ("transfer/duckdb_plan.py", "importlib.import_module"): "named in a copy for the sandbox, called inside it",
+    ("sandbox/data/pickled.py", "import pickle"): "writes the copies for the sandbox; what reads them is inside it",
+    ("sandbox/data/duckdb_plan.py", "importlib.import_module"): "named in a copy for the sandbox, called inside it",
 }
 """(file, what): why it may."""
 WRITING_ONLY = frozenset({"pickle.Pickler", "pickle.PickleBuffer", "pickle.dumps", "pickle.PicklingError"})
@@ -130,7 +130,7 @@ def modules() -> Iterator[tuple[str, str]]:
     """(path within the package, source) of all that runs outside the sandbox."""
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
-        if not name.startswith("inside/"):
+        if not name.startswith("sandbox/guest/"):
             yield name, path.read_text(encoding="utf-8")
 
 

@@ -52,7 +52,7 @@ def test_the_package_knows_its_version_and_no_other_name() -> None:
 
 
 def test_jupyter_finds_the_server_extension_and_the_panel() -> None:
-    assert jupyter_codeagent._jupyter_server_extension_points() == [{"module": "jupyter_codeagent.server"}]
+    assert jupyter_codeagent._jupyter_server_extension_points() == [{"module": "jupyter_codeagent.frontend.server"}]
     assert jupyter_codeagent._jupyter_labextension_paths() == [{"src": "labextension", "dest": "jupyter-codeagent"}]
 
 

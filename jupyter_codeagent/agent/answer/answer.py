@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from jupyter_codeagent.prompts.figures import (
+from jupyter_codeagent.agent.answer.names_told import unknown_names
+from jupyter_codeagent.agent.answer.numbers_in_text import (
     Figure,
     corrected,
     figures_in,
@@ -14,12 +15,12 @@ from jupyter_codeagent.prompts.figures import (
     row_count,
     sources_in,
 )
-from jupyter_codeagent.prompts.names_told import unknown_names
-from jupyter_codeagent.prompts.offered import shows_one, words_offered
-from jupyter_codeagent.prompts.parts import parts_of
-from jupyter_codeagent.prompts.system import next_messages
-from jupyter_codeagent.tagged_text import TaggedText, join
-from jupyter_codeagent.values import Message, Output
+from jupyter_codeagent.agent.prompt.offered_words import shows_one, words_offered
+from jupyter_codeagent.agent.prompt.question_parts import parts_of
+from jupyter_codeagent.agent.prompt.system import next_messages
+from jupyter_codeagent.types.messages import Message
+from jupyter_codeagent.types.sandbox import Output
+from jupyter_codeagent.types.tagged_text import TaggedText, join
 
 MAX_CHARS = 400
 MAX_ANSWER_TOKENS = 120

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from jupyter_codeagent.prompts.known_words import is_library_type, words_of
-from jupyter_codeagent.prompts.source import bound_names, loop_names, parse
-from jupyter_codeagent.values import AgentRun, CopyChange, NamespaceEntry
+from jupyter_codeagent.agent.prompt.known_words import is_library_type, words_of
+from jupyter_codeagent.agent.source import bound_names, loop_names, parse
+from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.types.sandbox import CopyChange, NamespaceEntry
 from jupyter_codeagent.variables.text import safe
 
 MAX_SHOWN = 4

@@ -11,10 +11,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from jupyter_codeagent.prompts.observe import cut_tagged
-from jupyter_codeagent.prompts.task import task_text
-from jupyter_codeagent.tagged_text import TaggedText, content_of, join, message
-from jupyter_codeagent.values import Message
+from jupyter_codeagent.agent.prompt.observe import cut_tagged
+from jupyter_codeagent.agent.prompt.task import task_text
+from jupyter_codeagent.types.messages import Message
+from jupyter_codeagent.types.tagged_text import TaggedText, content_of, join, message
 
 MESSAGE_TOKENS = 8
 """What a chat template puts around each message."""

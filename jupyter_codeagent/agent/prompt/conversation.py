@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jupyter_codeagent.prompts.extract import extract_code
-from jupyter_codeagent.tagged_text import TaggedText, message, tagged
-from jupyter_codeagent.values import Message
+from jupyter_codeagent.agent.reply.extract import extract_code
+from jupyter_codeagent.types.messages import Message
+from jupyter_codeagent.types.tagged_text import TaggedText, message, tagged
 
 MAX_RESULT_CHARS = 300
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jupyter_codeagent.prompts.hints import missing_labels
-from jupyter_codeagent.values import ExecutionError
+from jupyter_codeagent.agent.prompt.hints import missing_labels
+from jupyter_codeagent.types.sandbox import ExecutionError
 
 
 def hidden_hint(error: ExecutionError, hidden_columns: Mapping[str, frozenset[str]]) -> str:

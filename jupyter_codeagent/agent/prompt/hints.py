@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from jupyter_codeagent.prompts.drift import FREQUENCIES, drift_hint
-from jupyter_codeagent.prompts.imports import ALIASES, INSTEAD
-from jupyter_codeagent.values import ExecutionError, NamespaceEntry
+from jupyter_codeagent.agent.rules.api_changes import FREQUENCIES, drift_hint
+from jupyter_codeagent.agent.rules.imports import ALIASES, INSTEAD
+from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 SIMILARITY = 0.6
 MAX_LABELS = 20

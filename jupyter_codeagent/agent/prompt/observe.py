@@ -9,11 +9,12 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from jupyter_codeagent.prompts.extract import NO_CODE
-from jupyter_codeagent.prompts.hints import hint_for
-from jupyter_codeagent.prompts.known_words import is_library_error, unknown_words, words_of
-from jupyter_codeagent.tagged_text import TaggedText, join, tagged
-from jupyter_codeagent.values import ContentKind, ExecutionError, ExecutionResult, Output
+from jupyter_codeagent.agent.prompt.hints import hint_for
+from jupyter_codeagent.agent.prompt.known_words import is_library_error, unknown_words, words_of
+from jupyter_codeagent.agent.reply.extract import NO_CODE
+from jupyter_codeagent.types.messages import ContentKind
+from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult, Output
+from jupyter_codeagent.types.tagged_text import TaggedText, join, tagged
 
 MAX_CHARS = 2000
 MAX_SEEN_CHARS = 600

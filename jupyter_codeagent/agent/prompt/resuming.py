@@ -10,9 +10,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from jupyter_codeagent.prompts.hints import missing_name, nearest
-from jupyter_codeagent.prompts.imports import ALIASES
-from jupyter_codeagent.prompts.source import (
+from jupyter_codeagent.agent.prompt.hints import missing_name, nearest
+from jupyter_codeagent.agent.rules.imports import ALIASES
+from jupyter_codeagent.agent.source import (
     before_on_its_line,
     bound_names,
     called_name,
@@ -22,7 +22,7 @@ from jupyter_codeagent.prompts.source import (
     text_of,
     used_names,
 )
-from jupyter_codeagent.values import ExecutionError, NamespaceEntry
+from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 
 def resumed(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jupyter_codeagent.prompts.conversation import Turn, turn_messages
-from jupyter_codeagent.prompts.observe import harmless
-from jupyter_codeagent.prompts.task import task_text
-from jupyter_codeagent.tagged_text import TaggedText, join, kinds_of, message, tagged
-from jupyter_codeagent.values import Message
+from jupyter_codeagent.agent.prompt.conversation import Turn, turn_messages
+from jupyter_codeagent.agent.prompt.observe import harmless
+from jupyter_codeagent.agent.prompt.task import task_text
+from jupyter_codeagent.types.messages import Message
+from jupyter_codeagent.types.tagged_text import TaggedText, join, kinds_of, message, tagged
 
 SYSTEM_PROMPT = """\
 You are a data analyst in a Jupyter notebook. Reply with one short sentence, then exactly one ```python block.

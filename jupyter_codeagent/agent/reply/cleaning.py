@@ -7,7 +7,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from jupyter_codeagent.prompts.source import parse, parse_or_error
+from jupyter_codeagent.agent.source import parse, parse_or_error
 
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060\u200e\u200f]")  # not the joiners: emoji in strings need them
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "\u2018": "'", "\u2019": "'", "\u2032": "'"})

@@ -15,12 +15,19 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal
 
-from jupyter_codeagent.effects.text import MAX_CODE_CHARS
-from jupyter_codeagent.prompts.cleaning import clean, command_line
-from jupyter_codeagent.prompts.fences import Block, Prose, split_blocks
-from jupyter_codeagent.prompts.one_program import ALTERNATIVE, MAX_BLOCKS, Program, has_code, is_code, one_program
-from jupyter_codeagent.prompts.source import does_something, parse_or_error
-from jupyter_codeagent.prompts.thoughts import without_thoughts
+from jupyter_codeagent.agent.reply.cleaning import clean, command_line
+from jupyter_codeagent.agent.reply.fences import Block, Prose, split_blocks
+from jupyter_codeagent.agent.reply.one_program import (
+    ALTERNATIVE,
+    MAX_BLOCKS,
+    Program,
+    has_code,
+    is_code,
+    one_program,
+)
+from jupyter_codeagent.agent.reply.thoughts import without_thoughts
+from jupyter_codeagent.agent.source import does_something, parse_or_error
+from jupyter_codeagent.notebook.effects.text import MAX_CODE_CHARS
 
 NO_CODE = "no code in the reply"
 MAX_PROSE_CHARS = 300

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from jupyter_codeagent.prompts.source import parse
+from jupyter_codeagent.agent.source import parse
 
 PYTHON_LABELS = frozenset({"python", "py", "python3", "py3", "ipython", "ipython3", "pycon", "jupyter", "pyplot"})
 OUTPUT_LABELS = frozenset({"output", "text", "txt", "plaintext", "console", "stdout", "result", "csv"})

@@ -9,8 +9,8 @@ the program does. What it costs is small: llama.cpp looks at other tokens only w
 
 from __future__ import annotations
 
-from jupyter_codeagent.prompts.extract import extract_code
-from jupyter_codeagent.values import Step
+from jupyter_codeagent.agent.reply.extract import extract_code
+from jupyter_codeagent.types.run import Step
 
 _PROGRAM = r"""
 line ::= part* comment? "\n"

@@ -18,11 +18,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from jupyter_codeagent.effects.text import MAX_CODE_CHARS
-from jupyter_codeagent.prompts.cleaning import clean
-from jupyter_codeagent.prompts.fences import Block, Prose
-from jupyter_codeagent.prompts.plots import draws
-from jupyter_codeagent.prompts.source import (
+from jupyter_codeagent.agent.reply.cleaning import clean
+from jupyter_codeagent.agent.reply.fences import Block, Prose
+from jupyter_codeagent.agent.rules.plots import draws
+from jupyter_codeagent.agent.source import (
     Edit,
     apply_edits,
     base_names,
@@ -34,6 +33,7 @@ from jupyter_codeagent.prompts.source import (
     span,
     used_names,
 )
+from jupyter_codeagent.notebook.effects.text import MAX_CODE_CHARS
 
 MAX_BLOCKS = 50
 ALTERNATIVE = re.compile(

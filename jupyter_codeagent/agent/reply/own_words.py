@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jupyter_codeagent.outputs import clean_text
-from jupyter_codeagent.outputs.text import without_colours
-from jupyter_codeagent.prompts.answer import one_paragraph
-from jupyter_codeagent.prompts.extract import NO_CODE, extract_code
-from jupyter_codeagent.values import Step
+from jupyter_codeagent.agent.answer.answer import one_paragraph
+from jupyter_codeagent.agent.reply.extract import NO_CODE, extract_code
+from jupyter_codeagent.notebook.outputs import clean_text
+from jupyter_codeagent.notebook.outputs.text import without_colours
+from jupyter_codeagent.types.run import Step
 
 
 def own_words(step: Step) -> str:

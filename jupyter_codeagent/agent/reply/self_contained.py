@@ -11,9 +11,9 @@ import ast
 import builtins
 from collections.abc import Collection, Sequence
 
-from jupyter_codeagent.prompts.rewrite import Prepared
-from jupyter_codeagent.prompts.source import bound_names, called_name, parse, span, used_names
-from jupyter_codeagent.values import Step
+from jupyter_codeagent.agent.rules.rewrite import Prepared
+from jupyter_codeagent.agent.source import bound_names, called_name, parse, span, used_names
+from jupyter_codeagent.types.run import Step
 
 NOTE = "begins with lines of the program before"
 _SHOWING = frozenset({"print", "display", "show", "head", "info", "describe"})

@@ -10,8 +10,8 @@ import keyword
 import re
 from collections.abc import Sequence
 
-from jupyter_codeagent.prompts.plots import draws
-from jupyter_codeagent.prompts.source import Edit, apply_edits, bound_names, called_name, parse, span
+from jupyter_codeagent.agent.rules.plots import draws
+from jupyter_codeagent.agent.source import Edit, apply_edits, bound_names, called_name, parse, span
 
 _NAME = r"(?P<{}>[A-Za-z_]\w*)"
 _ENDS = r"(?=\s*(?:[.,;:!?]|$)|\s+and\b)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from jupyter_codeagent.prompts.source import Edit, column_of, span, text_of
+from jupyter_codeagent.agent.source import Edit, column_of, span, text_of
 
 _IN_PLACE = frozenset({"fillna", "replace", "interpolate", "clip", "ffill", "bfill", "mask", "where", "round"})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from jupyter_codeagent.prompts.source import Edit, add_argument, called_name
+from jupyter_codeagent.agent.source import Edit, add_argument, called_name
 
 
 def include_lowest_edge(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from jupyter_codeagent.prompts.rewrite import Prepared, edited
-from jupyter_codeagent.prompts.source import Edit, parse, span
-from jupyter_codeagent.values import NamespaceEntry
+from jupyter_codeagent.agent.rules.rewrite import Prepared, edited
+from jupyter_codeagent.agent.source import Edit, parse, span
+from jupyter_codeagent.types.sandbox import NamespaceEntry
 
 _REDUCTIONS = frozenset({"mean", "sum", "median", "min", "max", "std", "var", "count", "nunique", "first", "last"})
 _BARS = frozenset({"bar", "barh"})

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import re
 
-from jupyter_codeagent.prompts.alike import made_alike
-from jupyter_codeagent.prompts.groups import forgotten_group, one_figure, one_for_all
-from jupyter_codeagent.prompts.joins import exploded_join
-from jupyter_codeagent.prompts.missing_columns import nothing_converted
-from jupyter_codeagent.prompts.observe import FIGURE, cut, output_text
-from jupyter_codeagent.prompts.offered import none_shown
-from jupyter_codeagent.prompts.placeholders import unfilled_output
-from jupyter_codeagent.prompts.plots import unfitted_line
-from jupyter_codeagent.prompts.ranges import impossible_figure
-from jupyter_codeagent.prompts.statistics import statistic_as_judgement
-from jupyter_codeagent.prompts.task import wanted_names
-from jupyter_codeagent.prompts.told_apart import unnamed_rows
-from jupyter_codeagent.prompts.unused import unused_data
-from jupyter_codeagent.values import ExecutionResult
+from jupyter_codeagent.agent.prompt.observe import FIGURE, cut, output_text
+from jupyter_codeagent.agent.prompt.offered_words import none_shown
+from jupyter_codeagent.agent.prompt.task import wanted_names
+from jupyter_codeagent.agent.rules.duplicate_expressions import made_alike
+from jupyter_codeagent.agent.rules.groups import forgotten_group, one_figure, one_for_all
+from jupyter_codeagent.agent.rules.joins import exploded_join
+from jupyter_codeagent.agent.rules.label_rows import unnamed_rows
+from jupyter_codeagent.agent.rules.missing_columns import nothing_converted
+from jupyter_codeagent.agent.rules.placeholders import unfilled_output
+from jupyter_codeagent.agent.rules.plots import unfitted_line
+from jupyter_codeagent.agent.rules.ranges import impossible_figure
+from jupyter_codeagent.agent.rules.statistics import statistic_as_judgement
+from jupyter_codeagent.agent.rules.unused import unused_data
+from jupyter_codeagent.types.sandbox import ExecutionResult
 
 MAX_CHARS = 200_000
 """Of the outputs that are looked at, from both ends."""

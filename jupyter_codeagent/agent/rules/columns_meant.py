@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Sequence
 
-from jupyter_codeagent.prompts.hints import frames, missing_labels, missing_name
-from jupyter_codeagent.prompts.rewrite import LOADER, Prepared, edited
-from jupyter_codeagent.prompts.source import Edit, called_name, is_on, single_values, span, statement_at, used_names
-from jupyter_codeagent.values import ExecutionError, NamespaceEntry
+from jupyter_codeagent.agent.prompt.hints import frames, missing_labels, missing_name
+from jupyter_codeagent.agent.rules.rewrite import LOADER, Prepared, edited
+from jupyter_codeagent.agent.source import Edit, called_name, is_on, single_values, span, statement_at, used_names
+from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 _FILE = re.compile(r"(?<![\w-])([\w-]+)\.\w{2,8}$")
 

@@ -10,9 +10,9 @@ import ast
 import re
 from collections.abc import Sequence
 
-from jupyter_codeagent.prompts.rewrite import Prepared, with_line_before
-from jupyter_codeagent.prompts.source import column_of, statement_at
-from jupyter_codeagent.values import ExecutionError, NamespaceEntry
+from jupyter_codeagent.agent.rules.rewrite import Prepared, with_line_before
+from jupyter_codeagent.agent.source import column_of, statement_at
+from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 _NO_DATES = re.compile(r"Can only use \.dt accessor with datetimelike values")
 _NO_NUMBERS = re.compile(

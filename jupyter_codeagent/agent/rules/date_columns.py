@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from jupyter_codeagent.prompts.hints import frames, missing_labels
-from jupyter_codeagent.prompts.rewrite import Prepared, edited, with_line_before
-from jupyter_codeagent.prompts.source import Edit, called_name, column_of, span, statement_at, used_names
-from jupyter_codeagent.values import ExecutionError, NamespaceEntry
+from jupyter_codeagent.agent.prompt.hints import frames, missing_labels
+from jupyter_codeagent.agent.rules.rewrite import Prepared, edited, with_line_before
+from jupyter_codeagent.agent.source import Edit, called_name, column_of, span, statement_at, used_names
+from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 from jupyter_codeagent.variables.date_parts import PARTS
 
 _OF_DATE: Mapping[str, str] = {

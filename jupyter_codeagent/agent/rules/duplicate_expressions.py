@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from itertools import groupby
 
-from jupyter_codeagent.prompts.source import base_names, called_name, parse, used_names
+from jupyter_codeagent.agent.source import base_names, called_name, parse, used_names
 
 _DRAWN = frozenset({"sample", "choice", "normal", "uniform", "integers", "rand", "randn", "randint", "permutation"})
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from jupyter_codeagent.prompts.source import Edit, column_of, single_values, span, text_of, valued
+from jupyter_codeagent.agent.source import Edit, column_of, single_values, span, text_of, valued
 
 _SEES_TO_IT = frozenset(
     {"dropna", "fillna", "isna", "notna", "isnull", "notnull", "mean", "median", "std", "var", "describe", "loc"}

@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from jupyter_codeagent.prompts.parts import parts_of
-from jupyter_codeagent.prompts.source import parse
-from jupyter_codeagent.values import NamespaceEntry
+from jupyter_codeagent.agent.prompt.question_parts import parts_of
+from jupyter_codeagent.agent.source import parse
+from jupyter_codeagent.types.sandbox import NamespaceEntry
 from jupyter_codeagent.variables.mentions import stemmed
 
 _EACH = re.compile(r"\b(?:each|every|per|grouped by)\s+(?P<word>[A-Za-z_]\w*)", re.IGNORECASE)

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from jupyter_codeagent.prompts.source import called_name, parse
-from jupyter_codeagent.values import CopyChange, NamespaceEntry
+from jupyter_codeagent.agent.source import called_name, parse
+from jupyter_codeagent.types.sandbox import CopyChange, NamespaceEntry
 
 _KEEPS_ROWS = frozenset(
     {

@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from jupyter_codeagent.prompts.hints import text_columns
-from jupyter_codeagent.prompts.rewrite import Prepared, edited
-from jupyter_codeagent.prompts.source import Edit, base_names, bound_names, parse, span
-from jupyter_codeagent.values import NamespaceEntry
+from jupyter_codeagent.agent.prompt.hints import text_columns
+from jupyter_codeagent.agent.rules.rewrite import Prepared, edited
+from jupyter_codeagent.agent.source import Edit, base_names, bound_names, parse, span
+from jupyter_codeagent.types.sandbox import NamespaceEntry
 from jupyter_codeagent.variables.mentions import stemmed
 
 _WHICH = re.compile(

@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from jupyter_codeagent.prompts.html_tables import tables_in
-from jupyter_codeagent.prompts.observe import joined
-from jupyter_codeagent.prompts.source import parse
-from jupyter_codeagent.values import Output
+from jupyter_codeagent.agent.prompt.observe import joined
+from jupyter_codeagent.agent.rules.html_tables import tables_in
+from jupyter_codeagent.agent.source import parse
+from jupyter_codeagent.types.sandbox import Output
 
 MIN_ROWS = 3
 MAX_CHARS = 40_000

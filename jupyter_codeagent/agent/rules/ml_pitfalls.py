@@ -7,7 +7,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from jupyter_codeagent.prompts.source import (
+from jupyter_codeagent.agent.source import (
     Edit,
     apply_edits,
     bound_names,

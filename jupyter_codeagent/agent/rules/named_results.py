@@ -11,10 +11,10 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from jupyter_codeagent.prompts.hints import text_columns
-from jupyter_codeagent.prompts.rewrite import Prepared, add_imports, edited
-from jupyter_codeagent.prompts.source import Edit, bound_names, parse, span
-from jupyter_codeagent.values import NamespaceEntry
+from jupyter_codeagent.agent.prompt.hints import text_columns
+from jupyter_codeagent.agent.rules.rewrite import Prepared, add_imports, edited
+from jupyter_codeagent.agent.source import Edit, bound_names, parse, span
+from jupyter_codeagent.types.sandbox import NamespaceEntry
 from jupyter_codeagent.variables.mentions import names_label
 
 NOTE = "results are shown with their names"

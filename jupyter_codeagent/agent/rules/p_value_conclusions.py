@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from jupyter_codeagent.prompts.source import (
+from jupyter_codeagent.agent.rules.statistics import TESTS
+from jupyter_codeagent.agent.source import (
     Edit,
     apply_edits,
     before_on_its_line,
@@ -25,7 +26,6 @@ from jupyter_codeagent.prompts.source import (
     text_of,
     used_names,
 )
-from jupyter_codeagent.prompts.statistics import TESTS
 
 _NORMALITY = frozenset({"shapiro", "normaltest", "jarque_bera"})
 _FLIPPED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}

@@ -13,7 +13,7 @@ import re
 import tokenize
 from collections.abc import Collection, Iterator
 
-from jupyter_codeagent.prompts.source import Edit, called_name, parse, span
+from jupyter_codeagent.agent.source import Edit, called_name, parse, span
 
 _SHOWING = frozenset({"print", "display"})
 _TITLES = frozenset({"title", "suptitle", "set_title"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from jupyter_codeagent.prompts.source import Edit, add_argument, called_name
+from jupyter_codeagent.agent.source import Edit, add_argument, called_name
 
 _KINDS = frozenset({"line", "bar", "barh", "hist", "box", "kde", "density", "area", "pie", "scatter", "hexbin"})
 _OTHER_AXES = frozenset({"ax", "subplots"})

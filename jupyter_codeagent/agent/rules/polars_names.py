@@ -10,9 +10,9 @@ import ast
 import re
 from collections.abc import Callable, Sequence
 
-from jupyter_codeagent.prompts.rewrite import Prepared, add_imports
-from jupyter_codeagent.prompts.source import Edit, apply_edits, called_name, parse, span, text_of
-from jupyter_codeagent.values import ExecutionError, NamespaceEntry
+from jupyter_codeagent.agent.rules.rewrite import Prepared, add_imports
+from jupyter_codeagent.agent.source import Edit, apply_edits, called_name, parse, span, text_of
+from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 MAX_EDITS = 40
 SHORT_CHARS = 20

@@ -10,23 +10,24 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from jupyter_codeagent.prompts.calling import rename_argument
-from jupyter_codeagent.prompts.columns_meant import (
+from jupyter_codeagent.agent.prompt.hints import missing_labels, missing_name, same_columns
+from jupyter_codeagent.agent.rules.api_changes import FREQUENCIES
+from jupyter_codeagent.agent.rules.columns_meant import (
     group_the_table,
     group_what_it_is_of,
     quote_column,
     use_the_joined_table,
     use_what_is_loaded,
 )
-from jupyter_codeagent.prompts.conversions import convert_dates, convert_numbers
-from jupyter_codeagent.prompts.date_columns import derive_from_dates, parts_as_dates
-from jupyter_codeagent.prompts.drift import FREQUENCIES
-from jupyter_codeagent.prompts.hints import missing_labels, missing_name, same_columns
-from jupyter_codeagent.prompts.imports import ALIASES
-from jupyter_codeagent.prompts.learning import leave_incomplete_out
-from jupyter_codeagent.prompts.polars_names import say_in_polars
-from jupyter_codeagent.prompts.rewrite import Prepared, add_imports, edited
-from jupyter_codeagent.prompts.source import (
+from jupyter_codeagent.agent.rules.conversions import convert_dates, convert_numbers
+from jupyter_codeagent.agent.rules.date_columns import derive_from_dates, parts_as_dates
+from jupyter_codeagent.agent.rules.imports import ALIASES
+from jupyter_codeagent.agent.rules.ml_pitfalls import leave_incomplete_out
+from jupyter_codeagent.agent.rules.polars_names import say_in_polars
+from jupyter_codeagent.agent.rules.rewrite import Prepared, add_imports, edited
+from jupyter_codeagent.agent.rules.statistics import leave_missing_out
+from jupyter_codeagent.agent.rules.tool_names import rename_argument
+from jupyter_codeagent.agent.source import (
     Edit,
     add_argument,
     before_on_its_line,
@@ -40,8 +41,7 @@ from jupyter_codeagent.prompts.source import (
     text_of,
     used_names,
 )
-from jupyter_codeagent.prompts.statistics import leave_missing_out
-from jupyter_codeagent.values import ExecutionError, NamespaceEntry
+from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 _NUMERIC_ONLY = re.compile(r"with string dtype|does not support operation|could not convert string to float")
 _FORMAT = re.compile(

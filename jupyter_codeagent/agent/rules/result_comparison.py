@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from jupyter_codeagent.outputs.interactive import INTERACTIVE_MIME
-from jupyter_codeagent.prompts.html_tables import table_cells
-from jupyter_codeagent.prompts.observe import joined
-from jupyter_codeagent.values import ExecutionResult, Output
+from jupyter_codeagent.agent.prompt.observe import joined
+from jupyter_codeagent.agent.rules.html_tables import table_cells
+from jupyter_codeagent.notebook.outputs.interactive import INTERACTIVE_MIME
+from jupyter_codeagent.types.sandbox import ExecutionResult, Output
 
 MAX_CHARS = 40_000
 """Of all outputs that are looked at: they come from code that nobody has read."""

@@ -12,17 +12,25 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from jupyter_codeagent.prompts.asked_names import bind_asked
-from jupyter_codeagent.prompts.assignments import assign_back, bind_comparisons, reduce_whole_masks, select_labels
-from jupyter_codeagent.prompts.binning import include_lowest_edge
-from jupyter_codeagent.prompts.calling import keep_functions
-from jupyter_codeagent.prompts.drift import METHODS_RENAMED, NUMPY_BUILTINS, NUMPY_RENAMED
-from jupyter_codeagent.prompts.imports import ALIASES
-from jupyter_codeagent.prompts.learning import fit_complete_rows, keep_target_out
-from jupyter_codeagent.prompts.placeholders import find_unfilled
-from jupyter_codeagent.prompts.plots import draw_on_the_figure, draws
-from jupyter_codeagent.prompts.shares import count_missing_rows, none_is_zero
-from jupyter_codeagent.prompts.source import (
+from jupyter_codeagent.agent.rules.api_changes import METHODS_RENAMED, NUMPY_BUILTINS, NUMPY_RENAMED
+from jupyter_codeagent.agent.rules.asked_names import bind_asked
+from jupyter_codeagent.agent.rules.assignments import (
+    assign_back,
+    bind_comparisons,
+    reduce_whole_masks,
+    select_labels,
+)
+from jupyter_codeagent.agent.rules.binning import include_lowest_edge
+from jupyter_codeagent.agent.rules.group_counts import count_missing_rows, none_is_zero
+from jupyter_codeagent.agent.rules.imports import ALIASES
+from jupyter_codeagent.agent.rules.ml_pitfalls import fit_complete_rows, keep_target_out
+from jupyter_codeagent.agent.rules.p_value_conclusions import say_verdicts
+from jupyter_codeagent.agent.rules.placeholders import find_unfilled
+from jupyter_codeagent.agent.rules.plots import draw_on_the_figure, draws
+from jupyter_codeagent.agent.rules.statistics import correct_statistics, of_population
+from jupyter_codeagent.agent.rules.text_patterns import read_as_patterns
+from jupyter_codeagent.agent.rules.tool_names import keep_functions
+from jupyter_codeagent.agent.source import (
     Edit,
     apply_edits,
     base_names,
@@ -34,10 +42,7 @@ from jupyter_codeagent.prompts.source import (
     span,
     used_names,
 )
-from jupyter_codeagent.prompts.statistics import correct_statistics, of_population
-from jupyter_codeagent.prompts.text_patterns import read_as_patterns
-from jupyter_codeagent.prompts.verdicts import say_verdicts
-from jupyter_codeagent.values import NamespaceEntry
+from jupyter_codeagent.types.sandbox import NamespaceEntry
 
 _READERS = re.compile(r"read_|scan_")
 LOADER = re.compile(r"(?:load|fetch|get|read)_(?P<table>\w*)")

@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from jupyter_codeagent.prompts.source import Edit, add_argument, apply_edits, called_name, parse, span, text_of
+from jupyter_codeagent.agent.source import Edit, add_argument, apply_edits, called_name, parse, span, text_of
 
 TESTS = frozenset({
     "ttest_ind", "ttest_rel", "ttest_1samp", "ks_2samp", "kstest", "ks_1samp", "shapiro", "normaltest",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from jupyter_codeagent.prompts.source import Edit, add_argument
+from jupyter_codeagent.agent.source import Edit, add_argument
 
 _PATTERN = re.compile(
     r"\\[dDsSwWb()\[\].$+*?|^{}]"  # an escape: nobody writes a backslash before these in a text

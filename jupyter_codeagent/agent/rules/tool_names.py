@@ -8,7 +8,7 @@ import difflib
 from collections.abc import Collection, Iterator
 from typing import TypeGuard
 
-from jupyter_codeagent.prompts.source import Edit, apply_edits, parse, span
+from jupyter_codeagent.agent.source import Edit, apply_edits, parse, span
 
 SURELY_ALIKE = 0.75
 """Of `difflib`: ``orign`` for ``origin``."""

@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Collection, Sequence
 
-from jupyter_codeagent.prompts.source import parse, used_names
-from jupyter_codeagent.values import NamespaceEntry
+from jupyter_codeagent.agent.source import parse, used_names
+from jupyter_codeagent.types.sandbox import NamespaceEntry
 
 _DATA = frozenset({"DataFrame", "Series", "ndarray"})
 

@@ -13,11 +13,11 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from jupyter_codeagent.prompts.observe import output_text
-from jupyter_codeagent.prompts.rewrite import Prepared, edited
-from jupyter_codeagent.prompts.source import Edit, apply_edits, column_of, parse, span
-from jupyter_codeagent.values import ExecutionResult
-from jupyter_codeagent.variables.personal import personal_kind
+from jupyter_codeagent.agent.prompt.observe import output_text
+from jupyter_codeagent.agent.rules.rewrite import Prepared, edited
+from jupyter_codeagent.agent.source import Edit, apply_edits, column_of, parse, span
+from jupyter_codeagent.types.sandbox import ExecutionResult
+from jupyter_codeagent.variables.privacy.pii_columns import personal_kind
 from jupyter_codeagent.variables.text import looks_personal
 
 MAX_COMPARISONS = 12

@@ -14,7 +14,7 @@ from typing import Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 
-from jupyter_codeagent.completion.position import Grammar, Slot, slot_at
+from jupyter_codeagent.entrypoints.completion.position import Grammar, Slot, slot_at
 
 MAX_OFFERED = 200
 MAX_WORDS = 6

@@ -7,16 +7,16 @@ import os
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from jupyter_codeagent.background import BackgroundTask
-from jupyter_codeagent.completion.matcher import Index, Offer, Offers, merged
-from jupyter_codeagent.completion.position import Grammar
-from jupyter_codeagent.errors import CodeAgentError
+from jupyter_codeagent.entrypoints.completion.matcher import Index, Offer, Offers, merged
+from jupyter_codeagent.entrypoints.completion.position import Grammar
+from jupyter_codeagent.entrypoints.options import build_parser
+from jupyter_codeagent.frontend.background_loop import BackgroundTask
 from jupyter_codeagent.history import RunFilter
 from jupyter_codeagent.models.discovery import FoundModel, list_models
-from jupyter_codeagent.models.offer import fetched_models
-from jupyter_codeagent.models.published import EMBEDDED, EMBEDDED_PREFIX, catalogue
-from jupyter_codeagent.options import build_parser
-from jupyter_codeagent.session import AgentSession
+from jupyter_codeagent.models.embedded.offer import fetched_models
+from jupyter_codeagent.models.embedded.published import EMBEDDED, EMBEDDED_PREFIX, catalogue
+from jupyter_codeagent.session.session import AgentSession
+from jupyter_codeagent.types.errors import CodeAgentError
 
 RUNS = 40
 """Of the newest."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from IPython.core.error import StdinNotImplementedError
 
-from jupyter_codeagent.approvals.gate import reject
-from jupyter_codeagent.approvals.policies import ALWAYS_ASK
-from jupyter_codeagent.approvals.protocol import Approver
-from jupyter_codeagent.effects import effects_lines
-from jupyter_codeagent.outputs import visible_code
-from jupyter_codeagent.values import Decision, Effects, Proposal, ProposalKind
+from jupyter_codeagent.frontend.approvals.gate import reject
+from jupyter_codeagent.frontend.approvals.policies import ALWAYS_ASK
+from jupyter_codeagent.frontend.approvals.protocol import Approver
+from jupyter_codeagent.notebook.effects import effects_lines
+from jupyter_codeagent.notebook.outputs import visible_code
+from jupyter_codeagent.types.approvals import Decision, Effects, Proposal, ProposalKind
 
 QUESTIONS: Mapping[ProposalKind, str] = {
     "run": "Run this code in the sandbox, on copies of your data?",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 
-from jupyter_codeagent.approvals.grants import Grants
-from jupyter_codeagent.approvals.policies import as_offered, needs_person
-from jupyter_codeagent.approvals.protocol import Approver
-from jupyter_codeagent.values import ApprovalPolicy, DecidedBy, Decision, Proposal
+from jupyter_codeagent.frontend.approvals.grants import Grants
+from jupyter_codeagent.frontend.approvals.policies import as_offered, needs_person
+from jupyter_codeagent.frontend.approvals.protocol import Approver
+from jupyter_codeagent.types.approvals import ApprovalPolicy, DecidedBy, Decision, Proposal
 
 
 class ApprovalGate:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 
-from jupyter_codeagent.outputs import visible_code
-from jupyter_codeagent.values import Grant, GrantKind
+from jupyter_codeagent.notebook.outputs import visible_code
+from jupyter_codeagent.types.approvals import Grant, GrantKind
 
 WORDS: Mapping[GrantKind, str] = {
     "run": "all further code of this notebook runs in the sandbox",

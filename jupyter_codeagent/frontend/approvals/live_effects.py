@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from jupyter_codeagent.background import Background
-from jupyter_codeagent.effects import code_effects, effects_on
-from jupyter_codeagent.live import LiveKernel
-from jupyter_codeagent.values import Effects, Proposal
+from jupyter_codeagent.frontend.background_loop import Background
+from jupyter_codeagent.notebook.effects import code_effects, effects_on
+from jupyter_codeagent.types.approvals import Effects, Proposal
+from jupyter_codeagent.variables.user_namespace import LiveKernel
 
 LOOK_S = 1.5
 """How long the main thread may take: a cell of the user's that runs keeps it for itself."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from jupyter_codeagent.values import ApprovalPolicy, Decision, DecisionScope, Proposal, ProposalKind
+from jupyter_codeagent.types.approvals import ApprovalPolicy, Decision, DecisionScope, Proposal, ProposalKind
 
 ALWAYS_ASK: frozenset[ProposalKind] = frozenset({"apply", "overwrite", "mount", "call", "server"})
 """Touch the live kernel, widen the sandbox, or send prompts where the user has not sent any: asked whatever the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from jupyter_codeagent.values import Decision, Proposal
+from jupyter_codeagent.types.approvals import Decision, Proposal
 
 
 class Approver(Protocol):

@@ -16,12 +16,12 @@ from typing import Any
 
 from IPython.display import display, update_display
 
-from jupyter_codeagent.approvals.approvers import question_of
-from jupyter_codeagent.approvals.gate import reject
-from jupyter_codeagent.approvals.protocol import Approver
-from jupyter_codeagent.main_shell import MainShell
-from jupyter_codeagent.outputs import visible_code
-from jupyter_codeagent.values import Decision, Proposal
+from jupyter_codeagent.frontend.approvals.approvers import question_of
+from jupyter_codeagent.frontend.approvals.gate import reject
+from jupyter_codeagent.frontend.approvals.protocol import Approver
+from jupyter_codeagent.frontend.shell_queue import MainShell
+from jupyter_codeagent.notebook.outputs import visible_code
+from jupyter_codeagent.types.approvals import Decision, Proposal
 
 SHOWN_WITHIN_S = 5.0
 """The first widget of a page may have its library to load."""

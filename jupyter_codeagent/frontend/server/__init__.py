@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 def _load_jupyter_server_extension(app: ServerApp) -> None:
     """Called by Jupyter Server at its start; the history is opened by the first request."""
+    from jupyter_codeagent.frontend.server.handlers import routes
     from jupyter_codeagent.history import HistoryStore
-    from jupyter_codeagent.server.handlers import routes
 
     handlers = routes(app.web_app.settings["base_url"], HistoryStore(None))
     app.web_app.add_handlers(".*$", handlers)  # type: ignore[no-untyped-call]

@@ -21,16 +21,16 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import ensure_async, url_path_join
 from tornado import web
 
-import jupyter_codeagent
-from jupyter_codeagent.cells import cells_from_run, export_notebook, export_script
-from jupyter_codeagent.config import read_caps
-from jupyter_codeagent.display import receipt_bundle
-from jupyter_codeagent.errors import CodeAgentError, UnknownRunError, UsageError
+from jupyter_codeagent.frontend.display import receipt_bundle
+from jupyter_codeagent.frontend.server.libraries import PlotlyHandler
+from jupyter_codeagent.frontend.server.places import NotebookPaths
 from jupyter_codeagent.history import OUTCOMES, HistoryStore, RunFilter, RunRow
-from jupyter_codeagent.record import run_with_messages
-from jupyter_codeagent.server.libraries import PlotlyHandler
-from jupyter_codeagent.server.places import NotebookPaths
-from jupyter_codeagent.values import CellState, RunStatus
+from jupyter_codeagent.notebook.cells import cells_from_run, export_notebook, export_script
+from jupyter_codeagent.settings.config import read_caps
+from jupyter_codeagent.types.errors import CodeAgentError, UnknownRunError, UsageError
+from jupyter_codeagent.types.run import CellState, RunStatus
+from jupyter_codeagent.types.run_json import run_with_messages
+from jupyter_codeagent.types.version import installed_version
 
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[None]])
 
@@ -137,7 +137,7 @@ class StatusHandler(HistoryHandler):
             policy = await asyncio.to_thread(read_caps)
         except UsageError as error:  # the file is at fault, not the request
             raise CodeAgentError(str(error)) from error
-        self.answer({"version": jupyter_codeagent.__version__, "policy": policy})
+        self.answer({"version": installed_version(), "policy": policy})
 
 
 class RunsHandler(HistoryHandler):

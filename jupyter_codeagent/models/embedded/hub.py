@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from jupyter_codeagent.errors import WeightsError
+from jupyter_codeagent.models.embedded.published import PublishedWeights
 from jupyter_codeagent.models.parsing import MAX_SHOWN_CHARS, shortened, words
-from jupyter_codeagent.models.published import PublishedWeights
+from jupyter_codeagent.types.errors import WeightsError
 
 REACH_TIMEOUT_S = 4.0
 """For the one small request that tells whether the hub can be reached at all."""

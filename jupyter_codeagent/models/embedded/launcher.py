@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from jupyter_codeagent.errors import ModelTimeoutError, ModelUnreachableError, NoModelError, StoppedError
-from jupyter_codeagent.models.embedded_server import CAUSE, cached_tokens
-from jupyter_codeagent.models.embedded_state import (
+from jupyter_codeagent.models.embedded.published import is_own, model_name, published_weights
+from jupyter_codeagent.models.embedded.server import CAUSE, cached_tokens
+from jupyter_codeagent.models.embedded.sizing import needed_bytes
+from jupyter_codeagent.models.embedded.state import (
     ServerState,
     all_states,
     is_alive,
@@ -28,11 +29,10 @@ from jupyter_codeagent.models.embedded_state import (
     state_directory,
     state_file,
 )
-from jupyter_codeagent.models.published import is_own, model_name, published_weights
-from jupyter_codeagent.models.sizing import needed_bytes
+from jupyter_codeagent.models.embedded.weights import ensure_weights
 from jupyter_codeagent.models.small_request import ask_server
-from jupyter_codeagent.models.weights import ensure_weights
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import ModelTimeoutError, ModelUnreachableError, NoModelError, StoppedError
 
 START_LIMIT_S = 90.0
 """Loading takes 4 to 10 s, on a slow disk a minute; larger files take longer (`start_limit_s`)."""
@@ -44,7 +44,7 @@ END_LIMIT_S = 3.0
 FOREIGN_STALE_S = 7 * 86400.0
 PARTIAL_STALE_S = 60.0
 """A state file is written within milliseconds, perhaps by another machine that shares the home."""
-SERVER_MODULE = "jupyter_codeagent.models.embedded_server"
+SERVER_MODULE = "jupyter_codeagent.models.embedded.server"
 
 PASSED_ON = ("PATH", "HOME", "USER", "LANG", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CODEAGENT_STATE_DIR")
 PASSED_ON_PREFIXES = (

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from jupyter_codeagent.models.embedded import RunningServer, start_embedded
+from jupyter_codeagent.models.embedded.launcher import RunningServer, start_embedded
+from jupyter_codeagent.models.embedded.published import is_own, model_name, published_weights
+from jupyter_codeagent.models.embedded.sizing import active_bytes
 from jupyter_codeagent.models.openai_model import OpenAIModel
-from jupyter_codeagent.models.published import is_own, model_name, published_weights
-from jupyter_codeagent.models.sizing import active_bytes
-from jupyter_codeagent.settings import ModelSettings
-from jupyter_codeagent.values import Completion, CompletionRequest
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.messages import Completion, CompletionRequest
 
 
 class EmbeddedModel:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jupyter_codeagent.models.embedded_server import cached_tokens
-from jupyter_codeagent.models.memory import MachineMemory, machine_memory
-from jupyter_codeagent.models.published import (
+from jupyter_codeagent.models.embedded.memory import MachineMemory, machine_memory
+from jupyter_codeagent.models.embedded.published import (
     EMBEDDED_PREFIX,
     PublishedWeights,
     catalogue,
     fetch_command,
     published_weights,
 )
-from jupyter_codeagent.models.scores import Score, measured_scores, score_text, this_version
-from jupyter_codeagent.models.sizing import MeasuredSpeed, expected_tokens_per_s, gigabytes, needed_bytes
-from jupyter_codeagent.models.speed import measured_speed
-from jupyter_codeagent.models.weights import are_there
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.models.embedded.scores import Score, measured_scores, score_text, this_version
+from jupyter_codeagent.models.embedded.server import cached_tokens
+from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed, expected_tokens_per_s, gigabytes, needed_bytes
+from jupyter_codeagent.models.embedded.speed import measured_speed
+from jupyter_codeagent.models.embedded.weights import are_there
+from jupyter_codeagent.settings.settings import ModelSettings
 
 ESTIMATED, UNKNOWN = "tokens/s (≈ estimated)", "tokens/s (after a first run)"
 HOW_TO = (

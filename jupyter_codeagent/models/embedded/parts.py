@@ -17,9 +17,9 @@ from fnmatch import fnmatch
 from importlib.util import find_spec
 from pathlib import Path
 
-from jupyter_codeagent.errors import WeightsError
+from jupyter_codeagent.models.embedded.published import PublishedWeights, WeightsPart
 from jupyter_codeagent.models.parsing import MAX_SHOWN_CHARS, shortened, words
-from jupyter_codeagent.models.published import PublishedWeights, WeightsPart
+from jupyter_codeagent.types.errors import WeightsError
 
 PARALLEL = 3
 """Downloads at once; more would not be faster and hold more wheels on disk."""

@@ -13,8 +13,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import UsageError
 
 DEFAULT_MODEL = "qwen2.5-coder-1.5b-instruct"
 """The embedded model where no other is chosen."""
@@ -78,7 +78,7 @@ def catalogue() -> dict[str, PublishedWeights]:
 
 
 def _read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(files("jupyter_codeagent.models").joinpath(name).read_text("utf-8"))
+    found: dict[str, Any] = json.loads(files("jupyter_codeagent.models.embedded").joinpath(name).read_text("utf-8"))
     return found
 
 

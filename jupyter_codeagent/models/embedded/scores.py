@@ -24,7 +24,7 @@ class Score:
 
 def measured_scores() -> dict[str, Score]:
     """By model; those that were not measured are missing."""
-    entries = json.loads(files("jupyter_codeagent.models").joinpath("scores.json").read_text("utf-8"))
+    entries = json.loads(files("jupyter_codeagent.models.embedded").joinpath("scores.json").read_text("utf-8"))
     return {model: Score(**entry) for model, entry in entries.items() if entry is not None}
 
 

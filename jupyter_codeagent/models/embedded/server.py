@@ -1,4 +1,4 @@
-"""The process of the embedded model: ``python -m jupyter_codeagent.models.embedded_server``, started by `embedded`.
+"""The process of the embedded model: ``python -m jupyter_codeagent.models.embedded.server``, started by `embedded`.
 
 Loopback only, with a key that it makes up itself and tells in its state file (0600) and nowhere else. It outlives
 the notebook that started it and ends itself when nobody has asked it anything for a while.
@@ -19,10 +19,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from jupyter_codeagent.models.embedded_state import ServerState, process_started, read_state, write_state
-from jupyter_codeagent.models.memory import machine_memory
-from jupyter_codeagent.models.sizing import gigabytes
-from jupyter_codeagent.models.speed import read_metrics, record_speed, speed_in
+from jupyter_codeagent.models.embedded.memory import machine_memory
+from jupyter_codeagent.models.embedded.sizing import gigabytes
+from jupyter_codeagent.models.embedded.speed import read_metrics, record_speed, speed_in
+from jupyter_codeagent.models.embedded.state import ServerState, process_started, read_state, write_state
 
 ERRORS_ONLY = 1
 """llama.cpp's verbosity; from 4 on it would log prompts."""

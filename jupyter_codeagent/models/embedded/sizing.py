@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jupyter_codeagent.models.published import PublishedWeights
+from jupyter_codeagent.models.embedded.published import PublishedWeights
 
 REARRANGED = 1.1
 """llama.cpp copies most weights into an order that suits the processor and reads the rest from the file; the

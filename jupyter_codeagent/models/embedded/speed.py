@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from jupyter_codeagent.models.embedded_state import ServerState, all_states, is_alive, state_directory
-from jupyter_codeagent.models.published import catalogue
-from jupyter_codeagent.models.sizing import MeasuredSpeed
+from jupyter_codeagent.models.embedded.published import catalogue
+from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed
+from jupyter_codeagent.models.embedded.state import ServerState, all_states, is_alive, state_directory
 from jupyter_codeagent.models.small_request import ask_server
 
 _METRIC = re.compile(r"llamacpp:(\w{1,100}) (\d{1,15}(?:\.\d{1,20})?(?:e[+-]?\d{1,2})?)")

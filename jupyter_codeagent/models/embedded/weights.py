@@ -13,10 +13,9 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from jupyter_codeagent.errors import UsageError, WeightsError
-from jupyter_codeagent.models.hub import bytes_in, download_from_hub
-from jupyter_codeagent.models.parts import download_parts, has_digest
-from jupyter_codeagent.models.published import (
+from jupyter_codeagent.models.embedded.hub import bytes_in, download_from_hub
+from jupyter_codeagent.models.embedded.parts import download_parts, has_digest
+from jupyter_codeagent.models.embedded.published import (
     DEFAULT_MODEL,
     PublishedWeights,
     fetch_command,
@@ -24,7 +23,8 @@ from jupyter_codeagent.models.published import (
     model_name,
     published_weights,
 )
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import UsageError, WeightsError
 
 __all__ = [
     "DEFAULT_MODEL",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import builtins
 from collections.abc import Mapping, Sequence
 
-from jupyter_codeagent.effects.text import CodeEffects
-from jupyter_codeagent.values import Effects, NamedValue
+from jupyter_codeagent.notebook.effects.text import CodeEffects
+from jupyter_codeagent.types.approvals import Effects, NamedValue
 
 MAX_NAMES = 100
 """Listed of each kind."""

@@ -10,8 +10,8 @@ import ast
 import re
 from collections.abc import Iterable, Sequence
 
-from jupyter_codeagent.effects.scopes import PARAMETER, Known, bound, declared, is_function, parameters
-from jupyter_codeagent.effects.tables import (
+from jupyter_codeagent.notebook.effects.scopes import PARAMETER, Known, bound, declared, is_function, parameters
+from jupyter_codeagent.notebook.effects.tables import (
     ALIASING,
     ALIASING_METHODS,
     ARGUMENT_MUTATORS,

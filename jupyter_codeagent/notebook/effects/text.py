@@ -7,8 +7,8 @@ import re
 import warnings
 from dataclasses import dataclass
 
-from jupyter_codeagent.effects.reader import Reader
-from jupyter_codeagent.effects.scopes import PARAMETER
+from jupyter_codeagent.notebook.effects.reader import Reader
+from jupyter_codeagent.notebook.effects.scopes import PARAMETER
 
 MAX_CODE_CHARS = 30_000
 """More than a person reads; nested branches cost more than their length, and this much at most a few seconds."""

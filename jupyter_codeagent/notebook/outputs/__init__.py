@@ -1,10 +1,10 @@
 """What sandbox output and model prose may become: an allow-list of MIME types, sanitized, capped."""
 
-from jupyter_codeagent.outputs.bundle import clean_output
-from jupyter_codeagent.outputs.code import deceiving_characters, visible_code
-from jupyter_codeagent.outputs.markdown import clean_markdown
-from jupyter_codeagent.outputs.plain import plain_text
-from jupyter_codeagent.outputs.text import clean_text
+from jupyter_codeagent.notebook.outputs.bundle import clean_output
+from jupyter_codeagent.notebook.outputs.code import deceiving_characters, visible_code
+from jupyter_codeagent.notebook.outputs.markdown import clean_markdown
+from jupyter_codeagent.notebook.outputs.plain import plain_text
+from jupyter_codeagent.notebook.outputs.text import clean_text
 
 __all__ = [
     "clean_markdown",

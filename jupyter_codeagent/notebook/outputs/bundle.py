@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any, Literal, cast
 
-from jupyter_codeagent.outputs.html import MAX_HTML_CHARS, clean_html, has_active_content, text_of_html
-from jupyter_codeagent.outputs.images import BadImageError, clean_image, image_size
-from jupyter_codeagent.outputs.interactive import (
+from jupyter_codeagent.notebook.outputs.html import MAX_HTML_CHARS, clean_html, has_active_content, text_of_html
+from jupyter_codeagent.notebook.outputs.images import BadImageError, clean_image, image_size
+from jupyter_codeagent.notebook.outputs.interactive import (
     INTERACTIVE_MIME,
     INTERACTIVE_SOURCES,
     MAX_DEPTH,
@@ -15,12 +15,12 @@ from jupyter_codeagent.outputs.interactive import (
     interactive_entry,
     is_deeper,
 )
-from jupyter_codeagent.outputs.nesting import is_harmless_to_parse, is_quick_to_write, without_style_blocks
-from jupyter_codeagent.outputs.svg import BadSvgError, clean_svg
-from jupyter_codeagent.outputs.table_styles import with_inline_styles
-from jupyter_codeagent.outputs.text import MAX_TEXT_CHARS, clean_text, without_colours
-from jupyter_codeagent.panics import PanicError, panics_as_errors
-from jupyter_codeagent.values import DisplayOutput, ErrorOutput, Output, ResultOutput, StreamOutput
+from jupyter_codeagent.notebook.outputs.nesting import is_harmless_to_parse, is_quick_to_write, without_style_blocks
+from jupyter_codeagent.notebook.outputs.svg import BadSvgError, clean_svg
+from jupyter_codeagent.notebook.outputs.table_styles import with_inline_styles
+from jupyter_codeagent.notebook.outputs.text import MAX_TEXT_CHARS, clean_text, without_colours
+from jupyter_codeagent.types.rust_panics import PanicError, panics_as_errors
+from jupyter_codeagent.types.sandbox import DisplayOutput, ErrorOutput, Output, ResultOutput, StreamOutput
 
 MAX_JSON_CHARS = 200_000
 MAX_MIME_TYPES = 20

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from jupyter_codeagent.outputs.text import clean_text, without_colours
+from jupyter_codeagent.notebook.outputs.text import clean_text, without_colours
 
 MAX_MARKDOWN_CHARS = 20_000
 

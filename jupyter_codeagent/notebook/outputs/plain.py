@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from jupyter_codeagent.outputs.bundle import describe_image
-from jupyter_codeagent.outputs.text import without_colours
-from jupyter_codeagent.values import Output
+from jupyter_codeagent.notebook.outputs.bundle import describe_image
+from jupyter_codeagent.notebook.outputs.text import without_colours
+from jupyter_codeagent.types.sandbox import Output
 
 
 def plain_text(outputs: Sequence[Output]) -> str:

@@ -15,9 +15,9 @@ from xml.parsers import expat
 
 import nh3
 
-from jupyter_codeagent.outputs.images import MAX_PIXELS, BadImageError, clean_image, image_size
-from jupyter_codeagent.outputs.nesting import is_quick_to_write
-from jupyter_codeagent.outputs.svg_rules import (
+from jupyter_codeagent.notebook.outputs.images import MAX_PIXELS, BadImageError, clean_image, image_size
+from jupyter_codeagent.notebook.outputs.nesting import is_quick_to_write
+from jupyter_codeagent.notebook.outputs.svg_rules import (
     ALLOWED,
     HARMLESS_TO_LOSE,
     UNWRAPPED,

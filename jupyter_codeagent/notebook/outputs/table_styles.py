@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from jupyter_codeagent.outputs.nesting import STYLE_BLOCK
+from jupyter_codeagent.notebook.outputs.nesting import STYLE_BLOCK
 
 MAX_DECLARATIONS_CHARS = 500
 """Of one rule; longer ones are left out."""

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.transfer.arrow_types import Column
-from jupyter_codeagent.transfer.messages import Batch
+from jupyter_codeagent.sandbox.data.arrow_types import Column
+from jupyter_codeagent.sandbox.data.messages import Batch
+from jupyter_codeagent.types.errors import RejectedDataError
 
 MAX_EMPTY_CELLS = 10_000_000
 """Of arrays that have no bytes for their values: 224 bytes can claim any number of them."""

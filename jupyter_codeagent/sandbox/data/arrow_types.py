@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.transfer.flatbuffer import MalformedError, Table
-from jupyter_codeagent.transfer.refusal import refused
-from jupyter_codeagent.transfer.zones import is_zone
+from jupyter_codeagent.sandbox.data.flatbuffer import MalformedError, Table
+from jupyter_codeagent.sandbox.data.refusal import refused
+from jupyter_codeagent.sandbox.data.zones import is_zone
+from jupyter_codeagent.types.errors import RejectedDataError
 
 MAX_COLUMNS = 20_000
 MAX_FIELDS = 50_000

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Protocol
 
-from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.types.errors import UsageError
 
 MAX_CHARS = 2000
 COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {

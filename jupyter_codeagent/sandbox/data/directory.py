@@ -7,8 +7,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from jupyter_codeagent import owned_directory
-from jupyter_codeagent.owned_directory import lock_directory, remove_directory
+from jupyter_codeagent.sandbox import owned_directory
+from jupyter_codeagent.sandbox.owned_directory import lock_directory, remove_directory
 
 MEMORY = Path("/dev/shm")  # noqa: S108  (only a parent; mkdtemp makes a private directory in it)
 PREFIX = "codeagent-copies-"

@@ -14,9 +14,9 @@ from importlib import import_module
 from operator import methodcaller
 from typing import Any
 
-from jupyter_codeagent.errors import VariableError
-from jupyter_codeagent.transfer.local_files import checked_file, expanded
-from jupyter_codeagent.values import LocalFile
+from jupyter_codeagent.sandbox.data.local_files import checked_file, expanded
+from jupyter_codeagent.types.errors import VariableError
+from jupyter_codeagent.types.variables import LocalFile
 
 READERS = {
     "read_parquet": (".parquet",),

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jupyter_codeagent.errors import VariableError
-from jupyter_codeagent.transfer.condition import Condition
-from jupyter_codeagent.transfer.narrow import SEED, Narrowed, Narrowing
+from jupyter_codeagent.sandbox.data.condition import Condition
+from jupyter_codeagent.sandbox.data.narrow import SEED, Narrowed, Narrowing
+from jupyter_codeagent.types.errors import VariableError
 
 
 @dataclass(frozen=True, kw_only=True)

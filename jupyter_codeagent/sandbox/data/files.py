@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jupyter_codeagent.transfer.layout import PIECE_BYTES, Cut, Extent, Likeness, Piece, lay_out
+from jupyter_codeagent.sandbox.data.layout import PIECE_BYTES, Cut, Extent, Likeness, Piece, lay_out
 
 T = TypeVar("T")
 File = tuple[str, int, int]

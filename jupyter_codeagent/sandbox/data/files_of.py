@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from jupyter_codeagent.errors import VariableError
-from jupyter_codeagent.transfer.condition import Condition
-from jupyter_codeagent.transfer.local_files import expanded
-from jupyter_codeagent.transfer.narrow import Narrowing, PolarsColumns
-from jupyter_codeagent.values import LocalFile
+from jupyter_codeagent.sandbox.data.condition import Condition
+from jupyter_codeagent.sandbox.data.local_files import expanded
+from jupyter_codeagent.sandbox.data.narrow import Narrowing, PolarsColumns
+from jupyter_codeagent.types.errors import VariableError
+from jupyter_codeagent.types.variables import LocalFile
 
 EXTENSIONS = {
     "Parquet": (".parquet", ".pq"),
@@ -215,7 +215,7 @@ def _dataset_plan(name: str, dataset: Any, wanted: Narrowing, max_bytes: int) ->
 
 
 def _relation_plan(name: str, relation: Any, wanted: Narrowing, max_bytes: int) -> Plan:
-    from jupyter_codeagent.transfer.duckdb_plan import relation_plan
+    from jupyter_codeagent.sandbox.data.duckdb_plan import relation_plan
 
     _leave_out(name, "DuckDB relation", wanted)
     value, files = relation_plan(name, relation)
@@ -224,7 +224,7 @@ def _relation_plan(name: str, relation: Any, wanted: Narrowing, max_bytes: int) 
 
 
 def _connection_plan(name: str, connection: Any, wanted: Narrowing, max_bytes: int) -> Plan:
-    from jupyter_codeagent.transfer.duckdb_plan import connection_plan
+    from jupyter_codeagent.sandbox.data.duckdb_plan import connection_plan
 
     _leave_out(name, "DuckDB connection", wanted)
     value, files = connection_plan(name, connection)

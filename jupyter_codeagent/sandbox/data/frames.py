@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.transfer.pandas_columns import build_column, claims_cells, is_text
-from jupyter_codeagent.transfer.plain import decode
-from jupyter_codeagent.transfer.stream import MAX_ROWS
+from jupyter_codeagent.sandbox.data.pandas_columns import build_column, claims_cells, is_text
+from jupyter_codeagent.sandbox.data.plain import decode
+from jupyter_codeagent.sandbox.data.stream import MAX_ROWS
+from jupyter_codeagent.types.errors import RejectedDataError
 
 PANDAS_FORMS = ("frame", "series", "index")
 MAX_CLAIMED_CELLS = 5_000_000

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from jupyter_codeagent.transfer.narrow import can_be_narrowed, labels_of
+from jupyter_codeagent.sandbox.data.narrow import can_be_narrowed, labels_of
 
 MIB = 1 << 20
 SAMPLED_ROWS = 1000

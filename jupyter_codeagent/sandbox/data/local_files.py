@@ -9,8 +9,8 @@ import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from jupyter_codeagent.errors import VariableError
-from jupyter_codeagent.values import LocalFile
+from jupyter_codeagent.types.errors import VariableError
+from jupyter_codeagent.types.variables import LocalFile
 
 MAX_FILES = 1000
 """Each is a mount of its own."""

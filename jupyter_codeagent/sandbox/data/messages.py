@@ -11,9 +11,9 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.transfer.flatbuffer import MalformedError, Table, root
-from jupyter_codeagent.transfer.refusal import refused
+from jupyter_codeagent.sandbox.data.flatbuffer import MalformedError, Table, root
+from jupyter_codeagent.sandbox.data.refusal import refused
+from jupyter_codeagent.types.errors import RejectedDataError
 
 CONTINUATION = 0xFFFFFFFF
 VERSION_5, LITTLE_ENDIAN = 4, 0

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jupyter_codeagent.errors import VariableError
-from jupyter_codeagent.transfer.condition import Condition
+from jupyter_codeagent.sandbox.data.condition import Condition
+from jupyter_codeagent.types.errors import VariableError
 
 SEED = 20130101
 """Fixed: the same question on the same data sees the same rows, and its copy is recognised."""

@@ -6,7 +6,7 @@ import io
 import math
 from typing import Any
 
-from jupyter_codeagent.transfer.refusal import refused
+from jupyter_codeagent.sandbox.data.refusal import refused
 
 INVALID = "An array from the sandbox is not valid"
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jupyter_codeagent.transfer.sparse import SPARSE
+from jupyter_codeagent.sandbox.data.sparse import SPARSE
 
 if TYPE_CHECKING:
-    from jupyter_codeagent.transfer.frames import SideCar
-    from jupyter_codeagent.transfer.stream import TableShape
+    from jupyter_codeagent.sandbox.data.frames import SideCar
+    from jupyter_codeagent.sandbox.data.stream import TableShape
 
 MAX_COLUMNS = 20
 MAX_LABEL_CHARS = 40

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from jupyter_codeagent.errors import RejectedDataError
+from jupyter_codeagent.types.errors import RejectedDataError
 
 NUMPY_DTYPE = re.compile(r"([|<>=])?([biuf])([1248])|([|<>=])?[mM]8\[(s|ms|us|ns)\]")
 MISSING_ORDINAL = -(1 << 63)

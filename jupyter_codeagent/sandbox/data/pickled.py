@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from jupyter_codeagent.transfer import arrow, numpy_arrays, pandas_parts, polars_frames
+from jupyter_codeagent.sandbox.data import arrow, numpy_arrays, pandas_parts, polars_frames
 
 NOTEBOOK_MODULE = "__main__"
 """Where classes and functions of the notebook live; the sandbox does not have them."""

@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.outputs.interactive import is_deeper
-from jupyter_codeagent.transfer import outlines
-from jupyter_codeagent.transfer.outlines import Outline
-from jupyter_codeagent.transfer.refusal import refused
-from jupyter_codeagent.transfer.sparse import build_masked, build_objects, build_sparse
-from jupyter_codeagent.transfer.zones import is_zone
+from jupyter_codeagent.notebook.outputs.interactive import is_deeper
+from jupyter_codeagent.sandbox.data import outlines
+from jupyter_codeagent.sandbox.data.outlines import Outline
+from jupyter_codeagent.sandbox.data.refusal import refused
+from jupyter_codeagent.sandbox.data.sparse import build_masked, build_objects, build_sparse
+from jupyter_codeagent.sandbox.data.zones import is_zone
+from jupyter_codeagent.types.errors import RejectedDataError
 
 MAX_DEPTH = 60
 TAKEN = object()

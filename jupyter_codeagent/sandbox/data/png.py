@@ -10,7 +10,7 @@ import struct
 import zlib
 from collections.abc import Iterable, Iterator
 
-from jupyter_codeagent.transfer.refusal import refused
+from jupyter_codeagent.sandbox.data.refusal import refused
 
 INVALID = "A picture from the sandbox is no valid PNG"
 SIGNATURE = b"\x89PNG\r\n\x1a\n"

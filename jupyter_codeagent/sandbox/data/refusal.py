@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.panics import panics_as_errors
+from jupyter_codeagent.types.errors import RejectedDataError
+from jupyter_codeagent.types.rust_panics import panics_as_errors
 
 MAX_REASON_CHARS = 160
 

@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jupyter_codeagent.errors import VariableError
-from jupyter_codeagent.transfer.files import Image, ImageWriter, read_extent, remove_files
-from jupyter_codeagent.transfer.limits import estimated_bytes, too_large_text
-from jupyter_codeagent.transfer.pickled import NotCopyableError, Refusal, TooLargeError, pickle_value
-from jupyter_codeagent.values import CopiedVariable, Manifest, SkippedVariable
+from jupyter_codeagent.sandbox.data.files import Image, ImageWriter, read_extent, remove_files
+from jupyter_codeagent.sandbox.data.limits import estimated_bytes, too_large_text
+from jupyter_codeagent.sandbox.data.pickled import NotCopyableError, Refusal, TooLargeError, pickle_value
+from jupyter_codeagent.types.errors import VariableError
+from jupyter_codeagent.types.variables import CopiedVariable, Manifest, SkippedVariable
 
 MIB = 1 << 20
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.transfer.arrow_arrays import Budget, build_columns, build_entries
-from jupyter_codeagent.transfer.arrow_types import Column, read_columns
-from jupyter_codeagent.transfer.messages import Messages, read_messages
-from jupyter_codeagent.transfer.refusal import refused
+from jupyter_codeagent.sandbox.data.arrow_arrays import Budget, build_columns, build_entries
+from jupyter_codeagent.sandbox.data.arrow_types import Column, read_columns
+from jupyter_codeagent.sandbox.data.messages import Messages, read_messages
+from jupyter_codeagent.sandbox.data.refusal import refused
+from jupyter_codeagent.types.errors import RejectedDataError
 
 MAX_ROWS = 100_000_000
 MAX_CELLS = 2_000_000_000

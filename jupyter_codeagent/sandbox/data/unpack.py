@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.transfer import outlines
-from jupyter_codeagent.transfer.frames import (
+from jupyter_codeagent.sandbox.data import outlines
+from jupyter_codeagent.sandbox.data.frames import (
     SideCar,
     build_arrow,
     build_pandas,
@@ -15,12 +14,13 @@ from jupyter_codeagent.transfer.frames import (
     check_fit,
     read_side_car,
 )
-from jupyter_codeagent.transfer.npy import read_array, read_header
-from jupyter_codeagent.transfer.plain import decode_plain, decode_value, parse_json
-from jupyter_codeagent.transfer.png import clean_png, png_size
-from jupyter_codeagent.transfer.refusal import one_line, refused
-from jupyter_codeagent.transfer.stream import read_shape, read_table
-from jupyter_codeagent.values import PackedValue
+from jupyter_codeagent.sandbox.data.npy import read_array, read_header
+from jupyter_codeagent.sandbox.data.plain import decode_plain, decode_value, parse_json
+from jupyter_codeagent.sandbox.data.png import clean_png, png_size
+from jupyter_codeagent.sandbox.data.refusal import one_line, refused
+from jupyter_codeagent.sandbox.data.stream import read_shape, read_table
+from jupyter_codeagent.types.errors import RejectedDataError
+from jupyter_codeagent.types.sandbox import PackedValue
 
 BUILDERS = {
     "frame": build_pandas,

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from .fingerprints import Mark, Sketch, sketch
 from .pages import Memory
-from .sketches import Mark, Sketch, sketch
 
 MAX_NAMES = 50
 MAX_PARTS = 12

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_codeagent.sandbox.backend import Listener
-from jupyter_codeagent.sandbox.channels.connection import Connection
-from jupyter_codeagent.sandbox.channels.wire import Received, read_message
-from jupyter_codeagent.sandbox.targets import targets
-from jupyter_codeagent.sandbox.walls.process import SandboxProcess
-from jupyter_codeagent.sandbox.walls.provisioner import INSIDE_DIR
-from jupyter_codeagent.sandbox.walls.roots import python_roots
-from jupyter_codeagent.sandbox.watch.processes import Usage, ending_in_words
-from jupyter_codeagent.sandbox.watch.watchdog import Watchdog
-from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
+from jupyter_codeagent.sandbox.local.channels.connection import Connection
+from jupyter_codeagent.sandbox.local.channels.wire import Received, read_message
+from jupyter_codeagent.sandbox.local.walls.process import SandboxProcess
+from jupyter_codeagent.sandbox.local.walls.provisioner import INSIDE_DIR
+from jupyter_codeagent.sandbox.local.walls.roots import python_roots
+from jupyter_codeagent.sandbox.local.watch.processes import Usage, ending_in_words
+from jupyter_codeagent.sandbox.local.watch.watchdog import Watchdog
+from jupyter_codeagent.sandbox.probe_targets import targets
+from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
 
 CONNECT_TIMEOUT_S = 10.0
 

@@ -8,15 +8,16 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from jupyter_codeagent.errors import SandboxDiedError, SandboxUnavailableError
 from jupyter_codeagent.sandbox.backend import Listener
-from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError, Received
 from jupyter_codeagent.sandbox.guard import one_line
+from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError, Received
+from jupyter_codeagent.sandbox.local.watch.processes import Usage
 from jupyter_codeagent.sandbox.remote import calls
 from jupyter_codeagent.sandbox.remote.link import Channel, Link
 from jupyter_codeagent.sandbox.remote.places import Reach
-from jupyter_codeagent.sandbox.watch.processes import Usage
-from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
+from jupyter_codeagent.types.errors import SandboxDiedError, SandboxUnavailableError
+from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
+from jupyter_codeagent.types.version import installed_version
 
 START_TIMEOUT_S = 90.0
 """A container or a remote machine may be slow to wake; a local sandbox is not waited for as long."""
@@ -61,7 +62,7 @@ class RemoteBackend:
             on_message=self._on_message, on_malformed=self._on_malformed, on_closed=self._on_closed
         )
         asked = {
-            "version": calls.installed_version(),
+            "version": installed_version(),
             "policy": calls.described(self._policy),
             "preload": list(self._preload),
         }

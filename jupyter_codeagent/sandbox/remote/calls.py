@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
+from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
 
 REQUEST = "codeagent_relay_request"
 REPLY = "codeagent_relay_reply"
@@ -38,14 +37,6 @@ LIMITS = (
 )
 """Of `SandboxPolicy`: what the far side has to hold. The budget of outputs is counted on the near side."""
 FAR_LEVELS: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock")
-
-
-def installed_version() -> str:
-    """Of this package: both sides must have the same."""
-    try:
-        return version("jupyter-codeagent")
-    except PackageNotFoundError:
-        return "0+uninstalled"  # imported from a checkout that nobody installed
 
 
 def described(policy: SandboxPolicy) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jupyter_codeagent.errors import SandboxUnavailableError
 from jupyter_codeagent.sandbox.guard import one_line
 from jupyter_codeagent.sandbox.remote.stdio import command_environment
-from jupyter_codeagent.values import SandboxPolicy
+from jupyter_codeagent.types.errors import SandboxUnavailableError
+from jupyter_codeagent.types.sandbox import SandboxPolicy
 
 ENGINES = ("podman", "docker")
 """Podman first: without root of its own, an escape from it is an escape to a plain user."""

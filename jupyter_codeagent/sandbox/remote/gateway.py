@@ -15,14 +15,14 @@ from typing import Any, cast
 from jupyter_client.session import Session
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
 
-from jupyter_codeagent.errors import SandboxUnavailableError
-from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError, Received
 from jupyter_codeagent.sandbox.guard import one_line
 from jupyter_codeagent.sandbox.levels import in_words
+from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError, Received
 from jupyter_codeagent.sandbox.remote import calls, kernelspec
 from jupyter_codeagent.sandbox.remote.gateway_api import INSTALL_HINT, GatewayApi
 from jupyter_codeagent.sandbox.remote.link import Channel
 from jupyter_codeagent.sandbox.remote.websocket_messages import Form, form
+from jupyter_codeagent.types.errors import SandboxUnavailableError
 
 OPEN_TIMEOUT_S = 120.0
 """A gateway in a cluster may have to find room first."""

@@ -15,9 +15,9 @@ from tornado.iostream import StreamClosedError
 from tornado.simple_httpclient import HTTPTimeoutError, SimpleAsyncHTTPClient
 from tornado.websocket import WebSocketClientConnection, WebSocketError, websocket_connect
 
-from jupyter_codeagent.errors import SandboxUnavailableError
 from jupyter_codeagent.sandbox.guard import one_line
 from jupyter_codeagent.sandbox.remote.websocket_messages import V1
+from jupyter_codeagent.types.errors import SandboxUnavailableError
 
 ANSWER_BYTES = 4 << 20
 """The list of kernelspecs is the longest."""

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from jupyter_codeagent.inside.layers import own_status
+from jupyter_codeagent.sandbox.guest.layers import own_status
 
 
 def look() -> dict[str, Any]:

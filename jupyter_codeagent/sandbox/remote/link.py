@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
-from jupyter_codeagent.sandbox.channels.wire import Received
+from jupyter_codeagent.sandbox.local.channels.wire import Received
 
 Channel = Literal["shell", "iopub"]
 

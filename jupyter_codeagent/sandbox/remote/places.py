@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jupyter_codeagent.errors import SandboxUnavailableError
 from jupyter_codeagent.sandbox.remote import container
 from jupyter_codeagent.sandbox.remote.link import Link
 from jupyter_codeagent.sandbox.remote.stdio import StdioLink
-from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
+from jupyter_codeagent.types.errors import SandboxUnavailableError
+from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
 
 GATEWAY_TOKEN = "CODEAGENT_GATEWAY_TOKEN"  # noqa: S105  (the name of the variable, not a token)
 

@@ -21,17 +21,19 @@ from typing import Any
 
 from jupyter_client.session import DELIM, Session
 
-from jupyter_codeagent.errors import CodeAgentError
-from jupyter_codeagent.owned_directory import lock_directory, remove_abandoned, remove_directory
-from jupyter_codeagent.sandbox.channels.connection import Connection
-from jupyter_codeagent.sandbox.local import put_up_targets
-from jupyter_codeagent.sandbox.remote import calls, surroundings
+from jupyter_codeagent.sandbox.local.backend import put_up_targets
+from jupyter_codeagent.sandbox.local.channels.connection import Connection
+from jupyter_codeagent.sandbox.local.walls.process import SandboxProcess
+from jupyter_codeagent.sandbox.local.watch.processes import ending_in_words
+from jupyter_codeagent.sandbox.local.watch.watchdog import Watchdog
+from jupyter_codeagent.sandbox.owned_directory import lock_directory, remove_abandoned, remove_directory
+from jupyter_codeagent.sandbox.remote import calls
+from jupyter_codeagent.sandbox.remote import host_facts as surroundings
 from jupyter_codeagent.sandbox.remote.framing import BrokenStreamError
-from jupyter_codeagent.sandbox.remote.fronts import Front, KernelFront, StdioFront
-from jupyter_codeagent.sandbox.walls.process import SandboxProcess
-from jupyter_codeagent.sandbox.watch.processes import ending_in_words
-from jupyter_codeagent.sandbox.watch.watchdog import Watchdog
-from jupyter_codeagent.values import SandboxPolicy
+from jupyter_codeagent.sandbox.remote.transports import Front, KernelFront, StdioFront
+from jupyter_codeagent.types.errors import CodeAgentError
+from jupyter_codeagent.types.sandbox import SandboxPolicy
+from jupyter_codeagent.types.version import installed_version
 
 CONNECT_TIMEOUT_S = 10.0
 PREFIX, LOCK = "codeagent-relay-", "owner.lock"
@@ -129,9 +131,9 @@ class Relay:
 
     async def _start(self, asked: dict[str, Any], _buffers: Frames) -> dict[str, Any]:
         """The first level that starts; whether its promises hold is measured by the near side."""
-        if asked["version"] != calls.installed_version():
+        if asked["version"] != installed_version():
             raise ValueError(
-                f"jupyter-codeagent is {asked['version']} here and {calls.installed_version()} there:"
+                f"jupyter-codeagent is {asked['version']} here and {installed_version()} there:"
                 " they have to be the same"
             )
         if self._process is not None:
@@ -243,7 +245,7 @@ class Relay:
             "status": "ok",
             "protocol_version": "5.4",
             "implementation": calls.IMPLEMENTATION,
-            "implementation_version": calls.installed_version(),
+            "implementation_version": installed_version(),
             "language_info": {"name": "python", "version": sys.version.split()[0], "mimetype": "text/x-python"},
             "banner": "",
         }

@@ -11,11 +11,11 @@ from typing import Any
 
 from jupyter_client.session import Session
 
-from jupyter_codeagent.errors import SandboxUnavailableError
-from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError, Received, read_message
 from jupyter_codeagent.sandbox.guard import one_line
+from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError, Received, read_message
 from jupyter_codeagent.sandbox.remote import framing
 from jupyter_codeagent.sandbox.remote.link import Channel
+from jupyter_codeagent.types.errors import SandboxUnavailableError
 
 CHANNELS: dict[int, Channel] = {framing.SHELL: "shell", framing.IOPUB: "iopub"}
 HEADERS_BYTES = 64 << 10

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from jupyter_codeagent.sandbox.channels.wire import MAX_HEADER_BYTES, TYPE, MalformedMessageError, Received
+from jupyter_codeagent.sandbox.local.channels.wire import MAX_HEADER_BYTES, TYPE, MalformedMessageError, Received
 
 V1 = "v1.kernel.websocket.jupyter.org"
 MAX_PARTS = 64

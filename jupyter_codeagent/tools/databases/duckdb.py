@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
-from jupyter_codeagent.errors import VariableError
+from jupyter_codeagent.sandbox.data.duckdb_plan import BY_EXTENSION, READERS, split_view
 from jupyter_codeagent.tools.databases.rows import Rows, fetched
-from jupyter_codeagent.transfer.duckdb_plan import BY_EXTENSION, READERS, split_view
+from jupyter_codeagent.types.errors import VariableError
 
 TABLE_FUNCTIONS = frozenset(
     {"range", "generate_series", "unnest", "duckdb_tables", "duckdb_columns", "duckdb_views"}

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
-from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.tools.databases.rows import STREAMED, Rows, first_word, only_reads, portions
 from jupyter_codeagent.tools.databases.sqlite import run_sqlite
 from jupyter_codeagent.tools.databases.statements import Statement, checked, is_available
+from jupyter_codeagent.types.errors import UsageError
 
 READ_ONLY = frozenset({"postgresql", "mysql", "mariadb"})
 POSTGRESQL_READS_FILES = (

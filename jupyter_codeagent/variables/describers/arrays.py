@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from jupyter_codeagent.values import ColumnSummary, Privacy, VariableSummary
+from jupyter_codeagent.types.variables import ColumnSummary, Privacy, VariableSummary
 from jupyter_codeagent.variables.columns import MAX_STAT_COLUMNS, Sample, column_text, instant, tell
 from jupyter_codeagent.variables.numbers import read_numbers, row_array
+from jupyter_codeagent.variables.privacy.secret import private_text, secret_name
 from jupyter_codeagent.variables.reading import type_name
-from jupyter_codeagent.variables.secret import private_text, secret_name
 from jupyter_codeagent.variables.text import looks_personal, number, safe
 
 SAMPLE_VALUES = 10_000

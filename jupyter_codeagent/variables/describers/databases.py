@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from jupyter_codeagent.values import ColumnSummary, Privacy, VariableSummary
+from jupyter_codeagent.types.variables import ColumnSummary, Privacy, VariableSummary
 from jupyter_codeagent.variables.columns import column_name, type_text
+from jupyter_codeagent.variables.privacy.secret import private_text
 from jupyter_codeagent.variables.reading import type_name
-from jupyter_codeagent.variables.secret import private_text
 from jupyter_codeagent.variables.text import quoted, safe
 
 MAX_TABLES = 20

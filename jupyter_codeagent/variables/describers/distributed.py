@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from jupyter_codeagent.values import ColumnSummary, Privacy, VariableSummary
+from jupyter_codeagent.types.variables import ColumnSummary, Privacy, VariableSummary
 from jupyter_codeagent.variables.columns import column_name, type_text
-from jupyter_codeagent.variables.pandas import dtype_text
+from jupyter_codeagent.variables.describers.pandas import dtype_text
 from jupyter_codeagent.variables.reading import instance_attributes, is_a, type_name
 from jupyter_codeagent.variables.text import safe
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from jupyter_codeagent.values import Privacy, VariableSummary
+from jupyter_codeagent.types.variables import Privacy, VariableSummary
+from jupyter_codeagent.variables.privacy.secret import private_text
 from jupyter_codeagent.variables.reading import type_name
-from jupyter_codeagent.variables.secret import private_text
 from jupyter_codeagent.variables.text import quoted, safe
 
 MAX_AXES = 4

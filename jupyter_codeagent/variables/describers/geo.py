@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from jupyter_codeagent.values import ColumnSummary, Privacy, VariableSummary
-from jupyter_codeagent.variables import pandas
+from jupyter_codeagent.types.variables import ColumnSummary, Privacy, VariableSummary
 from jupyter_codeagent.variables.columns import MAX_STAT_COLUMNS
+from jupyter_codeagent.variables.describers import pandas
 from jupyter_codeagent.variables.numbers import row_array
 from jupyter_codeagent.variables.text import safe
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from jupyter_codeagent.values import Privacy, VariableSummary
-from jupyter_codeagent.variables.arrays import SAMPLE_VALUES, shape_text
+from jupyter_codeagent.types.variables import Privacy, VariableSummary
 from jupyter_codeagent.variables.columns import number_range
+from jupyter_codeagent.variables.describers.arrays import SAMPLE_VALUES, shape_text
 from jupyter_codeagent.variables.reading import instance_attributes, type_name, type_path
 from jupyter_codeagent.variables.text import looks_personal, quoted, safe
 

@@ -7,8 +7,9 @@ import typing
 from collections.abc import Iterable
 from typing import Any
 
-from jupyter_codeagent.values import Privacy, VariableSummary
-from jupyter_codeagent.variables.plain import MAX_KEYS, field_text, summary
+from jupyter_codeagent.types.variables import Privacy, VariableSummary
+from jupyter_codeagent.variables.describers.plain import MAX_KEYS, field_text, summary
+from jupyter_codeagent.variables.privacy.secret import private_text
 from jupyter_codeagent.variables.reading import (
     class_attribute,
     first,
@@ -18,7 +19,6 @@ from jupyter_codeagent.variables.reading import (
     type_name,
     type_path,
 )
-from jupyter_codeagent.variables.secret import private_text
 from jupyter_codeagent.variables.text import looks_personal, quoted, safe
 
 MAX_SIGNATURE = 120

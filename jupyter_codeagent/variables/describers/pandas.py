@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jupyter_codeagent.values import ColumnSummary, Privacy, VariableSummary
-from jupyter_codeagent.variables import arrow
+from jupyter_codeagent.types.variables import ColumnSummary, Privacy, VariableSummary
 from jupyter_codeagent.variables.columns import (
     MAX_STAT_COLUMNS,
     Sample,
@@ -23,8 +22,9 @@ from jupyter_codeagent.variables.columns import (
     type_text,
 )
 from jupyter_codeagent.variables.date_parts import with_date
-from jupyter_codeagent.variables.forms import MASK
+from jupyter_codeagent.variables.describers import arrow
 from jupyter_codeagent.variables.numbers import read_numbers, row_array
+from jupyter_codeagent.variables.privacy.pii_patterns import MASK
 from jupyter_codeagent.variables.reading import type_name
 from jupyter_codeagent.variables.sample import SAMPLE_ROWS, SHOWN_ROWS, positions, sample_rows
 from jupyter_codeagent.variables.text import looks_personal, safe

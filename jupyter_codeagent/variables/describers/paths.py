@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from jupyter_codeagent.values import ColumnSummary, Privacy, VariableSummary
-from jupyter_codeagent.variables.arrow import columns_of_footer
+from jupyter_codeagent.types.variables import ColumnSummary, Privacy, VariableSummary
+from jupyter_codeagent.variables.describers.arrow import columns_of_footer
+from jupyter_codeagent.variables.privacy.secret import private_text, secret_name
 from jupyter_codeagent.variables.reading import type_name
-from jupyter_codeagent.variables.secret import private_text, secret_name
 from jupyter_codeagent.variables.text import looks_personal, safe
 
 MAX_PATH_CHARS = 60

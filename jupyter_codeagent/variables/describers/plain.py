@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from jupyter_codeagent.values import Privacy, VariableSummary
+from jupyter_codeagent.types.variables import Privacy, VariableSummary
 from jupyter_codeagent.variables.columns import is_personal, is_plain, number_range
+from jupyter_codeagent.variables.privacy.secret import carries_secret, private_text, secret_name
 from jupyter_codeagent.variables.reading import (
     class_attribute,
     container_of,
@@ -19,7 +20,6 @@ from jupyter_codeagent.variables.reading import (
     type_name,
     type_path,
 )
-from jupyter_codeagent.variables.secret import carries_secret, private_text, secret_name
 from jupyter_codeagent.variables.text import looks_personal, quoted, safe
 
 MAX_KEYS = 12

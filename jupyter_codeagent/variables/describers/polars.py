@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jupyter_codeagent.values import ColumnSummary, Privacy, VariableSummary
+from jupyter_codeagent.types.variables import ColumnSummary, Privacy, VariableSummary
 from jupyter_codeagent.variables.columns import (
     CHECKED_VALUES,
     LONG_CHARS,

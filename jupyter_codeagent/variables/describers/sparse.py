@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jupyter_codeagent.values import Privacy, VariableSummary
-from jupyter_codeagent.variables.arrays import SAMPLE_VALUES, shape_text
+from jupyter_codeagent.types.variables import Privacy, VariableSummary
+from jupyter_codeagent.variables.describers.arrays import SAMPLE_VALUES, shape_text
 from jupyter_codeagent.variables.numbers import read_numbers, row_array
 from jupyter_codeagent.variables.reading import type_name
 from jupyter_codeagent.variables.text import looks_personal, safe

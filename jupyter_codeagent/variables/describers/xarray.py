@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from jupyter_codeagent.values import ColumnSummary, Privacy, VariableSummary
-from jupyter_codeagent.variables.arrays import SAMPLE_VALUES, dtype_text, read_array
+from jupyter_codeagent.types.variables import ColumnSummary, Privacy, VariableSummary
 from jupyter_codeagent.variables.columns import MAX_STAT_COLUMNS, Sample, column_name, column_text, tell
+from jupyter_codeagent.variables.describers.arrays import SAMPLE_VALUES, dtype_text, read_array
+from jupyter_codeagent.variables.privacy.secret import private_text
 from jupyter_codeagent.variables.reading import type_path
-from jupyter_codeagent.variables.secret import private_text
 from jupyter_codeagent.variables.text import safe
 
 UNIT_CHARS = 12

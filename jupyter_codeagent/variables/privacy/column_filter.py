@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeVar
 
-from jupyter_codeagent.errors import UsageError, VariableError
+from jupyter_codeagent.types.errors import UsageError, VariableError
 
 Labels = frozenset[str]
 Found = TypeVar("Found")

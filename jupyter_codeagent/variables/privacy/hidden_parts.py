@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jupyter_codeagent.values import VariableSummary
+from jupyter_codeagent.types.variables import VariableSummary
 from jupyter_codeagent.variables.describe import unknown
-from jupyter_codeagent.variables.visible import can_be_narrowed, known_kind
+from jupyter_codeagent.variables.privacy.column_filter import can_be_narrowed, known_kind
 
 _RELATIONS = (
     *("duckdb._relation.DuckDBPyRelation", "duckdb.duckdb.DuckDBPyRelation", "_duckdb.DuckDBPyRelation"),

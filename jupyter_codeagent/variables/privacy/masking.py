@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from jupyter_codeagent.values import VariableSummary
-from jupyter_codeagent.variables.forms import MASK
+from jupyter_codeagent.types.variables import VariableSummary
 from jupyter_codeagent.variables.mentions import label_text
-from jupyter_codeagent.variables.personal import personal_kind
-from jupyter_codeagent.variables.secret import mask_private
+from jupyter_codeagent.variables.privacy.pii_columns import personal_kind
+from jupyter_codeagent.variables.privacy.pii_patterns import MASK
+from jupyter_codeagent.variables.privacy.secret import mask_private
+from jupyter_codeagent.variables.privacy.text_columns import text_columns
 from jupyter_codeagent.variables.text import looks_personal
-from jupyter_codeagent.variables.text_columns import text_columns
 
 MAX_LABELS = 200
 """Of a frame: one with more is not looked at for being a pivot table of people."""

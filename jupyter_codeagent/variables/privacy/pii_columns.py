@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address
 from itertools import islice
 
-from jupyter_codeagent.variables.forms import CARD as CARD_FORM
-from jupyter_codeagent.variables.forms import IBAN as IBAN_FORM
-from jupyter_codeagent.variables.forms import is_iban, is_luhn
-from jupyter_codeagent.variables.given_names import GIVEN_NAMES
-from jupyter_codeagent.variables.secret import has_key, has_random_token
+from jupyter_codeagent.variables.privacy.given_names import GIVEN_NAMES
+from jupyter_codeagent.variables.privacy.pii_patterns import CARD as CARD_FORM
+from jupyter_codeagent.variables.privacy.pii_patterns import IBAN as IBAN_FORM
+from jupyter_codeagent.variables.privacy.pii_patterns import is_iban, is_luhn
+from jupyter_codeagent.variables.privacy.secret import has_key, has_random_token
 from jupyter_codeagent.variables.text import words_of_name
 
 E_MAIL = "e-mail address"

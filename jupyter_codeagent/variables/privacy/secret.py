@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from itertools import islice
 
-from jupyter_codeagent.variables.forms import MASK, mask_forms
+from jupyter_codeagent.variables.privacy.pii_patterns import MASK, mask_forms
 from jupyter_codeagent.variables.reading import container_of, first, first_pairs, instance_attributes, is_a
 from jupyter_codeagent.variables.text import words_of_name
 

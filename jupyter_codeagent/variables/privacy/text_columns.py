@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from jupyter_codeagent.variables.visible import known_kind
+from jupyter_codeagent.variables.privacy.column_filter import known_kind
 
 SAMPLED_ROWS = 2000
 MAX_SAMPLE = 200

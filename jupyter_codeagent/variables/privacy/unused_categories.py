@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jupyter_codeagent.variables.columns import by_type_only, column_name, is_personal
-from jupyter_codeagent.variables.visible import known_kind
+from jupyter_codeagent.variables.privacy.column_filter import known_kind
 
 
 def without_unused(name: str, value: Any) -> tuple[Any, str]:

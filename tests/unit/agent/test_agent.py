@@ -13,24 +13,18 @@ from hypothesis import strategies as st
 from model_server import code
 from runner_double import RunnerDouble, Watcher, approve, failed, new_run, shown
 
-from jupyter_codeagent.agent import Decide, Tools, run_agent
-from jupyter_codeagent.errors import ContextTooLongError
+from jupyter_codeagent.agent.loop import Decide, Tools, run_agent
+from jupyter_codeagent.agent.prompt.context_window import LEFT_OUT, Room
+from jupyter_codeagent.agent.rules.value_matching import look_afterwards, look_on_the_way
 from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.models.tokens import estimate_tokens
-from jupyter_codeagent.prompts.near_values import look_afterwards, look_on_the_way
-from jupyter_codeagent.prompts.room import LEFT_OUT, Room
-from jupyter_codeagent.tagged_text import kinds_in, kinds_of, tagged
-from jupyter_codeagent.values import (
-    AgentRun,
-    ContentKind,
-    Decision,
-    DisplayOutput,
-    ExecutionError,
-    ExecutionResult,
-    NamespaceEntry,
-    Privacy,
-    Proposal,
-)
+from jupyter_codeagent.types.approvals import Decision, Proposal
+from jupyter_codeagent.types.errors import ContextTooLongError
+from jupyter_codeagent.types.messages import ContentKind
+from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.types.sandbox import DisplayOutput, ExecutionError, ExecutionResult, NamespaceEntry
+from jupyter_codeagent.types.tagged_text import kinds_in, kinds_of, tagged
+from jupyter_codeagent.types.variables import Privacy
 
 
 def ask(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.alike import made_alike
-from jupyter_codeagent.prompts.checks import concern
-from jupyter_codeagent.values import ExecutionResult, StreamOutput
+from jupyter_codeagent.agent.rules.checks import concern
+from jupyter_codeagent.agent.rules.duplicate_expressions import made_alike
+from jupyter_codeagent.types.sandbox import ExecutionResult, StreamOutput
 
 SHARE = "(d['L'] > d['L'].median()).mean()"
 

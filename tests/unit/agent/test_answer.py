@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.prompts.answer import (
+from jupyter_codeagent.agent.answer.answer import (
     MAX_CHARS,
     MAX_SEEN_CHARS,
     answer_request,
@@ -19,8 +19,8 @@ from jupyter_codeagent.prompts.answer import (
     made_up,
     speaks_for_itself,
 )
-from jupyter_codeagent.tagged_text import TaggedText
-from jupyter_codeagent.values import DisplayOutput, StreamOutput
+from jupyter_codeagent.types.sandbox import DisplayOutput, StreamOutput
+from jupyter_codeagent.types.tagged_text import TaggedText
 
 OUTPUT = """\
          dep_delay  share

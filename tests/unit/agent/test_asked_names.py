@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.asked_names import asked_names, bind_asked
-from jupyter_codeagent.prompts.rewrite import prepare
-from jupyter_codeagent.prompts.task import task_text
+from jupyter_codeagent.agent.prompt.task import task_text
+from jupyter_codeagent.agent.rules.asked_names import asked_names, bind_asked
+from jupyter_codeagent.agent.rules.rewrite import prepare
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from jupyter_codeagent.prompts.broadcast import write_to_rows
-from jupyter_codeagent.values import NamespaceEntry
+from jupyter_codeagent.agent.rules.broadcast import write_to_rows
+from jupyter_codeagent.types.sandbox import NamespaceEntry
 
 BIRDS = pd.DataFrame({"kind": ["a", "a", "b"], "mass": [1.0, 3.0, 5.0]})
 NAMESPACE = [NamespaceEntry(name="birds", type_name="DataFrame", columns=("kind", "mass", "mean"))]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.calling import keep_functions
-from jupyter_codeagent.prompts.repair import repair
-from jupyter_codeagent.prompts.rewrite import prepare
-from jupyter_codeagent.prompts.system import prefill
-from jupyter_codeagent.values import ExecutionError
+from jupyter_codeagent.agent.prompt.system import prefill
+from jupyter_codeagent.agent.rules.repair import repair
+from jupyter_codeagent.agent.rules.rewrite import prepare
+from jupyter_codeagent.agent.rules.tool_names import keep_functions
+from jupyter_codeagent.types.sandbox import ExecutionError
 
 FUNCTIONS = ("departures", "airport_info")
 

@@ -11,13 +11,17 @@ from typing import Any, cast
 from model_server import code
 from runner_double import RunnerDouble, Watcher, approve, failed, new_run, shown
 
-from jupyter_codeagent.agent import Decide, Tools
-from jupyter_codeagent.candidates import run_candidates
+from jupyter_codeagent.agent.candidates import run_candidates
+from jupyter_codeagent.agent.loop import Decide, Tools
+from jupyter_codeagent.agent.prompt.conversation import Turn
+from jupyter_codeagent.agent.sent_requests import SentRequests
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.scripted import ScriptedModel
-from jupyter_codeagent.prompts.conversation import Turn
-from jupyter_codeagent.sent_requests import SentRequests
-from jupyter_codeagent.values import AgentRun, Decision, ExecutionResult, Manifest, Proposal, Usage
+from jupyter_codeagent.types.approvals import Decision, Proposal
+from jupyter_codeagent.types.messages import Usage
+from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.types.sandbox import ExecutionResult
+from jupyter_codeagent.types.variables import Manifest
 
 SCRIPTED = ModelEndpoint(model="scripted", label="scripted", kind="registered", remote=False)
 

@@ -6,17 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from jupyter_codeagent.prompts.changes import made_line, receipt_lines, told_differences, told_made, with_effects
-from jupyter_codeagent.values import (
-    AgentRequest,
-    AgentRun,
-    CopiedVariable,
-    CopyChange,
-    ExecutionResult,
-    Manifest,
-    NamespaceEntry,
-    Step,
+from jupyter_codeagent.agent.prompt.changes import (
+    made_line,
+    receipt_lines,
+    told_differences,
+    told_made,
+    with_effects,
 )
+from jupyter_codeagent.types.run import AgentRequest, AgentRun, Step
+from jupyter_codeagent.types.sandbox import CopyChange, ExecutionResult, NamespaceEntry
+from jupyter_codeagent.types.variables import CopiedVariable, Manifest
 
 DAILY = NamespaceEntry(name="daily", type_name="DataFrame", shape=(365, 2), columns=("day", "flights"))
 

@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from jupyter_codeagent.prompts.near_values import (
+from jupyter_codeagent.agent.rules.repair import repair, repair_missing
+from jupyter_codeagent.agent.rules.value_matching import (
     WrittenOtherwise,
     look_afterwards,
     look_on_the_way,
@@ -15,8 +16,7 @@ from jupyter_codeagent.prompts.near_values import (
     values_found,
     with_values,
 )
-from jupyter_codeagent.prompts.repair import repair, repair_missing
-from jupyter_codeagent.values import ExecutionError, ExecutionResult, NamespaceEntry
+from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult, NamespaceEntry
 
 FRAME = pd.DataFrame(
     {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.prompts.extract import MAX_PROSE_CHARS, NO_CODE, extract_code, is_program_complete
+from jupyter_codeagent.agent.reply.extract import MAX_PROSE_CHARS, NO_CODE, extract_code, is_program_complete
 
 CODE = "total = df['fare'].sum()\nprint(total)"
 

@@ -7,9 +7,9 @@ import time
 import pytest
 from runner_double import shown
 
-from jupyter_codeagent.prompts.findings import Findings, agree, findings, warning_count
-from jupyter_codeagent.prompts.html_tables import table_cells
-from jupyter_codeagent.values import DisplayOutput, ExecutionResult, Output, StreamOutput
+from jupyter_codeagent.agent.rules.html_tables import table_cells
+from jupyter_codeagent.agent.rules.result_comparison import Findings, agree, findings, warning_count
+from jupyter_codeagent.types.sandbox import DisplayOutput, ExecutionResult, Output, StreamOutput
 
 
 def printed(text: str) -> Findings:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from jupyter_codeagent.prompts import extract, fences
-from jupyter_codeagent.prompts.grammar import grammar_after
-from jupyter_codeagent.values import Message, Step
+from jupyter_codeagent.agent.reply import extract, fences
+from jupyter_codeagent.agent.reply.grammar import grammar_after
+from jupyter_codeagent.types.messages import Message
+from jupyter_codeagent.types.run import Step
 
 NO_PROGRAM = Step(index=1, messages=(Message(role="user", content="?"),), reply="I cannot do that.")
 CONTINUED = grammar_after(NO_PROGRAM, prefilled=True)

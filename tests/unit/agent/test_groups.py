@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.groups import forgotten_group, one_figure, one_for_all
-from jupyter_codeagent.values import NamespaceEntry
+from jupyter_codeagent.agent.rules.groups import forgotten_group, one_figure, one_for_all
+from jupyter_codeagent.types.sandbox import NamespaceEntry
 
 YIELDS = NamespaceEntry(
     name="df", type_name="DataFrame", shape=(9, 4), columns=("site", "yield", "Dep_Hour", "hour"), dtypes=()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.hidden import hidden_hint
-from jupyter_codeagent.values import ExecutionError
+from jupyter_codeagent.agent.prompt.hidden_columns import hidden_hint
+from jupyter_codeagent.types.sandbox import ExecutionError
 
 HIDDEN = {"flights": frozenset({"tailnum", "canary"})}
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from jupyter_codeagent.prompts.hints import hint_for
-from jupyter_codeagent.prompts.repair import repair
-from jupyter_codeagent.values import ExecutionError, NamespaceEntry
+from jupyter_codeagent.agent.prompt.hints import hint_for
+from jupyter_codeagent.agent.rules.repair import repair
+from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 
 def variables() -> dict[str, Any]:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.prompts.interpolate import fill, find_expressions
+from jupyter_codeagent.entrypoints.interpolate import fill, find_expressions
+from jupyter_codeagent.types.errors import UsageError
 
 
 def test_each_expression_is_found_once_in_order() -> None:

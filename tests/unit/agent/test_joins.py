@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from jupyter_codeagent.prompts.checks import concern
-from jupyter_codeagent.prompts.joins import exploded_join
-from jupyter_codeagent.prompts.observe import concern_without_values
-from jupyter_codeagent.values import CopyChange, ExecutionResult, NamespaceEntry, StreamOutput
+from jupyter_codeagent.agent.prompt.observe import concern_without_values
+from jupyter_codeagent.agent.rules.checks import concern
+from jupyter_codeagent.agent.rules.joins import exploded_join
+from jupyter_codeagent.types.sandbox import CopyChange, ExecutionResult, NamespaceEntry, StreamOutput
 
 
 def frames(**rows: int) -> tuple[NamespaceEntry, ...]:

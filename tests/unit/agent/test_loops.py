@@ -6,8 +6,9 @@ import inspect
 
 import pytest
 
-from jupyter_codeagent.prompts import extract, loops, rewrite
-from jupyter_codeagent.prompts.loops import LONG_CHARS, ROUNDS, WINDOW_CHARS, is_looping, without_loop
+from jupyter_codeagent.agent.reply import extract, loops
+from jupyter_codeagent.agent.reply.loops import LONG_CHARS, ROUNDS, WINDOW_CHARS, is_looping, without_loop
+from jupyter_codeagent.agent.rules import rewrite
 
 
 @pytest.mark.parametrize("passage", ["x", "0, ", " and not np.isnan(x)", "print(df.head())\n" * 4])

@@ -10,9 +10,9 @@ import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import train_test_split
 
-from jupyter_codeagent.prompts.repair import repair
-from jupyter_codeagent.prompts.rewrite import as_meant
-from jupyter_codeagent.values import ExecutionError, NamespaceEntry
+from jupyter_codeagent.agent.rules.repair import repair
+from jupyter_codeagent.agent.rules.rewrite import as_meant
+from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 FRAME = pd.DataFrame({"a": [1.0, None, 3.0, 4.0], "b": [1, 2, 3, 4], "g": ["x", "x", "y", "y"]})
 TRIPS = pd.DataFrame({"year": 2013, "month": [1, 2, 5, 6], "day": [1, 2, 3, 4], "n": [1, 2, 3, 4]})

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.prompts.answer import answer_messages
-from jupyter_codeagent.prompts.conversation import Turn, as_written, compact
-from jupyter_codeagent.prompts.extract import extract_code
-from jupyter_codeagent.prompts.system import SYSTEM_PROMPT, correction, first_messages, next_messages, prefill
-from jupyter_codeagent.tagged_text import TaggedText
+from jupyter_codeagent.agent.answer.answer import answer_messages
+from jupyter_codeagent.agent.prompt.conversation import Turn, as_written, compact
+from jupyter_codeagent.agent.prompt.system import SYSTEM_PROMPT, correction, first_messages, next_messages, prefill
+from jupyter_codeagent.agent.reply.extract import extract_code
+from jupyter_codeagent.types.tagged_text import TaggedText
 
 TURNS = st.builds(
     Turn, prompt=st.text(), code=st.text(min_size=1), answer=st.text(), made=st.lists(st.text()).map(tuple)

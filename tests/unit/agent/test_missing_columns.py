@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from jupyter_codeagent.prompts.checks import concern
-from jupyter_codeagent.prompts.missing_columns import nothing_converted
-from jupyter_codeagent.values import ExecutionResult, Output, ResultOutput
+from jupyter_codeagent.agent.rules.checks import concern
+from jupyter_codeagent.agent.rules.missing_columns import nothing_converted
+from jupyter_codeagent.types.sandbox import ExecutionResult, Output, ResultOutput
 
 CARS = pd.DataFrame({"weight": [f"{number:,} lbs" for number in range(3000, 3080)], "mpg": 7, "n": range(80)})
 CONVERTED = "df['weight'] = pd.to_numeric(df['weight'].str.replace(',', ''), errors='coerce')\ndf"

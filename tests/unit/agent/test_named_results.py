@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from jupyter_codeagent.prompts.named_results import NOTE, name_results
-from jupyter_codeagent.prompts.rewrite import prepare
-from jupyter_codeagent.values import NamespaceEntry
+from jupyter_codeagent.agent.rules.named_results import NOTE, name_results
+from jupyter_codeagent.agent.rules.rewrite import prepare
+from jupyter_codeagent.types.sandbox import NamespaceEntry
 
 SALES = pd.DataFrame({"shop": ["N", "S"], "old": [10.0, 20.0], "new": [15.0, 10.0]})
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeagent.prompts.checks import concern
-from jupyter_codeagent.prompts.observe import (
+from jupyter_codeagent.agent.prompt.observe import (
     check_message,
     cut,
     in_lines_of,
@@ -16,7 +15,8 @@ from jupyter_codeagent.prompts.observe import (
     repair_message,
     without_values,
 )
-from jupyter_codeagent.values import (
+from jupyter_codeagent.agent.rules.checks import concern
+from jupyter_codeagent.types.sandbox import (
     ExecutionError,
     ExecutionResult,
     NamespaceEntry,

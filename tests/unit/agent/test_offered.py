@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from jupyter_codeagent.prompts.checks import concern
-from jupyter_codeagent.prompts.offered import none_shown, words_offered
-from jupyter_codeagent.values import ExecutionResult, StreamOutput
+from jupyter_codeagent.agent.prompt.offered_words import none_shown, words_offered
+from jupyter_codeagent.agent.rules.checks import concern
+from jupyter_codeagent.types.sandbox import ExecutionResult, StreamOutput
 
 
 @pytest.mark.parametrize(

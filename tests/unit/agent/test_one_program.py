@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.extract import Extraction, extract_code
+from jupyter_codeagent.agent.reply.extract import Extraction, extract_code
 
 
 def reply(*parts: str) -> Extraction:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.checks import concern
-from jupyter_codeagent.prompts.rewrite import fill_placeholders, prepare
-from jupyter_codeagent.values import ExecutionResult, StreamOutput
+from jupyter_codeagent.agent.rules.checks import concern
+from jupyter_codeagent.agent.rules.rewrite import fill_placeholders, prepare
+from jupyter_codeagent.types.sandbox import ExecutionResult, StreamOutput
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from jupyter_codeagent.prompts.plots import unfitted_line
-from jupyter_codeagent.prompts.rewrite import as_meant
+from jupyter_codeagent.agent.rules.plots import unfitted_line
+from jupyter_codeagent.agent.rules.rewrite import as_meant
 
 FRAME = pd.DataFrame({"month": [1, 2, 1, 2], "delay": [3.0, 4.0, 5.0, 6.0], "origin": ["A", "A", "B", "B"]})
 

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from jupyter_codeagent.prompts.repair import repair
-from jupyter_codeagent.values import ExecutionError, NamespaceEntry
+from jupyter_codeagent.agent.rules.repair import repair
+from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 
 def variables() -> dict[str, Any]:

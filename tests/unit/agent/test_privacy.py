@@ -9,14 +9,14 @@ import pandas
 import polars
 import pytest
 
-from jupyter_codeagent.prompts.observe import (
+from jupyter_codeagent.agent.prompt.observe import (
     concern_without_values,
     hint_without_values,
     observe,
     repair_message,
     without_values,
 )
-from jupyter_codeagent.values import ExecutionError, ExecutionResult, NamespaceEntry, StreamOutput
+from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult, NamespaceEntry, StreamOutput
 
 assert pandas is not None, "their errors are known where they are loaded"
 assert polars is not None

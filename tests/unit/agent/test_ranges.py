@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.checks import concern
-from jupyter_codeagent.prompts.observe import concern_without_values
-from jupyter_codeagent.prompts.ranges import impossible_figure
-from jupyter_codeagent.values import ExecutionResult, StreamOutput
+from jupyter_codeagent.agent.prompt.observe import concern_without_values
+from jupyter_codeagent.agent.rules.checks import concern
+from jupyter_codeagent.agent.rules.ranges import impossible_figure
+from jupyter_codeagent.types.sandbox import ExecutionResult, StreamOutput
 
 
 @pytest.mark.parametrize(

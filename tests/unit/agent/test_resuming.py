@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.resuming import at_the_error, choosing, resumed
-from jupyter_codeagent.values import ExecutionError, NamespaceEntry
+from jupyter_codeagent.agent.prompt.resuming import at_the_error, choosing, resumed
+from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 NAMESPACE = [NamespaceEntry(name="flights", type_name="DataFrame", columns=("delay",))]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from jupyter_codeagent.prompts.drift import METHODS_RENAMED, NUMPY_RENAMED
-from jupyter_codeagent.prompts.rewrite import (
+from jupyter_codeagent.agent.rules.api_changes import METHODS_RENAMED, NUMPY_RENAMED
+from jupyter_codeagent.agent.rules.rewrite import (
     add_imports,
     drop_reloads,
     echo_last,

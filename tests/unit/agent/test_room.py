@@ -7,12 +7,12 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jupyter_codeagent.agent.prompt.context_window import LEFT_OUT, Room, fit
+from jupyter_codeagent.agent.prompt.conversation import Turn
+from jupyter_codeagent.agent.prompt.system import first_messages, next_messages
 from jupyter_codeagent.models.tokens import estimate_tokens
-from jupyter_codeagent.prompts.conversation import Turn
-from jupyter_codeagent.prompts.room import LEFT_OUT, Room, fit
-from jupyter_codeagent.prompts.system import first_messages, next_messages
-from jupyter_codeagent.tagged_text import TaggedText, join, kinds_in, tagged
-from jupyter_codeagent.values import Message
+from jupyter_codeagent.types.messages import Message
+from jupyter_codeagent.types.tagged_text import TaggedText, join, kinds_in, tagged
 
 LONG = st.builds(lambda text, times: text * times, st.text(max_size=30), st.integers(0, 120))
 TURNS = st.builds(Turn, prompt=LONG, code=LONG, answer=LONG)

@@ -9,15 +9,15 @@ from dataclasses import replace
 import pytest
 from model_server import MODEL, ModelServer, Reply
 
-from jupyter_codeagent.errors import HistoryError, ModelError
+from jupyter_codeagent.agent.sent_requests import SentRequests
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.openai_model import OpenAIModel
 from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.models.tokens import estimate_tokens
-from jupyter_codeagent.sent_requests import SentRequests
-from jupyter_codeagent.settings import ModelSettings
-from jupyter_codeagent.tagged_text import message, tagged
-from jupyter_codeagent.values import CompletionRequest, ModelCall, Usage
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import HistoryError, ModelError
+from jupyter_codeagent.types.messages import CompletionRequest, ModelCall, Usage
+from jupyter_codeagent.types.tagged_text import message, tagged
 
 REQUEST = CompletionRequest(messages=(message("system", "Be brief."), message("user", tagged("df: 3x2", "names"))))
 PROMPT_TOKENS = sum(estimate_tokens(one.content) for one in REQUEST.messages)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.source import parse, span
+from jupyter_codeagent.agent.source import parse, span
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.standing_alone import NOTE, stand_alone
-from jupyter_codeagent.values import ExecutionError, ExecutionResult, Step
+from jupyter_codeagent.agent.reply.self_contained import NOTE, stand_alone
+from jupyter_codeagent.types.run import Step
+from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult
 
 FAILED = "late = df[df.d > 60]\nprint(len(late))\nn = len(late)\nlate.nothing()\nnever = 1"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.checks import concern
-from jupyter_codeagent.prompts.rewrite import as_meant, prepare
-from jupyter_codeagent.prompts.statistics import statistic_as_judgement
-from jupyter_codeagent.values import ExecutionResult
+from jupyter_codeagent.agent.rules.checks import concern
+from jupyter_codeagent.agent.rules.rewrite import as_meant, prepare
+from jupyter_codeagent.agent.rules.statistics import statistic_as_judgement
+from jupyter_codeagent.types.sandbox import ExecutionResult
 
 
 @pytest.mark.parametrize(

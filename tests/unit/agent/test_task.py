@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from jupyter_codeagent.prompts.parts import parts_of
-from jupyter_codeagent.prompts.system import first_messages, prefill
-from jupyter_codeagent.prompts.task import first_part, task_text
-from jupyter_codeagent.prompts.terms import MAX_TERMS, how_computed
-from jupyter_codeagent.tagged_text import TaggedText
+from jupyter_codeagent.agent.prompt.formulas import MAX_TERMS, how_computed
+from jupyter_codeagent.agent.prompt.question_parts import parts_of
+from jupyter_codeagent.agent.prompt.system import first_messages, prefill
+from jupyter_codeagent.agent.prompt.task import first_part, task_text
+from jupyter_codeagent.types.tagged_text import TaggedText
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from jupyter_codeagent.prompts.rewrite import prepare
+from jupyter_codeagent.agent.rules.rewrite import prepare
 
 
 @pytest.mark.parametrize("pattern", [r"r' \(.*\)'", r"' \('", "'[$,]'", "'[^a-z]'", "'[0-9.]'", r"r'\s+'", "'a.*'"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from jupyter_codeagent.prompts.told_apart import name_rows, unnamed_rows
-from jupyter_codeagent.values import NamespaceEntry
+from jupyter_codeagent.agent.rules.label_rows import name_rows, unnamed_rows
+from jupyter_codeagent.types.sandbox import NamespaceEntry
 
 RATES = NamespaceEntry(
     name="rates",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.prompts.checks import concern
-from jupyter_codeagent.prompts.unused import unused_data
-from jupyter_codeagent.values import ExecutionResult, NamespaceEntry, StreamOutput
+from jupyter_codeagent.agent.rules.checks import concern
+from jupyter_codeagent.agent.rules.unused import unused_data
+from jupyter_codeagent.types.sandbox import ExecutionResult, NamespaceEntry, StreamOutput
 
 NAMESPACE = (
     NamespaceEntry(name="df", type_name="DataFrame"),

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from jupyter_codeagent.prompts.rewrite import prepare
-from jupyter_codeagent.prompts.verdicts import say_verdicts
+from jupyter_codeagent.agent.rules.p_value_conclusions import say_verdicts
+from jupyter_codeagent.agent.rules.rewrite import prepare
 
 SHAPIRO = "w, p = stats.shapiro(x)\n"
 

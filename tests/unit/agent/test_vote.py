@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from runner_double import failed, shown
 
-from jupyter_codeagent.values import ExecutionResult, Step, StreamOutput
-from jupyter_codeagent.vote import Vote, vote
+from jupyter_codeagent.agent.candidate_vote import Vote, vote
+from jupyter_codeagent.types.run import Step
+from jupyter_codeagent.types.sandbox import ExecutionResult, StreamOutput
 
 
 def step(result: ExecutionResult | str | None, code: str = "print(x)") -> Step:

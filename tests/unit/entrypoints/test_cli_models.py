@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeagent.cli import main
-from jupyter_codeagent.models import servers, weights
+from jupyter_codeagent.entrypoints.cli import main
+from jupyter_codeagent.models import servers
+from jupyter_codeagent.models.embedded import weights
 
 
 @pytest.fixture(autouse=True)

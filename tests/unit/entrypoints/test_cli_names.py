@@ -1,4 +1,4 @@
-"""`jupyter_codeagent.cli`: what `ask` calls the data of a file."""
+"""`jupyter_codeagent.entrypoints.cli`: what `ask` calls the data of a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeagent.cli import question_notebook, variable_name
+from jupyter_codeagent.entrypoints.cli import question_notebook, variable_name
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,16 @@ import pytest
 from IPython.core.completer import IPCompleter, provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 
-from jupyter_codeagent.completion.matcher import AgentCompleter, Index, Offer, Offers, install, merged, uninstall
-from jupyter_codeagent.completion.position import Grammar
+from jupyter_codeagent.entrypoints.completion.matcher import (
+    AgentCompleter,
+    Index,
+    Offer,
+    Offers,
+    install,
+    merged,
+    uninstall,
+)
+from jupyter_codeagent.entrypoints.completion.position import Grammar
 
 COLUMNS = {"flights": ("dep delay", "Origin", "a,b", "it's", "日付"), "planes": ("Origin", "seats")}
 VARIABLES = [Offer(text=name, meaning="DataFrame") for name in COLUMNS]

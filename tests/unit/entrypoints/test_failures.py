@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.failures import KEPT, Failure, Failures
+from jupyter_codeagent.entrypoints.failed_cells import KEPT, Failure, Failures
+from jupyter_codeagent.types.errors import UsageError
 
 VSCODE = "vscode-notebook-cell:/home/me/eda.ipynb#W%dsZmlsZQ%%3D%%3D"
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from jupyter_codeagent import neutral_end
-from jupyter_codeagent.errors import CodeAgentError, DeniedError, RunFailedError
+from jupyter_codeagent.entrypoints import neutral_end
+from jupyter_codeagent.types.errors import CodeAgentError, DeniedError, RunFailedError
 
 
 @pytest.fixture

@@ -1,11 +1,12 @@
-"""`jupyter_codeagent.options`: the option line becomes a value, or one clear line of error."""
+"""`jupyter_codeagent.entrypoints.options`: the option line becomes a value, or one clear line of error."""
 
 from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.options import RunOptions, parse_options, selection_line
+from jupyter_codeagent.entrypoints.options import parse_options
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.options import RunOptions, selection_line
 
 
 def test_an_empty_line_gives_the_defaults() -> None:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
-from jupyter_codeagent.question import QuestionMarks
+from jupyter_codeagent.entrypoints.question_mark import QuestionMarks
 
 
 @pytest.fixture

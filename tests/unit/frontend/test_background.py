@@ -1,4 +1,4 @@
-"""`jupyter_codeagent.background`: waiting that an interrupt always gets through."""
+"""`jupyter_codeagent.frontend.background_loop`: waiting that an interrupt always gets through."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import polars as pl
 import pytest
 
-from jupyter_codeagent.background import Background
+from jupyter_codeagent.frontend.background_loop import Background
 
 OUT_OF_RANGE = pl.Series([2**63 - 1]).cast(pl.Datetime("us"))
 """What polars panics about when it is to become Python's."""

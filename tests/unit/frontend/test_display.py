@@ -1,4 +1,4 @@
-"""`jupyter_codeagent.display`: one line, what needs attention, folded details, nothing unescaped."""
+"""`jupyter_codeagent.frontend.display`: one line, what needs attention, folded details, nothing unescaped."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 
 import pytest
 
-from jupyter_codeagent.display import (
+from jupyter_codeagent.frontend.display import (
     NotebookDisplay,
     TerminalDisplay,
     progress_text,
@@ -16,20 +16,12 @@ from jupyter_codeagent.display import (
     status_text,
     whole_receipt_text,
 )
-from jupyter_codeagent.receipt import receipt_of
-from jupyter_codeagent.values import (
-    AgentRequest,
-    AgentRun,
-    CopiedVariable,
-    Decision,
-    ExecutionResult,
-    Manifest,
-    ModelCall,
-    SandboxStatus,
-    SkippedVariable,
-    Step,
-    Usage,
-)
+from jupyter_codeagent.frontend.receipt import receipt_of
+from jupyter_codeagent.types.approvals import Decision
+from jupyter_codeagent.types.messages import ModelCall, Usage
+from jupyter_codeagent.types.run import AgentRequest, AgentRun, Step
+from jupyter_codeagent.types.sandbox import ExecutionResult, SandboxStatus
+from jupyter_codeagent.types.variables import CopiedVariable, Manifest, SkippedVariable
 
 RUN = AgentRun(
     id="abc123def456",
@@ -151,8 +143,8 @@ def test_a_cell_is_updated_four_times_a_second_and_at_once_in_another_phase(
     def show(bundle: dict[str, str], **_: object) -> None:
         shown.append(bundle["text/plain"])
 
-    monkeypatch.setattr("jupyter_codeagent.display.display", show)
-    monkeypatch.setattr("jupyter_codeagent.display.update_display", show)
+    monkeypatch.setattr("jupyter_codeagent.frontend.display.display", show)
+    monkeypatch.setattr("jupyter_codeagent.frontend.display.update_display", show)
     notebook = NotebookDisplay(lambda: panel, clock=lambda: now)
     for tick in range(20):  # two seconds of the main thread's ticks
         now = tick / 10

@@ -6,11 +6,11 @@ from typing import Any, cast
 
 import pytest
 
-from jupyter_codeagent.approvals.grants import Grants
-from jupyter_codeagent.background import Background
+from jupyter_codeagent.frontend.adapters import FIRST_HELLO_S, LAB_HELLO_S, LATER_HELLO_S, FrontEnds
+from jupyter_codeagent.frontend.approvals.grants import Grants
+from jupyter_codeagent.frontend.background_loop import Background
+from jupyter_codeagent.frontend.cell_origin import Place
 from jupyter_codeagent.frontend.link import PanelLink
-from jupyter_codeagent.frontends import FIRST_HELLO_S, LAB_HELLO_S, LATER_HELLO_S, FrontEnds
-from jupyter_codeagent.place import Place
 
 
 class NoPage:

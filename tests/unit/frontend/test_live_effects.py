@@ -9,11 +9,11 @@ from typing import Any, cast
 import pandas as pd
 import pytest
 
-from jupyter_codeagent import live_effects
-from jupyter_codeagent.background import Background
-from jupyter_codeagent.live import LiveKernel
-from jupyter_codeagent.live_effects import LiveEffects
-from jupyter_codeagent.values import Effects, NamedValue, Proposal, ProposalKind
+from jupyter_codeagent.frontend.approvals import live_effects
+from jupyter_codeagent.frontend.approvals.live_effects import LiveEffects
+from jupyter_codeagent.frontend.background_loop import Background
+from jupyter_codeagent.types.approvals import Effects, NamedValue, Proposal, ProposalKind
+from jupyter_codeagent.variables.user_namespace import LiveKernel
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 import zmq
 from jupyter_client.session import Session
 
-from jupyter_codeagent.main_shell import MainShell
+from jupyter_codeagent.frontend.shell_queue import MainShell
 
 
 class Shell:

@@ -10,8 +10,9 @@ from unittest.mock import Mock
 import pytest
 
 from jupyter_codeagent.frontend.progress import Part, TextStream
-from jupyter_codeagent.recorder import RunRecorder
-from jupyter_codeagent.values import AgentRequest, AgentRun, ToolCall
+from jupyter_codeagent.session.recorder import RunRecorder
+from jupyter_codeagent.types.run import AgentRequest, AgentRun
+from jupyter_codeagent.types.sandbox import ToolCall
 
 RUN = AgentRun(id="r", request=AgentRequest(prompt="", model="m", server="s"), status="running", started_at=0.0)
 
@@ -52,7 +53,7 @@ def test_the_whole_text_for_one_page_leaves_the_others_where_they_are() -> None:
 
 
 def test_what_the_model_wrote_before_a_pause_is_told_within_the_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jupyter_codeagent.recorder.PROGRESS_INTERVAL_S", 0.01)
+    monkeypatch.setattr("jupyter_codeagent.session.recorder.PROGRESS_INTERVAL_S", 0.01)
     link = Mock()
 
     async def stream() -> None:
@@ -74,7 +75,7 @@ def test_what_the_model_wrote_before_a_pause_is_told_within_the_pause(monkeypatc
 
 
 def test_a_run_that_has_ended_tells_no_more_of_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jupyter_codeagent.recorder.PROGRESS_INTERVAL_S", 0.01)
+    monkeypatch.setattr("jupyter_codeagent.session.recorder.PROGRESS_INTERVAL_S", 0.01)
     link = Mock()
 
     async def stream() -> None:

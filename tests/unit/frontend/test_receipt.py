@@ -1,4 +1,4 @@
-"""`jupyter_codeagent.receipt`: true words for each record, most of them folded."""
+"""`jupyter_codeagent.frontend.receipt`: true words for each record, most of them folded."""
 
 from __future__ import annotations
 
@@ -9,25 +9,13 @@ from typing import get_args
 import pytest
 from run_examples import example_run
 
-from jupyter_codeagent.receipt import ended_by_user, receipt_of, size_text, step_outcome, tokens_text
-from jupyter_codeagent.receipt_words import IN_DETAIL, IN_LINE, PURPOSES
-from jupyter_codeagent.values import (
-    AgentRequest,
-    AgentRun,
-    ContentKind,
-    CopiedVariable,
-    CopyChange,
-    Decision,
-    ExecutionError,
-    ExecutionResult,
-    Manifest,
-    Message,
-    ModelCall,
-    ModelCallPurpose,
-    SkippedVariable,
-    Step,
-    Usage,
-)
+from jupyter_codeagent.frontend.receipt import ended_by_user, receipt_of, size_text, step_outcome, tokens_text
+from jupyter_codeagent.frontend.receipt_words import IN_DETAIL, IN_LINE, PURPOSES
+from jupyter_codeagent.types.approvals import Decision
+from jupyter_codeagent.types.messages import ContentKind, Message, ModelCall, ModelCallPurpose, Usage
+from jupyter_codeagent.types.run import AgentRequest, AgentRun, Step
+from jupyter_codeagent.types.sandbox import CopyChange, ExecutionError, ExecutionResult
+from jupyter_codeagent.types.variables import CopiedVariable, Manifest, SkippedVariable
 
 DF = CopiedVariable(name="df", type_name="DataFrame", size_bytes=3 << 20)
 ASKED = ModelCall(purpose="program", kinds=("names", "statistics"), sent=True)

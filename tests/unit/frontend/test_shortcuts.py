@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-OURS = Path(__file__).parents[2] / "labextension" / "schema" / "plugin.json"
+OURS = Path(__file__).parents[3] / "labextension" / "schema" / "plugin.json"
 SCHEMAS = Path(sys.prefix) / "share" / "jupyter" / "lab" / "schemas"
 KEYS = ("keys", "winKeys", "macKeys", "linuxKeys")
 

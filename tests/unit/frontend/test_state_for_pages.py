@@ -16,12 +16,12 @@ from jupyter_codeagent.frontend.state import (
     columns_message,
     context_view,
 )
-from jupyter_codeagent.live import LiveKernel
-from jupyter_codeagent.tagged_text import TaggedText
-from jupyter_codeagent.values import VariableSummary
+from jupyter_codeagent.types.tagged_text import TaggedText
+from jupyter_codeagent.types.variables import VariableSummary
 from jupyter_codeagent.variables.describe import describe
+from jupyter_codeagent.variables.privacy.column_filter import Column
 from jupyter_codeagent.variables.render import Context, ToldVariable
-from jupyter_codeagent.variables.visible import Column
+from jupyter_codeagent.variables.user_namespace import LiveKernel
 
 
 class ShellDouble:

@@ -19,12 +19,12 @@ from typing import Literal
 import pytest
 from run_examples import CODE, example_run
 
-from jupyter_codeagent.errors import HistoryError, UnknownRunError
 from jupyter_codeagent.history import HistoryStore, RunFilter, default_history_path
 from jupyter_codeagent.history.store import INTERRUPTED, MAX_INTEGER
-from jupyter_codeagent.values import Usage
+from jupyter_codeagent.types.errors import HistoryError, UnknownRunError
+from jupyter_codeagent.types.messages import Usage
 
-SCHEMA_1 = Path(__file__).parent.parent / "history_schema_1.sql"
+SCHEMA_1 = Path(__file__).parents[2] / "history_schema_1.sql"
 """Written by the program of that schema; never to be changed."""
 
 
@@ -664,7 +664,7 @@ def test_a_place_that_cannot_be_written_is_an_error_that_says_what_to_do(tmp_pat
 def test_a_full_disk_is_an_error_and_keeps_what_was_written(store: HistoryStore, path: Path) -> None:
     script = (
         "import resource\n"
-        "from jupyter_codeagent.errors import HistoryError\n"
+        "from jupyter_codeagent.types.errors import HistoryError\n"
         "s.save(example_run(id='before'), session='k')\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))\n"
         "try: s.save(example_run(id='big', context='x' * 2_000_000), session='k')\n"

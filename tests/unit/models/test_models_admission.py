@@ -13,9 +13,6 @@ import pytest
 from model_server import ModelServer, Reply, serving
 from traitlets.config import Config
 
-from jupyter_codeagent import config as configuration
-from jupyter_codeagent.config import CodeAgent, apply_caps
-from jupyter_codeagent.errors import ModelRefusedError, NoModelError, UnconfirmedServerError, UsageError
 from jupyter_codeagent.models import discovery, keys, servers
 from jupyter_codeagent.models.admission import admit, asked_before
 from jupyter_codeagent.models.discovery import foreseen_model, list_models, resolve_model
@@ -23,7 +20,10 @@ from jupyter_codeagent.models.endpoint import ModelEndpoint, origin, parse_addre
 from jupyter_codeagent.models.keys import key_for
 from jupyter_codeagent.models.listing import list_served
 from jupyter_codeagent.models.served import served_models
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.settings import config as configuration
+from jupyter_codeagent.settings.config import CodeAgent, apply_caps
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import ModelRefusedError, NoModelError, UnconfirmedServerError, UsageError
 
 API = "https://api.example.org/v1"
 KEY = "sk-the-users-own-secret"
@@ -233,7 +233,7 @@ def test_servers_that_may_be_used_unasked_are_read_from_the_environment_of_the_s
 def test_the_environment_of_the_start_is_not_what_code_has_made_of_it() -> None:
     program = (
         "import os; os.environ['CODEAGENT_BASE_URL'] = 'https://late'; os.environ['CODEAGENT_MODEL'] = 'late'\n"
-        "from jupyter_codeagent.config import started_environ as started\n"
+        "from jupyter_codeagent.settings.config import started_environ as started\n"
         "print(started().get('CODEAGENT_BASE_URL'), started().get('CODEAGENT_MODEL'))"
     )
     environ = {**os.environ, "CODEAGENT_BASE_URL": "https://early"}

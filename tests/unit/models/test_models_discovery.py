@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from model_server import ModelServer
 
-from jupyter_codeagent import errors
 from jupyter_codeagent.models import discovery, servers
 from jupyter_codeagent.models.discovery import list_models, open_model, resolve_model
 from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback
 from jupyter_codeagent.models.parsing import parse_models
 from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.models.servers import chosen_server
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types import errors
 
 pytestmark = pytest.mark.alone  # a local server has a third of a second to show itself
 

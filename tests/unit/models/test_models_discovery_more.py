@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 from model_server import ModelServer, serving
 
-from jupyter_codeagent import errors
 from jupyter_codeagent.models import discovery, servers
 from jupyter_codeagent.models.discovery import list_models, open_model, resolve_model
-from jupyter_codeagent.models.embedded import stop_embedded
-from jupyter_codeagent.models.embedded_model import EmbeddedModel, patient
+from jupyter_codeagent.models.embedded.launcher import stop_embedded
+from jupyter_codeagent.models.embedded.model import EmbeddedModel, patient
+from jupyter_codeagent.models.embedded.published import published_weights
 from jupyter_codeagent.models.endpoint import ModelEndpoint, host_and_port
 from jupyter_codeagent.models.listing import list_served
-from jupyter_codeagent.models.published import published_weights
 from jupyter_codeagent.models.servers import chosen_server
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types import errors
 
 pytestmark = pytest.mark.alone  # a local server has a third of a second to show itself
 

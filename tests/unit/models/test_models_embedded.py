@@ -15,10 +15,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from jupyter_codeagent.errors import ModelTimeoutError, ModelUnreachableError, NoModelError, WeightsError
-from jupyter_codeagent.models import embedded
-from jupyter_codeagent.models.choice import ModelChoice
-from jupyter_codeagent.models.embedded import (
+from jupyter_codeagent.models.embedded import launcher as embedded
+from jupyter_codeagent.models.embedded.launcher import (
     RunningServer,
     embedded_installed,
     known_embedded,
@@ -26,13 +24,15 @@ from jupyter_codeagent.models.embedded import (
     start_limit_s,
     stop_embedded,
 )
-from jupyter_codeagent.models.embedded_server import LOG_LIMIT_BYTES
-from jupyter_codeagent.models.embedded_state import process_started, state_directory
+from jupyter_codeagent.models.embedded.published import DEFAULT_MODEL
+from jupyter_codeagent.models.embedded.server import LOG_LIMIT_BYTES
+from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed
+from jupyter_codeagent.models.embedded.speed import measured_speed
+from jupyter_codeagent.models.embedded.state import process_started, state_directory
 from jupyter_codeagent.models.endpoint import ModelEndpoint
-from jupyter_codeagent.models.published import DEFAULT_MODEL
-from jupyter_codeagent.models.sizing import MeasuredSpeed
-from jupyter_codeagent.models.speed import measured_speed
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.models.resolver import ModelChoice
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import ModelTimeoutError, ModelUnreachableError, NoModelError, WeightsError
 
 TESTS = Path(__file__).parents[2]
 

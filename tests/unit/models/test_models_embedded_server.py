@@ -9,8 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from jupyter_codeagent.models import embedded_server
-from jupyter_codeagent.models.embedded_server import (
+from jupyter_codeagent.models.embedded import server as embedded_server
+from jupyter_codeagent.models.embedded.memory import MachineMemory
+from jupyter_codeagent.models.embedded.server import (
     SLOTS,
     activity,
     parse,
@@ -18,9 +19,8 @@ from jupyter_codeagent.models.embedded_server import (
     server_parameters,
     too_large,
 )
-from jupyter_codeagent.models.embedded_state import ServerState
-from jupyter_codeagent.models.memory import MachineMemory
-from jupyter_codeagent.settings import Settings
+from jupyter_codeagent.models.embedded.state import ServerState
+from jupyter_codeagent.settings.settings import Settings
 
 ARGUMENTS = ["--state", "s.json", "--weights", "w.gguf", "--model", "small", "--context", "4096", "--idle", "900"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeagent.models.embedded_state import (
+from jupyter_codeagent.models.embedded.state import (
     ServerState,
     all_states,
     is_alive,

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_server import MODEL, ModelServer, Reply
 
-from jupyter_codeagent.errors import BadReplyError, ModelError, ModelTimeoutError, ModelUnreachableError
 from jupyter_codeagent.models import openai_model, patience, small_request
-from jupyter_codeagent.models.embedded_state import ServerState
+from jupyter_codeagent.models.embedded.speed import read_metrics
+from jupyter_codeagent.models.embedded.state import ServerState
 from jupyter_codeagent.models.events import read_events
 from jupyter_codeagent.models.listing import list_served
 from jupyter_codeagent.models.openai_model import OpenAIModel
@@ -36,10 +36,10 @@ from jupyter_codeagent.models.parsing import (
     words,
 )
 from jupyter_codeagent.models.reply import Replies, TooMuchTextError
-from jupyter_codeagent.models.speed import read_metrics
 from jupyter_codeagent.models.tokens import TokenCounter, Tokenizer, estimate_tokens
-from jupyter_codeagent.settings import ModelSettings
-from jupyter_codeagent.values import Completion, CompletionRequest, Message, Usage
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import BadReplyError, ModelError, ModelTimeoutError, ModelUnreachableError
+from jupyter_codeagent.types.messages import Completion, CompletionRequest, Message, Usage
 
 KEY = "sk-the-users-own-secret"
 REQUEST = CompletionRequest(messages=(Message(role="user", content="How many?"),), max_tokens=64)

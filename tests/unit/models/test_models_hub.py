@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from small_weights import Hub, SmallWeights, fetching, hub_serving, make_weights, offline_environment
 
-from jupyter_codeagent.errors import WeightsError
-from jupyter_codeagent.models.hub import bytes_in, download_from_hub
+from jupyter_codeagent.models.embedded.hub import bytes_in, download_from_hub
+from jupyter_codeagent.types.errors import WeightsError
 
 
 @pytest.fixture

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.models import offer
-from jupyter_codeagent.models.memory import MachineMemory, limited, machine_memory, read_meminfo
-from jupyter_codeagent.models.offer import (
+from jupyter_codeagent.models.embedded import offer
+from jupyter_codeagent.models.embedded.memory import MachineMemory, limited, machine_memory, read_meminfo
+from jupyter_codeagent.models.embedded.offer import (
     Surroundings,
     catalogue_text,
     details_text,
@@ -19,11 +18,12 @@ from jupyter_codeagent.models.offer import (
     offered_text,
     state_text,
 )
-from jupyter_codeagent.models.published import DEFAULT_MODEL, published_weights
-from jupyter_codeagent.models.scores import Score, score_text
-from jupyter_codeagent.models.sizing import MeasuredSpeed, expected_tokens_per_s, gigabytes, needed_bytes
-from jupyter_codeagent.models.speed import record_speed, recorded_speed, speed_in
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.models.embedded.published import DEFAULT_MODEL, published_weights
+from jupyter_codeagent.models.embedded.scores import Score, score_text
+from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed, expected_tokens_per_s, gigabytes, needed_bytes
+from jupyter_codeagent.models.embedded.speed import record_speed, recorded_speed, speed_in
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import UsageError
 
 GB = 10**9
 SMALL, SEVEN, EXPERTS = map(

@@ -11,11 +11,11 @@ from itertools import pairwise
 import pytest
 from model_server import ModelServer, Reply
 
-from jupyter_codeagent import errors
 from jupyter_codeagent.models.openai_model import OpenAIModel
 from jupyter_codeagent.models.reply import Reply as Growing
-from jupyter_codeagent.settings import ModelSettings
-from jupyter_codeagent.values import Completion, CompletionRequest, Message
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types import errors
+from jupyter_codeagent.types.messages import Completion, CompletionRequest, Message
 
 KEY = "secret-key-of-the-user"
 SETTINGS = ModelSettings(read_timeout_s=30, connect_timeout_s=10)

@@ -12,7 +12,9 @@ from contextlib import contextmanager
 import pytest
 from model_server import ModelServer, Reply, code, serving
 
-from jupyter_codeagent.errors import (
+from jupyter_codeagent.models.openai_model import OpenAIModel
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import (
     BadReplyError,
     ContextTooLongError,
     ModelError,
@@ -22,9 +24,7 @@ from jupyter_codeagent.errors import (
     ModelTimeoutError,
     ModelUnreachableError,
 )
-from jupyter_codeagent.models.openai_model import OpenAIModel
-from jupyter_codeagent.settings import ModelSettings
-from jupyter_codeagent.values import Completion, CompletionRequest, Message, Usage
+from jupyter_codeagent.types.messages import Completion, CompletionRequest, Message, Usage
 
 KEY = "sk-the-users-own-secret"
 REQUEST = CompletionRequest(messages=(Message(role="user", content="How many?"),), stop=("\nOutput:",), seed=7)

@@ -13,18 +13,18 @@ import pytest
 from model_server import ModelServer
 from stranger import UID, needs_root, strangers_server
 
-from jupyter_codeagent import doctor
-from jupyter_codeagent.errors import ModelError, ModelUnreachableError, UnconfirmedServerError
+from jupyter_codeagent.entrypoints import doctor
 from jupyter_codeagent.models import discovery, owners, servers
 from jupyter_codeagent.models.admission import admit
-from jupyter_codeagent.models.choice import ModelChoice
 from jupyter_codeagent.models.discovery import foreseen_model, list_models, open_model, resolve_model
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.owners import Listener, are_mine, are_trusted, names, parse_table
+from jupyter_codeagent.models.resolver import ModelChoice
 from jupyter_codeagent.models.served import served_models
 from jupyter_codeagent.models.tokens import find_tokenizer
-from jupyter_codeagent.settings import ModelSettings, Settings
-from jupyter_codeagent.values import CompletionRequest, Message
+from jupyter_codeagent.settings.settings import ModelSettings, Settings
+from jupyter_codeagent.types.errors import ModelError, ModelUnreachableError, UnconfirmedServerError
+from jupyter_codeagent.types.messages import CompletionRequest, Message
 
 MINE = frozenset({os.getuid()})
 HEADER = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"

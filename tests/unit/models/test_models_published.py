@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.models.published import (
+from jupyter_codeagent.models.embedded.published import (
     DEFAULT_MODEL,
     PublishedWeights,
     catalogue,
@@ -18,8 +17,9 @@ from jupyter_codeagent.models.published import (
     model_name,
     published_weights,
 )
-from jupyter_codeagent.models.scores import measured_scores
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.models.embedded.scores import measured_scores
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import UsageError
 
 DOCS = Path(__file__).parents[3] / "docs" / "models.md"
 

@@ -9,12 +9,12 @@ from typing import Literal
 import pytest
 from model_server import ModelServer, Reply
 
-from jupyter_codeagent.errors import ModelError
 from jupyter_codeagent.models.openai_model import OpenAIModel
 from jupyter_codeagent.models.sampling import one_by_one
 from jupyter_codeagent.models.scripted import ScriptedModel
-from jupyter_codeagent.settings import ModelSettings
-from jupyter_codeagent.values import Completion, CompletionRequest, Message, Usage
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import ModelError
+from jupyter_codeagent.types.messages import Completion, CompletionRequest, Message, Usage
 
 REQUEST = CompletionRequest(
     messages=(Message(role="user", content="why?"),), temperature=0.7, seed=5, max_tokens=50

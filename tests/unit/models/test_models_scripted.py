@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeagent.errors import BadReplyError
 from jupyter_codeagent.models.scripted import ScriptedModel
-from jupyter_codeagent.values import Completion, CompletionRequest, Message
+from jupyter_codeagent.types.errors import BadReplyError
+from jupyter_codeagent.types.messages import Completion, CompletionRequest, Message
 
 REQUEST = CompletionRequest(messages=(Message(role="user", content="how many rows"),))
 

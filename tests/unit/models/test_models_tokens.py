@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from model_server import ModelServer, serving
 
-from jupyter_codeagent.models.embedded_state import ServerState, process_started, write_state
+from jupyter_codeagent.models.embedded.published import model_name
+from jupyter_codeagent.models.embedded.state import ServerState, process_started, write_state
 from jupyter_codeagent.models.endpoint import ModelEndpoint
-from jupyter_codeagent.models.published import model_name
 from jupyter_codeagent.models.tokens import TokenCounter, Tokenizer, estimate_tokens, find_tokenizer
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.settings.settings import ModelSettings
 
 LINES = "flights: DataFrame 336776x19\n carrier str 16u e.g. 'UA'\n dep_delay float -22..853 2.7% missing"
 

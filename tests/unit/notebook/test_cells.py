@@ -14,7 +14,7 @@ from nbformat.sign import MemorySignatureStore, NotebookNotary
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from run_examples import CODE, OUTPUTS, example_run
 
-from jupyter_codeagent.cells import (
+from jupyter_codeagent.notebook.cells import (
     cells_from_run,
     export_notebook,
     export_script,
@@ -24,8 +24,10 @@ from jupyter_codeagent.cells import (
     run_ids_below,
     set_state,
 )
-from jupyter_codeagent.errors import InsertError
-from jupyter_codeagent.values import AgentRun, Decision, Output
+from jupyter_codeagent.types.approvals import Decision
+from jupyter_codeagent.types.errors import InsertError
+from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.types.sandbox import Output
 
 
 def notebook_with(*cells: Any) -> Any:

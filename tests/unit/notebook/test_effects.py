@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeagent.effects import code_effects, effects_lines, effects_on
-from jupyter_codeagent.effects.text import MAX_CODE_CHARS
-from jupyter_codeagent.values import Effects, NamedValue
+from jupyter_codeagent.notebook.effects import code_effects, effects_lines, effects_on
+from jupyter_codeagent.notebook.effects.text import MAX_CODE_CHARS
+from jupyter_codeagent.types.approvals import Effects, NamedValue
 
 DF = "DataFrame 1000x4"
 
@@ -221,7 +221,7 @@ def test_files_that_are_surely_written_or_removed_are_named(code: str, writes: l
 
 def test_no_code_of_this_project_and_no_beginning_of_it_makes_the_reader_fail() -> None:
     """Odd code: whole modules, and each cut in the middle of something."""
-    for path in Path(__file__).parent.glob("test_*.py"):
+    for path in Path(__file__).parents[1].glob("frontend/test_*.py"):
         text = path.read_text(encoding="utf-8")[:MAX_CODE_CHARS]
         text = text[: text.rindex("\n\n\n") + 1]  # whole definitions
         whole = code_effects(text)

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.outputs import clean_markdown, clean_output, clean_text, plain_text
-from jupyter_codeagent.values import Output
+from jupyter_codeagent.notebook.outputs import clean_markdown, clean_output, clean_text, plain_text
+from jupyter_codeagent.types.sandbox import Output
 
 
 def png(width: int = 640, height: int = 480) -> str:

@@ -1,10 +1,10 @@
-"""`jupyter_codeagent.outputs.code`: a person sees all of the code that they approve."""
+"""`jupyter_codeagent.notebook.outputs.code`: a person sees all of the code that they approve."""
 
 from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.outputs import deceiving_characters, visible_code
+from jupyter_codeagent.notebook.outputs import deceiving_characters, visible_code
 
 
 @pytest.mark.parametrize(

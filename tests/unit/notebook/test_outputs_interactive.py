@@ -10,12 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.cells import cells_from_run, export_notebook
-from jupyter_codeagent.outputs import clean_output, plain_text
-from jupyter_codeagent.outputs.interactive import CHART_MIMES, INTERACTIVE_MIME, MAX_CONTENT_BYTES, MAX_DEPTH
-from jupyter_codeagent.outputs.table_styles import with_inline_styles
-from jupyter_codeagent.record import run_from_json, run_to_json
-from jupyter_codeagent.values import AgentRequest, AgentRun, Output
+from jupyter_codeagent.notebook.cells import cells_from_run, export_notebook
+from jupyter_codeagent.notebook.outputs import clean_output, plain_text
+from jupyter_codeagent.notebook.outputs.interactive import (
+    CHART_MIMES,
+    INTERACTIVE_MIME,
+    MAX_CONTENT_BYTES,
+    MAX_DEPTH,
+)
+from jupyter_codeagent.notebook.outputs.table_styles import with_inline_styles
+from jupyter_codeagent.types.run import AgentRequest, AgentRun
+from jupyter_codeagent.types.run_json import run_from_json, run_to_json
+from jupyter_codeagent.types.sandbox import Output
 
 FIGURE = {"data": [{"type": "bar", "y": [1, 2]}], "layout": {"title": {"text": "a"}}}
 SPEC = {"mark": "bar", "data": {"values": [{"a": 1}]}}

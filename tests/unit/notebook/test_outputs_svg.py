@@ -15,8 +15,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.outputs import clean_output, svg
-from jupyter_codeagent.outputs.svg import BadSvgError, clean_svg
+from jupyter_codeagent.notebook.outputs import clean_output, svg
+from jupyter_codeagent.notebook.outputs.svg import BadSvgError, clean_svg
 
 NS = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from jupyter_codeagent.removal import remove_tree
-from jupyter_codeagent.sandbox.watch.tree import MAX_DEPTH, measure_tree, unlinked_bytes, unlinked_mapped
+from jupyter_codeagent.sandbox.local.watch.tree import MAX_DEPTH, measure_tree, unlinked_bytes, unlinked_mapped
+from jupyter_codeagent.sandbox.removal import remove_tree
 
 
 def deep(root: Path, depth: int) -> None:

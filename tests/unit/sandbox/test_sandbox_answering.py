@@ -10,8 +10,8 @@ from typing import Any, cast
 import polars as pl
 import pytest
 
-from jupyter_codeagent.sandbox.answering import Answering
-from jupyter_codeagent.sandbox.channels.wire import Received
+from jupyter_codeagent.sandbox.local.channels.wire import Received
+from jupyter_codeagent.sandbox.tool_call_handler import Answering
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 
 

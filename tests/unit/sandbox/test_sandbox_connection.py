@@ -15,8 +15,8 @@ import zmq
 import zmq.asyncio
 from jupyter_client.manager import AsyncKernelManager
 
-from jupyter_codeagent.sandbox.channels.connection import Connection
-from jupyter_codeagent.sandbox.channels.zmtp import (
+from jupyter_codeagent.sandbox.local.channels.connection import Connection
+from jupyter_codeagent.sandbox.local.channels.zmtp import (
     GREETING,
     MAX_COMMANDS,
     MAX_PARTS,

@@ -22,13 +22,13 @@ from tornado.testing import bind_unused_port
 from tornado.web import Application, RequestHandler
 from tornado.websocket import WebSocketHandler
 
-from jupyter_codeagent.errors import SandboxUnavailableError
-from jupyter_codeagent.sandbox.channels.wire import MAX_HEADER_BYTES, MalformedMessageError, Received
+from jupyter_codeagent.sandbox.local.channels.wire import MAX_HEADER_BYTES, MalformedMessageError, Received
 from jupyter_codeagent.sandbox.remote import calls, gateway, kernelspec
-from jupyter_codeagent.sandbox.remote.fronts import KernelFront
 from jupyter_codeagent.sandbox.remote.gateway import GatewayLink
 from jupyter_codeagent.sandbox.remote.gateway_api import checked_token, checked_url
+from jupyter_codeagent.sandbox.remote.transports import KernelFront
 from jupyter_codeagent.sandbox.remote.websocket_messages import UNNAMED_TEXT_BYTES, V1, Form, form
+from jupyter_codeagent.types.errors import SandboxUnavailableError
 
 jupyter_server: Any = base
 """As a real server writes and reads them; it has no types."""

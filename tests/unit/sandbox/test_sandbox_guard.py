@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from jupyter_client.session import Session
 
-from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError, Received, read_message
 from jupyter_codeagent.sandbox.entries import Loaded, read_after_cell, read_loaded
 from jupyter_codeagent.sandbox.failures import located
 from jupyter_codeagent.sandbox.guard import OutputGuard, ValueGuard, one_line
-from jupyter_codeagent.values import Output, SandboxPolicy
+from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError, Received, read_message
+from jupyter_codeagent.types.sandbox import Output, SandboxPolicy
 
 
 def clean(msg_type: str, content: dict[str, Any]) -> tuple[Output | None, tuple[str, ...]]:

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeagent.inside import probes
-from jupyter_codeagent.inside.failure import failed_line
-from jupyter_codeagent.inside.namespace import describe_namespace
-from jupyter_codeagent.inside.probes import probes_of
+from jupyter_codeagent.sandbox.guest import probes
+from jupyter_codeagent.sandbox.guest.failure import failed_line
+from jupyter_codeagent.sandbox.guest.namespace import describe_namespace
+from jupyter_codeagent.sandbox.guest.probes import probes_of
 from jupyter_codeagent.sandbox.levels import EVERY_LEVEL, broken_promises, in_words
-from jupyter_codeagent.sandbox.walls import bubblewrap, roots
-from jupyter_codeagent.sandbox.walls.environment import sandbox_environment
-from jupyter_codeagent.sandbox.walls.kernel_files import cgroup_limits
-from jupyter_codeagent.sandbox.walls.layout import PrivateDirectory, remove_abandoned
-from jupyter_codeagent.sandbox.walls.process import resource_limits
-from jupyter_codeagent.sandbox.watch.processes import Usage, ending_in_words, measure, process_tree
-from jupyter_codeagent.sandbox.watch.watchdog import excess_of
-from jupyter_codeagent.values import SandboxPolicy
+from jupyter_codeagent.sandbox.local.walls import bubblewrap, roots
+from jupyter_codeagent.sandbox.local.walls.environment import sandbox_environment
+from jupyter_codeagent.sandbox.local.walls.kernel_files import cgroup_limits
+from jupyter_codeagent.sandbox.local.walls.layout import PrivateDirectory, remove_abandoned
+from jupyter_codeagent.sandbox.local.walls.process import resource_limits
+from jupyter_codeagent.sandbox.local.watch.processes import Usage, ending_in_words, measure, process_tree
+from jupyter_codeagent.sandbox.local.watch.watchdog import excess_of
+from jupyter_codeagent.types.sandbox import SandboxPolicy
 
 
 def argv(version: tuple[int, ...] = (0, 8, 0)) -> list[str]:

@@ -7,10 +7,11 @@ from typing import Any, cast
 
 import pytest
 
-from jupyter_codeagent.errors import SandboxDiedError
+from jupyter_codeagent.sandbox.persistent import SandboxSeat
 from jupyter_codeagent.sandbox.protocol import Sandbox
-from jupyter_codeagent.sandbox.seat import SandboxSeat
-from jupyter_codeagent.values import Manifest, SandboxStatus
+from jupyter_codeagent.types.errors import SandboxDiedError
+from jupyter_codeagent.types.sandbox import SandboxStatus
+from jupyter_codeagent.types.variables import Manifest
 
 
 class Double:

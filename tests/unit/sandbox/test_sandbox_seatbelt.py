@@ -22,13 +22,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from jupyter_client.manager import AsyncKernelManager
 
-from jupyter_codeagent.errors import SandboxUnavailableError
-from jupyter_codeagent.sandbox.walls import seatbelt, supervisor
-from jupyter_codeagent.sandbox.walls.provisioner import SandboxProvisioner
-from jupyter_codeagent.sandbox.walls.seatbelt import Places, quoted, seatbelt_profile
-from jupyter_codeagent.sandbox.walls.spec import SandboxSpecManager, sandbox_spec
-from jupyter_codeagent.sandbox.watch import libproc, processes
-from jupyter_codeagent.values import SandboxPolicy
+from jupyter_codeagent.sandbox.local.walls import seatbelt, supervisor
+from jupyter_codeagent.sandbox.local.walls.provisioner import SandboxProvisioner
+from jupyter_codeagent.sandbox.local.walls.seatbelt import Places, quoted, seatbelt_profile
+from jupyter_codeagent.sandbox.local.walls.spec import SandboxSpecManager, sandbox_spec
+from jupyter_codeagent.sandbox.local.watch import libproc, processes
+from jupyter_codeagent.types.errors import SandboxUnavailableError
+from jupyter_codeagent.types.sandbox import SandboxPolicy
 
 HOME = "/Users/ada"
 PRIVATE = "/private/tmp/codeagent-x"
@@ -733,7 +733,7 @@ def run_as_on_a_mac(code: str) -> dict[str, Any]:
 def test_on_macos_descriptors_are_closed_and_the_limits_set_that_exist_there() -> None:
     seen = run_as_on_a_mac("""
         import fcntl, json, os, resource
-        from jupyter_codeagent.inside import enforce
+        from jupyter_codeagent.sandbox.guest import enforce
         high = fcntl.fcntl(os.open("/", os.O_RDONLY), fcntl.F_DUPFD, 700)
         data = resource.getrlimit(resource.RLIMIT_DATA)
         report = enforce.enforce_early(enforce.Confinement(
@@ -762,7 +762,7 @@ def test_on_macos_descriptors_are_closed_and_the_limits_set_that_exist_there() -
 def test_on_macos_a_level_of_linux_is_refused_before_anything_is_served(level: str) -> None:
     seen = run_as_on_a_mac(f"""
         import json
-        from jupyter_codeagent.inside import enforce
+        from jupyter_codeagent.sandbox.guest import enforce
         try:
             enforce.enforce_early(enforce.Confinement(
                 level={level!r}, read=(), write=(), sockets=(), limits={{}}, subprocess=False))
@@ -777,7 +777,7 @@ def test_on_linux_the_level_of_macos_is_refused_before_anything_is_changed() -> 
     seen = run_as_on_a_mac("""
         sys.platform = "linux"
         import json, resource
-        from jupyter_codeagent.inside import enforce
+        from jupyter_codeagent.sandbox.guest import enforce
         before = resource.getrlimit(resource.RLIMIT_NOFILE)
         try:
             enforce.enforce_early(enforce.Confinement(
@@ -796,7 +796,7 @@ def test_every_module_of_the_sandbox_can_be_imported_on_macos() -> None:
         import asyncio, importlib, json, os, pkgutil, signal, subprocess, zmq.asyncio
         import ipykernel.kernelapp, jupyter_client.manager, jupyter_client.provisioning, IPython, pyarrow
         import multiprocessing.synchronize, concurrent.futures, ssl, sqlite3, tempfile, platform
-        import jupyter_codeagent.outputs
+        import jupyter_codeagent.notebook.outputs
         sys.platform = "darwin"
         os.uname = lambda: os.uname_result(("Darwin", "mac", "24.0", "Darwin Kernel", "arm64"))
         platform.machine = lambda: "arm64"
@@ -807,18 +807,20 @@ def test_every_module_of_the_sandbox_can_be_imported_on_macos() -> None:
         looks = []
         sys.addaudithook(lambda event, what: looks.append(what[0]) if event in ("open", "os.listdir")
             and str(what[0]).startswith("/proc") else None)
-        import jupyter_codeagent.inside, jupyter_codeagent.sandbox
+        import jupyter_codeagent.sandbox.guest, jupyter_codeagent.sandbox
         imported = []
-        for package in (jupyter_codeagent.sandbox, jupyter_codeagent.inside):
+        for package in (jupyter_codeagent.sandbox, jupyter_codeagent.sandbox.guest):
             for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
                 importlib.import_module(module.name)
                 imported.append(module.name)
-        processes = sys.modules["jupyter_codeagent.sandbox.watch.processes"]
+        processes = sys.modules["jupyter_codeagent.sandbox.local.watch.processes"]
         print(json.dumps({"imported": imported, "looks": looks, "reads": processes._read.__module__}))
     """)
-    assert {"jupyter_codeagent.sandbox.walls.seatbelt", "jupyter_codeagent.inside.probes"} <= set(seen["imported"])
+    assert {"jupyter_codeagent.sandbox.local.walls.seatbelt", "jupyter_codeagent.sandbox.guest.probes"} <= set(
+        seen["imported"]
+    )
     assert seen["looks"] == []
-    assert seen["reads"] == "jupyter_codeagent.sandbox.watch.libproc"
+    assert seen["reads"] == "jupyter_codeagent.sandbox.local.watch.libproc"
 
 
 # --- the real thing ------------------------------------------------------------------------------------------

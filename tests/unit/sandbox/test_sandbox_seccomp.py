@@ -7,8 +7,8 @@ import struct
 
 import pytest
 
-from jupyter_codeagent.inside import seccomp
-from jupyter_codeagent.inside.syscalls import (
+from jupyter_codeagent.sandbox.guest import seccomp
+from jupyter_codeagent.sandbox.guest.syscalls import (
     ALWAYS_DENIED,
     LAST_REVIEWED,
     LATE_DENIED,

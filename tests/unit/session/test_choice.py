@@ -1,4 +1,4 @@
-"""`jupyter_codeagent.choice`: what the sandbox gets of what the user has, and what is said of it."""
+"""`session.variable_selection`: what the sandbox gets of what the user has, and what is said of it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from jupyter_codeagent.approvals.grants import Grants
-from jupyter_codeagent.choice import Choice, choose
-from jupyter_codeagent.errors import DeniedError, UsageError, VariableError
-from jupyter_codeagent.mounts import granted_files, require
-from jupyter_codeagent.options import parse_options
-from jupyter_codeagent.transfer.spool import Spool
-from jupyter_codeagent.values import CopiedVariable, Grant, LocalFile, Manifest, SandboxPolicy
+from jupyter_codeagent.entrypoints.options import parse_options
+from jupyter_codeagent.frontend.approvals.grants import Grants
+from jupyter_codeagent.sandbox.data.spool import Spool
+from jupyter_codeagent.session.file_grants import granted_files, require
+from jupyter_codeagent.session.variable_selection import Choice, choose
+from jupyter_codeagent.types.approvals import Grant
+from jupyter_codeagent.types.errors import DeniedError, UsageError, VariableError
+from jupyter_codeagent.types.sandbox import SandboxPolicy
+from jupyter_codeagent.types.variables import CopiedVariable, LocalFile, Manifest
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.render import render
 
@@ -161,7 +163,7 @@ def test_without_a_yes_a_lazy_frame_is_not_copied(tmp_path: Path) -> None:
 
 
 def local(path: Path, text: str = "a\n") -> LocalFile:
-    from jupyter_codeagent.transfer.local_files import checked_file
+    from jupyter_codeagent.sandbox.data.local_files import checked_file
 
     path.write_text(text)
     return checked_file("x", str(path))

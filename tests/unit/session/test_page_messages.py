@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from jupyter_codeagent.page_messages import PageMessages
-from jupyter_codeagent.recorder import RunRecorder
+from jupyter_codeagent.session.page_handler import PageMessages
+from jupyter_codeagent.session.recorder import RunRecorder
 
 
 class Pages:

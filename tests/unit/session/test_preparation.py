@@ -1,4 +1,4 @@
-"""`jupyter_codeagent.preparation`: what is decided before anything is sent."""
+"""`jupyter_codeagent.session.prepare`: what is decided before anything is sent."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.options import RunOptions
-from jupyter_codeagent.preparation import check_options, incomplete_columns
-from jupyter_codeagent.settings import Settings
+from jupyter_codeagent.session.prepare import check_options, incomplete_columns
+from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.variables.describe import describe
 
 

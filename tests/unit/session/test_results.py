@@ -13,25 +13,26 @@ import pandas as pd
 import pytest
 from run_examples import example_run
 
-from jupyter_codeagent.approvals.gate import ApprovalGate, reject
-from jupyter_codeagent.approvals.grants import Grants
-from jupyter_codeagent.background import Background
-from jupyter_codeagent.errors import (
+from jupyter_codeagent.frontend.approvals.gate import ApprovalGate, reject
+from jupyter_codeagent.frontend.approvals.grants import Grants
+from jupyter_codeagent.frontend.background_loop import Background
+from jupyter_codeagent.frontend.cell_origin import Place
+from jupyter_codeagent.history import HistoryStore
+from jupyter_codeagent.sandbox.data import unpack as unpacking
+from jupyter_codeagent.sandbox.data.stream import read_table
+from jupyter_codeagent.sandbox.guest.send import pack
+from jupyter_codeagent.session.bring_back import ResultDecisions
+from jupyter_codeagent.session.run_log import RunBook
+from jupyter_codeagent.types.approvals import Decision, Proposal
+from jupyter_codeagent.types.errors import (
     DeniedError,
     RejectedDataError,
     UnknownRunError,
     UsageError,
     VariableError,
 )
-from jupyter_codeagent.history import HistoryStore
-from jupyter_codeagent.inside.send import pack
-from jupyter_codeagent.live import LiveKernel
-from jupyter_codeagent.place import Place
-from jupyter_codeagent.results import ResultDecisions
-from jupyter_codeagent.runbook import RunBook
-from jupyter_codeagent.transfer import unpack as unpacking
-from jupyter_codeagent.transfer.stream import read_table
-from jupyter_codeagent.values import Decision, PackedValue, Proposal
+from jupyter_codeagent.types.sandbox import PackedValue
+from jupyter_codeagent.variables.user_namespace import LiveKernel
 
 DAILY = pd.DataFrame({"day": [1, 2, 3], "n": [4, 5, 6]})
 

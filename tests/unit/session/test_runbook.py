@@ -10,18 +10,10 @@ from typing import Any
 import pytest
 
 from jupyter_codeagent.history import HistoryStore
-from jupyter_codeagent.runbook import KEPT_RUNS, RunBook
-from jupyter_codeagent.values import (
-    AgentRequest,
-    AgentRun,
-    CellState,
-    CopiedVariable,
-    CopyChange,
-    Manifest,
-    NamespaceEntry,
-    Placed,
-    StreamOutput,
-)
+from jupyter_codeagent.session.run_log import KEPT_RUNS, RunBook
+from jupyter_codeagent.types.run import AgentRequest, AgentRun, CellState, Placed
+from jupyter_codeagent.types.sandbox import CopyChange, NamespaceEntry, StreamOutput
+from jupyter_codeagent.types.variables import CopiedVariable, Manifest
 
 
 def a_run(run_id: str, **request: Any) -> AgentRun:

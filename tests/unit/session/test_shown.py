@@ -9,19 +9,19 @@ from typing import Any, cast
 
 import pytest
 
-from jupyter_codeagent import shown as shown_module
-from jupyter_codeagent.config import CodeAgent
-from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.frontend.link import PanelLink
-from jupyter_codeagent.live import LiveKernel
 from jupyter_codeagent.models.tokens import TokenCount
-from jupyter_codeagent.preparation import ToldContext
-from jupyter_codeagent.settings import Settings
-from jupyter_codeagent.shown import ShownVariables
-from jupyter_codeagent.tagged_text import TaggedText
-from jupyter_codeagent.values import VariableSummary
-from jupyter_codeagent.variables.choices import SharingChoices
+from jupyter_codeagent.session import variables_view as shown_module
+from jupyter_codeagent.session.prepare import ToldContext
+from jupyter_codeagent.session.variables_view import ShownVariables
+from jupyter_codeagent.settings.config import CodeAgent
+from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.tagged_text import TaggedText
+from jupyter_codeagent.types.variables import VariableSummary
+from jupyter_codeagent.variables.privacy.sharing.state import SharingChoices
 from jupyter_codeagent.variables.render import Context, ToldVariable
+from jupyter_codeagent.variables.user_namespace import LiveKernel
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""`jupyter_codeagent.config`: traits become settings, and the administrator's caps win over everything."""
+"""`jupyter_codeagent.settings.config`: traits become settings, and the administrator's caps win over everything."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from traitlets.config import Config
 
-from jupyter_codeagent.config import CAPS, CodeAgent, apply_caps, read_caps
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.options import parse_options
-from jupyter_codeagent.preparation import with_options
+from jupyter_codeagent.entrypoints.options import parse_options
+from jupyter_codeagent.session.prepare import with_options
+from jupyter_codeagent.settings.config import CAPS, CodeAgent, apply_caps, read_caps
+from jupyter_codeagent.types.errors import UsageError
 
 
 def test_the_defaults_are_local_and_sandboxed() -> None:
@@ -143,7 +143,7 @@ def test_candidates_copies_and_context_are_capped_and_never_raised() -> None:
 
 
 def test_the_readme_names_everything_that_can_be_capped() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
     [line] = [line for line in readme.splitlines() if "codeagent_policy.json" in line]
     assert [key for key in CAPS if f"`{key}`" not in line] == []
 

@@ -10,19 +10,19 @@ from typing import Any, cast
 import pytest
 from traitlets.config import Config
 
-from jupyter_codeagent import session as session_module
-from jupyter_codeagent import session_settings
-from jupyter_codeagent.approvals.grants import Grants
-from jupyter_codeagent.config import CodeAgent, read_caps
-from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.frontend import settings_view as session_settings
+from jupyter_codeagent.frontend.approvals.grants import Grants
+from jupyter_codeagent.frontend.cell_origin import Place
 from jupyter_codeagent.frontend.link import PanelLink
-from jupyter_codeagent.models.choice import ModelChoice
-from jupyter_codeagent.options import RunOptions
-from jupyter_codeagent.panel_settings import ShownSetting, check_change, shown_settings
-from jupyter_codeagent.place import Place
-from jupyter_codeagent.session import AgentSession
-from jupyter_codeagent.session_settings import SessionSettings
-from jupyter_codeagent.values import Grant
+from jupyter_codeagent.frontend.settings_view import SessionSettings
+from jupyter_codeagent.models.resolver import ModelChoice
+from jupyter_codeagent.session import session as session_module
+from jupyter_codeagent.session.session import AgentSession
+from jupyter_codeagent.settings.config import CodeAgent, read_caps
+from jupyter_codeagent.settings.view import ShownSetting, check_change, shown_settings
+from jupyter_codeagent.types.approvals import Grant
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.options import RunOptions
 
 FILE = Config({"CodeAgent": {"privacy": "stats", "max_steps": 4}})  # the values as delivered, but written down
 

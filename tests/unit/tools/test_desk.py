@@ -17,17 +17,19 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from jupyter_codeagent.approvals.gate import ApprovalGate
-from jupyter_codeagent.approvals.grants import Grants
-from jupyter_codeagent.errors import VariableError
-from jupyter_codeagent.inside.send import pack
+from jupyter_codeagent.frontend.approvals.gate import ApprovalGate
+from jupyter_codeagent.frontend.approvals.grants import Grants
+from jupyter_codeagent.sandbox.data import unpack as unpacking
+from jupyter_codeagent.sandbox.guest.send import pack
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
-from jupyter_codeagent.tools.desk import CallDesk, Host, Limits, is_plain
+from jupyter_codeagent.tools.broker import CallDesk, Host, Limits, is_plain
 from jupyter_codeagent.tools.grants import grant_of
 from jupyter_codeagent.tools.recorded import restored
 from jupyter_codeagent.tools.tool import Tool, tool_of
-from jupyter_codeagent.transfer import unpack as unpacking
-from jupyter_codeagent.values import CopiedVariable, Decision, PackedValue, Proposal, ToolCall, ToolPolicy
+from jupyter_codeagent.types.approvals import Decision, Proposal
+from jupyter_codeagent.types.errors import VariableError
+from jupyter_codeagent.types.sandbox import PackedValue, ToolCall
+from jupyter_codeagent.types.variables import CopiedVariable, ToolPolicy
 
 LIMITS = Limits(argument_bytes=1 << 20, result_bytes=1 << 20)
 

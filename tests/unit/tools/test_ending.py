@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeagent.tools.ending import ended_by_signals, ended_in_time
+from jupyter_codeagent.tools.timeouts import ended_by_signals, ended_in_time
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.tools.faults import explained, without_paths
+from jupyter_codeagent.tools.exceptions import explained, without_paths
 
 
 class QuotaError(ConnectionError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jupyter_codeagent.approvals.grants import Grants
+from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.tools.grants import grant_of
 from jupyter_codeagent.tools.tool import Tool, tool_of
 

@@ -9,9 +9,9 @@ import time
 import pytest
 from mcp.types import ListToolsResult, Tool, ToolAnnotations
 
-from jupyter_codeagent.errors import CodeAgentError
 from jupyter_codeagent.tools import mcp
 from jupyter_codeagent.tools.mcp import McpServer
+from jupyter_codeagent.types.errors import CodeAgentError
 
 
 def test_a_server_that_never_answers_is_given_up_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 from hostile_mcp_server import answer as answered
 
-from jupyter_codeagent.errors import CodeAgentError
 from jupyter_codeagent.tools import mcp, mcp_transport
 from jupyter_codeagent.tools.mcp import McpServer
+from jupyter_codeagent.tools.prompt_lines import functions_text
 from jupyter_codeagent.tools.servers import McpServers, merged
-from jupyter_codeagent.tools.told import functions_text
 from jupyter_codeagent.tools.tool import Tool, stub_line
+from jupyter_codeagent.types.errors import CodeAgentError
 
 SERVER = Path(__file__).parents[2] / "hostile_mcp_server.py"
 FOREVER = "a" * 60 + "!"

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 from transfer_equality import assert_same
 
-from jupyter_codeagent.errors import RejectedDataError
 from jupyter_codeagent.tools.recorded import MAX_BYTES, recorded, restored
+from jupyter_codeagent.types.errors import RejectedDataError
 
 EXACT = {
     "none": None,

@@ -19,12 +19,12 @@ import pytest
 import sqlalchemy
 from sqlalchemy.pool import StaticPool
 
-from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.tools.databases import rows
-from jupyter_codeagent.tools.ending import ended_by_signals
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.sql import sql_tool
+from jupyter_codeagent.tools.timeouts import ended_by_signals
 from jupyter_codeagent.tools.tool import stub_line, tool_of
+from jupyter_codeagent.types.errors import UsageError
 
 ROWS = [("Oslo", 1), ("Rome", 2), ("Oslo", 4)]
 Query = Callable[[str], pd.DataFrame]

@@ -12,12 +12,12 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from jupyter_codeagent.config import CodeAgent
-from jupyter_codeagent.models.choice import ModelChoice
 from jupyter_codeagent.models.endpoint import ModelEndpoint
-from jupyter_codeagent.settings import Settings
-from jupyter_codeagent.subquestions import MAX_TEXTS, SubQuestions, chosen, grammar_of, question_text, texts_of
-from jupyter_codeagent.values import Completion, CompletionRequest, Usage
+from jupyter_codeagent.models.resolver import ModelChoice
+from jupyter_codeagent.settings.config import CodeAgent
+from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.tools.ask_model import MAX_TEXTS, SubQuestions, chosen, grammar_of, question_text, texts_of
+from jupyter_codeagent.types.messages import Completion, CompletionRequest, Usage
 
 
 class ModelDouble:

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.models.tokens import estimate_tokens
-from jupyter_codeagent.tools.registry import agent_tool
-from jupyter_codeagent.tools.told import (
+from jupyter_codeagent.tools.prompt_lines import (
     HEADING,
     MAX_LINES,
     MAX_TOKENS,
@@ -19,8 +17,11 @@ from jupyter_codeagent.tools.told import (
     with_tools,
     without_tools,
 )
+from jupyter_codeagent.tools.registry import agent_tool
 from jupyter_codeagent.tools.tool import tool_of
-from jupyter_codeagent.values import CopiedVariable, Manifest, ToolCall, ToolPolicy
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.sandbox import ToolCall
+from jupyter_codeagent.types.variables import CopiedVariable, Manifest, ToolPolicy
 
 
 def read(x: int) -> int:

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.tools.registry import REGISTRY, ToolRegistry, agent_tool
 from jupyter_codeagent.tools.tool import stub_line, tool_of
-from jupyter_codeagent.values import ToolPolicy
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.variables import ToolPolicy
 
 
 def plain(a: int, b: "str" = "x", *rest: float, flag: bool = False, **more: Any) -> pd.DataFrame:  # noqa: UP037

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeagent.errors import UsageError
 from jupyter_codeagent.tools.tool import tool_of
-from jupyter_codeagent.tools.undoing import DoneCall, undo_calls, undone_text
-from jupyter_codeagent.values import ToolCall
+from jupyter_codeagent.tools.undo import DoneCall, undo_calls, undone_text
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.sandbox import ToolCall
 
 
 def done(name: str, undo: Any, *, policy: Any = "ask", **arguments: Any) -> DoneCall:

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.tools.written import brief, written
-from jupyter_codeagent.transfer.unpack import unpack
-from jupyter_codeagent.values import PackedValue
+from jupyter_codeagent.sandbox.data.unpack import unpack
+from jupyter_codeagent.tools.preview import brief, written
+from jupyter_codeagent.types.errors import RejectedDataError
+from jupyter_codeagent.types.sandbox import PackedValue
 
 
 class Odd:

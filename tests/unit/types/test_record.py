@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from run_examples import example_run
 
-from jupyter_codeagent.record import call_view, run_from_json, run_to_json, run_view, run_with_messages
-from jupyter_codeagent.values import ExecutionResult, RecordedValue, ToolCall
+from jupyter_codeagent.types.run_json import call_view, run_from_json, run_to_json, run_view, run_with_messages
+from jupyter_codeagent.types.sandbox import ExecutionResult, RecordedValue, ToolCall
 
 
 def test_a_run_comes_back_equal_from_its_json_text() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.tagged_text import TaggedText, content_of, join, kinds_in, kinds_of, message, tagged
-from jupyter_codeagent.values import ContentKind, Span
+from jupyter_codeagent.types.messages import ContentKind, Span
+from jupyter_codeagent.types.tagged_text import TaggedText, content_of, join, kinds_in, kinds_of, message, tagged
 
 KINDS: list[ContentKind] = ["names", "statistics", "output"]
 PARTS = st.lists(st.tuples(st.text("ab \n", max_size=6), st.sampled_from([None, *KINDS])), max_size=6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from jupyter_codeagent.values import Privacy
+from jupyter_codeagent.types.variables import Privacy
 from jupyter_codeagent.variables.describe import describe
 
 TRIPS = pd.DataFrame({"Year": 2013, "Month": [1, 2], "Day": [3, 4], "n": [5, 6]})

@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from jupyter_codeagent.values import Privacy
+from jupyter_codeagent.types.variables import Privacy
 from jupyter_codeagent.variables import registry
 from jupyter_codeagent.variables.describe import MAX_DETAILED, MAX_WITH_STATISTICS, describe, describe_value
 from jupyter_codeagent.variables.sample import positions

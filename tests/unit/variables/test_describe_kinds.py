@@ -37,7 +37,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from jupyter_codeagent.values import Privacy
+from jupyter_codeagent.types.variables import Privacy
 from jupyter_codeagent.variables.describe import describe_value, unknown
 
 matplotlib.use("Agg")

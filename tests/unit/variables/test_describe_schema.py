@@ -24,7 +24,7 @@ import pytest
 import sqlalchemy
 import xarray as xr
 
-from jupyter_codeagent.values import Privacy
+from jupyter_codeagent.types.variables import Privacy
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.render import render
 

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.prompts.observe import observe, repair_message
-from jupyter_codeagent.prompts.system import first_messages
-from jupyter_codeagent.tagged_text import TaggedText
-from jupyter_codeagent.values import ExecutionError, ExecutionResult, NamespaceEntry, Privacy, StreamOutput
+from jupyter_codeagent.agent.prompt.observe import observe, repair_message
+from jupyter_codeagent.agent.prompt.system import first_messages
+from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult, NamespaceEntry, StreamOutput
+from jupyter_codeagent.types.tagged_text import TaggedText
+from jupyter_codeagent.types.variables import Privacy
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.render import render
 from jupyter_codeagent.variables.text import quoted, safe

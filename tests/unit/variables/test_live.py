@@ -11,7 +11,7 @@ from typing import Any, cast
 import pandas as pd
 import pytest
 
-from jupyter_codeagent.live import LiveKernel
+from jupyter_codeagent.variables.user_namespace import LiveKernel
 
 
 def live(names: dict[str, Any]) -> LiveKernel:
@@ -74,7 +74,7 @@ def test_what_holds_a_hidden_frame_is_hidden_as_a_whole_with_the_reason(
 
 
 def test_a_very_wide_variable_does_not_hide_the_columns_of_those_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jupyter_codeagent.live.MAX_LISTED_TOGETHER", 10)
+    monkeypatch.setattr("jupyter_codeagent.variables.user_namespace.MAX_LISTED_TOGETHER", 10)
     wide = {f"wide {at}": at for at in range(50)}
     kernel = live({"wide": wide, "wider": dict(wide), "small": {"a": 1, "b": 2}, "empty": {}})
     listed = kernel.columns(["wide", "absent", "wider", "small", "empty"])

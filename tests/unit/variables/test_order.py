@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeagent.live import LiveKernel
-from jupyter_codeagent.values import ColumnSummary, VariableSummary
+from jupyter_codeagent.types.variables import ColumnSummary, VariableSummary
 from jupyter_codeagent.variables.mentions import mentioned_columns, order
 from jupyter_codeagent.variables.recent import recent_names
 from jupyter_codeagent.variables.select import SelectionClues, default_variables
+from jupyter_codeagent.variables.user_namespace import LiveKernel
 
 
 def frame(name: str, *columns: str, size_bytes: int = 10) -> VariableSummary:

@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 from sklearn import datasets
 
-from jupyter_codeagent.variables.personal import MAX_VALUES, personal_kind
-from jupyter_codeagent.variables.secret import mask_private
+from jupyter_codeagent.variables.privacy.pii_columns import MAX_VALUES, personal_kind
+from jupyter_codeagent.variables.privacy.secret import mask_private
 
 DRAWN = random.Random(4)
 PERSONAL = {
@@ -133,7 +133,8 @@ def test_looking_at_a_thousand_columns_is_bounded_and_imports_no_library() -> No
         personal_kind("c", words)
     personal_kind("c", hostile)
     assert time.process_time() - started < 2
-    code = "import sys, jupyter_codeagent.variables.personal; assert not {'numpy', 'pandas'} & set(sys.modules)"
+    module = "jupyter_codeagent.variables.privacy.pii_columns"
+    code = f"import sys, {module}; assert not {{'numpy', 'pandas'}} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

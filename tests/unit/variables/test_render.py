@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeagent.models.tokens import estimate_tokens
-from jupyter_codeagent.tagged_text import kinds_of
-from jupyter_codeagent.values import ColumnSummary, VariableSummary
+from jupyter_codeagent.types.tagged_text import kinds_of
+from jupyter_codeagent.types.variables import ColumnSummary, VariableSummary
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.mentions import mentioned_columns
 from jupyter_codeagent.variables.render import LADDER, Context, column_label, render

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from jupyter_codeagent.variables.describe import describe, describe_value
-from jupyter_codeagent.variables.secret import carries_secret, mask_private, secret_text
+from jupyter_codeagent.variables.privacy.secret import carries_secret, mask_private, secret_text
 from jupyter_codeagent.variables.select import default_variables
 
 SECRETS = {

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.notebook_lists import LISTS_VARIABLE, lists_environment, notebook_lists
-from jupyter_codeagent.variables.choices import SharingChoices
-from jupyter_codeagent.variables.sharing import (
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.variables.privacy.sharing.notebook_metadata import (
+    LISTS_VARIABLE,
+    lists_environment,
+    notebook_lists,
+)
+from jupyter_codeagent.variables.privacy.sharing.rules import (
     MAX_COLUMNS,
     MAX_LABEL_CHARS,
     Sharing,
@@ -18,6 +21,7 @@ from jupyter_codeagent.variables.sharing import (
     read_sharing,
     sharing_view,
 )
+from jupyter_codeagent.variables.privacy.sharing.state import SharingChoices
 
 LISTS = {"version": 1, "shared": {"a": "hidden", "b": "shared"}, "hidden_columns": {"df": ["x", "y"]}}
 

@@ -9,10 +9,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from jupyter_codeagent.choice import Choice, choose
-from jupyter_codeagent.options import parse_options
+from jupyter_codeagent.entrypoints.options import parse_options
+from jupyter_codeagent.session.variable_selection import Choice, choose
 from jupyter_codeagent.variables.describe import describe
-from jupyter_codeagent.variables.unused_categories import without_unused
+from jupyter_codeagent.variables.privacy.unused_categories import without_unused
 
 NAMES = ["Yolvandra Pexmire", "Brustolf Anquedar", "Kelphine Ostravax", "Torvenna Dulmarek"]
 GRADES = ["a", "b", "c", "d"]

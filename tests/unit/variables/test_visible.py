@@ -12,8 +12,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from jupyter_codeagent.errors import UsageError, VariableError
-from jupyter_codeagent.variables.visible import NotNarrowableError, check_columns, columns, visible
+from jupyter_codeagent.types.errors import UsageError, VariableError
+from jupyter_codeagent.variables.privacy.column_filter import NotNarrowableError, check_columns, columns, visible
 
 HIDDEN = frozenset({"tailnum"})
 CANARY = "canary-71423"

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 from jupyter_codeagent.variables.describe import describe
-from jupyter_codeagent.variables.withheld import mask_values, masked_summaries, withheld_values
+from jupyter_codeagent.variables.privacy.masking import mask_values, masked_summaries, withheld_values
 
 NAMES: list[Any] = [
     "Braund, Mr. Owen Harris",

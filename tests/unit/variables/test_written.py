@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from jupyter_codeagent.variables.describe import describe
-from jupyter_codeagent.variables.written import written_as
+from jupyter_codeagent.variables.describers.text_formats import written_as
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any, Generic, Literal, TypeVar
 
 from jupyter_client.manager import AsyncKernelManager
 
-from jupyter_codeagent.sandbox.channels.wire import MalformedMessageError
-from jupyter_codeagent.sandbox.channels.zmtp import ChannelBrokenError, MessageTooLargeError, Peer, SocketType
+from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError
+from jupyter_codeagent.sandbox.local.channels.zmtp import ChannelBrokenError, MessageTooLargeError, Peer, SocketType
 
 FIRST_ATTEMPT_S = 0.5
 """Doubled from one to the next."""

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
-from jupyter_codeagent.sandbox.walls.layout import SandboxPaths
+from jupyter_codeagent.sandbox.local.walls.layout import SandboxPaths
 
 INSIDE = SandboxPaths(connection="/conn", scratch="/scratch", temporary="/tmp", data="/codeagent-copies")  # noqa: S108
 """Not `/data`: below that many people keep the files that they let the sandbox read."""

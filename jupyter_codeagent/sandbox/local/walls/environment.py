@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from jupyter_codeagent.sandbox.walls.layout import SandboxPaths
-from jupyter_codeagent.sandbox.walls.roots import user_site
+from jupyter_codeagent.sandbox.local.walls.layout import SandboxPaths
+from jupyter_codeagent.sandbox.local.walls.roots import user_site
 
 FROM_HOST = ("LANG", "LC_ALL", "LC_CTYPE", "TZ")
 """Locale and time zone: results must not depend on the sandbox."""

@@ -8,8 +8,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from jupyter_codeagent import owned_directory
-from jupyter_codeagent.owned_directory import lock_directory, remove_directory
+from jupyter_codeagent.sandbox import owned_directory
+from jupyter_codeagent.sandbox.owned_directory import lock_directory, remove_directory
 
 MAX_SOCKET_PATH = 103 if sys.platform == "darwin" else 107
 """Bytes of an AF_UNIX address (unix(7), sys/un.h), without the closing zero."""

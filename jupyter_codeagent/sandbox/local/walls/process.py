@@ -12,12 +12,12 @@ from typing import Any
 
 from jupyter_client.manager import AsyncKernelManager
 
-from jupyter_codeagent.errors import SandboxUnavailableError
-from jupyter_codeagent.sandbox.walls.layout import PrivateDirectory
-from jupyter_codeagent.sandbox.walls.provisioner import SandboxProvisioner
-from jupyter_codeagent.sandbox.walls.spec import SandboxSpecManager, sandbox_spec
-from jupyter_codeagent.sandbox.watch.processes import descriptor_of_end, kill_tree
-from jupyter_codeagent.values import SandboxLevel, SandboxPolicy
+from jupyter_codeagent.sandbox.local.walls.layout import PrivateDirectory
+from jupyter_codeagent.sandbox.local.walls.provisioner import SandboxProvisioner
+from jupyter_codeagent.sandbox.local.walls.spec import SandboxSpecManager, sandbox_spec
+from jupyter_codeagent.sandbox.local.watch.processes import descriptor_of_end, kill_tree
+from jupyter_codeagent.types.errors import SandboxUnavailableError
+from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
 
 START_TIMEOUT_S = 30.0
 END_TIMEOUT_S = 5.0

@@ -16,14 +16,14 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from traitlets import Bool, Dict, Enum, Integer, List, Unicode
 
-from jupyter_codeagent import inside
-from jupyter_codeagent.errors import SandboxUnavailableError
-from jupyter_codeagent.sandbox.walls import bubblewrap, seatbelt, supervisor
-from jupyter_codeagent.sandbox.walls.environment import sandbox_environment
-from jupyter_codeagent.sandbox.walls.kernel_files import about_the_machine
-from jupyter_codeagent.sandbox.walls.layout import SandboxPaths
-from jupyter_codeagent.sandbox.walls.roots import python_roots
-from jupyter_codeagent.sandbox.watch.processes import first_child
+from jupyter_codeagent.sandbox import guest as inside
+from jupyter_codeagent.sandbox.local.walls import bubblewrap, seatbelt, supervisor
+from jupyter_codeagent.sandbox.local.walls.environment import sandbox_environment
+from jupyter_codeagent.sandbox.local.walls.kernel_files import about_the_machine
+from jupyter_codeagent.sandbox.local.walls.layout import SandboxPaths
+from jupyter_codeagent.sandbox.local.walls.roots import python_roots
+from jupyter_codeagent.sandbox.local.watch.processes import first_child
+from jupyter_codeagent.types.errors import SandboxUnavailableError
 
 INSIDE_DIR = os.path.dirname(os.path.abspath(inside.__file__))
 MAX_STDERR_BYTES = 4096
@@ -32,7 +32,7 @@ NO_PROCESS_NAMESPACE = ("landlock", "seatbelt")
 
 
 class SandboxProvisioner(LocalProvisioner):
-    """Starts ``inside/serve.py`` behind the walls of one level. Called by `AsyncKernelManager` only.
+    """Starts ``guest/serve.py`` behind the walls of one level. Called by `AsyncKernelManager` only.
 
     The thread that starts it must live as long as the sandbox: the death signal is per thread (prctl(2)).
     """

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from jupyter_codeagent.errors import SandboxUnavailableError
+from jupyter_codeagent.types.errors import SandboxUnavailableError
 
 SANDBOX_EXEC = "/usr/bin/sandbox-exec"
 MAX_SOCKET_PATH = 103

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from jupyter_codeagent.sandbox.watch import libproc
-from jupyter_codeagent.sandbox.watch.libproc import Reading
+from jupyter_codeagent.sandbox.local.watch import libproc
+from jupyter_codeagent.sandbox.local.watch.libproc import Reading
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 

@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from jupyter_codeagent.removal import DIRECTORY
+from jupyter_codeagent.sandbox.removal import DIRECTORY
 
 MAX_DEPTH = 64
 """No honest program nests directories deeper; each level that is looked at costs a descriptor."""

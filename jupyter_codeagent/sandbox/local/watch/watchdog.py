@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from jupyter_codeagent.sandbox.levels import in_words
-from jupyter_codeagent.sandbox.walls.provisioner import SandboxProvisioner
-from jupyter_codeagent.sandbox.watch import processes, tree
-from jupyter_codeagent.values import SandboxPolicy
+from jupyter_codeagent.sandbox.local.walls.provisioner import SandboxProvisioner
+from jupyter_codeagent.sandbox.local.watch import processes, tree
+from jupyter_codeagent.types.sandbox import SandboxPolicy
 
 BUSY_INTERVAL_S = 0.05
 IDLE_INTERVAL_S = 0.5

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.variables.sharing import METADATA_KEY, Sharing, read_sharing, sharing_view
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.variables.privacy.sharing.rules import METADATA_KEY, Sharing, read_sharing, sharing_view
 
 LISTS_VARIABLE = "CODEAGENT_SHARING"
 """Set by `jupyter codeagent run`: the lists as JSON."""

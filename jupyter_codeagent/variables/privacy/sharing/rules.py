@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict, cast, get_args
 
-from jupyter_codeagent.errors import UsageError
+from jupyter_codeagent.types.errors import UsageError
 
 Shared = Literal["auto", "shared", "hidden"]
 """auto: chosen for each prompt · shared: always copied · hidden: never told of, never copied."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jupyter_codeagent.variables.sharing import Shared, Sharing
+from jupyter_codeagent.variables.privacy.sharing.rules import Shared, Sharing
 
 
 class SharingChoices:

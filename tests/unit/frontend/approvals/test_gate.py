@@ -9,17 +9,17 @@ from dataclasses import replace
 import pytest
 from IPython.core.error import StdinNotImplementedError
 
-from jupyter_codeagent.approvals.approvers import (
+from jupyter_codeagent.frontend.approvals.approvers import (
     FirstAvailableApprover,
     InformedApprover,
     NobodyApprover,
     StdinApprover,
 )
-from jupyter_codeagent.approvals.gate import ApprovalGate
-from jupyter_codeagent.approvals.grants import Grants
-from jupyter_codeagent.approvals.policies import needs_person, scopes_of
-from jupyter_codeagent.approvals.protocol import Approver
-from jupyter_codeagent.values import (
+from jupyter_codeagent.frontend.approvals.gate import ApprovalGate
+from jupyter_codeagent.frontend.approvals.grants import Grants
+from jupyter_codeagent.frontend.approvals.policies import needs_person, scopes_of
+from jupyter_codeagent.frontend.approvals.protocol import Approver
+from jupyter_codeagent.types.approvals import (
     ApprovalPolicy,
     Decision,
     DecisionScope,

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from jupyter_codeagent.approvals.grants import Grants, grant_text
-from jupyter_codeagent.values import Grant
+from jupyter_codeagent.frontend.approvals.grants import Grants, grant_text
+from jupyter_codeagent.types.approvals import Grant
 
 CODE = Grant(kind="run")
 SEND = Grant(kind="call", subject="send")

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeagent.approvals import widgets
-from jupyter_codeagent.approvals.approvers import question_text
-from jupyter_codeagent.approvals.widgets import Card, WidgetApprover
-from jupyter_codeagent.values import Effects, NamedValue, Proposal
+from jupyter_codeagent.frontend.approvals import widgets
+from jupyter_codeagent.frontend.approvals.approvers import question_text
+from jupyter_codeagent.frontend.approvals.widgets import Card, WidgetApprover
+from jupyter_codeagent.types.approvals import Effects, NamedValue, Proposal
 
 
 @pytest.mark.parametrize(("was_seen", "cards"), [(True, 2), (False, 1)])

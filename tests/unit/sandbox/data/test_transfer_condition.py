@@ -10,9 +10,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from jupyter_codeagent.errors import UsageError
-from jupyter_codeagent.transfer.condition import parse_condition
-from jupyter_codeagent.transfer.narrow import Narrowing, narrow
+from jupyter_codeagent.sandbox.data.condition import parse_condition
+from jupyter_codeagent.sandbox.data.narrow import Narrowing, narrow
+from jupyter_codeagent.types.errors import UsageError
 
 DATA = {
     "dep_delay": [10.0, 61.0, 75.5, None, 200.0, -5.0],

@@ -9,10 +9,10 @@ import ibis  # type: ignore[import-untyped,unused-ignore]
 import pandas as pd
 import pytest
 
-from jupyter_codeagent.errors import VariableError
-from jupyter_codeagent.transfer.condition import parse_condition
-from jupyter_codeagent.transfer.engines import engine_of, fetch, how_to_copy, is_database
-from jupyter_codeagent.transfer.narrow import Narrowing
+from jupyter_codeagent.sandbox.data.condition import parse_condition
+from jupyter_codeagent.sandbox.data.engines import engine_of, fetch, how_to_copy, is_database
+from jupyter_codeagent.sandbox.data.narrow import Narrowing
+from jupyter_codeagent.types.errors import VariableError
 
 ROWS = 10_000
 FRAME = pd.DataFrame({"n": range(ROWS), "origin": ["JFK", "LGA"] * (ROWS // 2), "other": 1.5})

@@ -25,9 +25,9 @@ from hypothesis.extra import numpy as arrays
 from transfer_cases import loaded
 from transfer_equality import assert_same, same_values
 
-from jupyter_codeagent.errors import VariableError
-from jupyter_codeagent.transfer import layout
-from jupyter_codeagent.transfer.spool import Spool
+from jupyter_codeagent.sandbox.data import layout
+from jupyter_codeagent.sandbox.data.spool import Spool
+from jupyter_codeagent.types.errors import VariableError
 
 ROWS = 12
 THOROUGH = settings(deadline=None, database=None, max_examples=60, suppress_health_check=list(HealthCheck))

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
-from jupyter_codeagent.errors import VariableError
-from jupyter_codeagent.transfer.condition import parse_condition
-from jupyter_codeagent.transfer.files_of import Plan, is_lazy, plan_of
-from jupyter_codeagent.transfer.narrow import Narrowing
+from jupyter_codeagent.sandbox.data.condition import parse_condition
+from jupyter_codeagent.sandbox.data.files_of import Plan, is_lazy, plan_of
+from jupyter_codeagent.sandbox.data.narrow import Narrowing
+from jupyter_codeagent.types.errors import VariableError
 
 MAX_BYTES = 1 << 20
 

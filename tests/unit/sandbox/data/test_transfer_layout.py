@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 from transfer_cases import assert_equal, loaded
 
-from jupyter_codeagent.inside import load
-from jupyter_codeagent.transfer import files, layout
-from jupyter_codeagent.transfer.spool import Spool
+from jupyter_codeagent.sandbox.data import files, layout
+from jupyter_codeagent.sandbox.data.spool import Spool
+from jupyter_codeagent.sandbox.guest import load
 
 KIB = 1 << 10
 ROWS = 100_003

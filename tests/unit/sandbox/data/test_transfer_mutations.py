@@ -19,8 +19,8 @@ import pytest
 from transfer_cases import loaded
 from transfer_equality import assert_same
 
-from jupyter_codeagent.transfer import layout
-from jupyter_codeagent.transfer.spool import Spool
+from jupyter_codeagent.sandbox.data import layout
+from jupyter_codeagent.sandbox.data.spool import Spool
 
 ROWS = 2_000
 """16 kB a column: with the limit below, buffers have pieces of their own."""

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pytest
 from pandas.testing import assert_frame_equal
 
-from jupyter_codeagent.errors import VariableError
-from jupyter_codeagent.transfer.condition import parse_condition
-from jupyter_codeagent.transfer.limits import rows_that_fit, too_large_text
-from jupyter_codeagent.transfer.narrow import Narrowing, narrow
+from jupyter_codeagent.sandbox.data.condition import parse_condition
+from jupyter_codeagent.sandbox.data.limits import rows_that_fit, too_large_text
+from jupyter_codeagent.sandbox.data.narrow import Narrowing, narrow
+from jupyter_codeagent.types.errors import VariableError
 
 
 def flights(rows: int = 1000) -> pd.DataFrame:
@@ -166,7 +166,7 @@ def test_the_error_of_a_large_frame_names_three_ways_and_each_of_them_fits(kind:
     text = too_large_text("big", frame, size_bytes=12 << 20, limit_bytes=limit_bytes)
     assert "'big' is about 12 MiB; copies of one run are limited to 2 MiB." in text
     assert """--vars "big['unit cost',n]\"""" in text
-    from jupyter_codeagent.options import parse_options
+    from jupyter_codeagent.entrypoints.options import parse_options
 
     sample = int(text.split("--sample ")[1].split(",")[0])
     condition = text.split('--where "')[1].split('"')[0]

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 from transfer_cases import EXACT_BOTH_WAYS
 
-from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.inside.send import pack
-from jupyter_codeagent.transfer import unpack as unpacking
-from jupyter_codeagent.transfer.outlines import Outline
-from jupyter_codeagent.transfer.unpack import outlined, unpack
-from jupyter_codeagent.values import PackedValue
+from jupyter_codeagent.sandbox.data import unpack as unpacking
+from jupyter_codeagent.sandbox.data.outlines import Outline
+from jupyter_codeagent.sandbox.data.unpack import outlined, unpack
+from jupyter_codeagent.sandbox.guest.send import pack
+from jupyter_codeagent.types.errors import RejectedDataError
+from jupyter_codeagent.types.sandbox import PackedValue
 
 LIMIT = 64 << 20
 

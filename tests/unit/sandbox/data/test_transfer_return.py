@@ -28,10 +28,10 @@ from IPython.display import Image
 from matplotlib.figure import Figure
 from scipy import sparse
 
-from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.inside.send import pack, return_form
-from jupyter_codeagent.transfer.unpack import unpack
-from jupyter_codeagent.values import PackedValue
+from jupyter_codeagent.sandbox.data.unpack import unpack
+from jupyter_codeagent.sandbox.guest.send import pack, return_form
+from jupyter_codeagent.types.errors import RejectedDataError
+from jupyter_codeagent.types.sandbox import PackedValue
 
 LIMIT = 64 << 20
 OSLO = zoneinfo.ZoneInfo("Europe/Oslo")
@@ -449,10 +449,10 @@ import random, resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
 import numpy as np, pandas as pd, polars as pl
 from matplotlib.figure import Figure
-from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.inside.send import pack
-from jupyter_codeagent.transfer.unpack import unpack
-from jupyter_codeagent.values import PackedValue
+from jupyter_codeagent.types.errors import RejectedDataError
+from jupyter_codeagent.sandbox.guest.send import pack
+from jupyter_codeagent.sandbox.data.unpack import unpack
+from jupyter_codeagent.types.sandbox import PackedValue
 
 frame = pd.DataFrame({"a": [1, 2, 3], "s": ["x", None, "zz"], "c": pd.Categorical(["u", "v", "u"]),
                       "t": pd.date_range("2013", periods=3, tz="UTC"), "o": [1.5, None, 2.5]})

@@ -19,7 +19,7 @@ import pytest
 from transfer_cases import loaded
 from transfer_equality import assert_same
 
-from jupyter_codeagent.transfer.spool import Spool
+from jupyter_codeagent.sandbox.data.spool import Spool
 
 TEXT = "canary-71423"
 NUMBER = 7142398712345678
@@ -149,7 +149,7 @@ def test_what_is_not_missing_is_there(tmp_path: Path) -> None:
 
 def test_values_with_nothing_under_their_missing_ones_are_not_copied_in_this_process() -> None:
     """Looking costs one pass over the missing values alone."""
-    from jupyter_codeagent.transfer.arrow import reduced
+    from jupyter_codeagent.sandbox.data.arrow import reduced
 
     for array in (pa.array([1, None, 3]), pa.array(["a", None]), pa.array([0.5, float("nan")], from_pandas=True)):
         assert reduced(array) is NotImplemented

@@ -19,10 +19,10 @@ import pyarrow as pa
 import pytest
 from transfer_cases import EXACT_BOTH_WAYS, assert_equal, loaded
 
-from jupyter_codeagent.errors import VariableError
-from jupyter_codeagent.transfer import directory as spool_directory
-from jupyter_codeagent.transfer.directory import SpoolDirectory, remove_abandoned
-from jupyter_codeagent.transfer.spool import Spool, import_lines
+from jupyter_codeagent.sandbox.data import directory as spool_directory
+from jupyter_codeagent.sandbox.data.directory import SpoolDirectory, remove_abandoned
+from jupyter_codeagent.sandbox.data.spool import Spool, import_lines
+from jupyter_codeagent.types.errors import VariableError
 
 MIB = 1 << 20
 
@@ -152,8 +152,8 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_no_half_file(tmp_path: Path)
 import resource, signal, sys
 from pathlib import Path
 import numpy as np
-from jupyter_codeagent.errors import VariableError
-from jupyter_codeagent.transfer.spool import Spool
+from jupyter_codeagent.types.errors import VariableError
+from jupyter_codeagent.sandbox.data.spool import Spool
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 spool = Spool(Path({str(tmp_path)!r}), max_bytes=1 << 30)
@@ -193,7 +193,7 @@ def test_what_a_crashed_kernel_left_is_removed_and_what_a_live_one_holds_is_not(
     script = """
 import sys, os, tempfile
 from pathlib import Path
-from jupyter_codeagent.transfer import directory
+from jupyter_codeagent.sandbox.data import directory
 directory.MEMORY = Path(sys.argv[1])
 made = directory.SpoolDirectory(max_bytes=1)
 print(made.path, flush=True)
@@ -284,7 +284,7 @@ def test_kernels_that_start_at_once_beside_abandoned_spools_all_start_and_keep_t
     script = """
 import sys, tempfile
 from pathlib import Path
-from jupyter_codeagent.transfer import directory
+from jupyter_codeagent.sandbox.data import directory
 tempfile.tempdir = sys.argv[1]
 directory.MEMORY = Path(sys.argv[1], "none")
 print("ready", flush=True)

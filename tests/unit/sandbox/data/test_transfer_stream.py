@@ -18,12 +18,12 @@ import pyarrow as pa
 import pytest
 from arrow_attacks import batch_of, stream
 
-from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.inside.send import pack
-from jupyter_codeagent.transfer import arrow_types
-from jupyter_codeagent.transfer.stream import read_shape, read_table
-from jupyter_codeagent.transfer.unpack import unpack
-from jupyter_codeagent.values import PackedValue
+from jupyter_codeagent.sandbox.data import arrow_types
+from jupyter_codeagent.sandbox.data.stream import read_shape, read_table
+from jupyter_codeagent.sandbox.data.unpack import unpack
+from jupyter_codeagent.sandbox.guest.send import pack
+from jupyter_codeagent.types.errors import RejectedDataError
+from jupyter_codeagent.types.sandbox import PackedValue
 
 MIB = 1 << 20
 LIMIT = 64 << 20

@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transfer_cases import EXACT_BOTH_WAYS, assert_equal
 
-from jupyter_codeagent.errors import RejectedDataError
-from jupyter_codeagent.inside.send import pack
-from jupyter_codeagent.transfer.unpack import unpack
-from jupyter_codeagent.values import PackedValue
+from jupyter_codeagent.sandbox.data.unpack import unpack
+from jupyter_codeagent.sandbox.guest.send import pack
+from jupyter_codeagent.types.errors import RejectedDataError
+from jupyter_codeagent.types.sandbox import PackedValue
 
 LIMIT = 64 << 20
 

@@ -1,0 +1,1 @@
+"""The sentence that answers a question with a result."""

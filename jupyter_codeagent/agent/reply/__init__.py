@@ -1,0 +1,1 @@
+"""What the model has replied: code out of text."""

@@ -1,0 +1,1 @@
+"""Rules that correct a program before it runs, mend it after an error, and doubt its result."""

@@ -1,0 +1,1 @@
+"""Where a person starts: the magics, the command line, headless runs, completion."""

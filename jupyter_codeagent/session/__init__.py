@@ -1,0 +1,1 @@
+"""The session: one per kernel, from a prompt to cells."""

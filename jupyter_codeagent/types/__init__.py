@@ -1,0 +1,1 @@
+"""Frozen values that every package speaks of, as JSON and back; the errors that users see."""

@@ -1,0 +1,1 @@
+"""What of the user's values may leave: hidden columns, masking, personal data, secrets."""

@@ -1,0 +1,1 @@
+"""Which variables and columns the user shares, and where that is kept."""
