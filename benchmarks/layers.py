@@ -18,7 +18,7 @@ from jupyter_client.manager import AsyncKernelManager
 from benchmarks.sandbox import plain_start_s
 from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.sandbox.warm_pool import SparePool
+from jupyter_codeagent.sandbox.warm_pool import WarmPool
 from jupyter_codeagent.sandbox.workspace import modules_to_preload
 from jupyter_codeagent.types.sandbox import SandboxPolicy
 
@@ -51,7 +51,7 @@ def _frame() -> pd.DataFrame:
 async def _warm() -> dict[str, float]:
     """A spare that is ready: taking it, and the first operation on a frame of a million rows in it."""
     with tempfile.TemporaryDirectory() as directory:
-        pool = SparePool(SandboxPolicy(), Path(directory), preload=modules_to_preload())
+        pool = WarmPool(SandboxPolicy(), Path(directory), preload=modules_to_preload())
         pool.warm()
         await asyncio.sleep(4)
         manifest = Spool(Path(directory), max_bytes=1 << 30).export({"frame": _frame()}, ["frame"], required=True)

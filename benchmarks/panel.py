@@ -47,12 +47,12 @@ EACH_PIECE = "import jupyter_codeagent.session.recorder as recorder\nrecorder.PR
 """The kernel sends four messages a second; here one for each of the model's 50 pieces."""
 INSERT = """import json, pathlib
 from jupyter_codeagent.entrypoints.extension import _loaded
-from jupyter_codeagent.frontend.insertion import PanelPlacement
+from jupyter_codeagent.frontend.insertion import PanelInserter
 session = next(iter(_loaded.values()))[0]
 number = globals().get("number", 0) + 1
 cells = json.loads(pathlib.Path("cells.json").read_text())
 cells = [{**cell, "id": f"bench-{number}-{at}"} for at, cell in enumerate(cells)]
-session.background.run(PanelPlacement(session.link, None).place(f"{number:012}", cells, anchor=None, replace=()))"""
+session.background.run(PanelInserter(session.link, None).insert(f"{number:012}", cells, anchor=None, replace=()))"""
 SOURCES = [
     *(LOAD, "%%agent\nWrite a long program.", "text = ''"),
     *(EACH_PIECE, "%%agent\nWrite another long program.", INSERT),

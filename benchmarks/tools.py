@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from jupyter_codeagent.frontend.background_loop import Background
+from jupyter_codeagent.frontend.background_loop import BackgroundLoop
 from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.sandbox.data.unpack import unpack
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
-from jupyter_codeagent.tools.broker import CallDesk, Host, Limits
+from jupyter_codeagent.tools.broker import Host, Limits, ToolCallBroker
 from jupyter_codeagent.tools.tool import tool_of
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.errors import SandboxUnavailableError
@@ -56,7 +56,7 @@ def run() -> dict[str, Any]:
             found[level] = asyncio.run(_measure(level))
         except SandboxUnavailableError as problem:
             found[level] = {"skipped": str(problem)}
-    background = Background()
+    background = BackgroundLoop()
     try:
         found["whole"] = background.run(_through_the_desk(background))
     finally:
@@ -94,7 +94,7 @@ async def _measure(level: SandboxLevel) -> dict[str, float]:
     }
 
 
-async def _through_the_desk(background: Background) -> dict[str, float]:
+async def _through_the_desk(background: BackgroundLoop) -> dict[str, float]:
     def echo(x: int) -> int:
         return x
 
@@ -105,7 +105,7 @@ async def _through_the_desk(background: Background) -> dict[str, float]:
         spool = Spool(Path(directory), max_bytes=1 << 20)
         limits = Limits(argument_bytes=1 << 20, result_bytes=1 << 20, calls=4 * CALLS, calls_per_cell=4 * CALLS)
         tool = tool_of(echo, policy="auto")
-        desk = CallDesk(
+        desk = ToolCallBroker(
             {"echo": tool},
             run_id="benchmark",
             decide=never,

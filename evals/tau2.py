@@ -27,7 +27,7 @@ from tqdm import tqdm
 
 from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.tools.broker import CallDesk, Host, Limits, ToolRunner
+from jupyter_codeagent.tools.broker import Host, Limits, ToolCallBroker, ToolRunner
 from jupyter_codeagent.tools.exceptions import explained
 from jupyter_codeagent.tools.records import unfolded
 from jupyter_codeagent.tools.tool import Tool, tool_of
@@ -158,7 +158,7 @@ async def through_the_sandbox(task: GoldenTask, kernel: SandboxKernel, directory
     """
     environment = environment_module(task.domain).get_environment()
     tools = tools_of(environment)
-    desk = CallDesk(
+    desk = ToolCallBroker(
         tools,
         run_id=task.id,
         decide=_yes,

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from jupyter_codeagent.agent.candidate_vote import Vote, vote
 from jupyter_codeagent.agent.loop import (
     SAMPLING_TEMPERATURE,
+    LoopDependencies,
     RunWatcher,
-    Tools,
     begin_step,
     complete,
     completion_request,
@@ -31,7 +31,7 @@ from jupyter_codeagent.agent.loop import (
 from jupyter_codeagent.agent.prompt.conversation import Turn
 from jupyter_codeagent.agent.prompt.observe import output_text
 from jupyter_codeagent.agent.rules.result_comparison import agree, findings
-from jupyter_codeagent.sandbox.persistent import SandboxSeat
+from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.types.approvals import Decision
 from jupyter_codeagent.types.errors import SandboxDiedError
 from jupyter_codeagent.types.messages import Usage
@@ -41,10 +41,12 @@ from jupyter_codeagent.types.sandbox import ExecutionResult
 SHOWN_CHARS = 40
 """Of another result, in the run's note."""
 
-OpenSeat = Callable[[], AbstractAsyncContextManager[SandboxSeat]]
+OpenSeat = Callable[[], AbstractAsyncContextManager[PersistentSandbox]]
 
 
-async def run_candidates(run: AgentRun, turns: Sequence[Turn], tools: Tools, open_seat: OpenSeat) -> AgentRun:
+async def run_candidates(
+    run: AgentRun, turns: Sequence[Turn], tools: LoopDependencies, open_seat: OpenSeat
+) -> AgentRun:
     """Sample, decide, run, vote; the chosen program runs once more where the notebook's variables are.
 
     Raises
@@ -68,7 +70,7 @@ async def run_candidates(run: AgentRun, turns: Sequence[Turn], tools: Tools, ope
 # --- the programs -------------------------------------------------------------------------------------
 
 
-async def _sampled(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> list[Step]:
+async def _sampled(run: AgentRun, turns: Sequence[Turn], tools: LoopDependencies) -> list[Step]:
     """One step for each reply: the first as ever, then all others at once, with the prompt that is known by now."""
     begun = await begin_step(run, conversation(run, turns), tools)
     first = await complete(run, begun, tools)
@@ -93,7 +95,7 @@ async def _sampled(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> list[S
     ]
 
 
-async def _decided(run: AgentRun, steps: Sequence[Step], tools: Tools) -> tuple[Decision | None, bool]:
+async def _decided(run: AgentRun, steps: Sequence[Step], tools: LoopDependencies) -> tuple[Decision | None, bool]:
     """One decision for all programs, and whether the person has written another one; None without a program."""
     programs = list({_program(step.code): step.code for step in steps if step.code}.values())
     if not programs:
@@ -123,7 +125,7 @@ async def _executed(
     steps: Sequence[Step],
     turns: Sequence[Turn],
     decision: Decision,
-    tools: Tools,
+    tools: LoopDependencies,
     open_seat: OpenSeat,
 ) -> list[Step]:
     """Each different program once, one after the other, until those that wait could not change the vote."""
@@ -147,7 +149,7 @@ async def _executed(
     return done
 
 
-async def _bring_up(seat: SandboxSeat, run: AgentRun, turns: Sequence[Turn]) -> None:
+async def _bring_up(seat: PersistentSandbox, run: AgentRun, turns: Sequence[Turn]) -> None:
     """To the state that the notebook's sandbox has."""
     await seat.prepare(run.manifest)
     for turn in turns:
@@ -157,7 +159,7 @@ async def _bring_up(seat: SandboxSeat, run: AgentRun, turns: Sequence[Turn]) -> 
         seat.settle()
 
 
-async def _execute(run: AgentRun, step: Step, tools: Tools, seat: SandboxSeat) -> Step:
+async def _execute(run: AgentRun, step: Step, tools: LoopDependencies, seat: PersistentSandbox) -> Step:
     tools = replace(
         tools,
         runner=seat,
@@ -173,7 +175,7 @@ async def _execute(run: AgentRun, step: Step, tools: Tools, seat: SandboxSeat) -
 # --- the end ------------------------------------------------------------------------------------------
 
 
-async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, tools: Tools) -> AgentRun:
+async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, tools: LoopDependencies) -> AgentRun:
     """The chosen program in the notebook's own sandbox: what it makes is there for the next run."""
     assert result.chosen is not None
     best = steps[result.chosen]
@@ -211,7 +213,9 @@ async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, tools: Tool
     return await finish(run, replace(best, result=shown), tools, calls=1)
 
 
-async def _without_vote(run: AgentRun, steps: Sequence[Step], decision: Decision, tools: Tools) -> AgentRun:
+async def _without_vote(
+    run: AgentRun, steps: Sequence[Step], decision: Decision, tools: LoopDependencies
+) -> AgentRun:
     """The person has said no, or has written what may run instead."""
     first = replace(steps[0], decision=decision)
     if decision.action == "approve":
@@ -221,7 +225,7 @@ async def _without_vote(run: AgentRun, steps: Sequence[Step], decision: Decision
     return await _repaired(run, steps, 0, first, tools)
 
 
-async def _repaired(run: AgentRun, steps: Sequence[Step], at: int, step: Step, tools: Tools) -> AgentRun:
+async def _repaired(run: AgentRun, steps: Sequence[Step], at: int, step: Step, tools: LoopDependencies) -> AgentRun:
     """On from one candidate's step as a run of one program does; the others stand beside it in the record."""
     before, after = tuple(steps[:at]), tuple(steps[at + 1 :])
     beside = _Beside(tools.watcher, before, after)

@@ -20,7 +20,7 @@ from jupyter_codeagent.agent.answer.answer import (
     made_up,
     speaks_for_itself,
 )
-from jupyter_codeagent.agent.prompt.context_window import PREFILL_TOKENS, Room, fit
+from jupyter_codeagent.agent.prompt.context_window import PREFILL_TOKENS, ContextWindow, fit
 from jupyter_codeagent.agent.prompt.conversation import Turn, as_written, compact
 from jupyter_codeagent.agent.prompt.hidden_columns import hidden_hint
 from jupyter_codeagent.agent.prompt.hints import hint_for
@@ -118,7 +118,7 @@ async def nothing_withheld(_text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tools:
+class LoopDependencies:
     """What the loop works with."""
 
     model: Model
@@ -141,13 +141,13 @@ class Tools:
     """Variable -> labels that the user hides; told of only where code asks for one of them."""
     incomplete: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Variable -> `repr()` of its columns with missing values, of pandas frames."""
-    room: Room | None = None
+    room: ContextWindow | None = None
     """The model's context; None where there is no limit to keep to."""
     replaces: tuple[Step, ...] = ()
     """The program of which another version is asked for: its cell goes, so that nothing of it may be missing."""
 
 
-async def run_agent(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> AgentRun:
+async def run_agent(run: AgentRun, turns: Sequence[Turn], tools: LoopDependencies) -> AgentRun:
     """Steps until code gave a result, or a person or a limit stopped it; returns the ended run.
 
     A result that looks wrong (empty, all missing, nothing shown) goes back to the model once; the next stands.
@@ -165,7 +165,7 @@ async def run_agent(run: AgentRun, turns: Sequence[Turn], tools: Tools) -> Agent
     return await go_on(run, await _step(run, conversation(run, turns), tools), tools)
 
 
-async def go_on(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
+async def go_on(run: AgentRun, step: Step, tools: LoopDependencies) -> AgentRun:
     """From the first step, as it ended, to the end of the run; see `run_agent`."""
     for calls in range(1, run.request.max_steps + 1):
         doubted = any(has_doubt(earlier) for earlier in run.steps)
@@ -191,7 +191,7 @@ async def go_on(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
     return await _failed(run, tools, f"No working code within {limit} step{'s' if limit > 1 else ''}.")
 
 
-async def _failed(run: AgentRun, tools: Tools, why: str) -> AgentRun:
+async def _failed(run: AgentRun, tools: LoopDependencies, why: str) -> AgentRun:
     """The end of a run without a result; what a doubt went back for and came again is one, and so is what the last
     step shows: with the doubt."""
     last = run.steps[-1]
@@ -207,7 +207,7 @@ async def _failed(run: AgentRun, tools: Tools, why: str) -> AgentRun:
     return ended(run, "failed", f"{why} {_problem(last, tools.hidden_columns)}")
 
 
-async def _said(words: str, tools: Tools) -> str:
+async def _said(words: str, tools: LoopDependencies) -> str:
     """The model's own words for the error line, masked as what is sent to it: the line stays in the notebook."""
     return f"The model says: “{(await _mask(words, tools))(words)}”"
 
@@ -223,7 +223,7 @@ def has_doubt(step: Step) -> bool:
     return step.note.startswith(DOUBT)
 
 
-async def _answered(run: AgentRun, step: Step, tools: Tools) -> tuple[Message, ...]:
+async def _answered(run: AgentRun, step: Step, tools: LoopDependencies) -> tuple[Message, ...]:
     """With the last reply and what is said to it."""
     feedback = await _feedback(run, step, tools)
     if hidden := _hidden(step, tools.hidden_columns):
@@ -232,7 +232,7 @@ async def _answered(run: AgentRun, step: Step, tools: Tools) -> tuple[Message, .
 
 
 async def _step(
-    run: AgentRun, messages: tuple[Message, ...], tools: Tools, *, begun: TaggedText | None = None
+    run: AgentRun, messages: tuple[Message, ...], tools: LoopDependencies, *, begun: TaggedText | None = None
 ) -> Step:
     """One call of the model and, if it wrote code, its way through gate and sandbox."""
     started = time.monotonic()
@@ -244,7 +244,7 @@ async def _step(
 
 
 async def begin_step(
-    run: AgentRun, messages: tuple[Message, ...], tools: Tools, *, begun: TaggedText | None = None
+    run: AgentRun, messages: tuple[Message, ...], tools: LoopDependencies, *, begun: TaggedText | None = None
 ) -> Step:
     """What is about to be sent, as far as the model's context has room; the record has it from now on."""
     if begun is None:
@@ -272,7 +272,7 @@ async def begin_step(
     return step
 
 
-def _room(run: AgentRun, tools: Tools) -> Room | None:
+def _room(run: AgentRun, tools: LoopDependencies) -> ContextWindow | None:
     """With what the server has counted last."""
     room = tools.room
     counted = [
@@ -285,7 +285,7 @@ def _room(run: AgentRun, tools: Tools) -> Room | None:
     return room.learned(sent, last.usage.prompt_tokens)
 
 
-def completion_request(step: Step, tools: Tools) -> CompletionRequest:
+def completion_request(step: Step, tools: LoopDependencies) -> CompletionRequest:
     """What the model is asked in this step."""
     return CompletionRequest(
         messages=step.messages,
@@ -303,7 +303,7 @@ def is_enough(text: str) -> bool:
     return is_program_complete(text) or is_looping(text)
 
 
-async def complete(run: AgentRun, step: Step, tools: Tools) -> Completion:
+async def complete(run: AgentRun, step: Step, tools: LoopDependencies) -> Completion:
     """The reply of this step, shown while it comes."""
     watched = replace(run, steps=(*run.steps, step))
     tools.watcher.progress(watched, "model")
@@ -316,7 +316,7 @@ async def complete(run: AgentRun, step: Step, tools: Tools) -> Completion:
     )
 
 
-def read_reply(run: AgentRun, step: Step, completion: Completion, tools: Tools) -> Step:
+def read_reply(run: AgentRun, step: Step, completion: Completion, tools: LoopDependencies) -> Step:
     """The step with the code that its reply holds, prepared for the sandbox; with a note where it holds none."""
     step = replace(step, reply=without_loop(completion.text), usage=completion.usage)
     extraction = extract_code(step.reply.replace("\r\n", "\n"))
@@ -350,13 +350,13 @@ def _copied(run: AgentRun) -> list[str]:
     return [variable.name for variable in run.manifest.copied]
 
 
-async def execute(run: AgentRun, step: Step, tools: Tools) -> Step:
+async def execute(run: AgentRun, step: Step, tools: LoopDependencies) -> Step:
     """Have the code decided if it is not, run it; where corrections of it are certain, run it with them."""
     done = await _execute(run, step, run.steps, tools)
     return await _execute_repaired(run, done, step.note, tools) if tools.corrects else done
 
 
-async def _execute(run: AgentRun, step: Step, attempts: Sequence[Step], tools: Tools) -> Step:
+async def _execute(run: AgentRun, step: Step, attempts: Sequence[Step], tools: LoopDependencies) -> Step:
     if step.decision is None:
         step = await decide_code(run, step, attempts, tools)
     if step.decision is None or step.decision.action == "reject":
@@ -370,7 +370,9 @@ async def _execute(run: AgentRun, step: Step, attempts: Sequence[Step], tools: T
     return replace(step, result=result, note=f"{DOUBT}{doubt}" if doubt else step.note)
 
 
-async def decide_code(run: AgentRun, step: Step, attempts: Sequence[Step], tools: Tools, *, note: str = "") -> Step:
+async def decide_code(
+    run: AgentRun, step: Step, attempts: Sequence[Step], tools: LoopDependencies, *, note: str = ""
+) -> Step:
     """`attempts` came before in this run; the last may be of the same step, before it was repaired."""
     proposal = Proposal(
         id=uuid.uuid4().hex[:12],
@@ -407,7 +409,7 @@ def _why(attempts: Sequence[Step]) -> str:
     return f"Of the attempt before: {last.note}" if last.note else ""
 
 
-async def _execute_repaired(run: AgentRun, step: Step, note: str, tools: Tools) -> Step:
+async def _execute_repaired(run: AgentRun, step: Step, note: str, tools: LoopDependencies) -> Step:
     """Certain corrections cost further runs instead of a further call of the model; `note` is that of the code.
 
     What does not end well after all of them counts as the step was before.
@@ -438,7 +440,7 @@ async def _execute_repaired(run: AgentRun, step: Step, note: str, tools: Tools) 
     return step
 
 
-async def _run_again(run: AgentRun, step: Step, tools: Tools) -> Step:
+async def _run_again(run: AgentRun, step: Step, tools: LoopDependencies) -> Step:
     """Another attempt ran after it, and what is kept is what lies in the sandbox."""
     tools.undo_attempt()
     return replace(step, result=await tools.runner.execute(step.code, timeout_s=run.request.timeout_s))
@@ -449,7 +451,7 @@ def _is_fine(step: Step) -> bool:
 
 
 async def _repaired(
-    run: AgentRun, step: Step, result: ExecutionResult, tools: Tools
+    run: AgentRun, step: Step, result: ExecutionResult, tools: LoopDependencies
 ) -> tuple[Prepared | None, str]:
     """The corrected code with what was corrected, None where nothing is certain; and which filters left nothing."""
     error, doubted = result.error, has_doubt(step)
@@ -480,7 +482,7 @@ async def _repaired(
     return found, nothing_matches(seen)
 
 
-async def _values_found(look: str, run: AgentRun, tools: Tools) -> tuple[WrittenOtherwise, ...]:
+async def _values_found(look: str, run: AgentRun, tools: LoopDependencies) -> tuple[WrittenOtherwise, ...]:
     """What a program that looks at columns has found, without people."""
     seen = values_found(await tools.runner.execute(look, timeout_s=run.request.timeout_s))
     return not_personal(seen, await tools.withheld("\n".join(value for one in seen for value in one.found)))
@@ -495,7 +497,7 @@ def _refusal(decision: Decision) -> str:
     return "" if decision.reason else "You rejected the code; no cells were inserted."
 
 
-async def _hint(run: AgentRun, messages: Sequence[Message], tools: Tools) -> TaggedText:
+async def _hint(run: AgentRun, messages: Sequence[Message], tools: LoopDependencies) -> TaggedText:
     """What to do about the error of the step before, or about its result that looks wrong; else empty."""
     step = run.steps[-1] if run.steps else None
     if step is None or step.result is None:
@@ -512,7 +514,7 @@ async def _hint(run: AgentRun, messages: Sequence[Message], tools: Tools) -> Tag
     return tagged((await _mask(hint, tools))(hint), "doubt")
 
 
-async def _begun(run: AgentRun, step: Step, tools: Tools) -> TaggedText | None:
+async def _begun(run: AgentRun, step: Step, tools: LoopDependencies) -> TaggedText | None:
     """The last reply up to where its program is to go on otherwise; None where it has to be written anew.
 
     All of it is in the server's cache, and what was right need not be written again.
@@ -537,7 +539,7 @@ async def _begun(run: AgentRun, step: Step, tools: Tools) -> TaggedText | None:
     return _if_room(join("", (head, done, correction(hint), begins)), tools) if hint else None
 
 
-def _if_room(begun: TaggedText, tools: Tools) -> TaggedText | None:
+def _if_room(begun: TaggedText, tools: LoopDependencies) -> TaggedText | None:
     """None where it would take the half of the model's context that is for the messages."""
     room = tools.room
     fits = room is None or room.count(begun.text) + tools.max_tokens <= room.context_tokens // 2
@@ -555,7 +557,7 @@ def _resumed(run: AgentRun, step: Step) -> str:
     return choosing(code, words_offered(run.request.prompt)) if missing and step.note == f"{DOUBT}{missing}" else ""
 
 
-async def _feedback(run: AgentRun, step: Step, tools: Tools) -> TaggedText:
+async def _feedback(run: AgentRun, step: Step, tools: LoopDependencies) -> TaggedText:
     """What is said to the last step; not once more what the next reply is begun with."""
     if step.result is None:
         rejected = step.decision is not None and step.decision.action == "reject"
@@ -578,7 +580,7 @@ def _known(messages: Sequence[Message], code: str) -> str:
     return "\n".join((*(message.content for message in messages), code))
 
 
-async def _mask(text: str, tools: Tools) -> Mask:
+async def _mask(text: str, tools: LoopDependencies) -> Mask:
     """Hides what looks private, and those values of personal columns that stand in the text."""
     values = await tools.withheld(text)
     return lambda told: masked(told, values)
@@ -632,7 +634,7 @@ def _failure(result: ExecutionResult | None) -> tuple[str, str]:
     return (result.error.ename, result.error.evalue) if result.error is not None else (result.status, result.reason)
 
 
-async def finish(run: AgentRun, step: Step, tools: Tools, *, calls: int) -> AgentRun:
+async def finish(run: AgentRun, step: Step, tools: LoopDependencies, *, calls: int) -> AgentRun:
     """The run has its result, after so many calls of the model; one sentence if one is left and allowed."""
     assert step.result is not None
     notes = [note for note in (step.note, *step.result.notes) if note]
@@ -660,7 +662,7 @@ def _is_picture(data: Mapping[str, Any]) -> bool:
     return bool(IMAGES & data.keys()) or kind != "html"
 
 
-async def _answer(run: AgentRun, step: Step, tools: Tools) -> AgentRun:
+async def _answer(run: AgentRun, step: Step, tools: LoopDependencies) -> AgentRun:
     assert step.result is not None
     outputs = output_text(step.result)
     mask = await _mask(observe(step.result, step.code, max_chars=SEARCHED_CHARS), tools)

@@ -16,7 +16,7 @@ from jupyter_codeagent.entrypoints.interpolate import fill, find_expressions
 from jupyter_codeagent.entrypoints.options import build_parser, parse_options
 from jupyter_codeagent.entrypoints.pending_guard import RECORDED, recorded_note
 from jupyter_codeagent.frontend.approvals.grants import grant_text
-from jupyter_codeagent.frontend.cell_origin import Place, find_place
+from jupyter_codeagent.frontend.cell_origin import CellOrigin, find_cell_origin
 from jupyter_codeagent.frontend.display import (
     CellDisplay,
     JsonDisplay,
@@ -120,7 +120,7 @@ class AgentMagics(Magics):
             return  # a front end asks for something: no cell of the user's
         error = result.error_in_exec or result.error_before_exec
         source = getattr(result.info, "raw_cell", "") or ""
-        cell = find_place(self.shell).cell_id
+        cell = find_cell_origin(self.shell).cell_id
         if error is None:
             self.failures.forget(cell, source)
         elif not source.lstrip().startswith(("%%agent", "%agent")):
@@ -131,7 +131,7 @@ class AgentMagics(Magics):
 
     def _ask(self, prompt: str, options: RunOptions, cell_id: str | None = None) -> None:
         """`cell_id`: of the question, if it is another than the cell that is running."""
-        place = find_place(self.shell)
+        place = find_cell_origin(self.shell)
         if cell_id is not None:
             place = replace(place, cell_id=cell_id)
         if options.dry_run:
@@ -151,12 +151,12 @@ class AgentMagics(Magics):
                 ) from error
         return fill(prompt, values)
 
-    def _display(self, options: RunOptions, place: Place) -> CellDisplay:
+    def _display(self, options: RunOptions, place: CellOrigin) -> CellDisplay:
         if options.json:
             return JsonDisplay()
         return NotebookDisplay(self.session.has_panel) if place.has_kernel else TerminalDisplay()
 
-    def _dry_run(self, prompt: str, options: RunOptions, place: Place) -> str:
+    def _dry_run(self, prompt: str, options: RunOptions, place: CellOrigin) -> str:
         prepared = self.session.prepare(prompt, options, place)
         request, manifest = prepared.run.request, prepared.run.manifest
         sent = [f"--- {message.role}\n{message.content}" for message in prepared.messages]
@@ -293,12 +293,12 @@ class AgentMagics(Magics):
 
     def _mark(self, run_id: str, state: Literal["accepted", "discarded"]) -> None:
         run = self.session.book.find(run_id)
-        count = self.session.results.mark(run, state, find_place(self.shell))
+        count = self.session.results.mark(run, state, find_cell_origin(self.shell))
         print(f"run {run.id}: {state}, {count} cells")
 
     def _apply(self, run_id: str) -> None:
         run: AgentRun = self.session.book.find(run_id)
-        self.session.results.apply(run, find_place(self.shell))
+        self.session.results.apply(run, find_cell_origin(self.shell))
 
     def _tool(self, words: str) -> None:
         match words.split():
@@ -354,7 +354,7 @@ class AgentMagics(Magics):
     def _pull(self, name: str) -> None:
         if not name.isidentifier():
             raise UsageError("%agent pull NAME: give the name of one variable of the sandbox.")
-        [returned] = self.session.results.bring_back([name], find_place(self.shell))
+        [returned] = self.session.results.bring_back([name], find_cell_origin(self.shell))
         print("\n".join([f"{name}: {returned.what} copied into your kernel", *returned.notes]))
 
     def _recorded(self, run_id: str) -> None:

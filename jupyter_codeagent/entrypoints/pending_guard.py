@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from jupyter_codeagent.frontend.cell_origin import find_place
+from jupyter_codeagent.frontend.cell_origin import find_cell_origin
 from jupyter_codeagent.notebook.cells import CELL_ID_PREFIX, cell_id
-from jupyter_codeagent.session.run_log import RunBook
+from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.types.run import KEPT_STATES, AgentRun
 
 ACCEPT_S = 0.4
@@ -26,13 +26,13 @@ class PendingGuard:
 
     has_side_effects = False
 
-    def __init__(self, shell: Any, book: RunBook) -> None:
+    def __init__(self, shell: Any, book: RunLog) -> None:
         self._shell = shell
         self._book = book
 
     def __call__(self, lines: list[str]) -> list[str]:
         """The cell's lines, or one that shows the record where the cell is a pending one of ours."""
-        place = find_place(self._shell)
+        place = find_cell_origin(self._shell)
         if place.cell_id is None or not place.cell_id.startswith(CELL_ID_PREFIX):
             return lines
         run_id = find_run(place.cell_id, self._book.known_ids())

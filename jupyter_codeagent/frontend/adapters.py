@@ -15,9 +15,9 @@ from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.approvals.live_effects import LiveEffects
 from jupyter_codeagent.frontend.approvals.protocol import Approver
 from jupyter_codeagent.frontend.approvals.widgets import WidgetApprover
-from jupyter_codeagent.frontend.background_loop import Background
-from jupyter_codeagent.frontend.cell_origin import CELL_ID, FrontEnd, Place
-from jupyter_codeagent.frontend.insertion import HeadlessPlacement, InPlacePlacement, PanelPlacement, Placement
+from jupyter_codeagent.frontend.background_loop import BackgroundLoop
+from jupyter_codeagent.frontend.cell_origin import CELL_ID, CellOrigin, FrontEnd
+from jupyter_codeagent.frontend.insertion import CellInserter, HeadlessInserter, InPlaceInserter, PanelInserter
 from jupyter_codeagent.frontend.link import PanelLink
 
 FIRST_HELLO_S = 2.0
@@ -35,12 +35,12 @@ NAMES: dict[FrontEnd, str] = {
 }
 
 
-class FrontEnds:
+class FrontEndAdapters:
     """Panel where a page is open; else a card under the cell, or the input line; headless nobody."""
 
     def __init__(
         self,
-        background: Background,
+        background: BackgroundLoop,
         link: PanelLink | None,
         grants: Grants,
         *,
@@ -56,27 +56,27 @@ class FrontEnds:
         self._approvers: dict[bool, Approver] = {}
         self._waited = False
 
-    def gate(self, place: Place, *, timeout_s: float) -> ApprovalGate:
+    def gate(self, place: CellOrigin, *, timeout_s: float) -> ApprovalGate:
         """Who decides there, after the policy and what was granted before."""
         if place.headless not in self._approvers:
             self._approvers[place.headless] = self._approver(place)
         return ApprovalGate(self._approvers[place.headless], grants=self._grants, timeout_s=timeout_s)
 
-    def placement(self, place: Place) -> Placement:
+    def inserter(self, place: CellOrigin) -> CellInserter:
         """Where the cells go."""
         if place.headless:
-            return HeadlessPlacement(self._background.on_main_thread)
+            return HeadlessInserter(self._background.on_main_thread)
         if self._link is not None and self._link.was_open:
-            return PanelPlacement(self._link, place.session)
+            return PanelInserter(self._link, place.session)
         line = "" if self._told else what_is_missing(place)
         self._told = True
         return self.in_place(line)
 
-    def in_place(self, line: str = "") -> Placement:
+    def in_place(self, line: str = "") -> CellInserter:
         """The output of the `%%agent` cell, which is there also where cells cannot be inserted."""
-        return InPlacePlacement(self._background.on_main_thread, line)
+        return InPlaceInserter(self._background.on_main_thread, line)
 
-    def wait_for_page(self, place: Place) -> None:
+    def wait_for_page(self, place: CellOrigin) -> None:
         """Give a page that was just opened the moment it needs to say hello. Main thread."""
         link = self._link
         if link is None or place.headless or place.front_end == "program" or link.is_open:
@@ -87,7 +87,7 @@ class FrontEnds:
             self._background.run(link.wait_for_page(LATER_HELLO_S if self._waited else first_s))
         self._waited = True
 
-    def _approver(self, place: Place) -> Approver:
+    def _approver(self, place: CellOrigin) -> Approver:
         asker: Approver = NobodyApprover() if place.headless else StdinApprover(self._background.on_main_thread)
         if self._kernel is not None and not place.headless:
             asker = WidgetApprover(self._kernel, self._background.on_main_thread, asker)
@@ -97,7 +97,7 @@ class FrontEnds:
         return asker if self._effects is None else InformedApprover(asker, self._effects.of_proposal)
 
 
-def what_is_missing(place: Place) -> str:
+def what_is_missing(place: CellOrigin) -> str:
     """One line for the front ends that make no cells; said once."""
     who = NAMES.get(place.front_end, "This front end")
     if place.front_end == "program":

@@ -76,7 +76,7 @@ class BackgroundTask(Generic[Result]):
             self._finished.set_result(task.result())
 
 
-class Background:
+class BackgroundLoop:
     """The thread and its loop; started at the first use, ended by `close`."""
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class CellOrigin:
     """Facts of one execution; taken from the request's header, so they hold when the focus has moved."""
 
     cell_id: str | None = None
@@ -38,14 +38,14 @@ class Place:
     front_end: FrontEnd = "other"
 
 
-def find_place(shell: Any, environ: Mapping[str, str] = os.environ) -> Place:
+def find_cell_origin(shell: Any, environ: Mapping[str, str] = os.environ) -> CellOrigin:
     """Read the place of the cell that is being executed by `shell`."""
     kernel = getattr(shell, "kernel", None)
     if kernel is None:
-        return Place(front_end="terminal")
+        return CellOrigin(front_end="terminal")
     parent = kernel.get_parent() or {}
     cell_id = _text(parent.get("metadata", {}).get("cellId"))
-    return Place(
+    return CellOrigin(
         # The id comes from the browser: a hint where to insert, never more.
         cell_id=cell_id,
         request=_text(parent.get("header", {}).get("msg_id")),

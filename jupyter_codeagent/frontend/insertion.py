@@ -18,7 +18,7 @@ CELLS_MIME = "application/vnd.jupyter-codeagent.cells+json"
 Cell = dict[str, Any]
 
 
-class Placement(Protocol):
+class CellInserter(Protocol):
     """Puts the cells of one run where the user finds them."""
 
     placed: Placed
@@ -26,7 +26,7 @@ class Placement(Protocol):
     knows_cells: bool
     """Whether it looks at what the notebook has: then `unless` counts."""
 
-    async def place(
+    async def insert(
         self,
         run_id: str,
         cells: Sequence[Cell],
@@ -45,7 +45,7 @@ class Placement(Protocol):
         ...
 
 
-class PanelPlacement:
+class PanelInserter:
     """Below the `%%agent` cell, by cell id, acknowledged by the page."""
 
     placed: Placed = "cells"
@@ -55,7 +55,7 @@ class PanelPlacement:
         self._link = link
         self._session = session
 
-    async def place(
+    async def insert(
         self,
         run_id: str,
         cells: Sequence[Cell],
@@ -80,7 +80,7 @@ class PanelPlacement:
 OnMainThread = Callable[[Callable[[], None]], Awaitable[None]]
 
 
-class HeadlessPlacement:
+class HeadlessInserter:
     """As one output of a private MIME type, which `jupyter codeagent run` takes out and turns into cells."""
 
     placed: Placed = "cells"
@@ -89,7 +89,7 @@ class HeadlessPlacement:
     def __init__(self, on_main_thread: OnMainThread) -> None:
         self._on_main_thread = on_main_thread
 
-    async def place(
+    async def insert(
         self,
         run_id: str,
         cells: Sequence[Cell],
@@ -105,7 +105,7 @@ class HeadlessPlacement:
         return True
 
 
-class InPlacePlacement:
+class InPlaceInserter:
     """In the output of the `%%agent` cell: the one fallback that works in every front end."""
 
     placed: Placed = "output"
@@ -116,7 +116,7 @@ class InPlacePlacement:
         self._on_main_thread = on_main_thread
         self._line = line
 
-    async def place(
+    async def insert(
         self,
         run_id: str,
         cells: Sequence[Cell],

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from jupyter_codeagent.frontend import comm as wire
+from jupyter_codeagent.frontend import comm
 from jupyter_codeagent.frontend.approvals.gate import reject
 from jupyter_codeagent.frontend.comm import AgentComm, KernelMessage
 from jupyter_codeagent.frontend.messages import (
@@ -87,15 +87,15 @@ class PanelLink:
         self._decisions: dict[str, asyncio.Future[Decision]] = {}
         self._beacon: AgentComm | None = None
         self._main_shell = main_shell_of(kernel)
-        wire.register(self._opened)
+        comm.register(self._opened)
 
     # --- pages come and go ------------------------------------------------------------------------
 
     def announce(self) -> None:
         """Tell every page that the agent is here. Called from the main thread and from the loop."""
         if self._beacon is not None:
-            wire.forget(self._beacon)
-        self._beacon = wire.open_beacon(self._kernel)
+            comm.forget(self._beacon)
+        self._beacon = comm.open_beacon(self._kernel)
 
     @property
     def is_open(self) -> bool:
@@ -109,7 +109,7 @@ class PanelLink:
     def hear_main_shell(self) -> None:
         """What pages say without a subshell while a cell is running, whatever the kernel offers. Main thread."""
         if self._main_shell is not None:
-            self._main_shell.hear(wire.is_ours, wire.handle)
+            self._main_shell.hear(comm.is_ours, comm.handle)
 
     @property
     def was_open(self) -> bool:
@@ -128,7 +128,7 @@ class PanelLink:
 
     def close(self, *, tell_pages: bool) -> None:
         """Pages need not be told by a kernel that ends: they see it, and know its comms no more."""
-        wire.unregister(self._opened)
+        comm.unregister(self._opened)
         for task in list(self._again.values()):
             if not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(task.cancel)
@@ -136,11 +136,11 @@ class PanelLink:
         if self._beacon is not None:
             self._beacon.on_close(lambda _: None)
             comms.append(self._beacon)
-        for comm in comms:
+        for page_comm in comms:
             if tell_pages:
-                comm.close()
+                page_comm.close()
             else:
-                wire.forget(comm)
+                comm.forget(page_comm)
         self._pages.clear()
 
     # --- kernel -> pages --------------------------------------------------------------------------
@@ -289,7 +289,7 @@ class PanelLink:
         protocol = data.get("protocol")
         if protocol != PROTOCOL:
             raise ValueError(f"The page speaks protocol {protocol!r}, the kernel {PROTOCOL}: reload it.")
-        client = wire.take_over(self._kernel, opened, message)
+        client = comm.take_over(self._kernel, opened, message)
         page = Page(comm=client, session=str(data.get("session", "")), notebook=data.get("notebook"))
 
         def got(message: KernelMessage) -> None:
@@ -306,7 +306,7 @@ class PanelLink:
         self._on_event(hello)  # before anyone is told that a page is there: it brings lists of what is hidden
         for other in [p for p in self._pages.values() if p.session == page.session]:
             self._gone(other)  # a page that came back replaces its former self
-            wire.forget(other.comm)
+            comm.forget(other.comm)
         self._was_open = True
         self._pages[page.comm.comm_id] = page
         page.comm.send(dict(self._state()))

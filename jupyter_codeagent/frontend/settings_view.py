@@ -19,7 +19,7 @@ from jupyter_codeagent.frontend.messages import (
 )
 from jupyter_codeagent.models.embedded.published import EMBEDDED, EMBEDDED_PREFIX, is_embedded
 from jupyter_codeagent.models.endpoint import host_and_port, is_loopback, origin
-from jupyter_codeagent.models.resolver import ModelChoice
+from jupyter_codeagent.models.resolver import ModelResolver
 from jupyter_codeagent.models.served import embedded_state, served_models
 from jupyter_codeagent.models.servers import chosen_server
 from jupyter_codeagent.settings.config import CodeAgent, check_settings, read_caps
@@ -29,14 +29,14 @@ from jupyter_codeagent.types.approvals import Grant
 from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 
 
-class SessionSettings:
+class SettingsHandler:
     """Shows them, changes them for this kernel, and finds models. Whatever is refused is said with its reason."""
 
     def __init__(
         self,
         *,
         config: CodeAgent,
-        models: ModelChoice,
+        models: ModelResolver,
         grants: Grants,
         settings: Callable[[], Settings],
         link: Callable[[], PanelLink | None],

@@ -14,7 +14,7 @@ from jupyter_codeagent.models.protocol import Model
 from jupyter_codeagent.settings.settings import ModelSettings
 
 
-class ModelChoice:
+class ModelResolver:
     """On the background loop."""
 
     def __init__(self) -> None:

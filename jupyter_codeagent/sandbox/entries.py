@@ -19,7 +19,7 @@ MAX_PARTS = 12
 
 @dataclass(frozen=True, kw_only=True)
 class AfterCell:
-    """The answer to `inside.calls.after_cell`."""
+    """The answer to `guest.calls.after_cell`."""
 
     entries: tuple[NamespaceEntry, ...] = ()
     changes: tuple[CopyChange, ...] = ()
@@ -29,7 +29,7 @@ class AfterCell:
 
 @dataclass(frozen=True, kw_only=True)
 class Loaded:
-    """The answer to `inside.calls.load`: reasons by name and by line, of what failed alone."""
+    """The answer to `guest.calls.load`: reasons by name and by line, of what failed alone."""
 
     errors: dict[str, str]
     missing: dict[str, str]
@@ -64,7 +64,7 @@ def read_loaded(text: str) -> Loaded:
     Raises
     ------
     ValueError
-        If it is not what `inside.calls.load` answers.
+        If it is not what `guest.calls.load` answers.
     """
     told = _object(text)
     return Loaded(errors=_by_name(told.get("errors")), missing=_by_name(told.get("missing")))

@@ -205,7 +205,7 @@ class OutputGuard(RequestGuard):
 
 
 class ValueGuard(RequestGuard):
-    """Puts the chunks of one `inside.calls.answer` together: in order, of the announced count, within the limit."""
+    """Puts the chunks of one `guest.calls.answer` together: in order, of the announced count, within the limit."""
 
     def __init__(self, max_bytes: int) -> None:
         super().__init__()

@@ -205,7 +205,7 @@ class SandboxKernel:
     # --- requests -----------------------------------------------------------------------------------
 
     async def _call(self, call: str, asked: dict[str, Any], *, max_bytes: int) -> PackedValue:
-        """One of `inside.calls`; raises `SandboxDiedError` or `VariableError`."""
+        """One of `guest.calls`; raises `SandboxDiedError` or `VariableError`."""
         guard = ValueGuard(max_bytes)
         async with self._one_at_a_time:
             ending = await self._requests.send(guard, _call_code(call, asked), self._policy.wall_s, silent=True)

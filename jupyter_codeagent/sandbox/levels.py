@@ -62,7 +62,7 @@ class Measured:
     probes: Mapping[str, bool]
     """Probe name to whether it got through."""
     layers: Mapping[str, Any] = field(default_factory=dict)
-    """As `inside.layers` describes them."""
+    """As `guest.layers` describes them."""
     outside: Mapping[str, str] = field(default_factory=dict)
     """Namespaces of the machine or container around it."""
     landlock_abi: int = 0
@@ -72,7 +72,7 @@ class Measured:
 
 
 def promised(level: SandboxLevel, policy: SandboxPolicy) -> frozenset[str]:
-    """Names of the probes (`inside.probes`) that this level has to close."""
+    """Names of the probes (`guest.probes`) that this level has to close."""
     if level == "none":
         return frozenset()
     names = {*EVERY_LEVEL}

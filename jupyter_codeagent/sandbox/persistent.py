@@ -21,12 +21,12 @@ from jupyter_codeagent.types.variables import Manifest, ToolStub
 
 
 class Pool(Protocol):
-    """Where a ready sandbox comes from: `spare.SparePool`."""
+    """Where a ready sandbox comes from: `spare.WarmPool`."""
 
     async def take(self) -> Sandbox: ...
 
 
-class SandboxSeat:
+class PersistentSandbox:
     """A `CodeRunner` that is always there: behind it, one live sandbox at a time."""
 
     def __init__(self, pool: Pool) -> None:

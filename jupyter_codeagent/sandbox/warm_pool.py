@@ -13,7 +13,7 @@ BEHIND_S = 10.0
 """After one was taken: what it was taken for has the processors first."""
 
 
-class SparePool:
+class WarmPool:
     """`warm` at load, `take` for a run, `close` at the end; all from one event loop that lives as long."""
 
     def __init__(self, policy: SandboxPolicy, data_dir: Path, preload: Sequence[str] = ()) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 from jupyter_codeagent.sandbox.data.directory import SpoolDirectory
 from jupyter_codeagent.sandbox.data.spool import Spool
-from jupyter_codeagent.sandbox.persistent import SandboxSeat
-from jupyter_codeagent.sandbox.warm_pool import SparePool
+from jupyter_codeagent.sandbox.persistent import PersistentSandbox
+from jupyter_codeagent.sandbox.warm_pool import WarmPool
 from jupyter_codeagent.types.sandbox import SandboxPolicy
 from jupyter_codeagent.types.variables import Manifest
 from jupyter_codeagent.variables.privacy.hidden_parts import HiddenParts
@@ -22,7 +22,7 @@ LIKELY_MODULES = ("polars", "pyarrow", "seaborn", "scipy.stats", "sklearn")
 """Imported in a spare where the user's kernel has them."""
 
 
-class Sidecar:
+class SandboxWorkspace:
     """Copies are made on the main thread, all else happens on the background loop."""
 
     def __init__(self, *, max_bytes: int) -> None:
@@ -30,11 +30,11 @@ class Sidecar:
         self.spool = Spool(self._directory.path, max_bytes=max_bytes)
         """`max_bytes` is for the choice of its place; what holds comes with each export."""
         self._policy: SandboxPolicy | None = None
-        self._pool: SparePool | None = None
-        self._seat: SandboxSeat | None = None
+        self._pool: WarmPool | None = None
+        self._seat: PersistentSandbox | None = None
 
     @property
-    def present(self) -> SandboxSeat | None:
+    def present(self) -> PersistentSandbox | None:
         """The seat, if there has been a run or a warm-up."""
         return self._seat
 
@@ -55,22 +55,22 @@ class Sidecar:
         """See `Spool.digest`. Any thread."""
         return self.spool.digest(manifest)
 
-    async def seat(self, policy: SandboxPolicy) -> SandboxSeat:
+    async def seat(self, policy: SandboxPolicy) -> PersistentSandbox:
         """The seat under this policy; with another one than before, the old sandboxes are gone."""
         # The time limit goes with each execution: a run with another one keeps its sandbox.
         policy = replace(policy, wall_s=SandboxPolicy.wall_s)
         if self._seat is None or self._policy != policy:
             await self._end()
             self._policy = policy
-            self._pool = SparePool(policy, self._directory.path, preload=modules_to_preload())
-            self._seat = SandboxSeat(self._pool)
+            self._pool = WarmPool(policy, self._directory.path, preload=modules_to_preload())
+            self._seat = PersistentSandbox(self._pool)
         return self._seat
 
-    async def extra_seat(self, policy: SandboxPolicy) -> SandboxSeat:
+    async def extra_seat(self, policy: SandboxPolicy) -> PersistentSandbox:
         """A seat beside the notebook's; the caller resets it in the end."""
         await self.seat(policy)
         assert self._pool is not None
-        return SandboxSeat(self._pool)
+        return PersistentSandbox(self._pool)
 
     async def warm(self, policy: SandboxPolicy) -> None:
         """Start a spare; returns at once."""

@@ -9,23 +9,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from jupyter_codeagent.frontend.adapters import FrontEnds
-from jupyter_codeagent.frontend.background_loop import Background
-from jupyter_codeagent.frontend.cell_origin import Place
+from jupyter_codeagent.frontend.adapters import FrontEndAdapters
+from jupyter_codeagent.frontend.background_loop import BackgroundLoop
+from jupyter_codeagent.frontend.cell_origin import CellOrigin
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import MarkMessage, PulledMessage
 from jupyter_codeagent.notebook.reserved_names import means_something_else
 from jupyter_codeagent.sandbox.data.outlines import Outline
 from jupyter_codeagent.sandbox.data.unpack import Part, outlined, unpack
-from jupyter_codeagent.sandbox.workspace import Sidecar
-from jupyter_codeagent.session.run_log import RunBook
+from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
+from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.approvals import Decision, Grant, Proposal, ProposalKind
 from jupyter_codeagent.types.errors import CodeAgentError, DeniedError, UsageError, VariableError
 from jupyter_codeagent.types.run import AgentRun, CellState
 from jupyter_codeagent.types.sandbox import PackedValue
 from jupyter_codeagent.variables.privacy.sharing.rules import Shared
-from jupyter_codeagent.variables.user_namespace import LiveKernel, outline
+from jupyter_codeagent.variables.user_namespace import UserNamespace, outline
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +46,11 @@ class ResultDecisions:
     def __init__(
         self,
         *,
-        live: LiveKernel,
-        background: Background,
-        book: RunBook,
-        sidecar: Sidecar,
-        front_ends: FrontEnds,
+        live: UserNamespace,
+        background: BackgroundLoop,
+        book: RunLog,
+        sidecar: SandboxWorkspace,
+        front_ends: FrontEndAdapters,
         link: PanelLink | None,
         settings: Callable[[], Settings],
         shared: Mapping[str, Shared],
@@ -64,11 +64,11 @@ class ResultDecisions:
         self._link = link
         self._settings = settings
 
-    def bring_back(self, names: Sequence[str], place: Place) -> tuple[Returned, ...]:
+    def bring_back(self, names: Sequence[str], place: CellOrigin) -> tuple[Returned, ...]:
         """Copy variables of the sandbox into the live kernel, as data; see `pull`. Main thread."""
         return self._background.run(self.pull(names, place))
 
-    async def pull(self, names: Sequence[str], place: Place) -> tuple[Returned, ...]:
+    async def pull(self, names: Sequence[str], place: CellOrigin) -> tuple[Returned, ...]:
         """All of these variables or none: what exists already is overwritten after one yes to all of it.
 
         Nothing is decoded before that yes. On the background loop; the live kernel is touched when its main thread
@@ -108,7 +108,7 @@ class ResultDecisions:
         except VariableError as problem:
             raise VariableError(f"{name!r} was not brought back. {problem}") from problem
 
-    async def _ask_to_overwrite(self, told: Mapping[str, tuple[str, Part]], place: Place) -> None:
+    async def _ask_to_overwrite(self, told: Mapping[str, tuple[str, Part]], place: CellOrigin) -> None:
         """What is there and what would take its place, by name. Raises DeniedError."""
         code = "\n".join(
             f"{name}: {there} → {value if isinstance(value, Outline) else outline(value)}"
@@ -121,7 +121,7 @@ class ResultDecisions:
     async def answer_pull(self, name: str, request_id: str, run_id: str) -> PulledMessage:
         """For the button in the panel: never raises for what can go wrong with a value."""
         try:
-            [returned] = await self.pull([name], Place(has_kernel=True))
+            [returned] = await self.pull([name], CellOrigin(has_kernel=True))
         except CodeAgentError as problem:
             ok, text = False, str(problem)
         except asyncio.CancelledError:
@@ -130,7 +130,7 @@ class ResultDecisions:
             ok, text = True, "; ".join((f"{name} is now {returned.what}", *returned.notes))
         return PulledMessage(type="pulled", id=request_id, run_id=run_id, name=name, ok=ok, text=text)
 
-    def apply(self, run: AgentRun, place: Place) -> None:
+    def apply(self, run: AgentRun, place: CellOrigin) -> None:
         """Run a run's code in the LIVE kernel, after a yes to the code itself."""
         note = f"It is the code of run {run.id}; it acts on your own variables."
         decision = self._background.run(self._decide("apply", run.code, note, place, run_id=run.id))
@@ -138,7 +138,7 @@ class ResultDecisions:
         self._live.run(decision.code)
         self.set_cell_state(run.id, "accepted", decided_by="magic")  # its pages mark the cells
 
-    def mark(self, run: AgentRun, state: Literal["accepted", "discarded"], place: Place) -> int:
+    def mark(self, run: AgentRun, state: Literal["accepted", "discarded"], place: CellOrigin) -> int:
         """Accept a run's cells or remove its pending ones, in the notebook and in the record; how many cells."""
         count = 0
         if self._link is not None and self._link.is_open:
@@ -173,7 +173,7 @@ class ResultDecisions:
             self._link.decided(run_id, state, session=session)
         return changed
 
-    def ask(self, kind: ProposalKind, subject: str, note: str, lasting: Sequence[Grant], place: Place) -> None:
+    def ask(self, kind: ProposalKind, subject: str, note: str, lasting: Sequence[Grant], place: CellOrigin) -> None:
         """Have a person decide about files or a server; a yes lasts. Main thread. Raises DeniedError."""
         self._background.run(self._decide(kind, subject, note, place, lasting=tuple(lasting)))
 
@@ -182,7 +182,7 @@ class ResultDecisions:
         kind: ProposalKind,
         code: str,
         note: str,
-        place: Place,
+        place: CellOrigin,
         *,
         run_id: str = "",
         lasting: tuple[Grant, ...] = (),

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback
-from jupyter_codeagent.models.resolver import ModelChoice
+from jupyter_codeagent.models.resolver import ModelResolver
 from jupyter_codeagent.models.servers import chosen_server
 from jupyter_codeagent.models.tokens import TokenCounter, find_tokenizer
 from jupyter_codeagent.session.hiding import Hiding
-from jupyter_codeagent.session.prepare import ToldContext, fit_context
+from jupyter_codeagent.session.prepare import PromptContext, fit_context
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.errors import ModelError
 from jupyter_codeagent.types.variables import VariableSummary
@@ -21,7 +21,7 @@ from jupyter_codeagent.variables.privacy.masking import masked_summaries
 from jupyter_codeagent.variables.recent import recent_names
 from jupyter_codeagent.variables.relations import Relation, find_relations, joins_line
 from jupyter_codeagent.variables.select import SelectionClues, default_variables
-from jupyter_codeagent.variables.user_namespace import LiveKernel
+from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 
 class LiveContext:
@@ -30,9 +30,9 @@ class LiveContext:
     def __init__(
         self,
         *,
-        live: LiveKernel,
+        live: UserNamespace,
         hiding: Hiding,
-        models: ModelChoice,
+        models: ModelResolver,
         find_model: Callable[[Settings], ModelEndpoint],
         earlier: Callable[[], Collection[str]],
     ) -> None:
@@ -68,7 +68,7 @@ class LiveContext:
         endpoint: ModelEndpoint | None,
         *,
         sends: bool = True,
-    ) -> ToldContext:
+    ) -> PromptContext:
         """The variable lines, with the joins between tables, counted by the model's tokenizer if possible.
 
         Where nothing may be sent only the embedded one counts.
@@ -84,7 +84,7 @@ class LiveContext:
             joins=joins_line([relation for relation in relations if relation.is_among(told)]),
         )
 
-    def of_prompt(self, prompt: str, settings: Settings) -> ToldContext:
+    def of_prompt(self, prompt: str, settings: Settings) -> PromptContext:
         """For `%agent context`: what a question would send; without one, all there is. Asks no other machine."""
         summaries, variables = self._described(prompt, settings)
         relations = self.relations(summaries, variables, prompt, settings)
@@ -94,7 +94,7 @@ class LiveContext:
         )
         return self.tell(sent, relations, prompt, settings, self._local_model(settings))
 
-    def for_pages(self, settings: Settings) -> tuple[ToldContext, tuple[VariableSummary, ...]]:
+    def for_pages(self, settings: Settings) -> tuple[PromptContext, tuple[VariableSummary, ...]]:
         """For the panel. No model is looked for: this is done after each cell.
 
         People are not masked everywhere that a question would mask them: looking for them takes too long for that.

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jupyter_codeagent.session.run_log import RunBook
+from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.types.errors import VariableError
 from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.variables.privacy.sharing.notebook_metadata import notebook_lists
 from jupyter_codeagent.variables.privacy.sharing.rules import Shared, read_sharing
-from jupyter_codeagent.variables.privacy.sharing.state import SharingChoices
-from jupyter_codeagent.variables.user_namespace import LiveKernel, LiveVariables
+from jupyter_codeagent.variables.privacy.sharing.state import SharingState
+from jupyter_codeagent.variables.user_namespace import LiveVariables, UserNamespace
 
 
 class Hiding:
     """What is hidden leaves the conversation at once, and the sandbox before anything else runs."""
 
-    def __init__(self, live: LiveKernel, book: RunBook) -> None:
+    def __init__(self, live: UserNamespace, book: RunLog) -> None:
         self._live = live
         self._book = book
-        self.choices = SharingChoices()
+        self.choices = SharingState()
         self.must_reset = False
         """Something was hidden: the sandbox that has its copy is left behind before anything else runs."""
 

@@ -13,22 +13,22 @@ from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.approvals.live_effects import LiveEffects
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import EffectsMessage, ToPage, effects_view
-from jupyter_codeagent.frontend.settings_view import SessionSettings
+from jupyter_codeagent.frontend.settings_view import SettingsHandler
 from jupyter_codeagent.session.bring_back import ResultDecisions
 from jupyter_codeagent.session.hiding import Hiding
 from jupyter_codeagent.session.recorder import RunRecorder
-from jupyter_codeagent.session.variables_view import ShownVariables
+from jupyter_codeagent.session.variables_view import VariablesView
 from jupyter_codeagent.types.run import CellState
 from jupyter_codeagent.variables.privacy.sharing.rules import Shared
 
 
 @dataclass(frozen=True, kw_only=True)
-class PageMessages:
+class PageHandler:
     """Everything here happens on the background loop. What is not understood is nobody's business."""
 
-    settings: SessionSettings
+    settings: SettingsHandler
     hiding: Hiding
-    shown: ShownVariables
+    shown: VariablesView
     effects: LiveEffects
     results: Callable[[], ResultDecisions]
     grants: Grants

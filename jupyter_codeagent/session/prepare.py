@@ -8,9 +8,9 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from jupyter_codeagent.agent.prompt.context_window import Room
+from jupyter_codeagent.agent.prompt.context_window import ContextWindow
 from jupyter_codeagent.agent.prompt.conversation import Turn
-from jupyter_codeagent.frontend.cell_origin import Place
+from jupyter_codeagent.frontend.cell_origin import CellOrigin
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.tokens import TokenCount, TokenCounter, Tokenizer, estimate_tokens
 from jupyter_codeagent.settings.settings import Settings
@@ -33,7 +33,7 @@ WELL_USED = 0.9
 
 
 @dataclass(frozen=True, kw_only=True)
-class ToldContext:
+class PromptContext:
     """The variable lines and what they cost."""
 
     context: Context
@@ -54,12 +54,12 @@ class PreparedRun:
     turns: tuple[Turn, ...]
     """The conversation it follows."""
     messages: tuple[Message, ...]
-    told: ToldContext
+    told: PromptContext
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """Functions that its code may call, by name."""
     incomplete: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Columns with missing values, see `incomplete_columns`."""
-    room: Room | None = None
+    room: ContextWindow | None = None
     """What the model takes at once."""
     inserts: bool = True
     """Whether cells are placed; not with ``--json``, which shows the record and nothing else."""
@@ -92,7 +92,7 @@ def check_options(options: RunOptions, settings: Settings) -> None:
 
 
 def build_request(
-    prompt: str, options: RunOptions, place: Place, settings: Settings, endpoint: ModelEndpoint | None
+    prompt: str, options: RunOptions, place: CellOrigin, settings: Settings, endpoint: ModelEndpoint | None
 ) -> AgentRequest:
     """What was asked, of whom (None: no model was found), under which limits, from where."""
     return AgentRequest(
@@ -130,12 +130,14 @@ def new_run(
     )
 
 
-def room_of(endpoint: ModelEndpoint, settings: Settings) -> Room:
+def context_window_of(endpoint: ModelEndpoint, settings: Settings) -> ContextWindow:
     """The context of the model behind it: as its server tells it, else as large as that of the embedded one."""
     if endpoint.kind == "embedded":
-        return Room(context_tokens=settings.model.context_tokens, certain=True, count=estimate_tokens)
+        return ContextWindow(context_tokens=settings.model.context_tokens, certain=True, count=estimate_tokens)
     told = endpoint.context_tokens
-    return Room(context_tokens=told or settings.model.context_tokens, certain=told > 0, count=estimate_tokens)
+    return ContextWindow(
+        context_tokens=told or settings.model.context_tokens, certain=told > 0, count=estimate_tokens
+    )
 
 
 def render_context(summaries: Sequence[VariableSummary], settings: Settings, prompt: str) -> Context:
@@ -152,13 +154,13 @@ def fit_context(
     tokenizer: Tokenizer | None = None,
     recent: Sequence[str] = (),
     joins: str = "",
-) -> ToldContext:
+) -> PromptContext:
     """The variable lines within the budget.
 
     Fitted by the estimate; where a tokenizer answers it has the last word, and what it says corrects the estimate.
     """
     limit = budget = settings.context_tokens
-    fitting: ToldContext | None = None
+    fitting: PromptContext | None = None
     counted: tuple[Span, ...] = ()
     for _ in range(MAX_FITTINGS):
         context = render(
@@ -171,7 +173,7 @@ def fit_context(
         )
         count = counter.count(context.text, tokenizer, learn=True)
         counted += context.tagged.spans if count.asked else ()
-        told = ToldContext(context=context, count=count, budget_tokens=limit, counted_kinds=kinds_of(counted))
+        told = PromptContext(context=context, count=count, budget_tokens=limit, counted_kinds=kinds_of(counted))
         if not told.count.counted:
             return replace(fitting or told, counted_kinds=told.counted_kinds)
         if told.count.tokens > limit:
@@ -203,7 +205,7 @@ def question_digest(summaries: Sequence[VariableSummary], settings: Settings, pr
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def cost_lines(told: ToldContext) -> list[str]:
+def cost_lines(told: PromptContext) -> list[str]:
     """What each variable costs and how it was shortened: a table of plain text below the one line with the sum."""
     context = told.context
     rows = [(one.name, str(one.tokens), one.shortened) for one in context.told]

@@ -11,7 +11,7 @@ from jupyter_codeagent.agent.sent_requests import SentRequests
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import ProgressMessage, UsageView
 from jupyter_codeagent.frontend.progress import Part, TextStream
-from jupyter_codeagent.session.run_log import RunBook
+from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.types.messages import Usage
 from jupyter_codeagent.types.run import AgentRun, Phase
 from jupyter_codeagent.types.run_json import call_view, run_view
@@ -34,7 +34,7 @@ class Progress:
 class RunRecorder:
     """Lives for one run; its methods are called on the background loop, `latest` is read on the main thread."""
 
-    def __init__(self, run: AgentRun, book: RunBook, link: PanelLink | None) -> None:
+    def __init__(self, run: AgentRun, book: RunLog, link: PanelLink | None) -> None:
         self._book = book
         self._link = link
         self._began = time.monotonic()

@@ -24,7 +24,7 @@ KEPT_RUNS = 50
 """Runs that a page is shown at once; older ones come from the history."""
 
 
-class RunBook:
+class RunLog:
     """What was asked and what came of it, newest last."""
 
     def __init__(self, history: HistoryStore, session_id: str) -> None:

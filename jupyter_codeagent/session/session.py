@@ -15,55 +15,55 @@ from pathlib import Path
 from typing import Any, cast
 
 from jupyter_codeagent.agent.candidates import run_candidates
-from jupyter_codeagent.agent.loop import Tools, conversation, ended, run_agent
+from jupyter_codeagent.agent.loop import LoopDependencies, conversation, ended, run_agent
 from jupyter_codeagent.agent.prompt.changes import told_differences, told_made, with_effects
 from jupyter_codeagent.agent.prompt.context_window import fit
 from jupyter_codeagent.agent.prompt.conversation import Turn
 from jupyter_codeagent.agent.rules.imports import ALIASES
-from jupyter_codeagent.frontend.adapters import FrontEnds
+from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.approvals.live_effects import LiveEffects
-from jupyter_codeagent.frontend.background_loop import Background, BackgroundTask
-from jupyter_codeagent.frontend.cell_origin import Place
+from jupyter_codeagent.frontend.background_loop import BackgroundLoop, BackgroundTask
+from jupyter_codeagent.frontend.cell_origin import CellOrigin
 from jupyter_codeagent.frontend.display import CellDisplay
-from jupyter_codeagent.frontend.insertion import Placement
+from jupyter_codeagent.frontend.insertion import CellInserter
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import PROTOCOL, GrantsMessage, StateMessage, grant_views
 from jupyter_codeagent.frontend.receipt import ended_by_user
-from jupyter_codeagent.frontend.settings_view import SessionSettings
+from jupyter_codeagent.frontend.settings_view import SettingsHandler
 from jupyter_codeagent.frontend.state import sandbox_view
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.models.endpoint import ModelEndpoint
-from jupyter_codeagent.models.resolver import ModelChoice
+from jupyter_codeagent.models.resolver import ModelResolver
 from jupyter_codeagent.notebook.cells import cells_from_run
-from jupyter_codeagent.sandbox.persistent import SandboxSeat
+from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.sandbox.protocol import CodeRunner
-from jupyter_codeagent.sandbox.workspace import Sidecar
+from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.bring_back import ResultDecisions
 from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.file_grants import granted_files, require
 from jupyter_codeagent.session.hiding import Hiding
-from jupyter_codeagent.session.page_handler import PageMessages
+from jupyter_codeagent.session.page_handler import PageHandler
 from jupyter_codeagent.session.prepare import (
     PreparedRun,
     build_request,
     check_options,
+    context_window_of,
     incomplete_columns,
     new_run,
     question_digest,
-    room_of,
     with_options,
 )
 from jupyter_codeagent.session.recorder import RunRecorder, with_calls, with_reply
 from jupyter_codeagent.session.replay import is_same_question, replay
-from jupyter_codeagent.session.run_log import RunBook
-from jupyter_codeagent.session.variable_selection import Choice, choose
-from jupyter_codeagent.session.variables_view import ShownVariables
+from jupyter_codeagent.session.run_log import RunLog
+from jupyter_codeagent.session.variable_selection import VariableSelection, select_variables
+from jupyter_codeagent.session.variables_view import VariablesView
 from jupyter_codeagent.settings.config import APPROVE_ORDER, CodeAgent, apply_caps, read_caps
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.tools.ask_model import NAME as ASK_MODEL
 from jupyter_codeagent.tools.ask_model import SubQuestions, offered
-from jupyter_codeagent.tools.broker import CallDesk, Host, Limits, ToolRunner
+from jupyter_codeagent.tools.broker import Host, Limits, ToolCallBroker, ToolRunner
 from jupyter_codeagent.tools.mcp import is_of_server
 from jupyter_codeagent.tools.prompt_lines import (
     calls_note,
@@ -98,7 +98,7 @@ from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.privacy.masking import mask_values, masked, masked_summaries, withheld_values
 from jupyter_codeagent.variables.relations import Relation
 from jupyter_codeagent.variables.select import SelectionClues
-from jupyter_codeagent.variables.user_namespace import LiveKernel, Shell
+from jupyter_codeagent.variables.user_namespace import Shell, UserNamespace
 
 KEPT_STOPS = 100
 """Requests that were stopped before they began, and are remembered for when they do."""
@@ -111,13 +111,13 @@ class AgentSession:
 
     def __init__(self, shell: Shell, config: CodeAgent) -> None:
         self.config = config
-        self.live = LiveKernel(shell)
-        self.background = Background()
-        self.models = ModelChoice()
+        self.live = UserNamespace(shell)
+        self.background = BackgroundLoop()
+        self.models = ModelResolver()
         self.grants = Grants(self._tell_grants)
         self.link: PanelLink | None = None
         settings = self._settings_at_start()
-        self.book = RunBook(
+        self.book = RunLog(
             HistoryStore(Path(settings.history_path) if settings.history_path else None),
             session_id=uuid.uuid4().hex[:12],
         )
@@ -129,17 +129,17 @@ class AgentSession:
             find_model=self.find_model,
             earlier=lambda: self.book.copied_before(None),
         )
-        self.sidecar = Sidecar(max_bytes=settings.max_transfer_bytes)
+        self.sidecar = SandboxWorkspace(max_bytes=settings.max_transfer_bytes)
         self.tools = REGISTRY
         self.servers = McpServers(self.background.run)
         self.subquestions = SubQuestions(
             settings=self.settings, models=self.models, withheld=self._withheld, run=self.background.run
         )
         self._unsure_calls: set[str] = set()
-        """See `CallDesk`."""
-        self._users_loop = Background()
+        """See `ToolCallBroker`."""
+        self._users_loop = BackgroundLoop()
         """For coroutines among the functions that code calls; started with the first."""
-        self._desk: CallDesk | None = None
+        self._desk: ToolCallBroker | None = None
         self._asked: dict[str, RunOptions] = {}
         """By run: under which options it was asked, for another version of its result."""
         self._done_calls: dict[str, list[DoneCall]] = {}
@@ -149,14 +149,14 @@ class AgentSession:
         self._task: BackgroundTask[AgentRun] | None = None
         self._running_id = ""
         self._recorder: RunRecorder | None = None
-        self.shown = ShownVariables(
+        self.shown = VariablesView(
             live=self.live,
             choices=self.hiding.choices,
             settings=self.settings,
             describe=self.live_context.for_pages,
             link=lambda: self.link,
         )
-        self.session_settings = SessionSettings(
+        self.session_settings = SettingsHandler(
             config=config,
             models=self.models,
             grants=self.grants,
@@ -166,7 +166,7 @@ class AgentSession:
             submit=self.background.submit,
         )
         effects = LiveEffects(self.live, self.background)
-        page_messages = PageMessages(
+        page_messages = PageHandler(
             settings=self.session_settings,
             hiding=self.hiding,
             shown=self.shown,
@@ -187,7 +187,7 @@ class AgentSession:
         main_loop = getattr(kernel, "io_loop", None)
         if main_loop is not None:
             self.background.serve_when_idle(main_loop.add_callback)
-        self._front_ends = FrontEnds(self.background, self.link, self.grants, kernel=kernel, effects=effects)
+        self._front_ends = FrontEndAdapters(self.background, self.link, self.grants, kernel=kernel, effects=effects)
         self.results = ResultDecisions(
             live=self.live,
             background=self.background,
@@ -201,7 +201,7 @@ class AgentSession:
 
     # --- one run --------------------------------------------------------------------------------------
 
-    def run(self, prompt: str, options: RunOptions, place: Place, display: CellDisplay) -> AgentRun:
+    def run(self, prompt: str, options: RunOptions, place: CellOrigin, display: CellDisplay) -> AgentRun:
         """From a prompt to cells. Blocks; an interrupt stops the model and the sandbox within a second.
 
         Raises
@@ -245,8 +245,8 @@ class AgentSession:
         asked = replace(self._asked[known.id], new=False, rerun=True)
         return known, replace(asked, refines=known.id, refinement=refinement)
 
-    def prepare(self, prompt: str, options: RunOptions, place: Place) -> PreparedRun:
-        """Describe, choose and copy variables; find the model. On the main thread; sends nothing."""
+    def prepare(self, prompt: str, options: RunOptions, place: CellOrigin) -> PreparedRun:
+        """Describe, select_variables and copy variables; find the model. On the main thread; sends nothing."""
         # With it come the user's settings, and the notebook's lists of what is hidden.
         self._front_ends.wait_for_page(place)
         settings = self.settings(options)
@@ -303,7 +303,7 @@ class AgentSession:
         more = run.context.removeprefix(told.context.text)
         run = replace(run, described_sha256=question_digest(summaries, settings, prompt, more))
         turns = (*turns, *self._masked(self.book.refined_turn(run)))
-        room = room_of(endpoint, settings)
+        room = context_window_of(endpoint, settings)
         return PreparedRun(
             run=run,
             tools=tools,
@@ -322,7 +322,7 @@ class AgentSession:
         seat = self.sidecar.present
         return frozenset(entry.name for entry in seat.variables) if seat is not None else frozenset()
 
-    def _with_differences(self, run: AgentRun, turns: tuple[Turn, ...], seat: SandboxSeat | None) -> AgentRun:
+    def _with_differences(self, run: AgentRun, turns: tuple[Turn, ...], seat: PersistentSandbox | None) -> AgentRun:
         """Its context also tells what the sandbox has that the live kernel has not, or has otherwise."""
         changes = seat.changes_of(run.manifest) if seat is not None else ()
         seen = "\n".join((run.context, *(turn.code for turn in turns)))
@@ -337,13 +337,15 @@ class AgentSession:
         context = join("\n", filter(None, told))
         return replace(run, context=context.text, context_spans=context.spans)
 
-    def _record_unprepared(self, prompt: str, options: RunOptions, place: Place, error: CodeAgentError) -> None:
+    def _record_unprepared(
+        self, prompt: str, options: RunOptions, place: CellOrigin, error: CodeAgentError
+    ) -> None:
         """A question that could not be sent is in the history as well."""
         request = build_request(prompt, options, place, self.settings(options), None)
         run = new_run(request, Manifest(), TaggedText())
         RunRecorder(run, self.book, self.link).changed(ended(run, "failed", str(error)))
 
-    def _drive(self, prepared: PreparedRun, place: Place, display: CellDisplay, *, rerun: bool) -> AgentRun:
+    def _drive(self, prepared: PreparedRun, place: CellOrigin, display: CellDisplay, *, rerun: bool) -> AgentRun:
         """Wait for the run on the main thread, showing it; whatever happens, the record tells how it ended."""
         recorder = RunRecorder(prepared.run, self.book, self.link)
         recorder.changed(prepared.run)
@@ -384,7 +386,7 @@ class AgentSession:
         return recorder.latest.run
 
     async def _run(
-        self, prepared: PreparedRun, recorder: RunRecorder, place: Place, known: AgentRun | None
+        self, prepared: PreparedRun, recorder: RunRecorder, place: CellOrigin, known: AgentRun | None
     ) -> AgentRun:
         """The part that waits: sandbox, model, decisions, cells."""
         before = self.sidecar.present
@@ -417,8 +419,8 @@ class AgentSession:
         if not prepared.inserts:
             return replace(run, placed="nowhere")
         kept = known if known is not None and run.replayed_from and known.cell_state in KEPT_STATES else None
-        placement = self._front_ends.placement(place)
-        if kept is not None and not placement.knows_cells and place.has_cells_below:
+        inserter = self._front_ends.inserter(place)
+        if kept is not None and not inserter.knows_cells and place.has_cells_below:
             return _stands_for(run, kept)
         as_kept = kept is not None and kept.cell_state == "accepted"  # else they are without the user's changes
         accepted = as_kept or run.request.approve == "auto"
@@ -426,15 +428,15 @@ class AgentSession:
         # Before its cells are anywhere: whoever finds them after a crash finds what they are.
         recorder.changed(run)
         recorder.progress(run, "inserting")
-        return await self._insert(replace(run, placed=placement.placed), placement, kept, place)
+        return await self._insert(replace(run, placed=inserter.placed), inserter, kept, place)
 
     async def _find_result(
         self,
         run: AgentRun,
         prepared: PreparedRun,
-        seat: SandboxSeat,
+        seat: PersistentSandbox,
         recorder: RunRecorder,
-        place: Place,
+        place: CellOrigin,
         known: AgentRun | None,
     ) -> AgentRun:
         """From the record where nothing changed, else from the model: one program, or the one most agree on."""
@@ -462,7 +464,7 @@ class AgentSession:
         model = await self.models.open(
             prepared.endpoint, settings.model, on_loading=lambda: recorder.progress(run, "loading")
         )
-        tools = Tools(
+        tools = LoopDependencies(
             model=recorder.sent.of(model, prepared.endpoint),
             runner=runner,
             decide=decide,
@@ -553,9 +555,9 @@ class AgentSession:
         prepared: PreparedRun,
         decide: Callable[[Proposal], Awaitable[Decision]],
         recorded: Sequence[ToolCall],
-    ) -> CallDesk:
+    ) -> ToolCallBroker:
         settings = prepared.settings
-        return CallDesk(
+        return ToolCallBroker(
             prepared.tools,
             run_id=run.id,
             decide=decide,
@@ -610,7 +612,7 @@ class AgentSession:
             return latest.run
         return with_calls(latest.run, self._desk.calls)
 
-    def _keep_calls(self, run_id: str, desk: CallDesk) -> None:
+    def _keep_calls(self, run_id: str, desk: ToolCallBroker) -> None:
         """For `undo_calls`. Their results are the user's objects, so only those of a few runs are kept."""
         if desk.done:
             self._done_calls[run_id] = desk.done
@@ -618,7 +620,7 @@ class AgentSession:
                 del self._done_calls[old]
 
     @asynccontextmanager
-    async def _extra_seat(self, settings: Settings) -> AsyncIterator[SandboxSeat]:
+    async def _extra_seat(self, settings: Settings) -> AsyncIterator[PersistentSandbox]:
         seat = await self.sidecar.extra_seat(settings.sandbox)
         try:
             yield seat
@@ -656,7 +658,9 @@ class AgentSession:
             return None
         return known if known.data_sha256 == self.sidecar.digest(run.manifest) else None
 
-    async def _insert(self, run: AgentRun, placement: Placement, kept: AgentRun | None, place: Place) -> AgentRun:
+    async def _insert(
+        self, run: AgentRun, inserter: CellInserter, kept: AgentRun | None, place: CellOrigin
+    ) -> AgentRun:
         """`kept` has the same code, and the user kept its cells; they may have gone from the notebook since."""
         cells = [dict(cell) for cell in cells_from_run(run, state=run.cell_state)]
         refined = [run.request.refines] if run.request.refines else []
@@ -665,12 +669,12 @@ class AgentSession:
         replaced = list(dict.fromkeys((*waiting, *self.book.replaced_by(run))))
         unless = self.book.shown_by(kept) if kept is not None else ()
         try:
-            is_there = await placement.place(
+            is_there = await inserter.insert(
                 run.id, cells, anchor=run.request.cell_id, replace=earlier, unless=unless
             )
         except InsertError as error:
             if error.refused:
-                await self._front_ends.in_place().place(run.id, cells, anchor=None, replace=())
+                await self._front_ends.in_place().insert(run.id, cells, anchor=None, replace=())
             return replace(run, placed="undelivered", notes=(*run.notes, str(error)))
         self.results.replaced(replaced, place.session or "", decided_by="refined" if refined else "rerun")
         return run if is_there or kept is None else _stands_for(run, kept)
@@ -690,7 +694,7 @@ class AgentSession:
         except UsageError:
             return Settings()  # loading goes on: every run stops with the reason, and the panel tells it
 
-    def find_model(self, settings: Settings, place: Place | None = None) -> ModelEndpoint:
+    def find_model(self, settings: Settings, place: CellOrigin | None = None) -> ModelEndpoint:
         """Where the model is; with a place to ask at, a server that needs a yes is asked for. Main thread.
 
         Raises
@@ -714,8 +718,8 @@ class AgentSession:
         prompt: str,
         options: RunOptions,
         settings: Settings,
-        place: Place,
-    ) -> Choice:
+        place: CellOrigin,
+    ) -> VariableSelection:
         """What the sandbox gets of them; asks before it may read a file of the user's."""
 
         def ask(paths: str, question: str, lasting: Sequence[Grant]) -> None:
@@ -726,7 +730,7 @@ class AgentSession:
                 require(name, files, settings.sandbox, self.grants, ask)
 
         always = [name for name, how in self.hiding.shared.items() if how == "shared" and name in variables]
-        return choose(
+        return select_variables(
             variables,
             summaries,
             prompt,

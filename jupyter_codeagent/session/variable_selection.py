@@ -28,7 +28,7 @@ AskForFiles = Callable[[str, Sequence[LocalFile]], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class VariableSelection:
     """What is copied. `values` are the live ones, but for those of which the sandbox gets a part or a plan."""
 
     names: tuple[str, ...]
@@ -88,7 +88,7 @@ class Choice:
         )
 
 
-def choose(
+def select_variables(
     variables: Mapping[str, Any],
     summaries: Sequence[VariableSummary],
     prompt: str,
@@ -98,7 +98,7 @@ def choose(
     max_bytes: int,
     ask: AskForFiles,
     clues: SelectionClues = NO_CLUES,
-) -> Choice:
+) -> VariableSelection:
     """Decide names, then narrow each; `always` are shared by the user for every run.
 
     Raises
@@ -124,7 +124,7 @@ def choose(
         chosen.take(name)
     if where is not None:
         _check_used(where, [variables[name] for name in names if name in variables], chosen.notes)
-    return Choice(
+    return VariableSelection(
         names=tuple(name for name in names if name not in chosen.left_out),
         values={**variables, **chosen.values},
         required=required,
@@ -190,7 +190,7 @@ class _Parts:
             part = fetch(name, value, wanted)
             self._keep(name, part.value, part.note)
         elif wanted.columns and not can_be_narrowed(value):
-            raise VariableError(f"{name!r} is a {type(value).__name__}: it has no columns to choose.")
+            raise VariableError(f"{name!r} is a {type(value).__name__}: it has no columns to select_variables.")
         else:
             part = narrow(name, value, wanted) if wanted and can_be_narrowed(value) else Narrowed(value=value)
             shown, left_out = without_unused(name, part.value)

@@ -9,29 +9,29 @@ from collections.abc import Callable
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import ColumnsMessage, ContextView
 from jupyter_codeagent.frontend.state import MAX_VARIABLES, LookAtVariables, columns_message, context_view
-from jupyter_codeagent.session.prepare import ToldContext
+from jupyter_codeagent.session.prepare import PromptContext
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.variables import VariableSummary
-from jupyter_codeagent.variables.privacy.sharing.state import SharingChoices
-from jupyter_codeagent.variables.user_namespace import LiveKernel
+from jupyter_codeagent.variables.privacy.sharing.state import SharingState
+from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 SLOW_LOOK_S = 0.05
 LOOK_WAIT_FACTOR = 10
 MAX_LOOK_WAIT_S = 3.0
 """A look after each cell costs little; where it does not, it waits until no further cell comes."""
 
-Describe = Callable[[Settings], tuple[ToldContext, tuple[VariableSummary, ...]]]
+Describe = Callable[[Settings], tuple[PromptContext, tuple[VariableSummary, ...]]]
 
 
-class ShownVariables:
+class VariablesView:
     """One look at a time; its views may be made on any thread."""
 
     def __init__(
         self,
         *,
-        live: LiveKernel,
-        choices: SharingChoices,
+        live: UserNamespace,
+        choices: SharingState,
         settings: Callable[[], Settings],
         describe: Describe,
         link: Callable[[], PanelLink | None],

@@ -15,7 +15,7 @@ from typing import Any
 
 from jupyter_codeagent.agent.sent_requests import SentRequests
 from jupyter_codeagent.models.protocol import Model
-from jupyter_codeagent.models.resolver import ModelChoice
+from jupyter_codeagent.models.resolver import ModelResolver
 from jupyter_codeagent.models.tokens import estimate_tokens
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.tools.tool import Tool, tool_of
@@ -45,7 +45,7 @@ class SubQuestions:
         self,
         *,
         settings: Callable[[], Settings],
-        models: ModelChoice,
+        models: ModelResolver,
         withheld: Callable[[str], Awaitable[Sequence[str]]],
         run: Callable[[Coroutine[Any, Any, Any]], Any],
     ) -> None:

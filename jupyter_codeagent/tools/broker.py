@@ -45,7 +45,7 @@ Result = TypeVar("Result")
 
 
 class MainThread(Protocol):
-    """`Background.on_main_thread`: where the user's objects are, while the cell waits."""
+    """`BackgroundLoop.on_main_thread`: where the user's objects are, while the cell waits."""
 
     async def __call__(self, call: Callable[[], Result]) -> Result: ...
 
@@ -92,7 +92,7 @@ class _Made:
     call: ToolCall
 
 
-class CallDesk:
+class ToolCallBroker:
     """One execution at a time: `begin`, then `answer` for each call, on the background loop.
 
     A call that was made or denied in this run is not made or asked again: programs are run again, corrected, and
@@ -419,7 +419,7 @@ class ToolRunner:
     """A `CodeRunner` whose code calls the tools of a desk."""
 
     runner: CallingRunner
-    desk: CallDesk
+    desk: ToolCallBroker
 
     async def execute(
         self, code: str, *, timeout_s: float, on_output: Callable[[Output], None] | None = None

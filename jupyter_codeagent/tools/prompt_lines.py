@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, get_args
 
 from jupyter_codeagent.models.tokens import estimate_tokens
-from jupyter_codeagent.tools.broker import CallDesk
+from jupyter_codeagent.tools.broker import ToolCallBroker
 from jupyter_codeagent.tools.mcp import is_of_server
 from jupyter_codeagent.tools.registry import agent_tool
 from jupyter_codeagent.tools.sql import sql_tool
@@ -86,7 +86,7 @@ def recorded_calls(run: AgentRun | None) -> tuple[ToolCall, ...]:
     return step.result.calls if step is not None and step.result is not None else ()
 
 
-def replay_notes(desk: CallDesk) -> tuple[str, ...]:
+def replay_notes(desk: ToolCallBroker) -> tuple[str, ...]:
     """Which calls got their result from the record, and where the replay went another way than the record."""
     notes = []
     if desk.replayed:

@@ -30,7 +30,7 @@ VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 Told = Literal["all", "paragraph", "sentence"]
 """How much of a docstring stands in the line for the model."""
 MAX_TOLD_CHARS: Mapping[Told, int] = {"all": 800, "paragraph": 400, "sentence": 200}
-"""Room for the tables of a database, or for what each parameter means."""
+"""Space for the tables of a database, or for what each parameter means."""
 
 
 @dataclass(frozen=True, kw_only=True)

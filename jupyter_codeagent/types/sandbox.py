@@ -11,7 +11,7 @@ from jupyter_codeagent.types.variables import LocalFile
 
 @dataclass(frozen=True, kw_only=True)
 class PackedValue:
-    """One value on its way out of the sandbox: hostile until `transfer.unpack` has validated it."""
+    """One value on its way out of the sandbox: hostile until `data.unpack` has validated it."""
 
     kind: Literal["arrow", "npy", "json", "png", "parts"]
     meta_json: str

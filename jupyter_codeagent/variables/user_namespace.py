@@ -46,7 +46,7 @@ class LiveVariables:
     """What must not be found inside of these values either."""
 
 
-class LiveKernel:
+class UserNamespace:
     """Main thread only."""
 
     def __init__(self, shell: Shell) -> None:

@@ -23,7 +23,7 @@ import pytest
 from run_examples import example_run
 
 from jupyter_codeagent.frontend import messages
-from jupyter_codeagent.frontend.insertion import PanelPlacement
+from jupyter_codeagent.frontend.insertion import PanelInserter
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import PROTOCOL, TARGET
 from jupyter_codeagent.frontend.state import LookAtVariables, columns_message, context_view, sandbox_view
@@ -257,10 +257,10 @@ async def made_resolved(link: Link) -> Message:
 
 
 def place(link: Link) -> asyncio.Task[bool]:
-    placement = PanelPlacement(link.link, FROM_PAGE["hello"]["session"])
+    inserter = PanelInserter(link.link, FROM_PAGE["hello"]["session"])
     cells = [dict(cell) for cell in cells_from_run(example_run(), state="pending")]
     replace = ["aaaaaaaaaaaa", "bbbbbbbbbbbb"]
-    placing = placement.place("0123456789ab", cells, anchor="agent", replace=replace, unless=replace[1:])
+    placing = inserter.insert("0123456789ab", cells, anchor="agent", replace=replace, unless=replace[1:])
     return asyncio.create_task(placing)
 
 

@@ -244,9 +244,9 @@ def test_the_key_of_an_embedded_model_that_was_killed_while_it_wrote_it_is_remov
 
 KILLED_BEHIND = """
 import asyncio, os, signal
-from jupyter_codeagent.frontend.insertion import HeadlessPlacement
+from jupyter_codeagent.frontend.insertion import HeadlessInserter
 
-_place = HeadlessPlacement.place
+_place = HeadlessInserter.place
 
 
 async def place_and_die(self, *where, **named):
@@ -255,7 +255,7 @@ async def place_and_die(self, *where, **named):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-HeadlessPlacement.place = place_and_die
+HeadlessInserter.place = place_and_die
 """
 
 

@@ -14,7 +14,7 @@ from sandbox_box import Box
 
 from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.sandbox.persistent import SandboxSeat
+from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.types.sandbox import CopyChange, ExecutionResult, SandboxPolicy
 from jupyter_codeagent.types.variables import Manifest
 
@@ -47,7 +47,7 @@ def values() -> dict[str, Any]:
 class Sandbox:
     """One sandbox behind a seat, with the copies of `values`."""
 
-    def __init__(self, box: Box, seat: SandboxSeat, manifest: Manifest) -> None:
+    def __init__(self, box: Box, seat: PersistentSandbox, manifest: Manifest) -> None:
         self._box = box
         self.seat = seat
         self.manifest = manifest
@@ -89,7 +89,7 @@ def started(
 def sandbox(started: tuple[Box, Manifest]) -> Sandbox:
     """With copies as they were loaded."""
     box, manifest = started
-    made = Sandbox(box, SandboxSeat(OneSandbox(box.kernel)), manifest)
+    made = Sandbox(box, PersistentSandbox(OneSandbox(box.kernel)), manifest)
     made.prepare()
     return made
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeagent.sandbox import warm_pool as spare
+from jupyter_codeagent.sandbox import warm_pool
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.local.watch import processes
-from jupyter_codeagent.sandbox.warm_pool import SparePool
+from jupyter_codeagent.sandbox.warm_pool import WarmPool
 from jupyter_codeagent.types.errors import SandboxDiedError, SandboxUnavailableError
 from jupyter_codeagent.types.sandbox import ExecutionResult, Output, SandboxLevel, SandboxPolicy
 
@@ -592,10 +592,10 @@ def _running(pid: int) -> bool:
 def test_the_pool_gives_a_ready_sandbox_and_warms_the_next_a_while_behind_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spare, "BEHIND_S", 0.2)
+    monkeypatch.setattr(warm_pool, "BEHIND_S", 0.2)
 
     async def use() -> tuple[float, str, bool]:
-        pool = SparePool(SandboxPolicy(), tmp_path)
+        pool = WarmPool(SandboxPolicy(), tmp_path)
         pool.warm()
         first = await pool.take()
         at_once = pool._spare
@@ -622,7 +622,7 @@ def test_the_pool_gives_a_ready_sandbox_and_warms_the_next_a_while_behind_it(
 
 def test_a_sandbox_that_is_wanted_before_the_next_is_due_is_started_at_once(tmp_path: Path) -> None:
     async def use() -> tuple[bool, bool]:
-        pool = SparePool(SandboxPolicy(), tmp_path)
+        pool = WarmPool(SandboxPolicy(), tmp_path)
         taken = [await pool.take(), await pool.take()]
         await pool.close()
         alive = [kernel.alive for kernel in taken]
@@ -635,7 +635,7 @@ def test_a_sandbox_that_is_wanted_before_the_next_is_due_is_started_at_once(tmp_
 
 def test_a_spare_that_died_is_replaced(tmp_path: Path) -> None:
     async def use() -> bool:
-        pool = SparePool(SandboxPolicy(), tmp_path)
+        pool = WarmPool(SandboxPolicy(), tmp_path)
         pool.warm()
         assert pool._spare is not None
         (await pool._spare)._requests.die("for the test")
@@ -653,7 +653,7 @@ def test_a_closed_pool_leaves_nothing_and_gives_nothing(
     after_s: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def use() -> None:
-        pool = SparePool(SandboxPolicy(), tmp_path)
+        pool = WarmPool(SandboxPolicy(), tmp_path)
         pool.warm()
         await asyncio.sleep(after_s)  # at another place of its start
         await pool.close()

@@ -20,8 +20,8 @@ from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.sandbox.data.unpack import unpack
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
-from jupyter_codeagent.tools.broker import CallDesk, Limits
 from jupyter_codeagent.tools.broker import Host as DeskHost
+from jupyter_codeagent.tools.broker import Limits, ToolCallBroker
 from jupyter_codeagent.tools.tool import tool_of
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.sandbox import ExecutionResult, SandboxPolicy
@@ -305,7 +305,7 @@ def test_a_bomb_as_an_argument_is_answered_at_once_and_nobody_is_asked(calling: 
         made.append(x)
 
     tools = {"echo": tool_of(echo)}
-    desk = CallDesk(tools, run_id="1", decide=decide, host=host, limits=limits)
+    desk = ToolCallBroker(tools, run_id="1", decide=decide, host=host, limits=limits)
     bomb = arrow_attacks.compressed_as_in_version_4(arrow_attacks.batch_of(a=np.zeros(1 << 21)))
     side_car = json.dumps({"form": "arrow_table", "labels": ["a"], "rows": 1 << 21})
     meta = {"value": {"dict": [["x", {"part": 0}]]}, "parts": [["arrow", side_car, len(bomb)]]}

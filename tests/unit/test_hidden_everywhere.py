@@ -23,11 +23,11 @@ import pyarrow as pa
 import pytest
 
 from jupyter_codeagent.sandbox.data.spool import Spool
-from jupyter_codeagent.session.variable_selection import choose
+from jupyter_codeagent.session.variable_selection import select_variables
 from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.render import render
-from jupyter_codeagent.variables.user_namespace import LiveKernel
+from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 TEXT, LABEL, NUMBERS = "canary-71423", "tailnumber", "wage71423"
 FIRST = 7142398712345678.0
@@ -60,11 +60,11 @@ class Shared:
 
 
 def share(names: Names, *, columns: frozenset[str] = frozenset(), whole: str = "") -> Shared:
-    live = LiveKernel(cast("Any", SimpleNamespace(user_ns=names, user_ns_hidden={})))
+    live = UserNamespace(cast("Any", SimpleNamespace(user_ns=names, user_ns_hidden={})))
     found = live.variables({whole: "hidden"} if whole else {}, {"df": columns} if columns else {})
     asked = " ".join(names)
     summaries = describe(found.values, privacy="samples", mentioned=asked)
-    choice = choose(
+    choice = select_variables(
         found.values,
         summaries,
         asked,

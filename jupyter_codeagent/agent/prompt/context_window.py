@@ -51,7 +51,7 @@ class _Parts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Room:
+class ContextWindow:
     """How much the model takes at once."""
 
     context_tokens: int
@@ -70,7 +70,7 @@ class Room:
         estimated = sum(self.count(message.content) + MESSAGE_TOKENS for message in messages)
         return math.ceil(estimated * self.factor) + PREFILL_TOKENS
 
-    def learned(self, messages: Sequence[Message], counted_tokens: int) -> Room:
+    def learned(self, messages: Sequence[Message], counted_tokens: int) -> ContextWindow:
         """With what the server has counted; one that cuts prompts silently counts less than was sent."""
         estimated = sum(self.count(message.content) + MESSAGE_TOKENS for message in messages)
         if not counted_tokens or not estimated:
@@ -90,7 +90,7 @@ class Fitted:
     """Of the messages, estimated; 0 where there is no limit."""
 
 
-def fit(messages: tuple[Message, ...], prompt: str, room: Room | None, reply_tokens: int) -> Fitted:
+def fit(messages: tuple[Message, ...], prompt: str, room: ContextWindow | None, reply_tokens: int) -> Fitted:
     """The fullest form of the messages of a run on `prompt` that leaves room for the reply."""
     if room is None or room.cost(messages) <= (limit := room.prompt_tokens(reply_tokens)):
         return Fitted(messages=messages)
@@ -150,7 +150,7 @@ def _shortened(
     )
 
 
-def _note(whole: _Parts, form: _Parts, room: Room) -> str:
+def _note(whole: _Parts, form: _Parts, room: ContextWindow) -> str:
     parts = []
     if attempts := (len(whole.attempts) - len(form.attempts)) // 2:
         parts.append(f"{attempts} earlier attempt{'s' if attempts > 1 else ''} of this run")

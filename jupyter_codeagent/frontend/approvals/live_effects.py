@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from jupyter_codeagent.frontend.background_loop import Background
+from jupyter_codeagent.frontend.background_loop import BackgroundLoop
 from jupyter_codeagent.notebook.effects import code_effects, effects_on
 from jupyter_codeagent.types.approvals import Effects, Proposal
-from jupyter_codeagent.variables.user_namespace import LiveKernel
+from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 LOOK_S = 1.5
 """How long the main thread may take: a cell of the user's that runs keeps it for itself."""
@@ -16,7 +16,7 @@ LOOK_S = 1.5
 class LiveEffects:
     """For a person who decides. On the background loop; the kernel is read on its main thread."""
 
-    def __init__(self, live: LiveKernel, background: Background) -> None:
+    def __init__(self, live: UserNamespace, background: BackgroundLoop) -> None:
         self._live = live
         self._background = background
 

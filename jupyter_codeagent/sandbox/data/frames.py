@@ -1,4 +1,4 @@
-"""Frames from an Arrow stream and the side-car of `inside.frames`, each checked against the other."""
+"""Frames from an Arrow stream and the side-car of `guest.frames`, each checked against the other."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SideCar:
 
 
 def read_side_car(meta: Any) -> SideCar:
-    """Raises ValueError or TypeError for what `inside.frames` would not have written."""
+    """Raises ValueError or TypeError for what `guest.frames` would not have written."""
     if not isinstance(meta, dict):
         raise TypeError("the side-car is no object")
     span = meta.get("range")

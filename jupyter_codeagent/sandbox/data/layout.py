@@ -1,7 +1,7 @@
 """How the bytes of a value are cut into pieces, each of which is one file.
 
 They are thought of as one image: the pickle stream, then its buffers. Each piece starts on a page of it, so that a
-sandbox can map all of them into one range of memory (`inside.load`).
+sandbox can map all of them into one range of memory (`guest.load`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The messages of an Arrow stream as `inside.frames` writes it, read without Arrow. Everything else is refused.
+"""The messages of an Arrow stream as `guest.frames` writes it, read without Arrow. Everything else is refused.
 
 That is: a schema, a dictionary for each column that has one, at most one record batch, the end; in version 5 and
 little-endian, with nothing compressed, and buffers that lie one after the other. So no more is decoded than came.

@@ -1,6 +1,6 @@
 """One column of a pandas frame from its Arrow array and its tag. Tags are matched, never looked up by name.
 
-Each tag is of the Arrow types with which `inside.frames` writes it. Others could take many times their bytes: a bit
+Each tag is of the Arrow types with which `guest.frames` writes it. Others could take many times their bytes: a bit
 as a number of eight bytes, a list in every cell.
 """
 
@@ -52,7 +52,7 @@ def _numpy(array: Any, detail: str) -> Any:
 
 
 def _is_cells(kind: Any, _detail: str) -> bool:
-    """Types of `inside.frames.CELL_TYPES`, whose values become Python objects of a few bytes each."""
+    """Types of `guest.frames.CELL_TYPES`, whose values become Python objects of a few bytes each."""
     import pyarrow as pa
 
     is_type = pa.types

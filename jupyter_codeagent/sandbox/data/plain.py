@@ -1,4 +1,4 @@
-"""Plain Python values from the JSON of `inside.plain`. Hostile: types are checked, nothing is looked up by name."""
+"""Plain Python values from the JSON of `guest.plain`. Hostile: types are checked, nothing is looked up by name."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def decode_value(encoded: Any, parts: Sequence[Any]) -> Any:
 
 
 def decode(encoded: Any, depth: int, parts: list[Any]) -> Any:
-    """One value; raises whatever there is to raise for what `inside.plain` would not have written."""
+    """One value; raises whatever there is to raise for what `guest.plain` would not have written."""
     if depth > MAX_DEPTH:
         raise ValueError(f"nested deeper than {MAX_DEPTH}")
     if encoded is None or isinstance(encoded, bool | int | float | str):

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from .fingerprints import Mark, Sketch, sketch
+from .fingerprints import Fingerprint, Mark, sketch
 from .pages import Memory
 
 MAX_NAMES = 50
@@ -36,8 +36,8 @@ class _Copy:
     """The object that was bound, or None once nobody holds it any more."""
     again: Callable[[], Any]
     """Loads it once more from its file."""
-    before: Sketch
-    now: Sketch
+    before: Fingerprint
+    now: Fingerprint
     holds: int
     """`id` of what the name stood for at the last report."""
     told: Told | None = None
@@ -51,7 +51,7 @@ def remember(name: str, value: Any, again: Callable[[], Any]) -> None:
     try:
         now = sketch(value, Memory())
     except Exception:  # noqa: BLE001  (a foreign type that cannot be looked at: only its rebinding will be told)
-        now = Sketch(kind=type(value).__name__)
+        now = Fingerprint(kind=type(value).__name__)
     _copies[name] = _Copy(loaded=_reference(value), again=again, before=now, now=now, holds=id(value))
 
 
@@ -80,7 +80,7 @@ def _look(name: str, copy: _Copy, namespace: dict[str, Any], memory: Memory, unt
     try:
         now = sketch(value, memory)
     except Exception:  # noqa: BLE001  (the code left an object that cannot be read: of its contents nothing is certain)
-        now = copy.now if is_same_object else Sketch(kind=type(value).__name__)
+        now = copy.now if is_same_object else Fingerprint(kind=type(value).__name__)
     if id(value) == copy.holds and _is_as_before(copy, now, value):
         if copy.told is not None:
             copy.told = {**copy.told, "earlier": True}
@@ -98,7 +98,7 @@ def _look(name: str, copy: _Copy, namespace: dict[str, Any], memory: Memory, unt
     return copy.told
 
 
-def _is_as_before(copy: _Copy, now: Sketch, value: Any) -> bool:
+def _is_as_before(copy: _Copy, now: Fingerprint, value: Any) -> bool:
     """As at the last report. Some columns of polars lie elsewhere at each look, so they are compared."""
     if now == copy.now:
         return True
@@ -115,7 +115,7 @@ def _none() -> dict[str, list[str]]:
     return {"added": [], "removed": [], "values": [], "notes": []}
 
 
-def _parts(copy: _Copy, value: Any, now: Sketch, until: float) -> dict[str, list[str]]:
+def _parts(copy: _Copy, value: Any, now: Fingerprint, until: float) -> dict[str, list[str]]:
     """What is different; all empty if nothing certain is."""
     before, parts = copy.before, _none()
     if now == before:
@@ -157,7 +157,9 @@ def _is_polars(value: Any) -> bool:
     return type(value).__module__.startswith("polars")
 
 
-def _compare(before: Sketch, now: Sketch, old: Any, value: Any, parts: dict[str, list[str]], until: float) -> None:
+def _compare(
+    before: Fingerprint, now: Fingerprint, old: Any, value: Any, parts: dict[str, list[str]], until: float
+) -> None:
     """Index, then each part whose mark differs, until the time is over."""
     if now.index != before.index and (index_note := _index_note(old.index, value.index)):
         parts["notes"].append(index_note)

@@ -21,7 +21,7 @@ Mark = Hashable
 
 
 @dataclass(frozen=True)
-class Sketch:
+class Fingerprint:
     """Two sketches of one value differ where it was changed between them."""
 
     kind: str
@@ -39,7 +39,7 @@ class Sketch:
     """Immutable objects whose identity is part of a mark, so that nothing else can take their place."""
 
 
-def sketch(value: Any, memory: Memory) -> Sketch:
+def sketch(value: Any, memory: Memory) -> Fingerprint:
     """By the name of its type, so that nothing is imported that the value did not bring."""
     kind = type(value)
     library, name = kind.__module__.partition(".")[0], kind.__name__
@@ -50,19 +50,21 @@ def sketch(value: Any, memory: Memory) -> Sketch:
     if library == "polars" and name == "DataFrame":
         return _polars_frame(value)
     if library == "polars" and name == "Series":
-        return Sketch(kind=name, rows=len(value), whole=(str(value.dtype), _polars_mark(value)), kept=value.clone())
+        return Fingerprint(
+            kind=name, rows=len(value), whole=(str(value.dtype), _polars_mark(value)), kept=value.clone()
+        )
     if library == "numpy" and name == "ndarray":
-        return Sketch(kind=name, whole=(value.dtype.str, value.shape, _array_mark(value, memory)))
+        return Fingerprint(kind=name, whole=(value.dtype.str, value.shape, _array_mark(value, memory)))
     if kind is dict and len(value) <= MAX_KEYS:
         return _dictionary(value, memory)
     rows = len(value) if kind in (list, set) else None
-    return Sketch(kind=name, rows=rows, whole=_pickled_mark(value, memory, MAX_HEAD_BYTES))
+    return Fingerprint(kind=name, rows=rows, whole=_pickled_mark(value, memory, MAX_HEAD_BYTES))
 
 
-def _pandas_frame(frame: Any, memory: Memory) -> Sketch:
+def _pandas_frame(frame: Any, memory: Memory) -> Fingerprint:
     width = min(frame.shape[1], MAX_COLUMNS)
     arrays = [frame.iloc[:, at].array for at in range(width)]
-    return Sketch(
+    return Fingerprint(
         kind="DataFrame",
         rows=len(frame),
         labels=tuple(repr(label)[:100] for label in frame.columns[:width]),
@@ -73,8 +75,8 @@ def _pandas_frame(frame: Any, memory: Memory) -> Sketch:
     )
 
 
-def _pandas_series(series: Any, memory: Memory) -> Sketch:
-    return Sketch(
+def _pandas_series(series: Any, memory: Memory) -> Fingerprint:
+    return Fingerprint(
         kind="Series",
         rows=len(series),
         index=id(series.index),
@@ -83,9 +85,9 @@ def _pandas_series(series: Any, memory: Memory) -> Sketch:
     )
 
 
-def _polars_frame(frame: Any) -> Sketch:
+def _polars_frame(frame: Any) -> Fingerprint:
     columns = frame.get_columns()[:MAX_COLUMNS]
-    return Sketch(
+    return Fingerprint(
         kind="DataFrame",
         rows=frame.height,
         labels=tuple(repr(column.name)[:100] for column in columns),
@@ -106,8 +108,8 @@ def _polars_mark(column: Any) -> Mark:
     return tuple((len(array), *(part and part.address for part in array.buffers())) for array in arrays)
 
 
-def _dictionary(value: dict[Any, Any], memory: Memory) -> Sketch:
-    return Sketch(
+def _dictionary(value: dict[Any, Any], memory: Memory) -> Fingerprint:
+    return Fingerprint(
         kind="dict",
         labels=tuple(repr(key)[:100] if type(key) in (str, int, float, bool) else "" for key in value),
         dtypes=tuple(type(item).__name__ for item in value.values()),

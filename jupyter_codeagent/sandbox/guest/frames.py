@@ -1,4 +1,4 @@
-"""Frames on their way out: each column as an Arrow array and a tag that says what it was. See `transfer.frames`.
+"""Frames on their way out: each column as an Arrow array and a tag that says what it was. See `data.frames`.
 
 `pyarrow.Table.from_pandas` keeps 38 of the 59 dtype cases tried and raises for some; tags of our own keep more, and
 where a column has no data form it becomes text, with a note.

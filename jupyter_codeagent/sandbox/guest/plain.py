@@ -1,4 +1,4 @@
-"""Plain Python values as JSON that says their types; the host's half is `transfer.plain`."""
+"""Plain Python values as JSON that says their types; the host's half is `data.plain`."""
 
 from __future__ import annotations
 

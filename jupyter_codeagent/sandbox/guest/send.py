@@ -10,7 +10,7 @@ from .frames import arrow_stream, pack_pandas, table_stream
 from .plain import NoDataFormError, encode, no_data_form
 
 Packed = tuple[str, str, bytes]
-"""kind, meta as JSON, data: what `values.PackedValue` is on the host."""
+"""kind, meta as JSON, data: what `types.sandbox.PackedValue` is on the host."""
 
 SPARSE = frozenset(f"{form}_{kind}" for form in ("csr", "csc", "coo") for kind in ("array", "matrix"))
 
@@ -39,7 +39,7 @@ def size_bytes(value: Any) -> int:
 
 
 def return_form(value: Any) -> str:
-    """How a value would come back, by its type alone: see `values.ReturnForm`."""
+    """How a value would come back, by its type alone: see `types.sandbox.ReturnForm`."""
     library, kinds = _library_and_kinds(value)
     if library in ("pandas", "polars", "pyarrow", "numpy", "scipy") and kinds & DATA:
         return "data"

@@ -12,7 +12,7 @@ from jupyter_codeagent.sandbox.backend import Listener
 from jupyter_codeagent.sandbox.local.channels.connection import Connection
 from jupyter_codeagent.sandbox.local.channels.wire import Received, read_message
 from jupyter_codeagent.sandbox.local.walls.process import SandboxProcess
-from jupyter_codeagent.sandbox.local.walls.provisioner import INSIDE_DIR
+from jupyter_codeagent.sandbox.local.walls.provisioner import GUEST_DIR
 from jupyter_codeagent.sandbox.local.walls.roots import python_roots
 from jupyter_codeagent.sandbox.local.watch.processes import Usage, ending_in_words
 from jupyter_codeagent.sandbox.local.watch.watchdog import Watchdog
@@ -119,5 +119,5 @@ class LocalBackend:
 
 def put_up_targets(process: SandboxProcess) -> contextlib.AbstractContextManager[dict[str, Any]]:
     """For a sandbox that has been started on this machine."""
-    bound = (*python_roots(), INSIDE_DIR, "/usr", *process.provisioner.read_files)
+    bound = (*python_roots(), GUEST_DIR, "/usr", *process.provisioner.read_files)
     return targets(process.directory.root, environment=process.provisioner.environment, bound=bound)

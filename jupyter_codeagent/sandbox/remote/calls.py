@@ -22,7 +22,7 @@ IMPLEMENTATION = "jupyter-codeagent relay"
 CHUNK_BYTES = 8 << 20
 """Of a file, in one message."""
 FILE = re.compile(r"\d{1,12}\.piece")
-"""What a file in the data directory may be called: `transfer.spool` makes these names."""
+"""What a file in the data directory may be called: `data.spool` makes these names."""
 LIMITS = (
     "memory_bytes",
     "wall_s",

@@ -26,7 +26,7 @@ ASK_TIMEOUT_S = 15.0
 TEMPORARY = "/tmp"  # noqa: S108  (inside the container)
 TEMPORARY_BYTES = 256 << 20
 COPIES_BYTES = 2 << 30
-"""Room for the user's copies: the default of `max_transfer_mb`."""
+"""Space for the user's copies: the default of `max_transfer_mb`."""
 RELAY_BYTES = 256 << 20
 """Memory of the relay itself and of libraries, beside the policy's limit."""
 USER = 1000

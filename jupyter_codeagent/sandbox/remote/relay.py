@@ -27,8 +27,7 @@ from jupyter_codeagent.sandbox.local.walls.process import SandboxProcess
 from jupyter_codeagent.sandbox.local.watch.processes import ending_in_words
 from jupyter_codeagent.sandbox.local.watch.watchdog import Watchdog
 from jupyter_codeagent.sandbox.owned_directory import lock_directory, remove_abandoned, remove_directory
-from jupyter_codeagent.sandbox.remote import calls
-from jupyter_codeagent.sandbox.remote import host_facts as surroundings
+from jupyter_codeagent.sandbox.remote import calls, host_facts
 from jupyter_codeagent.sandbox.remote.framing import BrokenStreamError
 from jupyter_codeagent.sandbox.remote.transports import Front, KernelFront, StdioFront
 from jupyter_codeagent.types.errors import CodeAgentError
@@ -155,7 +154,7 @@ class Relay:
                 "report": report,
                 "level": level,
                 "data_dir": process.provisioner.paths.data,
-                "surroundings": surroundings.look(),
+                "surroundings": host_facts.look(),
                 "targets": self._targets.enter_context(put_up_targets(process)),
             }
         raise ValueError(f"no sandbox works there ({'; '.join(failures)})")

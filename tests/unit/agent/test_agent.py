@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from model_server import code
 from runner_double import RunnerDouble, Watcher, approve, failed, new_run, shown
 
-from jupyter_codeagent.agent.loop import Decide, Tools, run_agent
-from jupyter_codeagent.agent.prompt.context_window import LEFT_OUT, Room
+from jupyter_codeagent.agent.loop import Decide, LoopDependencies, run_agent
+from jupyter_codeagent.agent.prompt.context_window import LEFT_OUT, ContextWindow
 from jupyter_codeagent.agent.rules.value_matching import look_afterwards, look_on_the_way
 from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.models.tokens import estimate_tokens
@@ -36,14 +36,14 @@ def ask(
     answer: bool = False,
     watcher: Watcher | None = None,
     model: ScriptedModel | None = None,
-    room: Room | None = None,
+    room: ContextWindow | None = None,
     max_tokens: int = 1024,
     withheld: Sequence[str] = (),
 ) -> AgentRun:
     async def values(text: str) -> Sequence[str]:
         return [value for value in withheld if value in text]
 
-    tools = Tools(
+    tools = LoopDependencies(
         model=model or ScriptedModel(replies),
         runner=runner,
         decide=decide,
@@ -584,8 +584,8 @@ def test_the_record_is_written_before_the_model_is_asked_and_before_code_is_run(
 # --- the model's context --------------------------------------------------------------------------
 
 
-def room(context_tokens: int) -> Room:
-    return Room(context_tokens=context_tokens, certain=True, count=estimate_tokens)
+def room(context_tokens: int) -> ContextWindow:
+    return ContextWindow(context_tokens=context_tokens, certain=True, count=estimate_tokens)
 
 
 @settings(max_examples=15, deadline=None)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeagent.agent.prompt.context_window import LEFT_OUT, Room, fit
+from jupyter_codeagent.agent.prompt.context_window import LEFT_OUT, ContextWindow, fit
 from jupyter_codeagent.agent.prompt.conversation import Turn
 from jupyter_codeagent.agent.prompt.system import first_messages, next_messages
 from jupyter_codeagent.models.tokens import estimate_tokens
@@ -37,8 +37,8 @@ ASKED = st.builds(
 Asked = tuple[str, tuple[Message, ...]]
 
 
-def room(context_tokens: int, *, certain: bool = True, factor: float = 1.0) -> Room:
-    return Room(context_tokens=context_tokens, certain=certain, count=estimate_tokens, factor=factor)
+def room(context_tokens: int, *, certain: bool = True, factor: float = 1.0) -> ContextWindow:
+    return ContextWindow(context_tokens=context_tokens, certain=certain, count=estimate_tokens, factor=factor)
 
 
 def chars(messages: tuple[Message, ...]) -> int:

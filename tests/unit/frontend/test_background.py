@@ -10,27 +10,27 @@ from collections.abc import Callable, Iterator
 import polars as pl
 import pytest
 
-from jupyter_codeagent.frontend.background_loop import Background
+from jupyter_codeagent.frontend.background_loop import BackgroundLoop
 
 OUT_OF_RANGE = pl.Series([2**63 - 1]).cast(pl.Datetime("us"))
 """What polars panics about when it is to become Python's."""
 
 
 @pytest.fixture
-def background() -> Iterator[Background]:
-    made = Background()
+def background() -> Iterator[BackgroundLoop]:
+    made = BackgroundLoop()
     yield made
     made.close()
 
 
-def test_a_coroutine_runs_on_another_thread_and_gives_its_result(background: Background) -> None:
+def test_a_coroutine_runs_on_another_thread_and_gives_its_result(background: BackgroundLoop) -> None:
     async def where() -> str:
         return threading.current_thread().name
 
     assert background.run(where()) == "codeagent"
 
 
-def test_an_exception_of_the_coroutine_reaches_the_caller(background: Background) -> None:
+def test_an_exception_of_the_coroutine_reaches_the_caller(background: BackgroundLoop) -> None:
     async def fail() -> None:
         raise ValueError("told")
 
@@ -39,7 +39,7 @@ def test_an_exception_of_the_coroutine_reaches_the_caller(background: Background
 
 
 @pytest.mark.alone
-def test_an_interrupt_cancels_the_task_and_waits_until_it_has_wound_up(background: Background) -> None:
+def test_an_interrupt_cancels_the_task_and_waits_until_it_has_wound_up(background: BackgroundLoop) -> None:
     wound_up = threading.Event()
 
     async def hang() -> None:
@@ -58,7 +58,7 @@ def test_an_interrupt_cancels_the_task_and_waits_until_it_has_wound_up(backgroun
     assert time.monotonic() - started < 2
 
 
-def test_a_failure_while_waiting_stops_the_task_as_an_interrupt_does(background: Background) -> None:
+def test_a_failure_while_waiting_stops_the_task_as_an_interrupt_does(background: BackgroundLoop) -> None:
     wound_up = threading.Event()
 
     async def hang() -> None:
@@ -75,7 +75,7 @@ def test_a_failure_while_waiting_stops_the_task_as_an_interrupt_does(background:
     assert wound_up.is_set()
 
 
-def test_a_task_cancelled_from_another_thread_ends_the_wait(background: Background) -> None:
+def test_a_task_cancelled_from_another_thread_ends_the_wait(background: BackgroundLoop) -> None:
     async def hang() -> None:
         await asyncio.sleep(60)
 
@@ -85,14 +85,14 @@ def test_a_task_cancelled_from_another_thread_ends_the_wait(background: Backgrou
         background.wait(task)
 
 
-def test_a_call_for_the_main_thread_is_served_while_it_waits(background: Background) -> None:
+def test_a_call_for_the_main_thread_is_served_while_it_waits(background: BackgroundLoop) -> None:
     async def ask() -> str:
         return await background.on_main_thread(lambda: threading.current_thread().name)
 
     assert background.run(ask()) == threading.current_thread().name
 
 
-def test_calls_for_the_main_thread_do_not_wait_for_the_next_tick(background: Background) -> None:
+def test_calls_for_the_main_thread_do_not_wait_for_the_next_tick(background: BackgroundLoop) -> None:
     ticks: list[int] = []
 
     async def ask() -> int:
@@ -102,7 +102,9 @@ def test_calls_for_the_main_thread_do_not_wait_for_the_next_tick(background: Bac
     assert len(ticks) < 100
 
 
-def test_a_wait_inside_of_a_call_for_the_main_thread_ends_and_so_does_the_outer_one(background: Background) -> None:
+def test_a_wait_inside_of_a_call_for_the_main_thread_ends_and_so_does_the_outer_one(
+    background: BackgroundLoop,
+) -> None:
     async def inner() -> str:
         return await background.on_main_thread(lambda: "inner")
 
@@ -112,7 +114,7 @@ def test_a_wait_inside_of_a_call_for_the_main_thread_ends_and_so_does_the_outer_
     assert background.run(outer()) == "inner"
 
 
-def test_an_error_of_a_main_thread_call_belongs_to_whoever_asked(background: Background) -> None:
+def test_an_error_of_a_main_thread_call_belongs_to_whoever_asked(background: BackgroundLoop) -> None:
     def fail() -> None:
         raise OSError("no terminal")
 
@@ -126,7 +128,7 @@ def test_an_error_of_a_main_thread_call_belongs_to_whoever_asked(background: Bac
     assert background.run(ask()) == "no terminal"
 
 
-def test_a_panic_of_a_main_thread_call_belongs_to_whoever_asked_as_an_error(background: Background) -> None:
+def test_a_panic_of_a_main_thread_call_belongs_to_whoever_asked_as_an_error(background: BackgroundLoop) -> None:
     """polars raises its panics as a BaseException: it would end the cell, and leave the other side waiting."""
 
     async def ask() -> str:
@@ -140,7 +142,7 @@ def test_a_panic_of_a_main_thread_call_belongs_to_whoever_asked_as_an_error(back
 
 
 def test_whoever_waits_for_a_main_thread_call_that_was_interrupted_does_not_wait_for_ever(
-    background: Background,
+    background: BackgroundLoop,
 ) -> None:
     scheduled: list[Callable[[], None]] = []
     background.serve_when_idle(scheduled.append)
@@ -163,7 +165,7 @@ def test_whoever_waits_for_a_main_thread_call_that_was_interrupted_does_not_wait
     assert background.wait(task) == "told"
 
 
-def test_close_ends_the_thread(background: Background) -> None:
+def test_close_ends_the_thread(background: BackgroundLoop) -> None:
     async def nothing() -> None: ...
 
     background.run(nothing())

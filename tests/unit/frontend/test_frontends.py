@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from jupyter_codeagent.frontend.adapters import FIRST_HELLO_S, LAB_HELLO_S, LATER_HELLO_S, FrontEnds
+from jupyter_codeagent.frontend.adapters import FIRST_HELLO_S, LAB_HELLO_S, LATER_HELLO_S, FrontEndAdapters
 from jupyter_codeagent.frontend.approvals.grants import Grants
-from jupyter_codeagent.frontend.background_loop import Background
-from jupyter_codeagent.frontend.cell_origin import Place
+from jupyter_codeagent.frontend.background_loop import BackgroundLoop
+from jupyter_codeagent.frontend.cell_origin import CellOrigin
 from jupyter_codeagent.frontend.link import PanelLink
 
 
@@ -31,9 +31,9 @@ class NoPage:
         self.waits_s.append(wait_s)
 
 
-def waits_s(*places: Place) -> list[float]:
+def waits_s(*places: CellOrigin) -> list[float]:
     double: Any = NoPage()
-    front_ends = FrontEnds(cast("Background", double), cast("PanelLink", double), Grants())
+    front_ends = FrontEndAdapters(cast("BackgroundLoop", double), cast("PanelLink", double), Grants())
     for place in places:
         front_ends.wait_for_page(place)
     return cast("list[float]", double.waits_s)
@@ -50,19 +50,19 @@ def waits_s(*places: Place) -> list[float]:
 def test_a_page_that_brings_the_lists_is_waited_for_longest_and_only_once(
     cell_id: str | None, wait_s: float
 ) -> None:
-    place = Place(cell_id=cell_id, has_kernel=True)
+    place = CellOrigin(cell_id=cell_id, has_kernel=True)
     assert waits_s(place, place) == [wait_s]
 
 
 def test_headless_and_in_a_terminal_nothing_is_waited_for() -> None:
-    assert waits_s(Place(headless=True)) == []
-    FrontEnds(cast("Background", NoPage()), None, Grants()).wait_for_page(Place())
+    assert waits_s(CellOrigin(headless=True)) == []
+    FrontEndAdapters(cast("BackgroundLoop", NoPage()), None, Grants()).wait_for_page(CellOrigin())
 
 
 def test_a_page_that_has_gone_gets_a_moment_to_come_back() -> None:
     double: Any = NoPage()
-    front_ends = FrontEnds(cast("Background", double), cast("PanelLink", double), Grants())
-    front_ends.wait_for_page(Place(cell_id="a"))
+    front_ends = FrontEndAdapters(cast("BackgroundLoop", double), cast("PanelLink", double), Grants())
+    front_ends.wait_for_page(CellOrigin(cell_id="a"))
     double.was_open = True
-    front_ends.wait_for_page(Place(cell_id="a"))
+    front_ends.wait_for_page(CellOrigin(cell_id="a"))
     assert double.waits_s == [LAB_HELLO_S, LATER_HELLO_S]

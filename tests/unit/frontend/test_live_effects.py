@@ -11,28 +11,28 @@ import pytest
 
 from jupyter_codeagent.frontend.approvals import live_effects
 from jupyter_codeagent.frontend.approvals.live_effects import LiveEffects
-from jupyter_codeagent.frontend.background_loop import Background
+from jupyter_codeagent.frontend.background_loop import BackgroundLoop
 from jupyter_codeagent.types.approvals import Effects, NamedValue, Proposal, ProposalKind
-from jupyter_codeagent.variables.user_namespace import LiveKernel
+from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 
 @pytest.fixture
-def background() -> Iterator[Background]:
-    made = Background()
+def background() -> Iterator[BackgroundLoop]:
+    made = BackgroundLoop()
     yield made
     made.close()
 
 
-def effects_in(background: Background) -> LiveEffects:
+def effects_in(background: BackgroundLoop) -> LiveEffects:
     def display() -> None:
         raise NotImplementedError
 
     names: dict[str, Any] = {"df": pd.DataFrame({"n": [1]}), "_private": [1], "display": display}
     shell = SimpleNamespace(user_ns=names, user_ns_hidden={"display": display})
-    return LiveEffects(LiveKernel(cast("Any", shell)), background)
+    return LiveEffects(UserNamespace(cast("Any", shell)), background)
 
 
-def test_names_are_looked_up_on_the_main_thread_private_ones_as_well(background: Background) -> None:
+def test_names_are_looked_up_on_the_main_thread_private_ones_as_well(background: BackgroundLoop) -> None:
     effects: Effects = background.run(effects_in(background).of("_private = df\ndisplay = gone", in_kernel=True))
     assert effects.reads == (NamedValue(name="df", what="DataFrame 1x1"),)
     assert effects.overwrites == (
@@ -43,7 +43,7 @@ def test_names_are_looked_up_on_the_main_thread_private_ones_as_well(background:
 
 
 def test_while_a_cell_keeps_the_main_thread_it_is_said_that_nothing_could_be_looked_up(
-    background: Background, monkeypatch: pytest.MonkeyPatch
+    background: BackgroundLoop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live_effects, "LOOK_S", 0.05)
     task = background.submit(effects_in(background).of("df = 1", in_kernel=True))
@@ -54,7 +54,7 @@ def test_while_a_cell_keeps_the_main_thread_it_is_said_that_nothing_could_be_loo
 
 
 @pytest.mark.parametrize(("kind", "looks"), [("run", True), ("apply", True), ("overwrite", False)])
-def test_only_code_has_effects(background: Background, kind: ProposalKind, looks: bool) -> None:
+def test_only_code_has_effects(background: BackgroundLoop, kind: ProposalKind, looks: bool) -> None:
     proposal = Proposal(id="p", run_id="r", kind=kind, code="df", note="")
     effects = background.run(effects_in(background).of_proposal(proposal))
     assert (effects is not None) is looks

@@ -21,7 +21,7 @@ from jupyter_codeagent.types.variables import VariableSummary
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.privacy.column_filter import Column
 from jupyter_codeagent.variables.render import Context, ToldVariable
-from jupyter_codeagent.variables.user_namespace import LiveKernel
+from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 
 class ShellDouble:
@@ -38,8 +38,8 @@ class ShellDouble:
         raise NotImplementedError
 
 
-def live(**names: Any) -> LiveKernel:
-    return LiveKernel(ShellDouble(**names))
+def live(**names: Any) -> UserNamespace:
+    return UserNamespace(ShellDouble(**names))
 
 
 def look(columns: Mapping[str, tuple[Column, ...]], *, count: int = 1, dropped: int = 0) -> LookAtVariables:

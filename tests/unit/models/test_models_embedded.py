@@ -30,7 +30,7 @@ from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed
 from jupyter_codeagent.models.embedded.speed import measured_speed
 from jupyter_codeagent.models.embedded.state import process_started, state_directory
 from jupyter_codeagent.models.endpoint import ModelEndpoint
-from jupyter_codeagent.models.resolver import ModelChoice
+from jupyter_codeagent.models.resolver import ModelResolver
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.errors import ModelTimeoutError, ModelUnreachableError, NoModelError, WeightsError
 
@@ -371,7 +371,7 @@ def test_that_it_is_loaded_is_told_before_it_answers_and_once_more_after_it_has_
     told: list[bool] = []
 
     async def runs() -> list[int]:
-        choice = ModelChoice()
+        choice = ModelResolver()
 
         async def run() -> int:
             await choice.open(endpoint, settings, on_loading=lambda: told.append(known_embedded("own") is not None))

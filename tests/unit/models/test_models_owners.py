@@ -19,7 +19,7 @@ from jupyter_codeagent.models.admission import admit
 from jupyter_codeagent.models.discovery import foreseen_model, list_models, open_model, resolve_model
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.owners import Listener, are_mine, are_trusted, names, parse_table
-from jupyter_codeagent.models.resolver import ModelChoice
+from jupyter_codeagent.models.resolver import ModelResolver
 from jupyter_codeagent.models.served import served_models
 from jupyter_codeagent.models.tokens import find_tokenizer
 from jupyter_codeagent.settings.settings import ModelSettings, Settings
@@ -269,7 +269,7 @@ def test_a_yes_to_one_owner_is_none_to_whoever_takes_the_port_over() -> None:
 def test_a_port_that_has_changed_hands_gets_no_prompt_and_is_looked_at_anew_by_the_next_run() -> None:
     with strangers_server(uid=0) as mine:
         settings = ModelSettings(base_url=mine.url)
-        models = ModelChoice()
+        models = ModelResolver()
 
         async def first() -> ModelEndpoint:
             return await models.find(settings)

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from jupyter_codeagent.sandbox.persistent import SandboxSeat
+from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.sandbox.protocol import Sandbox
 from jupyter_codeagent.types.errors import SandboxDiedError
 from jupyter_codeagent.types.sandbox import SandboxStatus
@@ -44,7 +44,7 @@ class Pool:
 def test_a_sandbox_that_died_before_anybody_noticed_is_replaced_by_the_next() -> None:
     dead, living = Double(dies=True), Double(dies=False)
     pool = Pool(dead, living)
-    assert asyncio.run(SandboxSeat(pool).prepare(Manifest())) == living.status
+    assert asyncio.run(PersistentSandbox(pool).prepare(Manifest())) == living.status
     assert dead.stopped
     assert not living.stopped
 
@@ -52,5 +52,5 @@ def test_a_sandbox_that_died_before_anybody_noticed_is_replaced_by_the_next() ->
 def test_copies_that_every_sandbox_dies_of_are_tried_twice_and_no_more() -> None:
     pool = Pool(*(Double(dies=True) for _ in range(3)))
     with pytest.raises(SandboxDiedError):
-        asyncio.run(SandboxSeat(pool).prepare(Manifest()))
+        asyncio.run(PersistentSandbox(pool).prepare(Manifest()))
     assert len(pool.waiting) == 1

@@ -15,7 +15,7 @@ from jupyter_codeagent.entrypoints.options import parse_options
 from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.session.file_grants import granted_files, require
-from jupyter_codeagent.session.variable_selection import Choice, choose
+from jupyter_codeagent.session.variable_selection import VariableSelection, select_variables
 from jupyter_codeagent.types.approvals import Grant
 from jupyter_codeagent.types.errors import DeniedError, UsageError, VariableError
 from jupyter_codeagent.types.sandbox import SandboxPolicy
@@ -37,13 +37,15 @@ def choice_of(
     *,
     max_bytes: int = 100 * MIB,
     asked: Any = None,
-) -> Choice:
+) -> VariableSelection:
     def ask(name: str, files: Sequence[LocalFile]) -> None:
         if asked is not None:
             asked(name, files)
 
     summaries = describe(values, privacy="stats", mentioned=prompt)
-    return choose(values, summaries, prompt, parse_options(options), always=(), max_bytes=max_bytes, ask=ask)
+    return select_variables(
+        values, summaries, prompt, parse_options(options), always=(), max_bytes=max_bytes, ask=ask
+    )
 
 
 def test_the_sandbox_gets_the_part_under_the_same_name_and_model_and_receipt_are_told() -> None:

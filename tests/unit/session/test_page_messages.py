@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from jupyter_codeagent.session.page_handler import PageMessages
+from jupyter_codeagent.session.page_handler import PageHandler
 from jupyter_codeagent.session.recorder import RunRecorder
 
 
@@ -19,7 +19,7 @@ class Pages:
         self.done: list[Any] = []
         self.sent: list[Any] = []
         recorder = cast("RunRecorder", SimpleNamespace(whole_progress=lambda: {"type": "progress"}))
-        self._messages = PageMessages(
+        self._messages = PageHandler(
             settings=self._noted("settings", "heard", quiet=True),
             hiding=self._noted("hiding", "share", "share_columns", "adopt_page"),
             shown=self._noted("shown", "switched", "look_soon", found={"type": "columns"}),

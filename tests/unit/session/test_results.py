@@ -15,14 +15,14 @@ from run_examples import example_run
 
 from jupyter_codeagent.frontend.approvals.gate import ApprovalGate, reject
 from jupyter_codeagent.frontend.approvals.grants import Grants
-from jupyter_codeagent.frontend.background_loop import Background
-from jupyter_codeagent.frontend.cell_origin import Place
+from jupyter_codeagent.frontend.background_loop import BackgroundLoop
+from jupyter_codeagent.frontend.cell_origin import CellOrigin
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.sandbox.data import unpack as unpacking
 from jupyter_codeagent.sandbox.data.stream import read_table
 from jupyter_codeagent.sandbox.guest.send import pack
 from jupyter_codeagent.session.bring_back import ResultDecisions
-from jupyter_codeagent.session.run_log import RunBook
+from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.errors import (
     DeniedError,
@@ -32,7 +32,7 @@ from jupyter_codeagent.types.errors import (
     VariableError,
 )
 from jupyter_codeagent.types.sandbox import PackedValue
-from jupyter_codeagent.variables.user_namespace import LiveKernel
+from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 DAILY = pd.DataFrame({"day": [1, 2, 3], "n": [4, 5, 6]})
 
@@ -77,25 +77,25 @@ class Scene:
 
 
 @pytest.fixture
-def background() -> Iterator[Background]:
-    made = Background()
+def background() -> Iterator[BackgroundLoop]:
+    made = BackgroundLoop()
     yield made
     made.close()
 
 
 def scene(
-    background: Background,
+    background: BackgroundLoop,
     sandbox: dict[str, Any],
     live: dict[str, Any],
     answer: str = "approve",
     *,
-    book: RunBook | None = None,
+    book: RunLog | None = None,
     run_cell: Any = None,
 ) -> Scene:
     person = Person(answer)
     gate = ApprovalGate(person, grants=Grants(), timeout_s=5)
     results = ResultDecisions(
-        live=LiveKernel(cast("Any", SimpleNamespace(user_ns=live, user_ns_hidden={}, run_cell=run_cell))),
+        live=UserNamespace(cast("Any", SimpleNamespace(user_ns=live, user_ns_hidden={}, run_cell=run_cell))),
         background=background,
         book=cast("Any", book),
         sidecar=cast("Any", SimpleNamespace(present=Box(sandbox))),
@@ -109,31 +109,31 @@ def scene(
     return Scene(results, live, person)
 
 
-def test_a_new_name_is_bound_without_a_question(background: Background) -> None:
+def test_a_new_name_is_bound_without_a_question(background: BackgroundLoop) -> None:
     made = scene(background, {"daily": DAILY}, {})
-    [returned] = made.results.bring_back(["daily"], Place())
+    [returned] = made.results.bring_back(["daily"], CellOrigin())
     assert returned.what == "DataFrame 3x2"
     pd.testing.assert_frame_equal(made.live["daily"], DAILY)
     assert made.person.asked == []
 
 
-def test_a_live_name_is_overwritten_only_after_a_yes_that_names_both_types(background: Background) -> None:
+def test_a_live_name_is_overwritten_only_after_a_yes_that_names_both_types(background: BackgroundLoop) -> None:
     made = scene(background, {"daily": DAILY}, {"daily": [1, 2]})
-    made.results.bring_back(["daily"], Place())
+    made.results.bring_back(["daily"], CellOrigin())
     assert made.person.asked[0].code == "daily: list of 2 → DataFrame 3x2"
     assert isinstance(made.live["daily"], pd.DataFrame)
 
 
-def test_after_a_no_nothing_is_bound_not_even_what_was_new(background: Background) -> None:
+def test_after_a_no_nothing_is_bound_not_even_what_was_new(background: BackgroundLoop) -> None:
     made = scene(background, {"daily": DAILY, "new": 1}, {"daily": [1, 2]}, answer="reject")
     with pytest.raises(DeniedError, match="Not done"):
-        made.results.bring_back(["new", "daily"], Place())
+        made.results.bring_back(["new", "daily"], CellOrigin())
     assert made.live == {"daily": [1, 2]}
 
 
 @pytest.mark.parametrize("answer", ["approve", "reject"])
 def test_nothing_is_decoded_before_the_yes_to_overwrite(
-    background: Background, monkeypatch: pytest.MonkeyPatch, answer: str
+    background: BackgroundLoop, monkeypatch: pytest.MonkeyPatch, answer: str
 ) -> None:
     questions: list[int] = []
     """At each frame that is decoded, how many there had been."""
@@ -145,58 +145,58 @@ def test_nothing_is_decoded_before_the_yes_to_overwrite(
     monkeypatch.setattr(unpacking, "read_table", noted)
     made = scene(background, {"daily": DAILY, "new": DAILY}, {"daily": [1, 2]}, answer=answer)
     if answer == "approve":
-        made.results.bring_back(["new", "daily"], Place())
+        made.results.bring_back(["new", "daily"], CellOrigin())
         assert questions == [1, 1]
     else:
         with pytest.raises(DeniedError):
-            made.results.bring_back(["new", "daily"], Place())
+            made.results.bring_back(["new", "daily"], CellOrigin())
         assert questions == []
 
 
-def test_if_one_of_several_cannot_come_back_none_does(background: Background) -> None:
+def test_if_one_of_several_cannot_come_back_none_does(background: BackgroundLoop) -> None:
     made = scene(background, {"daily": DAILY, "model": object()}, {})
     with pytest.raises(VariableError, match=r"'model' was not brought back\..*`%agent apply`"):
-        made.results.bring_back(["daily", "model"], Place())
+        made.results.bring_back(["daily", "model"], CellOrigin())
     assert made.live == {}
 
 
-def test_a_hostile_packet_binds_nothing(background: Background) -> None:
+def test_a_hostile_packet_binds_nothing(background: BackgroundLoop) -> None:
     evil = PackedValue(kind="npy", meta_json="{}", data=b"\x80\x04.")
     made = scene(background, {"daily": evil}, {})
     with pytest.raises(RejectedDataError):
-        made.results.bring_back(["daily"], Place())
+        made.results.bring_back(["daily"], CellOrigin())
     assert made.live == {}
 
 
-def test_what_changed_while_the_question_was_open_is_not_overwritten(background: Background) -> None:
+def test_what_changed_while_the_question_was_open_is_not_overwritten(background: BackgroundLoop) -> None:
     made = scene(background, {"daily": DAILY}, {"daily": [1, 2]})
     made.person.meanwhile = lambda: made.live.update(daily="newer")
     with pytest.raises(DeniedError, match="daily changed in your kernel meanwhile"):
-        made.results.bring_back(["daily"], Place())
+        made.results.bring_back(["daily"], CellOrigin())
     assert made.live == {"daily": "newer"}
 
 
 @pytest.mark.parametrize(
     "name", ["print", "sum", "In", "Out", "_", "_1", "__name__", "get_ipython", "class", "a b", ""]
 )
-def test_no_name_is_bound_that_means_something_else(background: Background, name: str) -> None:
+def test_no_name_is_bound_that_means_something_else(background: BackgroundLoop, name: str) -> None:
     made = scene(background, {name: 1}, {})
     with pytest.raises(UsageError):
-        made.results.bring_back([name], Place())
+        made.results.bring_back([name], CellOrigin())
     assert made.live == {}
 
 
-def test_a_hidden_variable_does_not_come_back(background: Background) -> None:
+def test_a_hidden_variable_does_not_come_back(background: BackgroundLoop) -> None:
     made = scene(background, {"secret": 1}, {})
     with pytest.raises(UsageError, match="hidden from the agent"):
-        made.results.bring_back(["secret"], Place())
+        made.results.bring_back(["secret"], CellOrigin())
 
 
 def test_what_ran_in_the_live_kernel_is_on_record_as_the_person_edited_it_before_it_runs(
-    background: Background, tmp_path: Path
+    background: BackgroundLoop, tmp_path: Path
 ) -> None:
     history = HistoryStore(tmp_path / "history.sqlite")
-    book, run = RunBook(history, session_id="k"), example_run()
+    book, run = RunLog(history, session_id="k"), example_run()
     book.write(run)
     on_record: list[str] = []
 
@@ -207,7 +207,7 @@ def test_what_ran_in_the_live_kernel_is_on_record_as_the_person_edited_it_before
 
     made = scene(background, {}, {}, book=book, run_cell=run_cell)
     made.person.edited = "daily = 2"
-    made.results.apply(run, Place())
+    made.results.apply(run, CellOrigin())
     assert on_record == ["daily = 2"]
     decisions = history.decisions(run.id)
     assert [(one.what, one.by, one.code) for one in decisions] == [
@@ -229,9 +229,11 @@ class Told:
         self.said.append((run_id, state, session))
 
 
-def test_every_decision_is_told_to_all_pages_once_it_is_on_record(background: Background, tmp_path: Path) -> None:
+def test_every_decision_is_told_to_all_pages_once_it_is_on_record(
+    background: BackgroundLoop, tmp_path: Path
+) -> None:
     history = HistoryStore(tmp_path / "history.sqlite")
-    book, told = RunBook(history, session_id="k"), Told()
+    book, told = RunLog(history, session_id="k"), Told()
     loaded: list[str] = []
     for run_id in ("a", "b"):
         book.write(example_run(id=run_id, cell_state="pending"))
@@ -253,14 +255,14 @@ def test_every_decision_is_told_to_all_pages_once_it_is_on_record(background: Ba
     history.close()
 
 
-def test_the_button_is_answered_whatever_goes_wrong(background: Background) -> None:
+def test_the_button_is_answered_whatever_goes_wrong(background: BackgroundLoop) -> None:
     made = scene(background, {"daily": DAILY, "model": object()}, {})
     answers = [background.run(made.results.answer_pull(name, "1", "r")) for name in ("daily", "model", "print")]
     assert [answer["ok"] for answer in answers] == [True, False, False]
     assert answers[0]["text"] == "daily is now DataFrame 3x2"
 
 
-def test_calls_for_the_main_thread_are_served_when_no_cell_waits_for_them(background: Background) -> None:
+def test_calls_for_the_main_thread_are_served_when_no_cell_waits_for_them(background: BackgroundLoop) -> None:
     scheduled: list[Any] = []
     background.serve_when_idle(scheduled.append)
     task = background.submit(background.on_main_thread(lambda: "done"))

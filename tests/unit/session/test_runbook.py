@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jupyter_codeagent.history import HistoryStore
-from jupyter_codeagent.session.run_log import KEPT_RUNS, RunBook
+from jupyter_codeagent.session.run_log import KEPT_RUNS, RunLog
 from jupyter_codeagent.types.run import AgentRequest, AgentRun, CellState, Placed
 from jupyter_codeagent.types.sandbox import CopyChange, NamespaceEntry, StreamOutput
 from jupyter_codeagent.types.variables import CopiedVariable, Manifest
@@ -24,17 +24,17 @@ def a_run(run_id: str, **request: Any) -> AgentRun:
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> RunBook:
-    return RunBook(HistoryStore(tmp_path / "history.sqlite"), session_id="s")
+def book(tmp_path: Path) -> RunLog:
+    return RunLog(HistoryStore(tmp_path / "history.sqlite"), session_id="s")
 
 
-def test_the_conversation_has_prompt_code_and_result_of_earlier_runs(book: RunBook) -> None:
+def test_the_conversation_has_prompt_code_and_result_of_earlier_runs(book: RunLog) -> None:
     book.write(a_run("a"))
     [turn] = book.turns_before(a_run("b"))
     assert (turn.prompt, turn.code, turn.answer) == ("question a", "print(1)", "answer a")
 
 
-def test_what_was_said_to_one_server_is_not_told_to_another_that_is_remote(book: RunBook) -> None:
+def test_what_was_said_to_one_server_is_not_told_to_another_that_is_remote(book: RunLog) -> None:
     book.write(a_run("a"))
     assert book.turns_before(a_run("b", server="api.example.org", remote=True)) == ()
     assert len(book.turns_before(a_run("b", server="127.0.0.1:2"))) == 1
@@ -45,20 +45,20 @@ def test_what_was_said_to_one_server_is_not_told_to_another_that_is_remote(book:
     [("samples", "stats", ""), ("stats", "schema", ""), ("schema", "schema", ""), ("stats", "samples", "answer a")],
 )
 def test_results_are_told_only_under_a_privacy_that_is_not_stricter(
-    book: RunBook, then: str, now: str, told: str
+    book: RunLog, then: str, now: str, told: str
 ) -> None:
     book.write(a_run("a", privacy=then))
     assert [turn.answer for turn in book.turns_before(a_run("b", privacy=now))] == [told]
 
 
-def test_runs_of_the_same_cell_and_discarded_ones_are_not_told(book: RunBook) -> None:
+def test_runs_of_the_same_cell_and_discarded_ones_are_not_told(book: RunLog) -> None:
     book.write(a_run("a", cell_id="c1"))
     book.write(a_run("b", cell_id="c2"))
     book.set_cell_state("b", "discarded", decided_by="panel")
     assert book.turns_before(a_run("x", cell_id="c1")) == ()
 
 
-def test_runs_that_had_a_copy_of_a_hidden_variable_are_not_told(book: RunBook) -> None:
+def test_runs_that_had_a_copy_of_a_hidden_variable_are_not_told(book: RunLog) -> None:
     copied = CopiedVariable(name="df", type_name="DataFrame", size_bytes=1)
     book.write(replace(a_run("a"), manifest=Manifest(copied=(copied,))))
     book.write(a_run("b"))
@@ -67,7 +67,7 @@ def test_runs_that_had_a_copy_of_a_hidden_variable_are_not_told(book: RunBook) -
 
 
 def test_a_newer_run_replaces_the_undecided_ones_of_its_cell_but_not_in_a_notebook_it_is_a_copy_of(
-    book: RunBook, tmp_path: Path
+    book: RunLog, tmp_path: Path
 ) -> None:
     original, copy, renamed = (str(tmp_path / name) for name in ("original.ipynb", "copy.ipynb", "gone.ipynb"))
     Path(original).touch()
@@ -83,14 +83,14 @@ def test_a_newer_run_replaces_the_undecided_ones_of_its_cell_but_not_in_a_notebo
     assert book.earlier_runs_of_cell(new) == ["kept", "same", "renamed", "original"]
 
 
-def test_a_decision_made_before_the_run_has_ended_outlives_its_end(book: RunBook) -> None:
+def test_a_decision_made_before_the_run_has_ended_outlives_its_end(book: RunLog) -> None:
     book.write(replace(a_run("a"), cell_state="pending"))
     book.set_cell_state("a", "accepted", decided_by="panel")
     book.write(replace(a_run("a"), cell_state="pending", notes=("the end",)))
     assert [(run.cell_state, run.notes) for run in book.recent] == [("accepted", ("the end",))]
 
 
-def test_what_a_page_wrote_into_the_history_itself_is_known_to_the_kernel(book: RunBook, tmp_path: Path) -> None:
+def test_what_a_page_wrote_into_the_history_itself_is_known_to_the_kernel(book: RunLog, tmp_path: Path) -> None:
     book.write(a_run("a"))
     server = HistoryStore(tmp_path / "history.sqlite")
     server.set_cell_state("a", "discarded", "panel")
@@ -100,14 +100,14 @@ def test_what_a_page_wrote_into_the_history_itself_is_known_to_the_kernel(book: 
     assert book.turns_before(a_run("b")) == ()
 
 
-def test_a_page_links_although_the_history_cannot_be_read(book: RunBook, tmp_path: Path) -> None:
+def test_a_page_links_although_the_history_cannot_be_read(book: RunLog, tmp_path: Path) -> None:
     book.write(a_run("a"))
     book.history.close()
     (tmp_path / "history.sqlite").write_bytes(b"not a database")
     assert [run.id for run in book.recent] == ["a"]
 
 
-def test_the_cells_that_show_a_replayed_result_are_its_own_or_those_that_were_kept(book: RunBook) -> None:
+def test_the_cells_that_show_a_replayed_result_are_its_own_or_those_that_were_kept(book: RunLog) -> None:
     chain: list[tuple[str, Placed, str]] = [
         *(("a", "cells", ""), ("b", "kept", "a"), ("c", "cells", "a"), ("d", "kept", "c")),
         ("old", "", "a"),
@@ -121,7 +121,7 @@ def test_the_cells_that_show_a_replayed_result_are_its_own_or_those_that_were_ke
 
 
 def test_the_version_that_is_refined_is_told_once_whatever_was_decided_and_without_the_variables_it_made(
-    book: RunBook,
+    book: RunLog,
 ) -> None:
     made = (NamespaceEntry(name="daily", type_name="DataFrame"),)
     decided: list[tuple[CellState, str | None]] = [("pending", "c1"), ("discarded", "c2"), ("accepted", None)]
@@ -133,13 +133,13 @@ def test_the_version_that_is_refined_is_told_once_whatever_was_decided_and_witho
         assert f"question {state}" not in [turn.prompt for turn in book.turns_before(asked, {"daily"})]
 
 
-def test_what_is_refined_is_not_told_to_another_server_that_is_remote(book: RunBook) -> None:
+def test_what_is_refined_is_not_told_to_another_server_that_is_remote(book: RunLog) -> None:
     book.write(a_run("a"))
     assert book.refined_turn(a_run("b", refines="a", server="api.example.org", remote=True)) == ()
     assert book.refined_turn(a_run("b")) == ()
 
 
-def test_what_is_refined_is_told_as_its_privacy_allows(book: RunBook) -> None:
+def test_what_is_refined_is_told_as_its_privacy_allows(book: RunLog) -> None:
     for run_id, privacy in (("strict", "schema"), ("lax", "samples")):
         run = a_run(run_id, privacy=privacy)
         book.write(replace(run, code="df[df.name == 'Ada Lovelace']", written="df[df.name == 'Ada']"))
@@ -152,7 +152,7 @@ def test_what_is_refined_is_told_as_its_privacy_allows(book: RunBook) -> None:
 
 
 def test_another_version_is_about_the_variables_of_the_one_it_refines_whatever_was_asked_since(
-    book: RunBook,
+    book: RunLog,
 ) -> None:
     for run_id in ("trips", "weather"):
         copied = CopiedVariable(name=run_id, type_name="DataFrame", size_bytes=1)
@@ -161,7 +161,7 @@ def test_another_version_is_about_the_variables_of_the_one_it_refines_whatever_w
     assert book.copied_before("another") == {"weather"}
 
 
-def test_of_a_cells_results_the_newest_counts_that_was_not_discarded(book: RunBook) -> None:
+def test_of_a_cells_results_the_newest_counts_that_was_not_discarded(book: RunLog) -> None:
     decided: list[tuple[str, CellState]] = [
         ("first", "discarded"),
         ("kept", "accepted"),
@@ -177,7 +177,7 @@ def test_of_a_cells_results_the_newest_counts_that_was_not_discarded(book: RunBo
 
 
 def test_of_older_runs_only_the_conversation_is_kept_in_memory_and_the_rest_comes_from_the_history(
-    book: RunBook,
+    book: RunLog,
 ) -> None:
     plot = StreamOutput(output_type="stream", name="stdout", text="x" * 1_000_000)
     for number in range(KEPT_RUNS + 1):
@@ -188,7 +188,7 @@ def test_of_older_runs_only_the_conversation_is_kept_in_memory_and_the_rest_come
     assert book.turns_before(a_run("next"))[0].answer == "answer run000"
 
 
-def test_of_what_runs_made_only_what_is_still_there_is_told(book: RunBook) -> None:
+def test_of_what_runs_made_only_what_is_still_there_is_told(book: RunLog) -> None:
     made = (
         NamespaceEntry(name="daily", type_name="DataFrame", shape=(3, 2), columns=("day", "n")),
         NamespaceEntry(name="gone", type_name="int"),
@@ -201,7 +201,7 @@ def test_of_what_runs_made_only_what_is_still_there_is_told(book: RunBook) -> No
 
 
 def test_under_schema_only_variables_that_the_model_has_named_are_told_and_only_types_of_libraries(
-    book: RunBook,
+    book: RunLog,
 ) -> None:
     """Code can give variables and types any names, those of people too."""
     importlib.import_module("pandas")  # whose types are known while it is loaded
@@ -228,14 +228,14 @@ def test_under_schema_only_variables_that_the_model_has_named_are_told_and_only_
     ],
 )
 def test_code_is_told_as_it_was_written_under_schema_and_not_at_all_under_a_stricter_privacy(
-    book: RunBook, then: str, now: str, told: str
+    book: RunLog, then: str, now: str, told: str
 ) -> None:
     book.write(replace(a_run("a", privacy=then), code="df == 'Zora'", written="df == 'Z'"))
     [turn] = book.turns_before(a_run("b", privacy=now))
     assert (turn.code, turn.ran) == (told, "df == 'Zora'")
 
 
-def test_a_cell_that_is_run_again_knows_which_copies_it_had_changed(book: RunBook) -> None:
+def test_a_cell_that_is_run_again_knows_which_copies_it_had_changed(book: RunLog) -> None:
     changes = (
         CopyChange(name="df", kind="changed"),
         CopyChange(name="other", kind="changed", earlier=True),

@@ -12,16 +12,16 @@ import pytest
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.models.tokens import TokenCount
 from jupyter_codeagent.session import variables_view as shown_module
-from jupyter_codeagent.session.prepare import ToldContext
-from jupyter_codeagent.session.variables_view import ShownVariables
+from jupyter_codeagent.session.prepare import PromptContext
+from jupyter_codeagent.session.variables_view import VariablesView
 from jupyter_codeagent.settings.config import CodeAgent
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.tagged_text import TaggedText
 from jupyter_codeagent.types.variables import VariableSummary
-from jupyter_codeagent.variables.privacy.sharing.state import SharingChoices
+from jupyter_codeagent.variables.privacy.sharing.state import SharingState
 from jupyter_codeagent.variables.render import Context, ToldVariable
-from jupyter_codeagent.variables.user_namespace import LiveKernel
+from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 
 @dataclass
@@ -55,23 +55,23 @@ class Scene:
     def __init__(self, settings: Callable[[], Any] | None = None) -> None:
         self.link = LinkDouble()
         self.names: dict[str, Any] = {"n": 1}
-        self.choices = SharingChoices()
+        self.choices = SharingState()
         self.looks = 0
-        self.shown = ShownVariables(
-            live=LiveKernel(Shell(self.names)),
+        self.shown = VariablesView(
+            live=UserNamespace(Shell(self.names)),
             choices=self.choices,
             settings=settings or CodeAgent().settings,
             describe=self.describe,
             link=lambda: cast("PanelLink", self.link),
         )
 
-    def describe(self, _settings: Settings) -> tuple[ToldContext, tuple[VariableSummary, ...]]:
+    def describe(self, _settings: Settings) -> tuple[PromptContext, tuple[VariableSummary, ...]]:
         self.looks += 1
         text = f"n: {self.names['n']}"
         context = Context(tagged=TaggedText(text), told=(ToldVariable(name="n", text=text, tokens=3),))
         summary = VariableSummary(name="n", type_name="int", headline=text)
         count = TokenCount(tokens=3, counted=False)
-        return ToldContext(context=context, count=count, budget_tokens=600), (summary,)
+        return PromptContext(context=context, count=count, budget_tokens=600), (summary,)
 
 
 def test_a_cell_that_changes_nothing_sends_nothing() -> None:

@@ -12,10 +12,10 @@ from traitlets.config import Config
 
 from jupyter_codeagent.frontend import settings_view as session_settings
 from jupyter_codeagent.frontend.approvals.grants import Grants
-from jupyter_codeagent.frontend.cell_origin import Place
+from jupyter_codeagent.frontend.cell_origin import CellOrigin
 from jupyter_codeagent.frontend.link import PanelLink
-from jupyter_codeagent.frontend.settings_view import SessionSettings
-from jupyter_codeagent.models.resolver import ModelChoice
+from jupyter_codeagent.frontend.settings_view import SettingsHandler
+from jupyter_codeagent.models.resolver import ModelResolver
 from jupyter_codeagent.session import session as session_module
 from jupyter_codeagent.session.session import AgentSession
 from jupyter_codeagent.settings.config import CodeAgent, read_caps
@@ -136,12 +136,12 @@ class LinkDouble:
         self.states += 1
 
 
-def session(monkeypatch: pytest.MonkeyPatch, caps: dict[str, Any]) -> tuple[SessionSettings, CodeAgent, LinkDouble]:
+def session(monkeypatch: pytest.MonkeyPatch, caps: dict[str, Any]) -> tuple[SettingsHandler, CodeAgent, LinkDouble]:
     monkeypatch.setattr(session_settings, "read_caps", lambda: caps)
     config, link = CodeAgent(discover=False), LinkDouble()
-    made = SessionSettings(
+    made = SettingsHandler(
         config=config,
-        models=ModelChoice(),
+        models=ModelResolver(),
         grants=Grants(),
         settings=config.settings,
         link=lambda: cast("PanelLink", link),
@@ -312,7 +312,7 @@ def test_a_policy_that_cannot_be_read_is_told_with_file_and_reason_and_the_page_
         assert "Expecting property name" in state["settings"]["problem"]
         assert (state["model"], state["approve"]) == ("", "ask"), "the strictest"
         with pytest.raises(UsageError, match="cannot be read"):
-            made.prepare("anything?", RunOptions(), Place())
+            made.prepare("anything?", RunOptions(), CellOrigin())
         policy.write_text('{"approve": "ask", "max_transfer_mb": 3}', encoding="utf-8")
         assert made.state()["settings"]["problem"] == ""
         assert made.settings().max_transfer_bytes == 3 << 20

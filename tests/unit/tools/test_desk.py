@@ -22,7 +22,7 @@ from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.sandbox.data import unpack as unpacking
 from jupyter_codeagent.sandbox.guest.send import pack
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
-from jupyter_codeagent.tools.broker import CallDesk, Host, Limits, is_plain
+from jupyter_codeagent.tools.broker import Host, Limits, ToolCallBroker, is_plain
 from jupyter_codeagent.tools.grants import grant_of
 from jupyter_codeagent.tools.recorded import restored
 from jupyter_codeagent.tools.tool import Tool, tool_of
@@ -84,9 +84,9 @@ def desk_of(
     unsure: set[str] | None = None,
     limits: Limits = LIMITS,
     recorded: Sequence[ToolCall] = (),
-) -> CallDesk:
+) -> ToolCallBroker:
     gate = ApprovalGate(people or People(), grants=grants or Grants(), timeout_s=60)
-    return CallDesk(
+    return ToolCallBroker(
         {tool.name: tool for tool in tools},
         run_id="r1",
         decide=lambda proposal: gate.decide(proposal, "auto"),
@@ -104,7 +104,7 @@ def request(name: str, *, number: int = 1, **arguments: Any) -> CallRequest:
     return CallRequest(number=number, name=name, line=3, arguments=packed)
 
 
-def answers(desk: CallDesk, *requests: CallRequest) -> list[CallAnswer]:
+def answers(desk: ToolCallBroker, *requests: CallRequest) -> list[CallAnswer]:
     async def all_of_them() -> list[CallAnswer]:
         desk.begin()
         return [await desk.answer(one) for one in requests]
@@ -567,14 +567,14 @@ def test_a_replay_gives_recorded_results_once_each_and_only_for_calls_that_were_
 def test_what_has_begun_is_recorded_when_it_is_cut_short_and_is_asked_for_again() -> None:
     """Its sandbox has died or the cell has ended meanwhile: what came of it nobody knows."""
 
-    async def cut_short(desk: CallDesk, begun: asyncio.Event) -> None:
+    async def cut_short(desk: ToolCallBroker, begun: asyncio.Event) -> None:
         desk.begin()
         answering = asyncio.create_task(desk.answer(request("send", x=1)))
         await begun.wait()
         answering.cancel()
         await asyncio.gather(answering, return_exceptions=True)
 
-    async def both() -> tuple[CallDesk, People, list[tuple[ToolCall, ...]]]:
+    async def both() -> tuple[ToolCallBroker, People, list[tuple[ToolCall, ...]]]:
         begun, times = asyncio.Event(), []
 
         async def send(x: int) -> str:

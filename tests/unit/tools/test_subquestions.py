@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from jupyter_codeagent.models.endpoint import ModelEndpoint
-from jupyter_codeagent.models.resolver import ModelChoice
+from jupyter_codeagent.models.resolver import ModelResolver
 from jupyter_codeagent.settings.config import CodeAgent
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.tools.ask_model import MAX_TEXTS, SubQuestions, chosen, grammar_of, question_text, texts_of
@@ -53,7 +53,7 @@ def asking(answer: Callable[[str], str] = str.upper, **settings: Any) -> tuple[S
         return asyncio.run(coroutine)
 
     questions = SubQuestions(
-        settings=lambda: in_force, models=cast("ModelChoice", model), withheld=none_withheld, run=run
+        settings=lambda: in_force, models=cast("ModelResolver", model), withheld=none_withheld, run=run
     )
     return questions, model
 
@@ -180,7 +180,7 @@ def test_questions_that_are_asked_at_once_keep_to_the_budget_and_a_server_that_c
 
     questions, _ = asking(max_subquestion_tokens=500)
     model = Uncounted(str.upper)
-    questions._models = cast("ModelChoice", model)
+    questions._models = cast("ModelResolver", model)
     with pytest.raises(ValueError, match=r"of 500 in this run"):
         ask(questions, "Which?", [f"text {number}" for number in range(100)], None)
     assert 5 < len(model.asked) < 20

@@ -11,11 +11,11 @@ from typing import Any, cast
 import pandas as pd
 import pytest
 
-from jupyter_codeagent.variables.user_namespace import LiveKernel
+from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 
-def live(names: dict[str, Any]) -> LiveKernel:
-    return LiveKernel(cast("Any", SimpleNamespace(user_ns=names, user_ns_hidden={})))
+def live(names: dict[str, Any]) -> UserNamespace:
+    return UserNamespace(cast("Any", SimpleNamespace(user_ns=names, user_ns_hidden={})))
 
 
 def test_a_hidden_value_of_any_kind_is_hidden_under_its_other_names_too() -> None:

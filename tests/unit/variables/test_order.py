@@ -11,7 +11,7 @@ from jupyter_codeagent.types.variables import ColumnSummary, VariableSummary
 from jupyter_codeagent.variables.mentions import mentioned_columns, order
 from jupyter_codeagent.variables.recent import recent_names
 from jupyter_codeagent.variables.select import SelectionClues, default_variables
-from jupyter_codeagent.variables.user_namespace import LiveKernel
+from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 
 def frame(name: str, *columns: str, size_bytes: int = 10) -> VariableSummary:
@@ -114,7 +114,7 @@ def test_cells_that_cannot_be_parsed_or_are_too_long_are_passed_over() -> None:
 
 def test_a_shell_without_a_history_has_no_recent_cells() -> None:
     shell: Any = SimpleNamespace(user_ns={}, user_ns_hidden={})
-    assert LiveKernel(shell).recent_cells() == []
+    assert UserNamespace(shell).recent_cells() == []
 
 
 def test_where_not_all_frames_fit_those_of_the_last_cells_are_copied() -> None:

@@ -21,7 +21,7 @@ from jupyter_codeagent.variables.privacy.sharing.rules import (
     read_sharing,
     sharing_view,
 )
-from jupyter_codeagent.variables.privacy.sharing.state import SharingChoices
+from jupyter_codeagent.variables.privacy.sharing.state import SharingState
 
 LISTS = {"version": 1, "shared": {"a": "hidden", "b": "shared"}, "hidden_columns": {"df": ["x", "y"]}}
 
@@ -83,7 +83,7 @@ def page(**hidden: str) -> Sharing:
 
 
 def test_what_the_user_chose_in_this_kernel_goes_before_the_lists_of_a_page() -> None:
-    choices = SharingChoices()
+    choices = SharingState()
     choices.choose("a", "auto")
     choices.choose_columns("df", frozenset("x"), "shared")
     assert choices.adopt_page(read_sharing(LISTS, only_hidden=False)) == ("df",)
@@ -92,7 +92,7 @@ def test_what_the_user_chose_in_this_kernel_goes_before_the_lists_of_a_page() ->
 
 
 def test_a_second_page_hides_more_and_shows_nothing_again() -> None:
-    choices = SharingChoices()
+    choices = SharingState()
     assert choices.adopt_page(page(df="x")) == ("df",)
     assert choices.adopt_page(page()) == ()
     assert choices.adopt_page(page(df="xy")) == ("df",)
@@ -100,7 +100,7 @@ def test_a_second_page_hides_more_and_shows_nothing_again() -> None:
 
 
 def test_the_page_goes_before_the_file_that_was_saved_earlier() -> None:
-    choices = SharingChoices()
+    choices = SharingState()
     choices.adopt_file(read_sharing(LISTS, only_hidden=True))
     assert choices.shared == {"a": "hidden"}
     choices.adopt_page(page(df="y"))
@@ -109,7 +109,7 @@ def test_the_page_goes_before_the_file_that_was_saved_earlier() -> None:
 
 
 def test_what_page_and_file_both_hide_stays_hidden_throughout_and_is_nothing_new() -> None:
-    choices = SharingChoices()
+    choices = SharingState()
     choices.adopt_file(read_sharing(LISTS, only_hidden=True))
     assert choices.adopt_page(read_sharing(LISTS, only_hidden=True)) == ()
     assert choices.shared == {"a": "hidden"}
@@ -117,7 +117,7 @@ def test_what_page_and_file_both_hide_stays_hidden_throughout_and_is_nothing_new
 
 
 def test_what_is_shown_again_leaves_no_entry() -> None:
-    choices = SharingChoices()
+    choices = SharingState()
     choices.choose_columns("df", frozenset("xy"), "hidden")
     choices.choose_columns("df", frozenset("x"), "shared")
     assert choices.hidden_columns == {"df": {"y"}}

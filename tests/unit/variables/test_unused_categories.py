@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from jupyter_codeagent.entrypoints.options import parse_options
-from jupyter_codeagent.session.variable_selection import Choice, choose
+from jupyter_codeagent.session.variable_selection import VariableSelection, select_variables
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.privacy.unused_categories import without_unused
 
@@ -88,10 +88,10 @@ def test_values_missing_duplicate_labels_and_facts_stay_as_they_are() -> None:
     assert made.iloc[:, 0].isna().tolist() == [True, False, False]
 
 
-def chosen(options: str) -> Choice:
+def chosen(options: str) -> VariableSelection:
     values = {"adults": adults(), "people": people()}
     summaries = describe(values, privacy="stats", mentioned="adults")
-    return choose(
+    return select_variables(
         values, summaries, "adults", parse_options(options), always=(), max_bytes=1 << 20, ask=lambda _n, _f: None
     )
 

@@ -24,7 +24,7 @@ ABOUT_ITSELF = (
     "statm",
     "status",
 )
-"""Of /proc/self. `pagemap` tells which pages of the copies were written to (`inside.pages`). Not `net`, the host's
+"""Of /proc/self. `pagemap` tells which pages of the copies were written to (`guest.pages`). Not `net`, the host's
 connections and sockets where there is no network namespace; DuckDB aborts without `cgroup`."""
 FOR_ALLOCATORS = (
     "/proc/cpuinfo",

@@ -16,7 +16,7 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from traitlets import Bool, Dict, Enum, Integer, List, Unicode
 
-from jupyter_codeagent.sandbox import guest as inside
+from jupyter_codeagent.sandbox import guest
 from jupyter_codeagent.sandbox.local.walls import bubblewrap, seatbelt, supervisor
 from jupyter_codeagent.sandbox.local.walls.environment import sandbox_environment
 from jupyter_codeagent.sandbox.local.walls.kernel_files import about_the_machine
@@ -25,7 +25,7 @@ from jupyter_codeagent.sandbox.local.walls.roots import python_roots
 from jupyter_codeagent.sandbox.local.watch.processes import first_child
 from jupyter_codeagent.types.errors import SandboxUnavailableError
 
-INSIDE_DIR = os.path.dirname(os.path.abspath(inside.__file__))
+GUEST_DIR = os.path.dirname(os.path.abspath(guest.__file__))
 MAX_STDERR_BYTES = 4096
 NO_PROCESS_NAMESPACE = ("landlock", "seatbelt")
 """A process that detaches itself there is out of our sight, and of the watchdog's."""
@@ -129,7 +129,7 @@ class SandboxProvisioner(LocalProvisioner):
             version=version,
             connection_dir=connection_dir,
             data_dir=self.data_dir,
-            read_only=[*roots, INSIDE_DIR],
+            read_only=[*roots, GUEST_DIR],
             files={
                 **{str(font_list): f"{self.paths.matplotlib}/{font_list.name}" for font_list in font_lists()},
                 **{path: path for path in self.read_files},
@@ -151,7 +151,7 @@ class SandboxProvisioner(LocalProvisioner):
             "/sys",
             self.paths.data,
             *roots,
-            INSIDE_DIR,
+            GUEST_DIR,
             *self.read_files,
         ]
         write = [self.paths.temporary, self.paths.scratch, "/dev/null", "/dev/shm"]  # noqa: S108
@@ -169,7 +169,7 @@ class SandboxProvisioner(LocalProvisioner):
             json.dump(info, file)
 
     def _confine(self, kwargs: dict[str, Any], roots: tuple[str, ...]) -> None:
-        """No wrapper: the interpreter starts on the host and `inside.enforce` does it all."""
+        """No wrapper: the interpreter starts on the host and `guest.enforce` does it all."""
         _copy_font_lists(Path(self.paths.matplotlib))
         system = [
             "/usr",
@@ -181,7 +181,7 @@ class SandboxProvisioner(LocalProvisioner):
             *bubblewrap.ETC,
             *about_the_machine(),
         ]
-        read = [*system, *roots, INSIDE_DIR, self.data_dir, *self.read_files]
+        read = [*system, *roots, GUEST_DIR, self.data_dir, *self.read_files]
         write = [self.scratch_dir, "/dev/null"]
         command = self._inner_command(read, write, self.parent.connection_file)
         kwargs.update(cmd=command, env=self.environment, cwd=self.scratch_dir)
@@ -193,7 +193,7 @@ class SandboxProvisioner(LocalProvisioner):
             executable=sys.executable,
             base_prefix=sys.base_prefix,
             code=roots,
-            data=[INSIDE_DIR, self.data_dir],
+            data=[GUEST_DIR, self.data_dir],
             scratch=self.scratch_dir,
             sockets=self.paths.connection,
             files=self.read_files,
@@ -224,7 +224,7 @@ class SandboxProvisioner(LocalProvisioner):
             sys.executable,
             "-B",
             "-P",
-            os.path.join(INSIDE_DIR, "serve.py"),
+            os.path.join(GUEST_DIR, "serve.py"),
             json.dumps(confinement),
             connection_file,
         ]

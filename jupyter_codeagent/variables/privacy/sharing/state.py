@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from jupyter_codeagent.variables.privacy.sharing.rules import Shared, Sharing
 
 
-class SharingChoices:
+class SharingState:
     """The two lists of a session. Changed from the main thread and from the background loop, entry by entry."""
 
     def __init__(self) -> None:
