@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from jupyter_codeagent.agent.source import bound_names, parse, used_names
+
 ALIASES = {
     "pd": "import pandas as pd",
     "np": "import numpy as np",
@@ -58,3 +62,13 @@ INSTEAD = {
     "openpyxl": "the loaded variables: there are no files",
 }
 """Top-level package -> what does its job where it is missing."""
+
+
+def with_imports(code: str, defined: Collection[str]) -> str:
+    """Add the import lines of known aliases that `code` uses and neither it nor `defined` has."""
+    tree = parse(code)
+    if tree is None:
+        return code
+    missing = (used_names(tree) - bound_names(tree) - set(defined)) & ALIASES.keys()
+    lines = [line for name, line in ALIASES.items() if name in missing]
+    return "\n".join(lines) + "\n\n" + code if lines else code

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from jupyter_codeagent.agent.output_text import cut, output_text
 from jupyter_codeagent.agent.prompt.changes import made_line
 from jupyter_codeagent.agent.prompt.conversation import MAX_RESULT_CHARS, Turn
-from jupyter_codeagent.agent.prompt.observe import cut, output_text
 from jupyter_codeagent.agent.source import bound_names, parse
 from jupyter_codeagent.history import HistoryStore, RunRow
 from jupyter_codeagent.types.errors import HistoryError, UnknownRunError, UsageError

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from jupyter_codeagent.agent.candidates import run_candidates
-from jupyter_codeagent.agent.loop import LoopDependencies, conversation, ended, run_agent
+from jupyter_codeagent.agent.dependencies import LoopDependencies
+from jupyter_codeagent.agent.ending import ended
+from jupyter_codeagent.agent.known_imports import ALIASES
+from jupyter_codeagent.agent.loop import conversation, run_agent
 from jupyter_codeagent.agent.prompt.changes import told_differences, told_made, with_effects
-from jupyter_codeagent.agent.prompt.context_window import fit
+from jupyter_codeagent.agent.prompt.context_window import fit_messages
 from jupyter_codeagent.agent.prompt.conversation import Turn
-from jupyter_codeagent.agent.rules.imports import ALIASES
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.approvals.live_effects import LiveEffects
@@ -311,7 +313,7 @@ class AgentSession:
             settings=settings,
             endpoint=endpoint,
             turns=turns,
-            messages=fit(conversation(run, turns), prompt, room, settings.model.max_tokens).messages,
+            messages=fit_messages(conversation(run, turns), prompt, room, settings.model.max_tokens).messages,
             incomplete=incomplete_columns(summaries),
             room=room,
             inserts=not options.json,

@@ -33,6 +33,8 @@ class Step:
     """Model and sandbox together."""
     note: str = ""
     """Why this step ended as it did where no result says so: ``no code in the reply``."""
+    rules: tuple[str, ...] = ()
+    """Names of the rules that corrected the code, found an issue or gave a hint; empty in older records."""
     left_out: str = ""
     """What there was to tell and was not sent, because the model's context has no room for it."""
 

@@ -1,23 +1,120 @@
-"""Certain corrections of code that means a column or a table and names it in a way that Python does not follow."""
+"""Columns and tables that the code names in a way that Python, pandas or the data does not follow."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from jupyter_codeagent.agent.prompt.hints import frames, missing_labels, missing_name
-from jupyter_codeagent.agent.rules.rewrite import LOADER, Prepared, edited
-from jupyter_codeagent.agent.source import Edit, called_name, is_on, single_values, span, statement_at, used_names
+from jupyter_codeagent.agent.rules.error_reading import frames, missing_labels, missing_name, same_columns
+from jupyter_codeagent.agent.rules.rule import Fix, Program, edited
+from jupyter_codeagent.agent.source import (
+    Edit,
+    bound_names,
+    is_on,
+    single_values,
+    span,
+    statement_at,
+    used_names,
+)
 from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
-_FILE = re.compile(r"(?<![\w-])([\w-]+)\.\w{2,8}$")
+_BY_LABEL = frozenset(
+    {"sort_values", "nlargest", "nsmallest", "groupby", "set_index", "pivot_table", "drop_duplicates"}
+)
 
 
-def quote_column(
-    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
-) -> Prepared | None:
+def respell_columns(program: Program) -> Fix | None:
+    """Labels that differ from a column in case, blanks or underscores only; with the first all others, each of
+    which would else cost a run of its own."""
+    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
+    right = same_columns(missing_labels(error), namespace)
+    if not right:
+        return None
+    right |= same_columns(sorted(_read_labels(tree)), namespace)
+    edits = [edit for node in ast.walk(tree) for edit in _relabel(code, node, right)]
+    notes = tuple(f"column {label!r} is {column!r}" for label, column in right.items())
+    return edited(program, edits, *notes)
+
+
+def _read_labels(tree: ast.Module) -> set[str]:
+    """Labels that the code takes from something by ``["label"]``, and that stand nowhere else in it.
+
+    What `assign`, `agg` or `rename` make stands there as a keyword or as another text.
+    """
+    read: set[str] = set()
+    as_index: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            parts = node.slice.elts if isinstance(node.slice, ast.List) else [node.slice]
+            for part in parts:
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    read.add(part.value)
+                    as_index.add(id(part))
+    elsewhere = {word.arg for word in ast.walk(tree) if isinstance(word, ast.keyword)}
+    elsewhere |= {
+        node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in as_index
+        and isinstance(node.value, str)
+    }  # fmt: skip
+    return read - elsewhere
+
+
+def _relabel(code: str, node: ast.AST, right: dict[str, str]) -> Iterator[Edit]:
+    match node:
+        case ast.Constant(value=str(label)) if label in right:
+            start, end = span(code, node)
+            if code[start:end] in (repr(label), f'"{label}"'):  # not a part of an f-string, not a docstring
+                yield Edit(start=start, end=end, text=repr(right[label]))
+        case ast.Attribute(attr=label) if label in right and right[label].isidentifier():
+            _, end = span(code, node)
+            yield Edit(start=end - len(label), end=end, text=right[label])
+
+
+def use_variable(program: Program) -> Fix | None:
+    """``df["score"]`` where no frame has such a column and the code has made a Series of this name."""
+    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
+    series = _series_for(tree, error, namespace)
+    edits = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=ast.Name(), slice=ast.Constant(value=str(label)), ctx=ast.Load()) if (
+                label == series
+            ):
+                start, end = span(code, node)
+                edits.append(Edit(start=start, end=end, text=series))
+    return edited(program, edits, f"{series} is a variable, not a column")
+
+
+def series_as_column(program: Program) -> Fix | None:
+    """``rates.sort_values("change")`` where ``change`` is a Series with the rows of ``rates``, and no column."""
+    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
+    label = _series_for(tree, error, namespace)
+    rows = {entry.name: entry.shape[:1] for entry in namespace}
+    edits = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=frame) as owner, attr=method)) if (
+                method in _BY_LABEL and is_on(node, error.line) and label and rows.get(frame) == rows[label]
+            ):
+                told = [*node.args, *(word.value for word in node.keywords)]
+                texts = {one.value for part in told for one in ast.walk(part) if isinstance(one, ast.Constant)}
+                _, end = span(code, owner)
+                edits += [Edit(start=end, end=end, text=f".assign({label}={label})")] if label in texts else []
+    return edited(program, edits, f"{label} is taken as a column of the table whose rows it has")
+
+
+def _series_for(tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
+    """The Series that the code has made and that is called as the column which no frame has; empty else."""
+    labels = missing_labels(error)
+    made = {entry.name for entry in namespace if entry.type_name == "Series"} & bound_names(tree)
+    if error.ename != "KeyError" or len(labels) != 1 or labels[0] not in made:
+        return ""
+    return "" if any(labels[0] in entry.columns for entry in namespace) else labels[0]
+
+
+def quote_column(program: Program) -> Fix | None:
     """``df[price]`` where no variable has this name and the frame has such a column."""
+    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
     name = missing_name(error)
     edits = []
     for node in ast.walk(tree):
@@ -26,13 +123,12 @@ def quote_column(
                 if _has(frame, label, namespace):
                     start, end = span(code, index)
                     edits.append(Edit(start=start, end=end, text=repr(label)))
-    return edited(code, edits, f"{name} is a column: {name!r}")
+    return edited(program, edits, f"{name} is a column: {name!r}")
 
 
-def group_the_table(
-    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
-) -> Prepared | None:
+def group_table(program: Program) -> Fix | None:
     """``df["x"].groupby("g")``: a column alone does not know the others."""
+    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
     labels = missing_labels(error)
     if error.ename != "KeyError" or len(labels) != 1:
         return None
@@ -50,13 +146,12 @@ def group_the_table(
                 called = code[span(code, column)[1] : end]
                 index = code[span(code, column.value)[1] : span(code, column)[1]]
                 edits.append(Edit(start=start, end=end, text=f"{frame}{called}{index}"))
-    return edited(code, edits, f"grouped by {labels[0]!r} of the table")
+    return edited(program, edits, f"grouped by {labels[0]!r} of the table")
 
 
-def group_what_it_is_of(
-    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
-) -> Prepared | None:
+def group_source_table(program: Program) -> Fix | None:
     """``decade = macro["year"] // 10 * 10`` and ``decade.groupby(decade)["infl"]``: the table has this column."""
+    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
     labels = missing_labels(error)
     values = single_values(tree)
     edits = []
@@ -69,16 +164,15 @@ def group_what_it_is_of(
                 if len(tables) == 1 and all(_has(tables[0], label, namespace) for label in labels):
                     start, end = span(code, owner)
                     edits.append(Edit(start=start, end=end, text=tables[0]))
-    return edited(code, edits, f"the table of {' and '.join(map(repr, labels))} is what is grouped")
+    return edited(program, edits, f"the table of {' and '.join(map(repr, labels))} is what is grouped")
 
 
-def use_the_joined_table(
-    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
-) -> Prepared | None:
+def use_joined_table(program: Program) -> Fix | None:
     """``planes.groupby("origin")["seats"]`` where `flown` is there, which was joined of `planes` and `flights`.
 
     Only where the statement reads one table, writes none, and one other table alone has every column in it.
     """
+    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
     statement = statement_at(tree, error.line)
     missing = set(missing_labels(error))
     if statement is None or not missing:
@@ -100,7 +194,9 @@ def use_the_joined_table(
     if not any(_is_join(joined, columns, other) for other in tables.values() if missing <= other):
         return None
     edits = [Edit(start=start, end=end, text=having[0]) for start, end in (span(code, node) for node in names)]
-    return edited(code, edits, f"{having[0]} has {' and '.join(map(repr, sorted(wanted)))}, {names[0].id} has not")
+    return edited(
+        program, edits, f"{having[0]} has {' and '.join(map(repr, sorted(wanted)))}, {names[0].id} has not"
+    )
 
 
 def _is_join(whole: frozenset[str], one: frozenset[str], other: frozenset[str]) -> bool:
@@ -113,42 +209,6 @@ def _is_join(whole: frozenset[str], one: frozenset[str], other: frozenset[str]) 
 def _parts(statement: ast.stmt) -> list[ast.AST]:
     """Subscripts and attributes: what is written to a table."""
     return [node for node in ast.walk(statement) if isinstance(node, ast.Subscript | ast.Attribute)]
-
-
-def use_what_is_loaded(
-    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
-) -> Prepared | None:
-    """``x = load_penguins()`` and ``x = pd.read_csv("penguins.csv")`` where the table `penguins` is there.
-
-    Only the call that failed: its function is missing, or the package it comes of, or the file that it reads.
-    """
-    if error.ename not in ("NameError", "FileNotFoundError", "ModuleNotFoundError", "ImportError"):
-        return None
-    loaded = {entry.name.lower(): entry.name for entry in frames(namespace)}
-    defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-    edits, names = [], []
-    for node in tree.body:
-        match node:
-            case ast.Assign(targets=[ast.Name()], value=ast.Call() as call) if name := loaded.get(
-                _asked_table(call).lower(), ""
-            ):
-                owner, called = called_name(call)
-                if called in defined or (error.ename == "NameError" and missing_name(error) not in (owner, called)):
-                    continue
-                start, end = span(code, call)
-                edits.append(Edit(start=start, end=end, text=f"{name}.copy()"))
-                names.append(name)
-    return edited(code, edits, f"{', '.join(dict.fromkeys(names))} is loaded already")
-
-
-def _asked_table(call: ast.Call) -> str:
-    """`penguins` of ``load_penguins()``, ``load_dataset("penguins")`` and ``pd.read_csv("data/penguins.csv")``."""
-    loader = LOADER.fullmatch(called_name(call)[1])
-    match call.args:
-        case [ast.Constant(value=str(text)), *_] if loader is not None:
-            file = _FILE.search(text)
-            return file.group(1) if file is not None else text
-    return loader["table"] if loader is not None else ""
 
 
 def _has(frame: str, label: str, namespace: Sequence[NamespaceEntry]) -> bool:
