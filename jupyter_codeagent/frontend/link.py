@@ -106,10 +106,10 @@ class PanelLink:
         """Whether a page is there, and what it says is heard while a cell is running."""
         return self.is_open and self._main_shell is not None
 
-    def hear_main_shell(self) -> None:
-        """What pages say without a subshell while a cell is running, whatever the kernel offers. Main thread."""
+    def handle_main_shell(self) -> None:
+        """Handle what pages send without a subshell while a cell is running. Main thread."""
         if self._main_shell is not None:
-            self._main_shell.hear(comm.is_ours, comm.handle)
+            self._main_shell.handle_waiting(comm.is_ours, comm.handle)
 
     @property
     def was_open(self) -> bool:

@@ -30,7 +30,7 @@ from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 
 
 class SettingsHandler:
-    """Shows them, changes them for this kernel, and finds models. Whatever is refused is said with its reason."""
+    """Displays them, changes them for this kernel, and finds models. A refusal is sent with its reason."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class SettingsHandler:
         self._submit = submit
 
     def view(self) -> SettingsView:
-        """Asks no server. Where the configuration cannot be used, and so no run is possible, it says why."""
+        """Return all settings, or why the configuration cannot be used. Asks no server."""
         try:
             values = [
                 SettingView(name=s.name, value=s.value, source=s.source, fixed=s.fixed, limit=s.limit)
@@ -62,17 +62,17 @@ class SettingsHandler:
         except UsageError as error:
             return SettingsView(values=[], server=None, problem=str(error))
 
-    def heard(self, data: Mapping[str, Any]) -> None:
-        """What a page sends of settings; anything else is for others."""
+    def handle_message(self, data: Mapping[str, Any]) -> None:
+        """Handle what a page sends about settings; ignore anything else."""
         match data:
             case {"type": "hello", "preferences": preferences}:
                 self.adopt(preferences)
             case {"type": "preferences", "preferences": preferences}:
                 self.adopt(preferences)
-                self.tell()
+                self.send_state()
             case {"type": "choose", "name": "model" | "base_url" as name}:
                 self._refuse(f"{name} is chosen with its server, in the list of models; it was not set.")
-                self.tell()
+                self.send_state()
             case {"type": "choose", "name": str(name), "value": str() | int() | float() as value}:
                 self.choose({name: value})
             case {"type": "use_model", "model": str(model), "base_url": str(base_url), "confirmed": str(confirmed)}:
@@ -81,7 +81,7 @@ class SettingsHandler:
                 self._submit(self.find_models())
 
     def adopt(self, preferences: object) -> None:
-        """The user's settings in JupyterLab, as a page read them."""
+        """Take over the user's settings in JupyterLab, as a page read them."""
         refusals = ["The settings of JupyterLab did not arrive as names and values; reload the page."]
         if isinstance(preferences, dict):
             wanted, refusals = dict(preferences), []
@@ -95,7 +95,7 @@ class SettingsHandler:
             self._submit(self._refuse_later(refusals))
 
     async def _refuse_later(self, refusals: Sequence[str]) -> None:
-        """A page that says hello hears only after that."""
+        """Refuse once a page that says hello can receive it."""
         for refusal in refusals:
             self._refuse(refusal)
 
@@ -110,10 +110,10 @@ class SettingsHandler:
             self._config.choose(**values)
         except UsageError as error:
             self._refuse(str(error))
-        self.tell()
+        self.send_state()
 
     def use_model(self, model: str, base_url: str, confirmed: str) -> None:
-        """Another model from the next run on; one elsewhere only if the user said yes to this very host.
+        """Use another model from the next run on; on a remote host only if the user said yes to this very host.
 
         It is the yes that a run would ask for. The one to another user's server on this machine is left to the run.
         """
@@ -126,7 +126,7 @@ class SettingsHandler:
                 self._grants.add([Grant(kind="server", subject=origin(base_url))])
         except UsageError as error:
             self._refuse(str(error))
-            self.tell()
+            self.send_state()
             return
         self.choose({"model": model if base_url else EMBEDDED, "base_url": base_url})
 
@@ -176,8 +176,8 @@ class SettingsHandler:
             return ServerView(model=model, label=str(error), remote=True)
         return ServerView(model=model, label=label, remote=remote)
 
-    def tell(self) -> None:
-        """Every page, what holds now."""
+    def send_state(self) -> None:
+        """Send every page what holds now."""
         link = self._link()
         if link is not None:
             link.send_state()

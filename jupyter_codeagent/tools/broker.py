@@ -121,9 +121,9 @@ class ToolCallBroker:
         self._on_main_thread, self._on_users_loop = host.on_main_thread, host.on_users_loop
         self._spool = host.spool
         self._limits = limits
-        self.told: Callable[[tuple[ToolCall, ...]], None] = lambda _: None
+        self.on_calls: Callable[[tuple[ToolCall, ...]], None] = lambda _: None
         """Hears of the calls of the present execution, after each."""
-        self.begins: Callable[[tuple[ToolCall, ...]], None] = lambda _: None
+        self.on_call_start: Callable[[tuple[ToolCall, ...]], None] = lambda _: None
         """Hears of them, and of one more that does more than read before it can happen: it is on disk then."""
         self._one_at_a_time = asyncio.Lock()
         self._made: dict[str, list[_Made]] = {}
@@ -186,7 +186,7 @@ class ToolCallBroker:
     def _note(self, call: ToolCall | None = None) -> None:
         """One more, or that there are none yet."""
         self.calls = (*self.calls, call) if call is not None else ()
-        self.told(self.calls)
+        self.on_calls(self.calls)
 
     def not_replayed(self) -> tuple[ToolCall, ...]:
         """Recorded calls that the replay could have given a result and did not make: it went another way."""
@@ -323,7 +323,7 @@ class ToolCallBroker:
             key=request.key,
         )
         if tool.stub.policy != "auto":
-            self.begins((*self.calls, call))
+            self.on_call_start((*self.calls, call))
         self._has_begun = False
         started = time.monotonic()
         try:
@@ -416,18 +416,20 @@ class ToolCallBroker:
 
 @dataclass(frozen=True)
 class ToolRunner:
-    """A `CodeRunner` whose code calls the tools of a desk."""
+    """A `CodeRunner` whose code calls the tools of a broker."""
 
     runner: CallingRunner
-    desk: ToolCallBroker
+    broker: ToolCallBroker
 
     async def execute(
         self, code: str, *, timeout_s: float, on_output: Callable[[Output], None] | None = None
     ) -> ExecutionResult:
         """See `CodeRunner.execute`; the result tells which calls there were."""
-        self.desk.begin()
-        result = await self.runner.execute(code, timeout_s=timeout_s, on_output=on_output, on_call=self.desk.answer)
-        return replace(result, calls=self.desk.calls)
+        self.broker.begin()
+        result = await self.runner.execute(
+            code, timeout_s=timeout_s, on_output=on_output, on_call=self.broker.answer
+        )
+        return replace(result, calls=self.broker.calls)
 
 
 def is_plain(value: object) -> bool:

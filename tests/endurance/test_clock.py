@@ -221,7 +221,7 @@ WALL_CLOCK = {
     "history/store.py": "when a row was written",
     "models/embedded/launcher.py": "the age of a state file of another machine",
     "sandbox/owned_directory.py": "the age of a directory that nobody has locked, against its time of modification",
-    "session/prepare.py": "when a run was started",
+    "session/run_request.py": "when a run was started",
     "session/replay.py": "when a run ended",
 }
 """Where `time.time` may be asked: for what is told to people or kept, never for a limit."""

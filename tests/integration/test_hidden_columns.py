@@ -13,7 +13,7 @@ FRAME = (
 )
 SPOOL_HAS_CANARY = (
     "from jupyter_codeagent import extension\n"
-    "spool = next(iter(extension._loaded.values()))[0].sidecar._directory.path\n"
+    "spool = next(iter(extension._loaded.values()))[0].workspace._directory.path\n"
     "files = [path.read_bytes() for path in spool.rglob('*') if path.is_file()]\n"
     "print('SPOOL', len(files) > 0, any(b'canary-N2' in file for file in files))"
 )

@@ -53,7 +53,7 @@ def session_offers(
 
     def runs() -> Iterator[Offer]:
         try:
-            _, rows = session.book.history.search(RunFilter(), limit=RUNS)
+            _, rows = session.run_log.history.search(RunFilter(), limit=RUNS)
         except CodeAgentError:
             return  # `%agent history` tells why
         for row in rows:

@@ -63,7 +63,7 @@ def test_cells_that_wait_are_queued_again_in_their_order(shell: Shell) -> None:
     shell.send("execute_request", code="1")
     shell.send("comm_msg", data="yes")
     shell.send("execute_request", code="2")
-    shell.main.hear(ours, heard.append)
+    shell.main.handle_waiting(ours, heard.append)
     assert shell.queued_codes == ["1", "2"]
     assert [message["content"]["data"] for message in heard] == ["yes"]
 
@@ -101,8 +101,8 @@ def test_an_interrupt_in_between_loses_no_cell_and_no_answer(shell: Shell, place
     shell.send("comm_msg", data="yes")
     shell.send("execute_request", code="2")
     with pytest.raises(KeyboardInterrupt):
-        shell.main.hear(wanted, handle)
-    shell.main.hear(wanted, handle)
+        shell.main.handle_waiting(wanted, handle)
+    shell.main.handle_waiting(wanted, handle)
     assert shell.queued_codes == (["1", "2"] if place == "before" else ["2"])
     assert heard == ["yes"]
 
@@ -121,6 +121,6 @@ def test_what_cannot_be_read_is_left_to_the_kernel(
     frames = [b"ident", *shell.session.serialize(shell.session.msg("comm_msg", {"data": "yes"}))]
     shell.front_end.send_multipart(unreadable(frames))
     shell.send("execute_request", code="2")
-    shell.main.hear(ours, lambda _: pytest.fail("nothing may be handled"))
+    shell.main.handle_waiting(ours, lambda _: pytest.fail("nothing may be handled"))
     assert shell.queued[0] == unreadable(frames)
     assert len(shell.queued) == 2

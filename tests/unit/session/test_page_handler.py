@@ -19,17 +19,21 @@ class Pages:
         self.done: list[Any] = []
         self.sent: list[Any] = []
         recorder = cast("RunRecorder", SimpleNamespace(whole_progress=lambda: {"type": "progress"}))
-        self._messages = PageHandler(
-            settings=self._noted("settings", "heard", quiet=True),
-            hiding=self._noted("hiding", "share", "share_columns", "adopt_page"),
-            shown=self._noted("shown", "switched", "look_soon", found={"type": "columns"}),
-            effects=self._noted("effects"),
-            grants=self._noted("grants", "take_back"),
-            results=lambda: self._noted("results", "set_cell_state", "note_applied"),
-            link=lambda: cast("Any", SimpleNamespace(send=self.sent.append)),
-            running=lambda run_id: recorder if run_id == "this" else None,
+        current_run = SimpleNamespace(
+            recorder_of=lambda run_id: recorder if run_id == "this" else None,
             stop=lambda: self.done.append(("stop",)),
             stop_early=lambda request: self.done.append(("stop early", request)),
+        )
+        self._messages = PageHandler(
+            settings=self._noted("settings", "handle_message", quiet=True),
+            sharing=self._noted("sharing", "share", "share_columns", "adopt_page"),
+            variables=self._noted("variables", "switched", "look_soon", found={"type": "columns"}),
+            effects=self._noted("effects"),
+            grants=self._noted("grants", "take_back"),
+            results=lambda: self._noted("results"),
+            decisions=lambda: self._noted("decisions", "set_cell_state", "note_applied"),
+            send=self.sent.append,
+            current_run=cast("Any", current_run),
             submit=lambda coroutine: coroutine.close(),
         )
 
@@ -41,7 +45,7 @@ class Pages:
         return SimpleNamespace(**{name: note(name) for name in names}, **fixed)
 
     def say(self, **message: object) -> list[Any]:
-        self._messages.heard(message)
+        self._messages.handle_message(message)
         return self.done
 
 
@@ -69,32 +73,32 @@ def test_a_missed_part_is_answered_for_the_run_under_way_only() -> None:
 
 def test_a_switch_is_set_and_then_told_with_the_id_it_came_with() -> None:
     assert Pages().say(type="share", id="7", name="df", shared="hidden") == [
-        ("hiding.share", "df", "hidden"),
-        ("shown.switched", "7"),
+        ("sharing.share", "df", "hidden"),
+        ("variables.switched", "7"),
     ]
     assert Pages().say(type="share_columns", id="8", name="df", columns=["a"], hidden=True) == [
-        ("hiding.share_columns", "df", frozenset({"a"}), "hidden"),
-        ("shown.switched", "8"),
+        ("sharing.share_columns", "df", frozenset({"a"}), "hidden"),
+        ("variables.switched", "8"),
     ]
 
 
 def test_lists_of_a_notebook_are_taken_before_anybody_looks() -> None:
     lists = {"shared": {"df": "hidden"}, "hidden_columns": {}}
-    assert Pages().say(type="hello", sharing=lists) == [("hiding.adopt_page", lists), ("shown.look_soon",)]
-    assert Pages().say(type="sharing", sharing=lists) == [("hiding.adopt_page", lists), ("shown.switched",)]
+    assert Pages().say(type="hello", sharing=lists) == [("sharing.adopt_page", lists), ("variables.look_soon",)]
+    assert Pages().say(type="sharing", sharing=lists) == [("sharing.adopt_page", lists), ("variables.switched",)]
 
 
 def test_a_decision_in_the_notebook_is_recorded_with_the_page_that_made_it() -> None:
     calls: list[tuple[Any, ...]] = []
     pages = Pages()
-    results = SimpleNamespace(set_cell_state=lambda *args, **named: calls.append((*args, named)))
-    pages._messages = replace(pages._messages, results=lambda: cast("Any", results))
+    decisions = SimpleNamespace(set_cell_state=lambda *args, **named: calls.append((*args, named)))
+    pages._messages = replace(pages._messages, decisions=lambda: cast("Any", decisions))
     pages.say(type="cell_state", run_id="r", state="accepted", session="page-1")
     assert calls == [("r", "accepted", {"decided_by": "panel", "session": "page-1"})]
 
 
 def test_code_that_the_page_runs_in_the_kernel_is_recorded() -> None:
-    assert Pages().say(type="applied", run_id="r", code="x = 1") == [("results.note_applied", "r", "x = 1")]
+    assert Pages().say(type="applied", run_id="r", code="x = 1") == [("decisions.note_applied", "r", "x = 1")]
 
 
 def test_a_yes_that_lasts_is_taken_back() -> None:

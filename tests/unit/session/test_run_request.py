@@ -1,4 +1,4 @@
-"""`jupyter_codeagent.session.prepare`: what is decided before anything is sent."""
+"""`jupyter_codeagent.session.run_request`: what is decided before anything is sent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from jupyter_codeagent.session.prepare import check_options, incomplete_columns
+from jupyter_codeagent.session.prompt_context import incomplete_columns
+from jupyter_codeagent.session.run_request import check_options
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.options import RunOptions

@@ -11,8 +11,8 @@ import pytest
 
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.models.tokens import TokenCount
-from jupyter_codeagent.session import variables_view as shown_module
-from jupyter_codeagent.session.prepare import PromptContext
+from jupyter_codeagent.session import variables_view as view_module
+from jupyter_codeagent.session.prompt_context import PromptContext
 from jupyter_codeagent.session.variables_view import VariablesView
 from jupyter_codeagent.settings.config import CodeAgent
 from jupyter_codeagent.settings.settings import Settings
@@ -55,11 +55,11 @@ class Scene:
     def __init__(self, settings: Callable[[], Any] | None = None) -> None:
         self.link = LinkDouble()
         self.names: dict[str, Any] = {"n": 1}
-        self.choices = SharingState()
+        self.sharing = SharingState()
         self.looks = 0
-        self.shown = VariablesView(
+        self.variables_view = VariablesView(
             live=UserNamespace(Shell(self.names)),
-            choices=self.choices,
+            sharing=self.sharing,
             settings=settings or CodeAgent().settings,
             describe=self.describe,
             link=lambda: cast("PanelLink", self.link),
@@ -76,27 +76,27 @@ class Scene:
 
 def test_a_cell_that_changes_nothing_sends_nothing() -> None:
     scene = Scene()
-    scene.shown.cell_ran()
-    scene.shown.cell_ran()
+    scene.variables_view.cell_ran()
+    scene.variables_view.cell_ran()
     assert [message["context"]["text"] for message in scene.link.sent] == ["n: 1"]
     scene.names["n"] = 2
-    scene.shown.cell_ran()
+    scene.variables_view.cell_ran()
     assert scene.link.sent[-1]["context"]["text"] == "n: 2"
 
 
 def test_without_a_page_nothing_is_looked_at() -> None:
     scene = Scene()
     scene.link.is_open = False
-    scene.shown.cell_ran()
+    scene.variables_view.cell_ran()
     assert scene.looks == 0
 
 
 def test_a_switch_is_told_at_once_and_what_is_told_without_it_when_the_main_thread_is_free() -> None:
     async def main() -> Scene:
         scene = Scene()
-        scene.shown.cell_ran()
-        scene.choices.choose("n", "hidden")
-        await asyncio.to_thread(scene.shown.switched, "switch-1")
+        scene.variables_view.cell_ran()
+        scene.sharing.choose("n", "hidden")
+        await asyncio.to_thread(scene.variables_view.switched, "switch-1")
         assert scene.link.sent[-1]["context"]["variables"][0]["shared"] == "hidden"
         assert scene.link.sent[-1]["heard"] == "switch-1"
         await asyncio.sleep(0)
@@ -106,13 +106,13 @@ def test_a_switch_is_told_at_once_and_what_is_told_without_it_when_the_main_thre
 
 
 def test_where_a_look_is_slow_many_cells_in_a_row_are_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shown_module, "SLOW_LOOK_S", 0.0)
-    monkeypatch.setattr(shown_module, "MAX_LOOK_WAIT_S", 0.01)
+    monkeypatch.setattr(view_module, "SLOW_LOOK_S", 0.0)
+    monkeypatch.setattr(view_module, "MAX_LOOK_WAIT_S", 0.01)
 
     async def main() -> int:
         scene = Scene()
         for _ in range(50):
-            scene.shown.cell_ran()
+            scene.variables_view.cell_ran()
         assert scene.looks == 0
         async with asyncio.timeout(10):
             await scene.link.told.wait()
@@ -126,5 +126,5 @@ def test_settings_that_cannot_be_used_show_nothing_and_break_no_cell() -> None:
         raise UsageError("no")
 
     scene = Scene(settings)
-    scene.shown.cell_ran()
+    scene.variables_view.cell_ran()
     assert scene.link.sent == []

@@ -10,7 +10,7 @@ import pytest
 from traitlets.config import Config
 
 from jupyter_codeagent.entrypoints.options import parse_options
-from jupyter_codeagent.session.prepare import with_options
+from jupyter_codeagent.session.run_request import with_options
 from jupyter_codeagent.settings.config import CAPS, CodeAgent, apply_caps, read_caps
 from jupyter_codeagent.types.errors import UsageError
 

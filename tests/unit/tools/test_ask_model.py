@@ -16,7 +16,7 @@ from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.resolver import ModelResolver
 from jupyter_codeagent.settings.config import CodeAgent
 from jupyter_codeagent.settings.settings import Settings
-from jupyter_codeagent.tools.ask_model import MAX_TEXTS, SubQuestions, chosen, grammar_of, question_text, texts_of
+from jupyter_codeagent.tools.ask_model import MAX_TEXTS, ModelQuestions, chosen, grammar_of, question_text, texts_of
 from jupyter_codeagent.types.messages import Completion, CompletionRequest, Usage
 
 
@@ -45,20 +45,20 @@ async def none_withheld(text: str) -> tuple[str, ...]:
     return ("Ada",) if "Ada" in text else ()
 
 
-def asking(answer: Callable[[str], str] = str.upper, **settings: Any) -> tuple[SubQuestions, ModelDouble]:
+def asking(answer: Callable[[str], str] = str.upper, **settings: Any) -> tuple[ModelQuestions, ModelDouble]:
     model = ModelDouble(answer)
     in_force: Settings = replace(CodeAgent().settings(), **settings)
 
     def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run(coroutine)
 
-    questions = SubQuestions(
+    questions = ModelQuestions(
         settings=lambda: in_force, models=cast("ModelResolver", model), withheld=none_withheld, run=run
     )
     return questions, model
 
 
-def ask(questions: SubQuestions, *arguments: Any) -> Any:
+def ask(questions: ModelQuestions, *arguments: Any) -> Any:
     return asyncio.run(questions.ask(*arguments))
 
 

@@ -77,7 +77,7 @@ async def awaited(coroutine: Any) -> Any:
     return await coroutine
 
 
-def desk_of(
+def broker_of(
     *tools: Tool,
     people: People | None = None,
     grants: Grants | None = None,
@@ -104,10 +104,10 @@ def request(name: str, *, number: int = 1, **arguments: Any) -> CallRequest:
     return CallRequest(number=number, name=name, line=3, arguments=packed)
 
 
-def answers(desk: ToolCallBroker, *requests: CallRequest) -> list[CallAnswer]:
+def answers(broker: ToolCallBroker, *requests: CallRequest) -> list[CallAnswer]:
     async def all_of_them() -> list[CallAnswer]:
-        desk.begin()
-        return [await desk.answer(one) for one in requests]
+        broker.begin()
+        return [await broker.answer(one) for one in requests]
 
     return asyncio.run(all_of_them())
 
@@ -126,10 +126,10 @@ def recording(name: str, policy: ToolPolicy, result: Any = None) -> tuple[Tool, 
 
 def test_a_call_of_an_auto_tool_is_made_at_once_and_recorded() -> None:
     tool, made = recording("read", "auto")
-    desk = desk_of(tool)
-    [answer] = answers(desk, request("read", x=[1, "a"]))
+    broker = broker_of(tool)
+    [answer] = answers(broker, request("read", x=[1, "a"]))
     assert (answer.value, made) == ([1, "a"], [[1, "a"]])
-    [call] = desk.calls
+    [call] = broker.calls
     assert (call.call, call.status, call.line, call.result) == ("read([1, 'a'])", "ok", 3, "[1, 'a']")
     assert call.decided_by == "policy"
 
@@ -137,34 +137,34 @@ def test_a_call_of_an_auto_tool_is_made_at_once_and_recorded() -> None:
 def test_a_call_of_an_ask_tool_waits_for_a_person_who_sees_the_whole_call() -> None:
     tool, made = recording("send", "ask")
     people = People(yes())
-    desk = desk_of(tool, people=people)
-    answers(desk, request("send", x="y" * 1000))
+    broker = broker_of(tool, people=people)
+    answers(broker, request("send", x="y" * 1000))
     assert made == ["y" * 1000]
     assert people.asked[0].code == f"send({'y' * 1000!r})"
     assert people.asked[0].kind == "call"
     assert people.asked[0].note == "Line 3 of the program calls your function send(x: Any = None) -> Any."
-    assert desk.calls[0].decided_by == "panel"
+    assert broker.calls[0].decided_by == "panel"
 
 
 def test_denied_is_a_permission_error_in_the_program_and_nothing_is_called() -> None:
     tool, made = recording("send", "ask")
     never, made_never = recording("never", "deny")
-    desk = desk_of(tool, never, people=People(NO))
-    refused, forbidden = answers(desk, request("send", x=1), request("never", number=2))
+    broker = broker_of(tool, never, people=People(NO))
+    refused, forbidden = answers(broker, request("send", x=1), request("never", number=2))
     assert (refused.ename, "too dear" in refused.evalue) == ("PermissionError", True)
     assert forbidden.ename == "PermissionError"
     assert made == made_never == []
-    assert [call.status for call in desk.calls] == ["denied", "denied"]
+    assert [call.status for call in broker.calls] == ["denied", "denied"]
 
 
 def test_a_person_may_change_the_arguments() -> None:
     tool, made = recording("send", "ask")
-    desk = desk_of(tool, people=People(yes("send('ada')"), yes("send(open('x'))")))
-    answer, refused = answers(desk, request("send", x="bob"), request("send", number=2, x="eve"))
+    broker = broker_of(tool, people=People(yes("send('ada')"), yes("send(open('x'))")))
+    answer, refused = answers(broker, request("send", x="bob"), request("send", number=2, x="eve"))
     assert (answer.value, made) == ("ada", ["ada"])
-    assert desk.calls[0].call == "send('ada')"
+    assert broker.calls[0].call == "send('ada')"
     assert refused.ename == "TypeError"
-    assert desk.calls[1].status == "refused"
+    assert broker.calls[1].status == "refused"
 
 
 def test_a_yes_for_the_notebook_is_for_this_function_alone() -> None:
@@ -172,8 +172,8 @@ def test_a_yes_for_the_notebook_is_for_this_function_alone() -> None:
     pay, paid = recording("pay", "ask")
     grants = Grants()
     people = People(yes(scope="notebook"), NO)
-    desk = desk_of(send, pay, people=people, grants=grants)
-    answers(desk, request("send", x=1), request("send", number=2, x=2), request("pay", number=3, x=3))
+    broker = broker_of(send, pay, people=people, grants=grants)
+    answers(broker, request("send", x=1), request("send", number=2, x=2), request("pay", number=3, x=3))
     assert [proposal.code for proposal in people.asked] == ["send(1)", "pay(3)"]
     assert (grants.all, paid) == ((grant_of(send),), [])
 
@@ -182,9 +182,9 @@ def test_a_yes_for_the_notebook_is_not_for_another_function_under_the_same_name(
     first, _ = recording("send", "ask")
     other, made = recording("send", "ask")
     grants = Grants()
-    answers(desk_of(first, people=People(yes(scope="notebook")), grants=grants), request("send", x=1))
+    answers(broker_of(first, people=People(yes(scope="notebook")), grants=grants), request("send", x=1))
     people = People(NO)
-    answers(desk_of(other, people=people, grants=grants), request("send", x=1))
+    answers(broker_of(other, people=people, grants=grants), request("send", x=1))
     assert (len(people.asked), made) == (1, [])
 
 
@@ -192,9 +192,9 @@ def test_a_yes_for_several_calls_is_for_as_many_of_this_function_in_this_run() -
     read, got = recording("read", "ask")
     pay, paid = recording("pay", "ask")
     people = People(yes(scope="run", calls=3), NO, NO)
-    desk = desk_of(read, pay, people=people)
+    broker = broker_of(read, pay, people=people)
     reads = [replace(request("read", number=n, x=n), together=40 - n) for n in range(4)]
-    answers(desk, *reads, request("pay", number=9, x=9))
+    answers(broker, *reads, request("pay", number=9, x=9))
     assert (got, paid) == ([0, 1, 2], [])
     assert [(proposal.code, proposal.calls) for proposal in people.asked] == [
         ("read(0)", 40),
@@ -207,27 +207,27 @@ def test_a_yes_for_several_calls_is_for_as_many_of_this_function_in_this_run() -
 def test_what_was_called_in_this_run_is_not_called_again_when_the_program_runs_again() -> None:
     tool, made = recording("send", "ask")
     people = People(yes(), yes(), NO)
-    desk = desk_of(tool, people=people)
+    broker = broker_of(tool, people=people)
     heard: list[int] = []
-    desk.told = lambda calls: heard.append(len(calls))
-    answers(desk, request("send", x=1), request("send", number=2, x=1))
+    broker.on_calls = lambda calls: heard.append(len(calls))
+    answers(broker, request("send", x=1), request("send", number=2, x=1))
     assert heard == [0, 1, 2], "the page is told while the program goes on"
-    again = answers(desk, request("send", x=1), request("send", number=2, x=1), request("send", number=3, x=1))
+    again = answers(broker, request("send", x=1), request("send", number=2, x=1), request("send", number=3, x=1))
     assert made == [1, 1]
     assert [answer.value for answer in again[:2]] == [1, 1]
     assert again[2].ename == "PermissionError", "one more than before is a new call"
-    assert [call.earlier for call in desk.calls] == [True, True, False]
+    assert [call.earlier for call in broker.calls] == [True, True, False]
     assert len(people.asked) == 3
-    assert answers(desk, request("send", number=7, x=2, y=3))[0].ename == "TypeError"
+    assert answers(broker, request("send", number=7, x=2, y=3))[0].ename == "TypeError"
 
 
 def test_a_no_stands_for_the_whole_run_and_a_failure_is_tried_again() -> None:
     denied, _ = recording("send", "ask")
     broken, tried = recording("read", "auto", ValueError("down"))
     people = People(NO)
-    desk = desk_of(denied, broken, people=people)
+    broker = broker_of(denied, broken, people=people)
     for _ in range(2):
-        refused, failed = answers(desk, request("send", x=1), request("read", number=2, x=1))
+        refused, failed = answers(broker, request("send", x=1), request("read", number=2, x=1))
         assert (refused.ename, failed.ename, failed.evalue) == ("PermissionError", "ValueError", "down")
     assert (len(people.asked), tried) == (1, [1, 1])
 
@@ -235,20 +235,20 @@ def test_a_no_stands_for_the_whole_run_and_a_failure_is_tried_again() -> None:
 def test_a_plain_result_goes_as_it_is_and_all_else_as_a_copy_that_goes_with_the_run() -> None:
     frame = pd.DataFrame({"a": [1]})
     table, _ = recording("table", "auto", frame)
-    desk = desk_of(table)
-    [answer] = answers(desk, request("table"))
+    broker = broker_of(table)
+    [answer] = answers(broker, request("table"))
     assert answer.copy is not None
-    assert desk.calls[0].result == "DataFrame 1x1"
-    spool: Any = desk._spool
+    assert broker.calls[0].result == "DataFrame 1x1"
+    spool: Any = broker._spool
     assert spool.written[0] is frame
-    desk.close()
+    broker.close()
     assert spool.discarded == [answer.copy]
 
 
 def test_results_over_the_limit_of_a_run_are_refused_and_the_program_is_told() -> None:
     table, _ = recording("table", "auto", pd.DataFrame({"a": [1]}))
-    desk = desk_of(table, limits=replace(LIMITS, result_bytes=150))
-    first, second = answers(desk, request("table", x=1), request("table", number=2, x=2))
+    broker = broker_of(table, limits=replace(LIMITS, result_bytes=150))
+    first, second = answers(broker, request("table", x=1), request("table", number=2, x=2))
     assert first.copy is not None
     assert (second.ename, "too large" in second.evalue) == ("RuntimeError", True)
 
@@ -258,16 +258,16 @@ def test_async_functions_are_awaited() -> None:
         await asyncio.sleep(0)
         return x + 1
 
-    desk = desk_of(tool_of(later, policy="auto"))
-    assert answers(desk, request("later", x=1))[0].value == 2
+    broker = broker_of(tool_of(later, policy="auto"))
+    assert answers(broker, request("later", x=1))[0].value == 2
 
 
 def test_calls_of_a_cell_and_of_a_run_are_limited() -> None:
     tool, made = recording("read", "auto")
-    desk = desk_of(tool, limits=replace(LIMITS, calls=3, calls_per_cell=2))
-    results = answers(desk, *(request("read", number=n, x=n) for n in range(1, 4)))
+    broker = broker_of(tool, limits=replace(LIMITS, calls=3, calls_per_cell=2))
+    results = answers(broker, *(request("read", number=n, x=n) for n in range(1, 4)))
     assert "2 calls of a cell (CodeAgent.max_calls_per_cell) are the limit" in results[2].evalue
-    results = answers(desk, request("read", number=1, x=9))
+    results = answers(broker, request("read", number=1, x=9))
     assert "3 calls of a run (CodeAgent.max_calls) are the limit" in results[0].evalue
     assert made == [1, 2]
 
@@ -287,19 +287,19 @@ def test_calls_of_a_cell_and_of_a_run_are_limited() -> None:
 )
 def test_a_forged_call_is_refused_and_nothing_is_called(name: str, packed: PackedValue, ename: str) -> None:
     tool, made = recording("read", "auto")
-    desk = desk_of(tool)
-    [answer] = answers(desk, CallRequest(number=1, name=name, line=None, arguments=packed))
+    broker = broker_of(tool)
+    [answer] = answers(broker, CallRequest(number=1, name=name, line=None, arguments=packed))
     assert (answer.ename, made) == (ename, [])
-    assert desk.calls[0].status == "refused"
-    assert desk.of_run == ()
+    assert broker.calls[0].status == "refused"
+    assert broker.of_run == ()
 
 
 def test_a_question_says_which_arguments_it_does_not_show_whole() -> None:
     tool = tool_of(lambda to, table, amount: None, name="pay")
     people = People(NO, NO)
-    desk = desk_of(tool, people=people)
+    broker = broker_of(tool, people=people)
     answers(
-        desk,
+        broker,
         request("pay", to="ada", table=pd.DataFrame({"a": [1]}), amount=np.int64(10)),
         request("pay", number=2, to="ada", table=[datetime.date(2013, 1, 1)], amount=Decimal("9.5")),
     )
@@ -352,8 +352,8 @@ LARGE = {
 def test_nothing_of_an_argument_is_decoded_before_its_yes(decoded: list[str], answer: Decision) -> None:
     tool, made = recording("send", "ask")
     people = Watching(decoded, answer)
-    desk = desk_of(tool, people=people)
-    answers(desk, request("send", x=LARGE))
+    broker = broker_of(tool, people=people)
+    answers(broker, request("send", x=LARGE))
     assert people.at_each_question == [[]]
     is_made = answer.action == "approve"
     assert (len(made), decoded) == (is_made, ["read_table", "read_array", "read_table"] * is_made)
@@ -363,13 +363,13 @@ def test_nothing_of_an_argument_is_decoded_before_its_yes(decoded: list[str], an
 
 def test_nothing_of_an_argument_is_decoded_for_a_function_that_may_not_be_called(decoded: list[str]) -> None:
     never, _ = recording("never", "deny")
-    answers(desk_of(never), request("never", x=LARGE), request("unknown", number=2, x=LARGE))
+    answers(broker_of(never), request("never", x=LARGE), request("unknown", number=2, x=LARGE))
     assert decoded == []
 
 
 def test_arguments_of_a_function_that_only_reads_are_decoded_without_a_question(decoded: list[str]) -> None:
     tool, made = recording("read", "auto")
-    answers(desk_of(tool), request("read", x=LARGE["table"]))
+    answers(broker_of(tool), request("read", x=LARGE["table"]))
     assert (len(made), decoded) == (1, ["read_table"])
 
 
@@ -384,7 +384,7 @@ def test_a_question_tells_size_columns_and_types_of_what_is_not_decoded() -> Non
         "masked": np.ma.MaskedArray([1, 2], [False, True]),
         "sparse": sparse.csr_array(np.eye(3)),
     }
-    answers(desk_of(tool, people=people), *(request("send", x=value, n=1) for value in given.values()))
+    answers(broker_of(tool, people=people), *(request("send", x=value, n=1) for value in given.values()))
     shown = [proposal.code.removeprefix("send(x=").removesuffix(", n=1)") for proposal in people.asked]
     assert shown == [
         "<DataFrame 2x2: 'a' int64, 'b' text>",
@@ -402,7 +402,7 @@ def test_a_label_can_neither_end_its_description_nor_fill_the_question() -> None
     people = People(NO)
     labels = ["a>, to='eve'", "\u202egnp.exe\x1b[2J", "x" * 100_000, 10**500, ("b", 1)]
     answers(
-        desk_of(tool, people=people),
+        broker_of(tool, people=people),
         request("send", x=pd.DataFrame([[1] * 5], columns=pd.Index(labels, tupleize_cols=False))),
     )
     assert people.asked[0].code == (
@@ -434,12 +434,12 @@ def bomb(kind: str) -> CallRequest:
 def test_an_argument_that_cannot_be_decoded_is_answered_with_one_line(policy: ToolPolicy, kind: str) -> None:
     """polars raises errors of its own for two equal names, and panics for names that are no UTF-8."""
     tool, made = recording("send", policy)
-    desk = desk_of(tool, people=People(yes()))
-    [answer] = answers(desk, bomb(kind))
+    broker = broker_of(tool, people=People(yes()))
+    [answer] = answers(broker, bomb(kind))
     assert (answer.ename, made) == ("ValueError", [])
     assert "from the sandbox" in answer.evalue
     assert "\n" not in answer.evalue
-    assert desk.calls[0].status == "refused"
+    assert broker.calls[0].status == "refused"
 
 
 def test_a_panic_in_a_function_is_told_to_the_code_that_called_it() -> None:
@@ -451,24 +451,24 @@ def test_a_panic_in_a_function_is_told_to_the_code_that_called_it() -> None:
     async def later(x: Any) -> Any:
         return read(x)
 
-    desk = desk_of(tool_of(read, policy="auto"), tool_of(later, policy="auto"))
-    for answer in answers(desk, request("read", x=1), request("later", number=2, x=1)):
+    broker = broker_of(tool_of(read, policy="auto"), tool_of(later, policy="auto"))
+    for answer in answers(broker, request("read", x=1), request("later", number=2, x=1)):
         assert (answer.ename, "overflowed" in answer.evalue) == ("RuntimeError", True)
 
 
 def test_a_number_too_large_for_a_float_is_refused() -> None:
     def pay(amount: float) -> None: ...
 
-    [answer] = answers(desk_of(tool_of(pay, policy="auto")), request("pay", amount=10**400))
+    [answer] = answers(broker_of(tool_of(pay, policy="auto")), request("pay", amount=10**400))
     assert (answer.ename, "too large" in answer.evalue) == ("TypeError", True)
 
 
 def test_what_looks_secret_in_arguments_and_results_is_not_in_the_record() -> None:
     tool, _ = recording("read", "auto", "token=ghp_abcdefghijklmnopqrstuvwxyz0123456789")
-    desk = desk_of(tool)
-    answers(desk, request("read", x="ada@example.org"))
-    assert "ghp_" not in desk.calls[0].result
-    assert "ada@example.org" not in desk.calls[0].call
+    broker = broker_of(tool)
+    answers(broker, request("read", x="ada@example.org"))
+    assert "ghp_" not in broker.calls[0].result
+    assert "ada@example.org" not in broker.calls[0].call
 
 
 @pytest.mark.parametrize(
@@ -488,9 +488,9 @@ def test_what_a_call_that_was_asked_for_returned_is_in_the_record_what_only_read
     frame = pd.DataFrame({"carrier": ["AA", "UA"], "delay": [1.5, 2.0]})
     send, _ = recording("send", "ask", frame)
     read, _ = recording("read", "auto", frame)
-    desk = desk_of(send, read, people=People(yes()))
-    answers(desk, request("send", x=1), request("read", number=2, x=1))
-    by_send, by_read = desk.calls
+    broker = broker_of(send, read, people=People(yes()))
+    answers(broker, request("send", x=1), request("read", number=2, x=1))
+    by_send, by_read = broker.calls
     assert by_send.value is not None
     pd.testing.assert_frame_equal(restored(by_send.value), frame)
     assert by_read.value is None
@@ -500,9 +500,9 @@ def test_what_a_call_that_was_asked_for_returned_is_in_the_record_what_only_read
 def test_results_of_a_run_that_are_kept_for_a_replay_are_limited_together() -> None:
     noise = np.random.default_rng(0).random(30_000)  # 240 KB that do not get shorter
     read, _ = recording("read", "ask", noise)
-    desk = desk_of(read, people=People(yes(scope="notebook")))
-    answers(desk, *(request("read", number=number, x=number) for number in range(1, 6)))
-    assert [call.value is not None for call in desk.calls] == [True, True, True, False, False]
+    broker = broker_of(read, people=People(yes(scope="notebook")))
+    answers(broker, *(request("read", number=number, x=number) for number in range(1, 6)))
+    assert [call.value is not None for call in broker.calls] == [True, True, True, False, False]
 
 
 def test_what_only_reads_is_not_kept_for_an_undo_and_of_the_rest_only_what_it_needs() -> None:
@@ -512,9 +512,9 @@ def test_what_only_reads_is_not_kept_for_an_undo_and_of_the_rest_only_what_it_ne
     send, _ = recording("send", "ask")
     read, _ = recording("read", "auto")
     undoable = tool_of(book, policy="auto", undo=lambda result, seat, name: None)
-    desk = desk_of(send, read, undoable, people=People(yes()))
-    answers(desk, request("send", x=1), request("read", number=2, x=2), request("book", number=3, seat=3))
-    assert [(one.call.call, one.arguments, one.result) for one in desk.done] == [
+    broker = broker_of(send, read, undoable, people=People(yes()))
+    answers(broker, request("send", x=1), request("read", number=2, x=2), request("book", number=3, seat=3))
+    assert [(one.call.call, one.arguments, one.result) for one in broker.done] == [
         ("send(1)", {}, None),
         ("book(3)", {"seat": 3, "name": "me"}, 103),
     ]
@@ -523,10 +523,10 @@ def test_what_only_reads_is_not_kept_for_an_undo_and_of_the_rest_only_what_it_ne
 def test_a_replay_gives_a_recorded_frame_as_a_copy_and_calls_nothing() -> None:
     frame = pd.DataFrame({"day": pd.date_range("2013-01-01", periods=3), "rain": [True, False, True]})
     query, _ = recording("query", "ask", frame)
-    first = desk_of(query, people=People(yes()))
+    first = broker_of(query, people=People(yes()))
     answers(first, request("query", x="SELECT day, rain FROM days"))
     query, made = recording("query", "ask", frame.head(1))
-    again = desk_of(query, recorded=first.calls)
+    again = broker_of(query, recorded=first.calls)
     [answer] = answers(again, request("query", x="SELECT day, rain FROM days"))
     assert answer.copy is not None
     assert isinstance(again._spool, SpoolDouble)
@@ -536,25 +536,25 @@ def test_a_replay_gives_a_recorded_frame_as_a_copy_and_calls_nothing() -> None:
 
 def test_a_recorded_result_that_cannot_be_read_is_asked_for_and_called_again() -> None:
     query, made = recording("query", "ask", "anew")
-    first = desk_of(query, people=People(yes()))
+    first = broker_of(query, people=People(yes()))
     answers(first, request("query", x=1))
     known = first.calls[0]
     assert known.value is not None
     damaged = replace(known, value=replace(known.value, data="%"))
     people = People(yes())
-    [answer] = answers(desk_of(query, people=people, recorded=[damaged]), request("query", x=1))
+    [answer] = answers(broker_of(query, people=people, recorded=[damaged]), request("query", x=1))
     assert (answer.value, made, len(people.asked)) == ("anew", [1, 1], 1)
 
 
 def test_a_replay_gives_recorded_results_once_each_and_only_for_calls_that_were_asked_for() -> None:
     send, _ = recording("send", "ask", result="sent")
     read, _ = recording("read", "auto", result="read")
-    first = desk_of(send, read, people=People(yes(), yes(), yes()))
+    first = broker_of(send, read, people=People(yes(), yes(), yes()))
     answers(first, request("send", x=1), request("send", number=2, x=2), request("read", number=3, x=3))
     send, sent = recording("send", "ask", result="sent anew")
     read, got = recording("read", "auto", result="read anew")
     people = People(yes(), yes())
-    again = desk_of(send, read, people=people, recorded=first.calls)
+    again = broker_of(send, read, people=people, recorded=first.calls)
     asked = [request("send", x=1), request("send", number=2, x=1), request("read", number=3, x=3)]
     assert [one.value for one in answers(again, *asked)] == ["sent", "sent anew", "read anew"]
     assert ([one.code for one in people.asked], sent, got) == (["send(1)"], [1], [3])
@@ -567,9 +567,9 @@ def test_a_replay_gives_recorded_results_once_each_and_only_for_calls_that_were_
 def test_what_has_begun_is_recorded_when_it_is_cut_short_and_is_asked_for_again() -> None:
     """Its sandbox has died or the cell has ended meanwhile: what came of it nobody knows."""
 
-    async def cut_short(desk: ToolCallBroker, begun: asyncio.Event) -> None:
-        desk.begin()
-        answering = asyncio.create_task(desk.answer(request("send", x=1)))
+    async def cut_short(broker: ToolCallBroker, begun: asyncio.Event) -> None:
+        broker.begin()
+        answering = asyncio.create_task(broker.answer(request("send", x=1)))
         await begun.wait()
         answering.cancel()
         await asyncio.gather(answering, return_exceptions=True)
@@ -584,30 +584,30 @@ def test_what_has_begun_is_recorded_when_it_is_cut_short_and_is_asked_for_again(
             return "sent"
 
         people = People(yes(scope="notebook"), yes())
-        desk = desk_of(tool_of(send), people=people)
+        broker = broker_of(tool_of(send), people=people)
         on_disk: list[tuple[ToolCall, ...]] = []
-        desk.begins = on_disk.append
-        await cut_short(desk, begun)
-        assert [(call.call, call.status) for call in desk.calls] == [("send(1)", "stopped")]
-        assert desk.of_run == desk.calls
-        assert [one.call for one in desk.done] == list(desk.calls)
-        desk.begin()
-        answer = await desk.answer(request("send", x=1))
+        broker.on_call_start = on_disk.append
+        await cut_short(broker, begun)
+        assert [(call.call, call.status) for call in broker.calls] == [("send(1)", "stopped")]
+        assert broker.of_run == broker.calls
+        assert [one.call for one in broker.done] == list(broker.calls)
+        broker.begin()
+        answer = await broker.answer(request("send", x=1))
         assert answer.value == "sent"
-        return desk, people, on_disk
+        return broker, people, on_disk
 
-    desk, people, on_disk = asyncio.run(both())
+    broker, people, on_disk = asyncio.run(both())
     assert len(people.asked) == 2, "the yes for all calls does not cover one that may have happened"
     assert "it may have happened already" in people.asked[1].note
-    assert [call.status for call in desk.of_run] == ["stopped", "ok"]
+    assert [call.status for call in broker.of_run] == ["stopped", "ok"]
     assert [[call.status for call in calls] for calls in on_disk] == [["stopped"], ["stopped"]]
 
 
 def test_what_only_reads_is_not_written_down_before_it_is_called() -> None:
     read, _ = recording("read", "auto")
-    desk = desk_of(read)
-    desk.begins = lambda _: pytest.fail("each of a thousand reads would be a write")
-    answers(desk, request("read", x=1))
+    broker = broker_of(read)
+    broker.on_call_start = lambda _: pytest.fail("each of a thousand reads would be a write")
+    answers(broker, request("read", x=1))
 
 
 class Odd(list[int]):
@@ -620,9 +620,9 @@ class Odd(list[int]):
 )
 def test_a_call_is_recorded_whatever_it_returned(value: Any) -> None:
     tool, made = recording("send", "ask", value)
-    desk = desk_of(tool, people=People(yes()))
-    answers(desk, request("send", x=1))
-    assert (made, [call.status for call in desk.of_run], len(desk.done)) == ([1], ["ok"], 1)
+    broker = broker_of(tool, people=People(yes()))
+    answers(broker, request("send", x=1))
+    assert (made, [call.status for call in broker.of_run], len(broker.done)) == ([1], ["ok"], 1)
 
 
 def test_a_result_that_code_cannot_have_is_an_error_of_a_call_that_was_made() -> None:
@@ -631,18 +631,18 @@ def test_a_result_that_code_cannot_have_is_an_error_of_a_call_that_was_made() ->
             raise OSError("gone")
 
     tool, _ = recording("send", "ask", Broken())
-    desk = desk_of(tool, people=People(yes()))
+    broker = broker_of(tool, people=People(yes()))
 
     def write(name: str, value: Any, max_bytes: int) -> CopiedVariable:
         raise OSError("gone")
 
-    desk._spool.write = write  # type: ignore[method-assign]
-    [answer] = answers(desk, request("send", x=1))
+    broker._spool.write = write  # type: ignore[method-assign]
+    [answer] = answers(broker, request("send", x=1))
     assert (answer.ename, answer.evalue) == (
         "RuntimeError",
         "send was called, but code cannot have its result: gone",
     )
-    assert [call.status for call in desk.of_run] == ["ok"]
+    assert [call.status for call in broker.of_run] == ["ok"]
 
 
 def test_arguments_are_recorded_and_undone_as_they_were_before_the_call() -> None:
@@ -650,10 +650,10 @@ def test_arguments_are_recorded_and_undone_as_they_were_before_the_call() -> Non
         return len([seats.pop() for _ in range(len(seats))])
 
     tool = tool_of(book, undo=lambda result, seats: None)
-    desk = desk_of(tool, people=People(yes()))
-    answers(desk, request("book", seats=[1, 2, 3]))
-    assert desk.calls[0].call == "book([1, 2, 3])"
-    assert desk.done[0].arguments == {"seats": [1, 2, 3]}
+    broker = broker_of(tool, people=People(yes()))
+    answers(broker, request("book", seats=[1, 2, 3]))
+    assert broker.calls[0].call == "book([1, 2, 3])"
+    assert broker.done[0].arguments == {"seats": [1, 2, 3]}
 
 
 @pytest.mark.parametrize("ending", [SystemExit, asyncio.CancelledError, StopIteration])
@@ -661,8 +661,8 @@ def test_a_function_that_ends_itself_has_failed_and_ends_nothing_else(ending: ty
     def leave() -> None:
         raise ending
 
-    desk = desk_of(tool_of(leave, policy="auto"))
-    [answer] = answers(desk, request("leave"))
+    broker = broker_of(tool_of(leave, policy="auto"))
+    [answer] = answers(broker, request("leave"))
     assert (answer.ename, answer.evalue) == ("RuntimeError", f"leave was ended by {ending.__name__}")
 
 
@@ -670,8 +670,8 @@ def test_a_coroutine_that_leaves_has_failed_and_its_loop_goes_on() -> None:
     async def leave() -> None:
         sys.exit(3)
 
-    desk = desk_of(tool_of(leave, policy="auto"))
-    [answer] = answers(desk, request("leave"))
+    broker = broker_of(tool_of(leave, policy="auto"))
+    [answer] = answers(broker, request("leave"))
     assert (answer.ename, answer.evalue) == ("RuntimeError", "leave was ended by SystemExit")
 
 
@@ -681,10 +681,10 @@ def test_an_exception_whose_message_cannot_be_read_is_told_all_the_same() -> Non
             raise OSError
 
     tool, made = recording("send", "auto", SilentError())
-    desk = desk_of(tool)
-    [answer] = answers(desk, request("send", x=1))
+    broker = broker_of(tool)
+    [answer] = answers(broker, request("send", x=1))
     assert answer.evalue == "SilentError: (its message cannot be read)"
-    assert (made, [call.status for call in desk.calls]) == ([1], ["failed"])
+    assert (made, [call.status for call in broker.calls]) == ([1], ["failed"])
 
 
 def test_a_call_that_took_too_long_may_have_happened_and_is_asked_for_again_in_any_run() -> None:
@@ -698,13 +698,13 @@ def test_a_call_that_took_too_long_may_have_happened_and_is_asked_for_again_in_a
     grants, people = Grants(), People(yes(scope="notebook"), yes())
     unsure: set[str] = set()
     tool = tool_of(send, timeout_s=0.05)
-    first = desk_of(tool, people=people, grants=grants, unsure=unsure)
+    first = broker_of(tool, people=people, grants=grants, unsure=unsure)
     [late] = answers(first, request("send", x=1))
     assert (late.ename, late.evalue) == ("TimeoutError", "send took longer than 0.05 s, its limit")
     assert [call.status for call in first.of_run] == ["stopped"]
     assert [one.tool.undo for one in first.done] == [None]
     [sent, other] = answers(
-        desk_of(tool, people=people, grants=grants, unsure=unsure),
+        broker_of(tool, people=people, grants=grants, unsure=unsure),
         request("send", x=1),
         request("send", number=2, x=2),
     )
@@ -716,7 +716,7 @@ def test_a_call_that_took_too_long_may_have_happened_and_is_asked_for_again_in_a
 def test_a_changed_call_that_is_none_gives_no_yes_for_several() -> None:
     send, made = recording("send", "ask")
     people = People(yes("send(open('x'))", scope="run", calls=3), NO)
-    answers(desk_of(send, people=people), request("send", x=1), request("send", number=2, x=2))
+    answers(broker_of(send, people=people), request("send", x=1), request("send", number=2, x=2))
     assert (len(people.asked), made) == (2, [])
 
 
@@ -724,5 +724,5 @@ def test_arguments_that_cannot_be_read_in_any_way_are_refused() -> None:
     tool, made = recording("read", "auto")
     nested = '{"dict": [["x", ' + '{"list": [' * 3000 + "]}" * 3000 + "]]}"
     packed = PackedValue(kind="json", meta_json=nested, data=b"")
-    [answer] = answers(desk_of(tool), CallRequest(number=1, name="read", line=None, arguments=packed))
+    [answer] = answers(broker_of(tool), CallRequest(number=1, name="read", line=None, arguments=packed))
     assert (answer.ename, made) == ("ValueError", [])

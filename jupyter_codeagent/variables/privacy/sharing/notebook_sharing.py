@@ -1,10 +1,9 @@
-"""What of the live variables the agent sees: the user's switches and the notebook's lists, applied in one place."""
+"""What the agent sees of the live variables: the user's switches and the notebook's lists, applied in one place."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.types.errors import VariableError
 from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.variables.privacy.sharing.notebook_metadata import notebook_lists
@@ -13,64 +12,65 @@ from jupyter_codeagent.variables.privacy.sharing.state import SharingState
 from jupyter_codeagent.variables.user_namespace import LiveVariables, UserNamespace
 
 
-class Hiding:
-    """What is hidden leaves the conversation at once, and the sandbox before anything else runs."""
+class NotebookSharing:
+    """Removes what is hidden from the conversation at once, and from the sandbox before anything else runs."""
 
-    def __init__(self, live: UserNamespace, book: RunLog) -> None:
+    def __init__(self, live: UserNamespace, forget: Callable[[str], None]) -> None:
+        """`forget` removes the runs that had a copy of a variable from the conversation."""
         self._live = live
-        self._book = book
-        self.choices = SharingState()
+        self._forget_runs = forget
+        self.state = SharingState()
         self.must_reset = False
         """Something was hidden: the sandbox that has its copy is left behind before anything else runs."""
 
     @property
     def shared(self) -> Mapping[str, Shared]:
-        return self.choices.shared
+        return self.state.shared
 
     @property
     def hidden_columns(self) -> Mapping[str, frozenset[str]]:
         """Variable -> labels, as `str(label)`."""
-        return self.choices.hidden_columns
+        return self.state.hidden_columns
 
     def visible(self) -> LiveVariables:
-        """The live variables without what is hidden of them. Main thread."""
+        """Return the live variables without what is hidden of them. Main thread."""
         return self._live.variables(self.shared, self.hidden_columns)
 
     def share(self, name: str, how: Shared) -> None:
-        """Always copy a variable, never, or by the prompt."""
-        self.choices.choose(name, how)
+        """Have a variable copied always, never, or as the prompt needs it."""
+        self.state.choose(name, how)
         if how == "hidden":
             self._forget(name)
 
     def share_columns(self, name: str, labels: frozenset[str], how: Shared) -> None:
         """Hide columns of a variable, or show them again."""
-        self.choices.choose_columns(name, labels, how)
+        self.state.choose_columns(name, labels, how)
         if how == "hidden":
             self._forget(name)
 
     def hidden_of(self, name: str) -> frozenset[str]:
-        """Labels of the columns of a variable that are hidden."""
+        """Return the labels of the columns of a variable that are hidden."""
         return self.hidden_columns.get(name, frozenset())
 
     def adopt_file(self, notebook: str | None) -> None:
-        """The lists in the metadata of a notebook's file, as long as no page has sent those that it shows.
+        """Take over the lists in the metadata of a notebook's file, unless a page has sent those that it displays.
 
         Raises
         ------
         UsageError
             The file cannot be read.
         """
-        if not self.choices.is_from_page:
-            for name in self.choices.adopt_file(notebook_lists(notebook)):
+        if not self.state.is_from_page:
+            for name in self.state.adopt_file(notebook_lists(notebook)):
                 self._forget(name)
 
     def adopt_page(self, lists: object) -> None:
-        """The lists of a notebook as a page shows it, not checked as yet."""
-        for name in self.choices.adopt_page(read_sharing(lists, only_hidden=False)):
+        """Take over the lists of a notebook as a page displays it; they are checked here."""
+        for name in self.state.adopt_page(read_sharing(lists, only_hidden=False)):
             self._forget(name)
 
     def check(self, options: RunOptions, withheld: Mapping[str, str]) -> None:
-        """Raises VariableError for a variable or column that is asked for and hidden.
+        """Raise VariableError for a variable or column that is asked for and hidden.
 
         `withheld` as in `LiveVariables`.
         """
@@ -92,7 +92,7 @@ class Hiding:
                 )
 
     def _forget(self, name: str) -> None:
-        """The sandbox may have a copy of it, and earlier runs may tell of it, under each name that it has."""
+        """Forget a variable under each of its names: the sandbox may have a copy, earlier runs may mention it."""
         for same in self._live.names_of_same(name):
-            self._book.forget_variable(same)
+            self._forget_runs(same)
         self.must_reset = True
