@@ -26,7 +26,6 @@ from jupyter_codeagent.frontend.display import (
     whole_receipt_text,
 )
 from jupyter_codeagent.frontend.insertion import show_outputs
-from jupyter_codeagent.frontend.receipt import size_text
 from jupyter_codeagent.history import RunFilter
 from jupyter_codeagent.models.admission import asked_before
 from jupyter_codeagent.models.discovery import list_models
@@ -41,6 +40,7 @@ from jupyter_codeagent.tools.undo import undone_text
 from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.types.sizes import format_bytes
 from jupyter_codeagent.types.variables import ToolPolicy
 from jupyter_codeagent.variables.privacy.column_filter import check_columns
 from jupyter_codeagent.variables.privacy.sharing.rules import Shared, parse_targets
@@ -163,7 +163,7 @@ class AgentMagics(Magics):
         tokenizer = find_tokenizer(prepared.endpoint, sends=False)
         tokens = str(self.session.live_context.counter.count("\n".join(sent), tokenizer))
         copied = [
-            f"  {c.name}: {c.type_name}, {size_text(c.size_bytes)}{f' ({c.note})' if c.note else ''}"
+            f"  {c.name}: {c.type_name}, {format_bytes(c.size_bytes)}{f' ({c.note})' if c.note else ''}"
             for c in manifest.copied
         ]
         asks = asked_before(prepared.endpoint, prepared.settings.model)
