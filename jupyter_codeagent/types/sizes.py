@@ -11,7 +11,7 @@ def format_bytes(size_bytes: int) -> str:
     return f"{size_bytes} bytes"
 
 
-def format_gigabytes(size_bytes: float) -> str:
+def gigabytes(size_bytes: float) -> str:
     """Return ``1.8 GB`` or ``22 GB``: powers of ten, as weights and memory are sold."""
     amount = size_bytes / 1e9
     return f"{amount:.1f} GB" if amount < 9.95 else f"{amount:.0f} GB"
