@@ -8,7 +8,6 @@ from typing import Any
 from jupyter_codeagent.entrypoints.interpolate import fill, find_expressions
 from jupyter_codeagent.frontend.cell_origin import CellOrigin, find_cell_origin
 from jupyter_codeagent.frontend.display import CellDisplay, JsonDisplay, NotebookDisplay, TerminalDisplay
-from jupyter_codeagent.frontend.receipt import size_text
 from jupyter_codeagent.models.admission import asked_before
 from jupyter_codeagent.models.tokens import TokenCounter, find_tokenizer
 from jupyter_codeagent.session.preparation import PreparedRun
@@ -16,6 +15,7 @@ from jupyter_codeagent.session.prompt_context import cost_lines
 from jupyter_codeagent.session.session import AgentSession
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.options import RunOptions
+from jupyter_codeagent.types.sizes import format_bytes
 
 
 class Asking:
@@ -72,7 +72,7 @@ def dry_run_text(prepared: PreparedRun, counter: TokenCounter) -> str:
     tokenizer = find_tokenizer(prepared.endpoint, sends=False)
     tokens = str(counter.count("\n".join(sent), tokenizer))
     copied = [
-        f"  {c.name}: {c.type_name}, {size_text(c.size_bytes)}{f' ({c.note})' if c.note else ''}"
+        f"  {c.name}: {c.type_name}, {format_bytes(c.size_bytes)}{f' ({c.note})' if c.note else ''}"
         for c in manifest.copied
     ]
     asks = asked_before(prepared.endpoint, prepared.settings.model)

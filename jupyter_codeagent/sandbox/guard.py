@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Literal, cast
 
-from jupyter_codeagent.sandbox.levels import in_words
 from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError, Received
 from jupyter_codeagent.sandbox.tool_calls import CALL_TYPE
 from jupyter_codeagent.types.sandbox import Output, PackedValue, SandboxPolicy
+from jupyter_codeagent.types.sizes import format_bytes
 
 Clean = Callable[[str, dict[str, Any]], tuple[Output | None, tuple[str, ...]]]
 OUTPUT_TYPES = frozenset({"stream", "display_data", "execute_result", "error"})
@@ -141,7 +141,7 @@ class OutputGuard(RequestGuard):
         self._messages += 1
         self._bytes += received.size_bytes
         if self._bytes > self._policy.output_bytes:
-            limit = in_words(self._policy.output_bytes)
+            limit = format_bytes(self._policy.output_bytes)
             self.overflow = self.overflow or f"stopped: its output went over the limit of {limit}"
         elif self._messages > self._policy.output_messages:
             limit = str(self._policy.output_messages)
@@ -229,7 +229,7 @@ class ValueGuard(RequestGuard):
             self.overflow = f"chunk {index} came where {self._next} was due"
             return
         if len(self._data) + received.size_bytes > self._max_bytes + (64 << 10):
-            self.overflow = f"it is larger than the limit of {in_words(self._max_bytes)}"
+            self.overflow = f"it is larger than the limit of {format_bytes(self._max_bytes)}"
             return
         if index == 0:
             self._kind, self._meta, self._count = kind, meta, count

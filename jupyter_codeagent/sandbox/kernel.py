@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_codeagent.sandbox.backend import Backend
-from jupyter_codeagent.sandbox.backends import ELSEWHERE, make_backend
+from jupyter_codeagent.sandbox.backends import make_backend
 from jupyter_codeagent.sandbox.entries import AfterCell, read_after_cell, read_loaded
 from jupyter_codeagent.sandbox.failures import execution_error
 from jupyter_codeagent.sandbox.guard import OutputGuard, ValueGuard, one_line
@@ -20,6 +20,7 @@ from jupyter_codeagent.sandbox.tool_call_handler import Answering
 from jupyter_codeagent.sandbox.tool_calls import OnCall
 from jupyter_codeagent.types.errors import SandboxDiedError, SandboxUnavailableError, VariableError
 from jupyter_codeagent.types.sandbox import (
+    REMOTE_LEVELS,
     ExecutionError,
     ExecutionResult,
     ExecutionStatus,
@@ -82,7 +83,7 @@ class SandboxKernel:
             else:
                 return kernel
         tried = "; ".join(failures) or "no level was given"
-        hint = f" {INSTALL_HINT}" if set(policy.levels) - set(ELSEWHERE) else ""
+        hint = f" {INSTALL_HINT}" if set(policy.levels) - set(REMOTE_LEVELS) else ""
         raise SandboxUnavailableError(f"No sandbox works here, so nothing was run ({tried}).{hint}")
 
     async def _open(self) -> None:

@@ -25,7 +25,7 @@ from traitlets.config import Config, Configurable
 from jupyter_codeagent.settings.settings import ModelSettings, Settings
 from jupyter_codeagent.types.approvals import ApprovalPolicy
 from jupyter_codeagent.types.errors import UsageError
-from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
+from jupyter_codeagent.types.sandbox import REMOTE_LEVELS, SandboxLevel, SandboxPolicy
 from jupyter_codeagent.types.variables import PRIVACY_ORDER
 
 MIB = 1 << 20
@@ -35,8 +35,7 @@ APPROVE_ORDER = ("ask", "review", "auto")
 STRICTEST = {"privacy": PRIVACY_ORDER[0], "approve": APPROVE_ORDER[0]}
 LEVELS: tuple[SandboxLevel, ...] = ("seatbelt",) if sys.platform == "darwin" else LINUX_LEVELS
 """What `auto` tries, the best first."""
-ELSEWHERE: tuple[SandboxLevel, ...] = ("container", "command", "gateway")
-EVERY_LEVEL: tuple[SandboxLevel, ...] = (*LINUX_LEVELS, "seatbelt", *ELSEWHERE, "none")
+EVERY_LEVEL: tuple[SandboxLevel, ...] = (*LINUX_LEVELS, "seatbelt", *REMOTE_LEVELS, "none")
 WEAKER: tuple[SandboxLevel, ...] = ("landlock",)
 """Refused under `strict`: no namespaces, so names of files, host and user can be seen."""
 

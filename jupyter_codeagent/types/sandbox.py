@@ -23,6 +23,8 @@ class PackedValue:
 SandboxLevel = Literal[
     "bubblewrap", "namespaces", "landlock", "seatbelt", "container", "command", "gateway", "none"
 ]
+REMOTE_LEVELS: tuple[SandboxLevel, ...] = ("container", "command", "gateway")
+"""Those whose sandbox is not a process of this machine's own kernel."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,10 +15,11 @@ from jupyter_codeagent.models.embedded.published import (
 )
 from jupyter_codeagent.models.embedded.scores import Score, measured_scores, score_text, this_version
 from jupyter_codeagent.models.embedded.server import cached_tokens
-from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed, expected_tokens_per_s, gigabytes, needed_bytes
+from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed, expected_tokens_per_s, needed_bytes
 from jupyter_codeagent.models.embedded.speed import measured_speed
 from jupyter_codeagent.models.embedded.weights import are_there
 from jupyter_codeagent.settings.settings import ModelSettings
+from jupyter_codeagent.types.sizes import gigabytes
 
 ESTIMATED, UNKNOWN = "tokens/s (≈ estimated)", "tokens/s (after a first run)"
 HOW_TO = (

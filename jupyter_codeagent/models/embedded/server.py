@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from jupyter_codeagent.models.embedded.memory import machine_memory
-from jupyter_codeagent.models.embedded.sizing import gigabytes
 from jupyter_codeagent.models.embedded.speed import read_metrics, record_speed, speed_in
 from jupyter_codeagent.models.embedded.state import ServerState, process_started, read_state, write_state
+from jupyter_codeagent.types.sizes import gigabytes
 
 ERRORS_ONLY = 1
 """llama.cpp's verbosity; from 4 on it would log prompts."""

@@ -39,9 +39,3 @@ def expected_tokens_per_s(
 ) -> float:
     """Estimated from another model's speed on the same machine."""
     return measured.tokens_per_s * active_bytes(measured_weights) / active_bytes(weights)
-
-
-def gigabytes(size_bytes: float) -> str:
-    """``1.8 GB``, ``22 GB``."""
-    amount = size_bytes / 1e9
-    return f"{amount:.1f} GB" if amount < 9.95 else f"{amount:.0f} GB"

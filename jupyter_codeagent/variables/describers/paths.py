@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from jupyter_codeagent.types.sizes import format_bytes
 from jupyter_codeagent.types.variables import ColumnSummary, Privacy, VariableSummary
 from jupyter_codeagent.variables.describers.arrow import columns_of_footer
 from jupyter_codeagent.variables.privacy.secret import private_text, secret_name
@@ -36,7 +37,6 @@ _LOCAL = frozenset(
         "squashfs",
     )
 )
-_UNITS = ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "kB"))
 
 
 def describe_path(name: str, path: Any, privacy: Privacy) -> VariableSummary:
@@ -69,7 +69,7 @@ def _look(path: Path, privacy: Privacy) -> tuple[str, tuple[ColumnSummary, ...]]
         return " (not a file)", ()
     if path.suffix in (".parquet", ".pq") and "pyarrow.parquet" in sys.modules:
         return _parquet(absolute, found.st_size, privacy)
-    return f" ({_size(found.st_size)})", ()
+    return f" ({format_bytes(found.st_size)})", ()
 
 
 def _parquet(path: str, size: int, privacy: Privacy) -> tuple[str, tuple[ColumnSummary, ...]]:
@@ -78,10 +78,10 @@ def _parquet(path: str, size: int, privacy: Privacy) -> tuple[str, tuple[ColumnS
         file.seek(max(0, size - 8))
         end = file.read(8)
         if len(end) < 8 or end[4:] != b"PAR1" or struct.unpack("<I", end[:4])[0] > MAX_FOOTER_BYTES:
-            return f" ({_size(size)})", ()
+            return f" ({format_bytes(size)})", ()
         metadata = sys.modules["pyarrow.parquet"].read_metadata(file)
     shape = f"{metadata.num_rows}x{metadata.num_columns}"
-    return f" ({_size(size)}, {shape}, not read)", columns_of_footer(metadata, privacy)
+    return f" ({format_bytes(size)}, {shape}, not read)", columns_of_footer(metadata, privacy)
 
 
 def _is_local(path: str) -> bool:
@@ -102,12 +102,6 @@ def _short(text: str) -> str:
     """Without the name of the user, which stands in the path of the home directory."""
     home = os.path.expanduser("~")
     return "~" + text[len(home) :] if len(home) > 1 and text.startswith(home + "/") else text
-
-
-def _size(size_bytes: int) -> str:
-    return next(
-        (f"{size_bytes / unit:.3g} {name}" for unit, name in _UNITS if size_bytes >= unit), f"{size_bytes} B"
-    )
 
 
 DESCRIBERS = dict.fromkeys(("pathlib.PurePath", "pathlib._local.PurePath"), describe_path)

@@ -9,12 +9,13 @@ from typing import get_args
 import pytest
 from run_examples import example_run
 
-from jupyter_codeagent.frontend.receipt import ended_by_user, receipt_of, size_text, step_outcome, tokens_text
+from jupyter_codeagent.frontend.receipt import ended_by_user, receipt_of, step_outcome, tokens_text
 from jupyter_codeagent.frontend.receipt_words import IN_DETAIL, IN_LINE, PURPOSES
 from jupyter_codeagent.types.approvals import Decision
 from jupyter_codeagent.types.messages import ContentKind, Message, ModelCall, ModelCallPurpose, Usage
 from jupyter_codeagent.types.run import AgentRequest, AgentRun, Step
 from jupyter_codeagent.types.sandbox import CopyChange, ExecutionError, ExecutionResult
+from jupyter_codeagent.types.sizes import format_bytes
 from jupyter_codeagent.types.variables import CopiedVariable, Manifest, SkippedVariable
 
 DF = CopiedVariable(name="df", type_name="DataFrame", size_bytes=3 << 20)
@@ -276,4 +277,4 @@ def test_a_receipt_is_made_of_any_record() -> None:
 
 @pytest.mark.parametrize(("size", "text"), [(1, "1 KiB"), (3 << 20, "3.0 MiB"), (5 << 30, "5.0 GiB")])
 def test_sizes_are_short(size: int, text: str) -> None:
-    assert size_text(size) == text
+    assert format_bytes(size) == text

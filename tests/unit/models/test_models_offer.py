@@ -20,10 +20,11 @@ from jupyter_codeagent.models.embedded.offer import (
 )
 from jupyter_codeagent.models.embedded.published import DEFAULT_MODEL, published_weights
 from jupyter_codeagent.models.embedded.scores import Score, score_text
-from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed, expected_tokens_per_s, gigabytes, needed_bytes
+from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed, expected_tokens_per_s, needed_bytes
 from jupyter_codeagent.models.embedded.speed import record_speed, recorded_speed, speed_in
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.sizes import gigabytes
 
 GB = 10**9
 SMALL, SEVEN, EXPERTS = map(
