@@ -110,7 +110,6 @@ class OutputGuard(RequestGuard):
         self,
         policy: SandboxPolicy,
         clean: Clean,
-        on_output: Callable[[Output], None] | None = None,
         on_call: Callable[[Received], None] | None = None,
     ) -> None:
         """`on_call` gets calls of the user's functions; without it there are none, and they are dropped."""
@@ -118,7 +117,6 @@ class OutputGuard(RequestGuard):
         self._on_call = on_call
         self._policy = policy
         self._clean = clean
-        self._on_output = on_output
         self._outputs: list[Output] = []
         self._stream: tuple[StreamName, list[str]] | None = None
         self._clear_pending = False
@@ -158,7 +156,6 @@ class OutputGuard(RequestGuard):
         self._close_stream()
         if (cleaned := self._cleaned(msg_type, content)) is not None:
             self._outputs.append(cleaned)
-            self._tell(cleaned)
 
     def _take_stream(self, content: dict[str, Any]) -> None:
         """Raw chunks are kept and cleaned as one text at the end: an escape sequence may lie across two of them."""
@@ -169,8 +166,6 @@ class OutputGuard(RequestGuard):
             self._close_stream()
             self._stream = (cast("StreamName", name), [])
         self._stream[1].append(text)
-        if self._on_output is not None and (cleaned := self._cleaned("stream", content)) is not None:
-            self._tell(cleaned)
 
     def _close_stream(self) -> None:
         if self._stream is not None:
@@ -192,11 +187,7 @@ class OutputGuard(RequestGuard):
         return cleaned
 
     def mute(self) -> None:
-        self._on_output = self._on_call = None
-
-    def _tell(self, output: Output) -> None:
-        if self._on_output is not None:
-            self._on_output(output)
+        self._on_call = None
 
     def finish(self) -> tuple[Output, ...]:
         """All outputs, streams merged. Called once, at the end."""

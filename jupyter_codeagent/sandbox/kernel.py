@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,6 @@ from jupyter_codeagent.types.sandbox import (
     ExecutionError,
     ExecutionResult,
     ExecutionStatus,
-    NamespaceEntry,
-    Output,
     PackedValue,
     SandboxPolicy,
     SandboxStatus,
@@ -112,7 +110,6 @@ class SandboxKernel:
         code: str,
         *,
         timeout_s: float,
-        on_output: Callable[[Output], None] | None = None,
         on_call: OnCall | None = None,
     ) -> ExecutionResult:
         """See `protocol.CodeRunner.execute`."""
@@ -120,9 +117,7 @@ class SandboxKernel:
 
         async with self._one_at_a_time:
             answering = Answering(self._requests, self.backend, on_call) if on_call is not None else None
-            guard = OutputGuard(
-                self._policy, clean_output, on_output, answering.take if answering is not None else None
-            )
+            guard = OutputGuard(self._policy, clean_output, answering.take if answering is not None else None)
             started = time.monotonic()
             try:
                 ending = await self._requests.send(guard, code, timeout_s, silent=False)
@@ -182,11 +177,6 @@ class SandboxKernel:
     async def fetch(self, name: str, *, max_bytes: int) -> PackedValue:
         """See `protocol.Sandbox.fetch`."""
         return await self._call("fetch", {"name": name, "max_bytes": max_bytes}, max_bytes=max_bytes)
-
-    async def namespace(self) -> tuple[NamespaceEntry, ...]:
-        """The variables now; empty when the sandbox is gone."""
-        async with self._one_at_a_time:
-            return (await self._after_cell(failed=False)).entries
 
     async def stop(self) -> None:
         """See `protocol.Sandbox.stop`."""

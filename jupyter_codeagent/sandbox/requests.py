@@ -220,7 +220,7 @@ class Requests:
         self._last_message = time.monotonic()
         try:
             to(self._guard)
-        except Exception as problem:  # noqa: BLE001  (the caller's on_output failed: raised again in its task)
+        except Exception as problem:  # noqa: BLE001  (a fault in reading it: raised again in the caller's task)
             self._failure = problem
         self._changed.set()
 

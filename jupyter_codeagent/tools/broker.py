@@ -30,7 +30,7 @@ from jupyter_codeagent.tools.undo import DoneCall
 from jupyter_codeagent.types.approvals import DecidedBy, Decision, Proposal
 from jupyter_codeagent.types.errors import RejectedDataError, VariableError
 from jupyter_codeagent.types.rust_panics import panics_as_errors
-from jupyter_codeagent.types.sandbox import ExecutionResult, Output, RecordedValue, ToolCall
+from jupyter_codeagent.types.sandbox import ExecutionResult, RecordedValue, ToolCall
 from jupyter_codeagent.types.variables import CopiedVariable
 from jupyter_codeagent.variables.privacy.masking import masked
 
@@ -421,14 +421,10 @@ class ToolRunner:
     runner: CallingRunner
     broker: ToolCallBroker
 
-    async def execute(
-        self, code: str, *, timeout_s: float, on_output: Callable[[Output], None] | None = None
-    ) -> ExecutionResult:
+    async def execute(self, code: str, *, timeout_s: float) -> ExecutionResult:
         """See `CodeRunner.execute`; the result tells which calls there were."""
         self.broker.begin()
-        result = await self.runner.execute(
-            code, timeout_s=timeout_s, on_output=on_output, on_call=self.broker.answer
-        )
+        result = await self.runner.execute(code, timeout_s=timeout_s, on_call=self.broker.answer)
         return replace(result, calls=self.broker.calls)
 
 

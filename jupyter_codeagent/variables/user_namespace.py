@@ -140,9 +140,6 @@ class UserNamespace:
         history = getattr(self._shell, "history_manager", None)
         return len(history.input_hist_raw) if history is not None else 0
 
-    def has(self, name: str) -> bool:
-        return name in self._shell.user_ns
-
     def evaluate(self, expression: str) -> Any:
         """An expression that the user wrote into the prompt."""
         return self._shell.ev(expression)

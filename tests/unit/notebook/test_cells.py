@@ -11,18 +11,15 @@ from typing import Any
 import nbformat
 import pytest
 from nbformat.sign import MemorySignatureStore, NotebookNotary
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_notebook
 from run_examples import CODE, OUTPUTS, example_run
 
 from jupyter_codeagent.notebook.cells import (
     cells_from_run,
     export_notebook,
     export_script,
-    insert_cells,
     place_cells,
     remove_pending,
-    run_ids_below,
-    set_state,
 )
 from jupyter_codeagent.types.approvals import Decision
 from jupyter_codeagent.types.errors import InsertError
@@ -175,6 +172,10 @@ def test_inserted_cells_keep_a_trusted_notebook_trusted_because_they_are_marked(
 # --- insertion without a browser ----------------------------------------------------------------------
 
 
+def insert_cells(notebook: Any, run: AgentRun, **where: Any) -> tuple[str, ...]:
+    return place_cells(notebook, cells_from_run(run, state=run.cell_state), **where)
+
+
 def test_cells_go_directly_below_the_anchor_and_the_notebook_stays_valid() -> None:
     notebook = notebook_with()
 
@@ -283,24 +284,6 @@ def test_collected_cells_can_be_placed_without_their_run() -> None:
 # --- states ------------------------------------------------------------------------------------------
 
 
-def test_accepting_marks_all_cells_of_the_run_and_no_others() -> None:
-    other = cells_from_run(example_run(id="other", answer=""), state="pending")
-    notebook = notebook_with(*cells_from_run(example_run(), state="pending"), *other)
-
-    assert list(set_state(notebook, example_run().id, "accepted")) == cell_ids(example_run())
-    assert [cell.metadata.codeagent.state for cell in notebook.cells[1:4]] == ["accepted", "accepted", "pending"]
-
-
-def test_discarding_removes_pending_cells_and_leaves_accepted_ones() -> None:
-    pending = cells_from_run(example_run(id="a"), state="pending")
-    accepted = cells_from_run(example_run(id="b"), state="accepted")
-    notebook = notebook_with(*pending, *accepted)
-    set_state(notebook, "a", "discarded")
-    set_state(notebook, "b", "discarded")
-
-    assert ids(notebook) == ["agent", *(cell["id"] for cell in accepted), "last"]
-
-
 def test_remove_pending_takes_only_the_named_runs() -> None:
     a, b = (cells_from_run(example_run(id=name, answer=""), state="pending") for name in "ab")
     notebook = notebook_with(*a, *b)
@@ -309,19 +292,11 @@ def test_remove_pending_takes_only_the_named_runs() -> None:
     assert ids(notebook) == ["agent", b[0]["id"], "last"]
 
 
-def test_runs_below_an_anchor_end_at_the_first_cell_of_the_user() -> None:
-    a, b, c = (cells_from_run(example_run(id=name), state="pending") for name in "abc")
-    notebook = notebook_with(*a, *b, new_markdown_cell("mine"), *c)
-
-    assert run_ids_below(notebook, "agent") == ("a", "b")
-    assert run_ids_below(notebook, "last") == ()
-
-
 def test_foreign_metadata_is_no_reason_to_fail() -> None:
     odd = new_code_cell("1", metadata={"codeagent": "mine", "tags": ["x"]})
     notebook = notebook_with(odd)
     insert_cells(notebook, example_run(), anchor="agent", replace=["x"])
-    set_state(notebook, "x", "discarded")
+    remove_pending(notebook, ["x"])
 
     assert odd.id in ids(notebook)
 

@@ -17,7 +17,6 @@ Shared = Literal["auto", "shared", "hidden"]
 
 METADATA_KEY = "codeagent"
 """In the notebook's own metadata; its cells have an entry of that name too."""
-METADATA_VERSION = 1
 MAX_VARIABLES = 10_000
 MAX_COLUMNS = 5000
 """Hidden columns of one variable; beyond that the whole variable is hidden."""
