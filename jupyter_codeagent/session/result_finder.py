@@ -24,7 +24,8 @@ from jupyter_codeagent.session.replay import replay
 from jupyter_codeagent.session.settings_in_force import person_sees_all_code
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.tools.ask_model import ModelQuestions
-from jupyter_codeagent.tools.broker import Host, Limits, ToolCallBroker, ToolRunner
+from jupyter_codeagent.tools.broker import ToolCallBroker, ToolRunner
+from jupyter_codeagent.tools.call_host import Host, Limits
 from jupyter_codeagent.tools.prompt_lines import recorded_calls, replay_notes
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.run import AgentRun

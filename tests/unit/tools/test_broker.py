@@ -22,7 +22,9 @@ from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.sandbox.data import unpack as unpacking
 from jupyter_codeagent.sandbox.guest.send import pack
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
-from jupyter_codeagent.tools.broker import Host, Limits, ToolCallBroker, is_plain
+from jupyter_codeagent.tools.broker import ToolCallBroker
+from jupyter_codeagent.tools.call_host import Host, Limits
+from jupyter_codeagent.tools.call_results import is_plain
 from jupyter_codeagent.tools.grants import grant_of
 from jupyter_codeagent.tools.recorded import restored
 from jupyter_codeagent.tools.tool import Tool, tool_of
@@ -239,7 +241,7 @@ def test_a_plain_result_goes_as_it_is_and_all_else_as_a_copy_that_goes_with_the_
     [answer] = answers(broker, request("table"))
     assert answer.copy is not None
     assert broker.calls[0].result == "DataFrame 1x1"
-    spool: Any = broker._spool
+    spool: Any = broker._results._host.spool
     assert spool.written[0] is frame
     broker.close()
     assert spool.discarded == [answer.copy]
@@ -529,8 +531,8 @@ def test_a_replay_gives_a_recorded_frame_as_a_copy_and_calls_nothing() -> None:
     again = broker_of(query, recorded=first.calls)
     [answer] = answers(again, request("query", x="SELECT day, rain FROM days"))
     assert answer.copy is not None
-    assert isinstance(again._spool, SpoolDouble)
-    pd.testing.assert_frame_equal(again._spool.written[0], frame)
+    assert isinstance(again._results._host.spool, SpoolDouble)
+    pd.testing.assert_frame_equal(again._results._host.spool.written[0], frame)
     assert (made, [call.tool for call in again.replayed]) == ([], ["query"])
 
 
@@ -636,7 +638,7 @@ def test_a_result_that_code_cannot_have_is_an_error_of_a_call_that_was_made() ->
     def write(name: str, value: Any, max_bytes: int) -> CopiedVariable:
         raise OSError("gone")
 
-    broker._spool.write = write  # type: ignore[method-assign]
+    broker._results._host.spool.write = write  # type: ignore[method-assign]
     [answer] = answers(broker, request("send", x=1))
     assert (answer.ename, answer.evalue) == (
         "RuntimeError",
