@@ -7,7 +7,8 @@ def format_bytes(size_bytes: int) -> str:
     """Return ``2 GiB``, ``48.5 MiB``, ``900 KiB`` or ``12 bytes``."""
     for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if size_bytes >= unit:
-            return f"{size_bytes / unit:.3g} {name}"
+            amount = size_bytes / unit
+            return f"{amount:.3g} {name}" if amount < 999.5 else f"{amount:.0f} {name}"
     return f"{size_bytes} bytes"
 
 

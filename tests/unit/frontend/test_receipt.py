@@ -54,7 +54,7 @@ def test_an_unchanged_copy_is_not_called_copied_again() -> None:
     more = replace(DF, name="planes")
     manifest = Manifest(copied=(DF, more), unchanged=("df",))
     assert " · copied planes · df unchanged · " in receipt_of(replace(RUN, manifest=manifest)).line
-    assert "df: DataFrame, 3.0 MiB, unchanged" in details(replace(RUN, manifest=manifest))
+    assert "df: DataFrame, 3 MiB, unchanged" in details(replace(RUN, manifest=manifest))
     assert " · df unchanged · " in receipt_of(replace(RUN, manifest=Manifest(copied=(DF,), unchanged=("df",)))).line
     assert " · nothing copied · " in receipt_of(replace(RUN, manifest=Manifest())).line
 
@@ -275,6 +275,8 @@ def test_a_receipt_is_made_of_any_record() -> None:
     assert receipt_of(example_run()).line.startswith("✓ 3.5 s")
 
 
-@pytest.mark.parametrize(("size", "text"), [(1, "1 KiB"), (3 << 20, "3.0 MiB"), (5 << 30, "5.0 GiB")])
+@pytest.mark.parametrize(
+    ("size", "text"), [(12, "12 bytes"), (3 << 20, "3 MiB"), (1020 << 20, "1020 MiB"), (5 << 30, "5 GiB")]
+)
 def test_sizes_are_short(size: int, text: str) -> None:
     assert format_bytes(size) == text
