@@ -38,13 +38,13 @@ class Hiding:
 
     def share(self, name: str, how: Shared) -> None:
         """Always copy a variable, never, or by the prompt."""
-        self.choices.choose(name, how)
+        self.choices.set_variable(name, how)
         if how == "hidden":
             self._forget(name)
 
     def share_columns(self, name: str, labels: frozenset[str], how: Shared) -> None:
         """Hide columns of a variable, or show them again."""
-        self.choices.choose_columns(name, labels, how)
+        self.choices.set_columns(name, labels, how)
         if how == "hidden":
             self._forget(name)
 
@@ -93,6 +93,6 @@ class Hiding:
 
     def _forget(self, name: str) -> None:
         """The sandbox may have a copy of it, and earlier runs may tell of it, under each name that it has."""
-        for same in self._live.names_of_same(name):
+        for same in self._live.aliases(name):
             self._book.forget_variable(same)
         self.must_reset = True

@@ -95,9 +95,9 @@ from jupyter_codeagent.types.sandbox import ExecutionResult, SandboxStatus, Tool
 from jupyter_codeagent.types.tagged_text import TaggedText, join, tagged
 from jupyter_codeagent.types.variables import LocalFile, Manifest, ToolPolicy, VariableSummary
 from jupyter_codeagent.variables.describe import describe
-from jupyter_codeagent.variables.privacy.masking import mask_values, masked, masked_summaries, withheld_values
+from jupyter_codeagent.variables.privacy.masking import mask_values, masked, masked_summaries, values_to_mask
 from jupyter_codeagent.variables.relations import Relation
-from jupyter_codeagent.variables.select import SelectionClues
+from jupyter_codeagent.variables.relevance import SelectionClues
 from jupyter_codeagent.variables.user_namespace import Shell, UserNamespace
 
 KEPT_STOPS = 100
@@ -331,7 +331,7 @@ class AgentSession:
         told = (
             TaggedText(run.context, run.context_spans),
             tagged(made, "names"),
-            tagged(masked(differences, withheld_values(differences, self.live.everything())), "names"),
+            tagged(masked(differences, values_to_mask(differences, self.live.everything())), "names"),
             tagged(functions_text(run.manifest.tools), "functions"),
         )
         context = join("\n", filter(None, told))
@@ -629,12 +629,12 @@ class AgentSession:
 
     async def _withheld(self, text: str) -> tuple[str, ...]:
         """Values of personal columns in a text for the model; frames are read on the main thread only."""
-        return await self.background.on_main_thread(lambda: withheld_values(text, self.live.everything()))
+        return await self.background.on_main_thread(lambda: values_to_mask(text, self.live.everything()))
 
     def _masked(self, turns: Sequence[Turn]) -> tuple[Turn, ...]:
         """Earlier code and results as the model may be told of them; what it wrote itself it knows."""
         text = "\n".join(line for turn in turns for line in (turn.code, turn.answer, *turn.made))
-        values = withheld_values(text, self.live.everything())
+        values = values_to_mask(text, self.live.everything())
         return tuple(
             replace(
                 turn,
@@ -649,7 +649,7 @@ class AgentSession:
         """``KeyError: 'x'`` of a cell of the user's, as the model may be told of it. Main thread."""
         if self.settings().privacy == "schema":
             return error.partition(":")[0]
-        return masked(error, withheld_values(error, self.live.everything()))
+        return masked(error, values_to_mask(error, self.live.everything()))
 
     def _same_as_before(self, run: AgentRun) -> AgentRun | None:
         """The last run of the same cell, if prompt, model and data are what they were; it is replayed then."""

@@ -1,4 +1,4 @@
-"""Every kind of variable that a data scientist has, as the model is told of it; real objects of the libraries."""
+"""Every kind of variable that a data scientist has, as the prompt describes it; real objects of the libraries."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from jupyter_codeagent.types.variables import Privacy
-from jupyter_codeagent.variables.describe import describe_value, unknown
+from jupyter_codeagent.variables.describe import describe_by_type, describe_value
 
 matplotlib.use("Agg")
 ROWS = 5000
@@ -50,7 +50,7 @@ DASK: Any = dask
 
 def headline(value: object, privacy: Privacy = "stats") -> str:
     told = describe_value("x", value, privacy).headline
-    assert told != unknown("x", value).headline  # else there was no describer, or it failed
+    assert told != describe_by_type("x", value).headline  # else there was no describer, or it failed
     return told
 
 
