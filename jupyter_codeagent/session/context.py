@@ -20,7 +20,7 @@ from jupyter_codeagent.variables.privacy.masking import masked_summaries
 from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
 from jupyter_codeagent.variables.recent import recent_names
 from jupyter_codeagent.variables.relations import Relation, find_relations, joins_line
-from jupyter_codeagent.variables.select import SelectionClues, default_variables
+from jupyter_codeagent.variables.relevance import SelectionClues, relevant_variables
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 
@@ -57,7 +57,7 @@ class LiveContext:
         """Find the joins between tables."""
         ordered = [summary.name for summary in order(summaries, prompt, self.recent()) if summary.columns]
         tables = {name: variables[name] for name in ordered if name in variables}
-        return find_relations(tables, look_at_values=settings.privacy != "schema")
+        return find_relations(tables, read_values=settings.privacy != "schema")
 
     def fit(
         self,
@@ -117,7 +117,7 @@ class LiveContext:
     ) -> frozenset[str]:
         """Return what a run would copy that names no variables."""
         clues = SelectionClues(recent=self.recent(), relations=relations, earlier=self._earlier())
-        names = default_variables(summaries, prompt, max_bytes=settings.max_transfer_bytes, clues=clues)
+        names = relevant_variables(summaries, prompt, max_bytes=settings.max_transfer_bytes, clues=clues)
         return frozenset(names) | {name for name, how in self._sharing.shared.items() if how == "shared"}
 
     def _local_model(self, settings: Settings) -> ModelEndpoint | None:

@@ -1,4 +1,4 @@
-"""Hidden columns are gone from what is told and copied; the user's own object stays what and where it is."""
+"""Hidden columns are in no description and no copy; the user's own object is not changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from jupyter_codeagent.types.errors import UsageError, VariableError
-from jupyter_codeagent.variables.privacy.column_filter import NotNarrowableError, check_columns, columns, visible
+from jupyter_codeagent.variables.privacy.column_filter import NotNarrowableError, check_columns, without_columns
+from jupyter_codeagent.variables.privacy.column_lists import list_columns
 
 HIDDEN = frozenset({"tailnum"})
 CANARY = "canary-71423"
@@ -95,7 +96,7 @@ def bytes_of(value: object) -> bytes:
 @pytest.mark.parametrize("kind", KINDS)
 def test_neither_name_nor_values_of_a_hidden_column_are_in_the_bytes_of_a_copy(kind: str) -> None:
     value = KINDS[kind]()
-    whole, narrowed = bytes_of(value), bytes_of(visible(value, HIDDEN))
+    whole, narrowed = bytes_of(value), bytes_of(without_columns(value, HIDDEN))
     canaries = [CANARY.encode(), CANARY.encode("utf-32-le"), (71423).to_bytes(8, "little")]
     assert any(canary in whole for canary in canaries)
     assert b"tailnum" in whole
@@ -107,22 +108,22 @@ def test_neither_name_nor_values_of_a_hidden_column_are_in_the_bytes_of_a_copy(k
 def test_the_users_own_object_is_not_changed(kind: str) -> None:
     value = KINDS[kind]()
     before = bytes_of(value)
-    visible(value, HIDDEN)
+    without_columns(value, HIDDEN)
     assert bytes_of(value) == before
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_has_nothing_hidden_is_the_same_object_or_equal(kind: str) -> None:
     value = KINDS[kind]()
-    same = visible(value, frozenset({"nosuch"}))
-    assert visible(value, frozenset()) is value
+    same = without_columns(value, frozenset({"nosuch"}))
+    assert without_columns(value, frozenset()) is value
     assert same is value or kind in MAY_HOLD_ANYTHING or bytes_of(same) == bytes_of(value)
 
 
 @pytest.mark.parametrize("kind", MAY_HOLD_ANYTHING)
 def test_what_hangs_on_a_frame_of_which_something_is_hidden_does_not_come_along(kind: str) -> None:
     """It may tell of the hidden column in words of its own, or after the column is gone."""
-    whole, narrowed = bytes_of(KINDS[kind]()), bytes_of(visible(KINDS[kind](), frozenset({"nosuch"})))
+    whole, narrowed = bytes_of(KINDS[kind]()), bytes_of(without_columns(KINDS[kind](), frozenset({"nosuch"})))
     assert FACT in whole
     assert FACT not in narrowed
     assert CANARY.encode() in narrowed
@@ -130,7 +131,7 @@ def test_what_hangs_on_a_frame_of_which_something_is_hidden_does_not_come_along(
 
 def test_the_visible_columns_are_views_of_the_users_own_memory() -> None:
     wide = pd.DataFrame(np.ones((100, 6)), columns=list("abcdef"))
-    narrowed = visible(wide, frozenset({"b", "e"}))
+    narrowed = without_columns(wide, frozenset({"b", "e"}))
     assert list(narrowed) == ["a", "c", "d", "f"]
     assert all(np.shares_memory(narrowed[name].to_numpy(), wide[name].to_numpy()) for name in narrowed)
 
@@ -139,11 +140,11 @@ def test_what_is_visible_is_equal_to_the_users_frame_without_the_column() -> Non
     facts = with_facts()
     days = facts.index = pd.date_range("2024", periods=2, name="day")
     facts = facts.set_flags(allows_duplicate_labels=False)
-    narrowed = visible(facts, HIDDEN)
+    narrowed = without_columns(facts, HIDDEN)
     pd.testing.assert_frame_equal(narrowed, facts.drop(columns="tailnum"), check_flags=True)
     table = pa.Table.from_pandas(frame().set_index("a"))
     pd.testing.assert_frame_equal(
-        visible(table, HIDDEN).to_pandas(), frame().set_index("a").drop(columns="tailnum")
+        without_columns(table, HIDDEN).to_pandas(), frame().set_index("a").drop(columns="tailnum")
     )
     assert narrowed.attrs == {}
     assert narrowed.index is days or narrowed.index.equals(days)
@@ -151,27 +152,27 @@ def test_what_is_visible_is_equal_to_the_users_frame_without_the_column() -> Non
 
 def test_duplicate_and_non_string_labels_are_hidden_by_their_text() -> None:
     odd = pd.DataFrame([[1, 2, 3, 4]], columns=pd.Index([1, "x", 1, None], dtype=object))
-    assert list(visible(odd, frozenset({"1"})).columns) == ["x", None]
-    assert list(visible(odd, frozenset({"None"})).columns) == [1, "x", 1]
+    assert list(without_columns(odd, frozenset({"1"})).columns) == ["x", None]
+    assert list(without_columns(odd, frozenset({"None"})).columns) == [1, "x", 1]
 
 
 def test_a_top_label_hides_all_columns_below_it() -> None:
-    assert visible(many_levels(), frozenset({"y"})).columns.tolist() == [("x", "a"), ("tailnum", CANARY)]
-    assert visible(many_levels(), frozenset({"('y', 'b')"})).shape == (2, 3)
+    assert without_columns(many_levels(), frozenset({"y"})).columns.tolist() == [("x", "a"), ("tailnum", CANARY)]
+    assert without_columns(many_levels(), frozenset({"('y', 'b')"})).shape == (2, 3)
 
 
 def test_with_all_columns_hidden_the_rows_are_still_counted() -> None:
-    assert visible(frame(), frozenset({"a", "tailnum", "b", "c"})).shape == (2, 0)
+    assert without_columns(frame(), frozenset({"a", "tailnum", "b", "c"})).shape == (2, 0)
 
 
 def test_a_geo_frame_stays_one_unless_its_geometry_is_hidden() -> None:
     geopandas = pytest.importorskip("geopandas")
     points = geopandas.GeoSeries.from_xy([1.0], [2.0], crs=4326)
     places = geopandas.GeoDataFrame({"a": [1], "tailnum": [2]}, geometry=points)
-    narrowed = visible(places, HIDDEN)
+    narrowed = without_columns(places, HIDDEN)
     assert type(narrowed) is geopandas.GeoDataFrame
     assert narrowed.crs == places.crs
-    assert type(visible(places, frozenset({"geometry"}))) is pd.DataFrame
+    assert type(without_columns(places, frozenset({"geometry"}))) is pd.DataFrame
 
 
 def test_an_xarray_dataset_loses_the_variable_its_dimension_and_all_attributes() -> None:
@@ -179,7 +180,7 @@ def test_an_xarray_dataset_loses_the_variable_its_dimension_and_all_attributes()
     rows = {"a": ("tailnum", [1], {"note": CANARY}), "b": ("tailnum", [2])}
     dataset = xarray.Dataset(rows, coords={"tailnum": [CANARY]}, attrs={"first": CANARY})
     dataset["a"].encoding = {"coordinates": "tailnum", "source": CANARY}
-    narrowed = visible(dataset, HIDDEN)
+    narrowed = without_columns(dataset, HIDDEN)
     assert list(narrowed.variables) == ["a", "b"]
     assert dict(narrowed.sizes) == {"dim_0": 1}
     for canary in (CANARY.encode(), b"tailnum"):
@@ -190,7 +191,7 @@ def test_an_xarray_dataset_loses_the_variable_its_dimension_and_all_attributes()
 
 def test_a_hidden_key_is_gone_from_the_dicts_in_a_dict_as_well() -> None:
     nested = {"a": 1, "rows": [{"tailnum": CANARY, "n": 1}, ({"tailnum": CANARY},)]}
-    assert visible(nested, HIDDEN) == {"a": 1, "rows": [{"n": 1}, ({},)]}
+    assert without_columns(nested, HIDDEN) == {"a": 1, "rows": [{"n": 1}, ({},)]}
     assert nested["rows"] == [{"tailnum": CANARY, "n": 1}, ({"tailnum": CANARY},)]
 
 
@@ -213,7 +214,7 @@ def test_a_hidden_key_is_gone_from_the_dicts_in_a_dict_as_well() -> None:
 )
 def test_what_cannot_be_narrowed_is_refused(value: object) -> None:
     with pytest.raises(NotNarrowableError):
-        visible(value, HIDDEN)
+        without_columns(value, HIDDEN)
 
 
 def test_a_label_that_raises_hides_the_whole_variable() -> None:
@@ -222,12 +223,12 @@ def test_a_label_that_raises_hides_the_whole_variable() -> None:
             raise RuntimeError("no")
 
     with pytest.raises(NotNarrowableError, match="RuntimeError"):
-        visible(pd.DataFrame({Label(): [1]}), HIDDEN)
+        without_columns(pd.DataFrame({Label(): [1]}), HIDDEN)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_hidden_label_is_one_that_can_be_listed(kind: str) -> None:
-    labels = [column.label for column in columns(KINDS[kind]())]
+    labels = [column.label for column in list_columns(KINDS[kind]())]
     assert any("tailnum" in label for label in labels)
 
 

@@ -1,4 +1,4 @@
-"""Which rows of a table are looked at: a bounded number of them, from end to end."""
+"""Choose the rows of a table that are read: a bounded number, spread from the first to the last."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ SAMPLE_ROWS = 2000
 MIN_SAMPLE_ROWS = 500
 SAMPLE_CELLS = 50_000
 BLOCK_ROWS = 50
-SHOWN_ROWS = 3
-"""Sample rows under the privacy mode `samples`."""
+EXAMPLE_ROWS = 3
+"""Rows that the prompt has under the privacy mode `samples`."""
 _GOLDEN = 2654435769
-"""2**32 divided by the golden ratio: its multiples are spread evenly, and in no rhythm."""
+"""2**32 divided by the golden ratio: its multiples are spread evenly, without a period."""
 
 
 def sample_rows(columns: int) -> int:
-    """How many rows of a table of so many columns are looked at: fewer of a wide one."""
+    """Return how many rows of a table with so many columns are read: fewer of a wide one."""
     return max(MIN_SAMPLE_ROWS, min(SAMPLE_ROWS, SAMPLE_CELLS // max(columns, 1)))
 
 
 @lru_cache(maxsize=32)
 def positions(rows: int, most: int = SAMPLE_ROWS) -> tuple[int, ...]:
-    """At most so many row numbers in order, first and last among them.
+    """Return at most `most` row numbers in ascending order, the first and the last row among them.
 
-    One of each of `most` equal stretches, so that sorted data is seen from end to end; each at another place of its
-    stretch, so that a rhythm in the data (hours, months, every second row) is not met at the same beat each time.
+    Each of `most` equal stretches has one, so that sorted data is sampled from end to end. Its offset varies, so
+    that a period in the data (hours, months, every second row) is not always met in the same phase.
     """
     if rows <= most:
         return tuple(range(rows))
@@ -37,7 +37,7 @@ def positions(rows: int, most: int = SAMPLE_ROWS) -> tuple[int, ...]:
 
 
 def blocks(rows: int, most: int = SAMPLE_ROWS) -> list[tuple[int, int]]:
-    """(start, length) of runs of neighbours, `most` rows together: for Arrow, where a run costs no copy."""
+    """Return (start, length) of runs of rows, `most` rows in all: for Arrow, which slices without a copy."""
     if rows <= most:
         return [(0, rows)]
     return [(start, BLOCK_ROWS) for start in positions(rows - BLOCK_ROWS + 1, most // BLOCK_ROWS)]

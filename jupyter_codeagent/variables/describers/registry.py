@@ -1,6 +1,6 @@
-"""Which describer knows a value: found by the names of its types, without importing anything.
+"""Find the describer for a value by the names of its types, without importing anything.
 
-If a variable exists, the library of its type is imported already; ours must never be the one that imports it.
+If a variable exists, the library of its type is imported already; this package must never be the one to import it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from jupyter_codeagent.types.variables import Privacy, VariableSummary
-from jupyter_codeagent.variables.reading import mro, type_path
+from jupyter_codeagent.variables.introspection import lookup_by_type
 
 Describer = Callable[[str, Any, Privacy], VariableSummary]
-"""(name, value, privacy) -> summary. Reads at most a bounded sample; never the value's `repr`."""
+"""(name, value, privacy) -> summary. A describer reads at most a bounded sample, and never the value's `repr`."""
 
 GROUP = "jupyter_codeagent.describers"
 
@@ -23,15 +23,13 @@ _log = logging.getLogger(__name__)
 
 
 def find_describer(value: object) -> Describer | None:
-    """The describer of the nearest type in the value's MRO, by ``module.QualName``."""
+    """Return the describer for the nearest type in the value's MRO; None if there is none."""
     from jupyter_codeagent.variables.describers import objects
 
-    known, kind = _describers(), type(value)
-    for base in mro(kind):
-        describer = known.get(type_path(base))
-        if describer is not None:
-            return describer
-    return objects.describe_fields if objects.has_fields(kind) else None
+    describer = lookup_by_type(value, _describers())
+    if describer is None and objects.has_fields(type(value)):
+        return objects.describe_fields
+    return describer
 
 
 @cache
@@ -62,6 +60,6 @@ def _describers() -> dict[str, Describer]:
     for entry in entry_points(group=GROUP):
         try:
             known[entry.name] = entry.load()
-        except Exception:  # noqa: BLE001 - one broken package must not take the other descriptions with it
+        except Exception:  # noqa: BLE001 - one broken package must not disable the other describers
             _log.warning("describer %r of %r cannot be loaded", entry.name, entry.value, exc_info=True)
     return known

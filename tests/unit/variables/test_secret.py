@@ -1,4 +1,4 @@
-"""`variables.secret`: what looks like a secret is neither told to the model nor copied unasked."""
+"""`privacy.secret`: secrets are not in the prompt, and not copied unless the user asks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from jupyter_codeagent.variables.describe import describe, describe_value
-from jupyter_codeagent.variables.privacy.secret import carries_secret, mask_private, secret_text
-from jupyter_codeagent.variables.select import default_variables
+from jupyter_codeagent.variables.privacy.secret import carries_secret, mask_private, private_text, secret_text
+from jupyter_codeagent.variables.relevance import relevant_variables
 
 SECRETS = {
     "OPENAI_KEY": "sk-live-abcdef",
@@ -75,13 +75,13 @@ def test_keys_of_a_dict_with_secrets_or_addresses_among_them_are_not_told() -> N
 )
 def test_what_contains_a_secret_is_not_copied_because_the_prompt_names_it(value: object) -> None:
     summaries = describe({"cfg": value}, privacy="stats", mentioned="")
-    assert default_variables(summaries, "plot with the cfg colours", max_bytes=1 << 30) == ()
+    assert relevant_variables(summaries, "plot with the cfg colours", max_bytes=1 << 30) == ()
 
 
 @pytest.mark.parametrize("value", [{"colour": "red", "key": 1, "max_tokens": 5}, ["a", "b"], "red", {"auth": None}])
 def test_plain_values_without_secrets_are_copied_when_the_prompt_names_them(value: object) -> None:
     summaries = describe({"cfg": value}, privacy="stats", mentioned="")
-    assert default_variables(summaries, "plot with the cfg colours", max_bytes=1 << 30) == ("cfg",)
+    assert relevant_variables(summaries, "plot with the cfg colours", max_bytes=1 << 30) == ("cfg",)
 
 
 def test_looking_for_secrets_is_bounded_and_ends_in_cycles() -> None:
@@ -98,7 +98,7 @@ def test_looking_for_secrets_is_bounded_and_ends_in_cycles() -> None:
 
 def test_a_frame_is_still_copied_by_default() -> None:
     summaries = describe({"df": pd.DataFrame({"key": ["a"]})}, privacy="stats", mentioned="")
-    assert default_variables(summaries, "what stands out?", max_bytes=1 << 30) == ("df",)
+    assert relevant_variables(summaries, "what stands out?", max_bytes=1 << 30) == ("df",)
 
 
 def test_a_value_that_stands_in_one_row_of_many_is_not_told_as_a_category() -> None:
@@ -145,3 +145,8 @@ def test_random_tokens_are_secrets() -> None:
     for alphabet, missed_of_thousand in ((string.ascii_letters + string.digits, 1), (string.ascii_letters, 25)):
         tokens = ["".join(drawn.choices(alphabet, k=20)) for _ in range(1000)]
         assert sum(not secret_text(token) for token in tokens) <= missed_of_thousand
+
+
+def test_a_product_of_matrices_is_no_e_mail_address() -> None:
+    assert not private_text("y = a@b.T")
+    assert private_text("write to a@b.org")

@@ -1,4 +1,4 @@
-"""`jupyter_codeagent.variables.select`: which variables a question is about."""
+"""`jupyter_codeagent.variables.relevance`: which variables a question is about."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.mentions import order
 from jupyter_codeagent.variables.relations import find_relations
-from jupyter_codeagent.variables.select import SelectionClues, default_variables
+from jupyter_codeagent.variables.relevance import SelectionClues, relevant_variables
 
 CARRIERS = ["UA", "AA", "DL", "B6", "WN", "EV"]
 TABLES: dict[str, Any] = {
@@ -30,9 +30,9 @@ def chosen(prompt: str, earlier: tuple[str, ...] = (), **more: Any) -> set[str]:
     variables = TABLES | more
     summaries = describe(variables, privacy="stats", mentioned=prompt)
     tables = {one.name: variables[one.name] for one in order(summaries, prompt) if one.columns}
-    relations = find_relations(tables, look_at_values=True)
+    relations = find_relations(tables, read_values=True)
     clues = SelectionClues(relations=relations, earlier=earlier)
-    return set(default_variables(summaries, prompt, max_bytes=1 << 20, clues=clues))
+    return set(relevant_variables(summaries, prompt, max_bytes=1 << 20, clues=clues))
 
 
 @pytest.mark.parametrize(

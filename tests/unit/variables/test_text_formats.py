@@ -1,4 +1,4 @@
-"""What is told of text that stands for dates or numbers."""
+"""The prompt has the format of text that contains dates or numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from jupyter_codeagent.variables.describe import describe
-from jupyter_codeagent.variables.describers.text_formats import written_as
+from jupyter_codeagent.variables.describers.text_formats import describe_text_format
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from jupyter_codeagent.variables.describers.text_formats import written_as
     ],
 )
 def test_dates_and_numbers_are_told_by_how_they_are_written(texts: list[str], told: str) -> None:
-    assert written_as(texts) == told
+    assert describe_text_format(texts) == told
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_dates_and_numbers_are_told_by_how_they_are_written(texts: list[str], to
     ],
 )
 def test_other_text_is_told_as_text(texts: list[str]) -> None:
-    assert written_as(texts) == ""
+    assert describe_text_format(texts) == ""
 
 
 def test_the_line_of_a_column_says_how_its_dates_are_written_and_shows_none() -> None:

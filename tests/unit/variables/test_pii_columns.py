@@ -1,4 +1,4 @@
-"""`variables.personal`: personal values are found whatever their column is called, ordinary ones are left alone."""
+"""`privacy.pii_columns`: personal values are found whatever their column is called; ordinary ones stay."""
 
 from __future__ import annotations
 

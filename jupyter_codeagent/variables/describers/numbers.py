@@ -1,4 +1,4 @@
-"""The range of a sample of numbers, as numpy finds it."""
+"""Read the range of a sample of numbers with numpy."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from jupyter_codeagent.variables.columns import (
     missing_text,
     number_range,
 )
-from jupyter_codeagent.variables.sample import SAMPLE_ROWS, positions
+from jupyter_codeagent.variables.describers.sample import SAMPLE_ROWS, positions
 
 
 @lru_cache(maxsize=32)
 def row_array(rows: int, most: int = SAMPLE_ROWS) -> Any:
-    """`positions` as numpy takes them."""
-    import numpy as np  # the value that is described has imported it
+    """Return `positions` as a numpy array."""
+    import numpy as np  # already imported: the value that is described comes from it
 
     return np.asarray(positions(rows, most))
 
 
 def read_numbers(values: Any, *, sampled: bool) -> Sample:
-    """Of a numpy array of integers or floats; NaN counts as missing.
+    """Return the range of a numpy array of integers or floats; NaN counts as missing.
 
-    Large whole numbers are also handed on one by one: they may be telephone or card numbers.
+    The sample also has large whole numbers one by one: they may be telephone or card numbers.
     """
     present = values
     if values.dtype.kind in "fc":

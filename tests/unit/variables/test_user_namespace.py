@@ -1,4 +1,4 @@
-"""What the agent sees of the user's kernel."""
+"""What the agent gets of the user's namespace."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_hidden_value_of_any_kind_is_hidden_under_its_other_names_too() -> Non
     rows = [{"secret": 1}]
     kernel = live({"rows": rows, "same": rows, "equal": [{"secret": 1}]})
     assert set(kernel.variables({"rows": "hidden"}, {}).values) == {"equal"}
-    assert kernel.names_of_same("rows") == ("rows", "same")
+    assert kernel.aliases("rows") == ("rows", "same")
 
 
 def test_small_values_that_are_one_object_by_chance_are_not_hidden_together() -> None:

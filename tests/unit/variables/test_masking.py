@@ -1,4 +1,4 @@
-"""`variables.withheld`: values of personal columns are found in text for the model, whatever stands around them."""
+"""`privacy.masking`: values of personal columns are found in text for the model, whatever is around them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 from jupyter_codeagent.variables.describe import describe
-from jupyter_codeagent.variables.privacy.masking import mask_values, masked_summaries, withheld_values
+from jupyter_codeagent.variables.privacy.masking import mask_values, masked_summaries, values_to_mask
 
 NAMES: list[Any] = [
     "Braund, Mr. Owen Harris",
@@ -63,7 +63,7 @@ def frames() -> dict[str, Any]:
 def test_a_value_is_found_and_masked_wherever_it_stands(kind: str, around: str) -> None:
     for name in NAMES[:4]:
         text = around.format(name)
-        found = withheld_values(text, {"v": frames()[kind]})
+        found = values_to_mask(text, {"v": frames()[kind]})
         assert name in found
         assert mask_values(text, found) == around.format("***")
 
@@ -74,13 +74,13 @@ def test_a_value_is_found_and_masked_wherever_it_stands(kind: str, around: str) 
 def test_the_beginning_of_a_value_is_masked_where_the_text_is_cut(kind: str, dots: str, around: str) -> None:
     for beginning in ("Braund, Mr. Ow", "Cumings, Mrs. John Bradley (Flo", "Zyx Wv", "O'Brien"):
         text = around.format(beginning + dots)
-        assert mask_values(text, withheld_values(text, {"v": frames()[kind]})) == around.format("***")
+        assert mask_values(text, values_to_mask(text, {"v": frames()[kind]})) == around.format("***")
 
 
 def test_other_text_that_is_cut_is_left() -> None:
     frame = frames()["pandas"]
     text = "Braun... Braunschw... Zyx... Wvutsr...  ...  O'B… Owen Har... and Braund's"
-    assert withheld_values(text, {"v": frame}) == ()
+    assert values_to_mask(text, {"v": frame}) == ()
 
 
 def test_a_value_that_pandas_or_polars_cut_in_a_table_is_masked() -> None:
@@ -88,19 +88,19 @@ def test_a_value_that_pandas_or_polars_cut_in_a_table_is_masked() -> None:
     for table in (pd.DataFrame({"full_name": names}), pl.DataFrame({"full_name": names})):
         shown = str(table)
         assert "Yolvandra" in shown
-        assert "Yolvandra" not in mask_values(shown, withheld_values(shown, {"v": table}))
+        assert "Yolvandra" not in mask_values(shown, values_to_mask(shown, {"v": table}))
 
 
 @pytest.mark.parametrize("kind", frames())
 def test_values_of_other_columns_and_figures_are_left(kind: str) -> None:
     text = "Oslo 3 rows, mean 12.5 of 1234567 Owen Harris"
-    found = withheld_values(text, {"v": frames()[kind]})
+    found = values_to_mask(text, {"v": frames()[kind]})
     assert set(found) <= ({"Oslo"} if kind == "twice" else set())
 
 
 def test_a_short_number_in_a_personal_column_masks_no_figure() -> None:
     frame = pd.DataFrame({"phone": ["12", "345", "5551234567"], "last_name": ["Li", "Ng", "Xu"]})
-    assert withheld_values("12 rows, 345, Li, 5551234567", {"df": frame}) == ("5551234567",)
+    assert values_to_mask("12 rows, 345, Li, 5551234567", {"df": frame}) == ("5551234567",)
 
 
 def test_part_of_a_word_is_not_masked() -> None:
@@ -114,7 +114,7 @@ def test_other_objects_are_not_looked_at() -> None:
         def __getattr__(self, name: str) -> object:
             raise AssertionError(name)
 
-    assert withheld_values("some text", {"loud": Loud(), "n": 3, "text": "some"}) == ()
+    assert values_to_mask("some text", {"loud": Loud(), "n": 3, "text": "some"}) == ()
 
 
 def summaries_of(variables: dict[str, Any]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""`variables.mentions`, `variables.recent`, `variables.select`: what is told first, and what is copied first."""
+"""`variables.mentions`, `recent` and `relevance`: what comes first in the prompt, and what is copied first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from jupyter_codeagent.types.variables import ColumnSummary, VariableSummary
 from jupyter_codeagent.variables.mentions import mentioned_columns, order
 from jupyter_codeagent.variables.recent import recent_names
-from jupyter_codeagent.variables.select import SelectionClues, default_variables
+from jupyter_codeagent.variables.relevance import SelectionClues, relevant_variables
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 
@@ -119,8 +119,8 @@ def test_a_shell_without_a_history_has_no_recent_cells() -> None:
 
 def test_where_not_all_frames_fit_those_of_the_last_cells_are_copied() -> None:
     tables = (frame("a", size_bytes=60), frame("b", size_bytes=50), frame("c", size_bytes=40))
-    assert default_variables(tables, "what stands out?", max_bytes=100) == ("a", "c")
-    assert default_variables(tables, "what stands out?", max_bytes=100, clues=SelectionClues(recent=["b"])) == (
+    assert relevant_variables(tables, "what stands out?", max_bytes=100) == ("a", "c")
+    assert relevant_variables(tables, "what stands out?", max_bytes=100, clues=SelectionClues(recent=["b"])) == (
         "b",
         "c",
     )
