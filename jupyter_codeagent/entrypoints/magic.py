@@ -27,9 +27,9 @@ from jupyter_codeagent.frontend.display import (
 )
 from jupyter_codeagent.frontend.insertion import show_outputs
 from jupyter_codeagent.history import RunFilter
-from jupyter_codeagent.models.admission import asked_before
+from jupyter_codeagent.models.admission import address_to_confirm
 from jupyter_codeagent.models.discovery import list_models
-from jupyter_codeagent.models.embedded.offer import offered_text
+from jupyter_codeagent.models.embedded.catalogue_text import format_models
 from jupyter_codeagent.models.tokens import find_tokenizer
 from jupyter_codeagent.session.prepare import cost_lines
 from jupyter_codeagent.session.session import AgentSession
@@ -166,7 +166,7 @@ class AgentMagics(Magics):
             f"  {c.name}: {c.type_name}, {format_bytes(c.size_bytes)}{f' ({c.note})' if c.note else ''}"
             for c in manifest.copied
         ]
-        asks = asked_before(prepared.endpoint, prepared.settings.model)
+        asks = address_to_confirm(prepared.endpoint, prepared.settings.model)
         reads = [file.path for c in manifest.copied for file in c.reads]
         copied += [f"  would ask whether the sandbox may read {path}" for path in reads]
         skipped = [f"  {s.name}: not copied, {s.reason}" for s in manifest.skipped]
@@ -375,9 +375,9 @@ class AgentMagics(Magics):
     def _models(self, name: str) -> str:
         settings = self.session.settings().model
         if name:
-            return offered_text(settings, name)
+            return format_models(settings, name)
         found = self.session.background.run(list_models(settings, os.environ))
-        return f"{doctor.models_text(found)}\n\n{offered_text(settings)}"
+        return f"{doctor.models_text(found)}\n\n{format_models(settings)}"
 
 
 def help_text() -> str:
