@@ -115,7 +115,7 @@ def _writable(text: str) -> str:
 # --- in a notebook, without a browser ---------------------------------------------------------------
 
 
-def place_cells(
+def insert_cells(
     notebook: Any, cells: Sequence[Cell], *, anchor: str | int | None, replace: Collection[str] = ()
 ) -> tuple[str, ...]:
     """Insert cells below the anchor, in place; the ids of those that are new.

@@ -8,7 +8,7 @@ from typing import Any
 
 from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback
 from jupyter_codeagent.models.resolver import ModelResolver
-from jupyter_codeagent.models.servers import chosen_server
+from jupyter_codeagent.models.servers import configured_server
 from jupyter_codeagent.models.tokens import TokenCounter, find_tokenizer
 from jupyter_codeagent.session.prompt_context import PromptContext, fit_context
 from jupyter_codeagent.settings.settings import Settings
@@ -122,7 +122,7 @@ class LiveContext:
 
     def _local_model(self, settings: Settings) -> ModelEndpoint | None:
         """The model if it is on this machine; one elsewhere is not asked whether it is there."""
-        server = chosen_server(settings.model, os.environ)
+        server = configured_server(settings.model, os.environ)
         if server is not None and not is_loopback(server.base_url):
             return None
         try:

@@ -65,7 +65,7 @@ def fit_context(
             recent=recent,
             joins=joins,
         )
-        count = counter.count(context.text, tokenizer, learn=True)
+        count = counter.count(context.text, tokenizer, calibrate=True)
         counted += context.tagged.spans if count.asked else ()
         told = PromptContext(context=context, count=count, budget_tokens=limit, counted_kinds=kinds_of(counted))
         if not told.count.counted:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jupyter_codeagent.models.embedded.memory import MachineMemory, machine_memory
-from jupyter_codeagent.models.embedded.published import (
+from jupyter_codeagent.models.embedded.catalogue import (
     EMBEDDED_PREFIX,
     PublishedWeights,
     catalogue,
     fetch_command,
     published_weights,
 )
-from jupyter_codeagent.models.embedded.scores import Score, measured_scores, score_text, this_version
+from jupyter_codeagent.models.embedded.memory import MachineMemory, machine_memory
+from jupyter_codeagent.models.embedded.scores import Score, format_score, measured_scores, this_version
 from jupyter_codeagent.models.embedded.server import cached_tokens
 from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed, expected_tokens_per_s, needed_bytes
 from jupyter_codeagent.models.embedded.speed import measured_speed
-from jupyter_codeagent.models.embedded.weights import are_there
+from jupyter_codeagent.models.embedded.weights import is_downloaded
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.sizes import gigabytes
 
@@ -29,7 +29,7 @@ HOW_TO = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Surroundings:
+class Machine:
     """What the same catalogue is read against."""
 
     memory: MachineMemory
@@ -45,7 +45,7 @@ class Surroundings:
         return needed_bytes(weights, cached_tokens(self.context_tokens))
 
 
-def offered_text(settings: ModelSettings, model: str = "") -> str:
+def format_models(settings: ModelSettings, model: str = "") -> str:
     """The whole catalogue, or all about one model. A running server is asked for half a second at the most.
 
     Raises
@@ -54,26 +54,26 @@ def offered_text(settings: ModelSettings, model: str = "") -> str:
         The catalogue has no such model.
     """
     asked = published_weights(model.removeprefix(EMBEDDED_PREFIX)) if model else None
-    here = Surroundings(
+    here = Machine(
         memory=machine_memory(),
         speed=measured_speed(),
         scores=measured_scores(),
-        fetched=frozenset(fetched_models()),
+        fetched=frozenset(downloaded_models()),
         version=this_version(),
         context_tokens=settings.context_tokens,
     )
-    return details_text(asked, here) if asked is not None else catalogue_text(here)
+    return format_details(asked, here) if asked is not None else format_catalogue(here)
 
 
-def fetched_models() -> list[str]:
+def downloaded_models() -> list[str]:
     """Models of the catalogue whose weights are there."""
-    return [model for model, weights in catalogue().items() if are_there(weights)]
+    return [model for model, weights in catalogue().items() if is_downloaded(weights)]
 
 
-def notes_before_fetching(weights: PublishedWeights, settings: ModelSettings) -> list[str]:
+def download_warnings(weights: PublishedWeights, settings: ModelSettings) -> list[str]:
     """What a person should know before gigabytes are fetched; they may be meant for another machine."""
     needed, total = needed_bytes(weights, cached_tokens(settings.context_tokens)), machine_memory().total_bytes
-    notes = [] if weights.commercial else [f"licence: {licence_text(weights)}"]
+    notes = [] if weights.commercial else [f"licence: {format_licence(weights)}"]
     if needed > total:
         notes.append(
             f"{weights.model} needs about {gigabytes(needed)} of memory, this machine has {gigabytes(total)}: "
@@ -82,7 +82,7 @@ def notes_before_fetching(weights: PublishedWeights, settings: ModelSettings) ->
     return notes
 
 
-def catalogue_text(here: Surroundings) -> str:
+def format_catalogue(here: Machine) -> str:
     """A line for each model, then how to get and use one."""
     speed = ESTIMATED if here.speed is not None else UNKNOWN
     headings = ("runs here without a server", "memory", speed, "licence", "measured", "")
@@ -92,18 +92,18 @@ def catalogue_text(here: Surroundings) -> str:
     return "\n".join([*lines, HOW_TO])
 
 
-def _row(weights: PublishedWeights, here: Surroundings) -> tuple[str, ...]:
+def _row(weights: PublishedWeights, here: Machine) -> tuple[str, ...]:
     return (
         weights.model,
         gigabytes(here.needed_bytes(weights)),
-        speed_text(weights, here.speed) or "?",
+        format_speed(weights, here.speed) or "?",
         weights.licence if weights.commercial else "research only",
-        score_text(here.scores.get(weights.model), here.version),
-        state_text(weights, here),
+        format_score(here.scores.get(weights.model), here.version),
+        format_state(weights, here),
     )
 
 
-def speed_text(weights: PublishedWeights, speed: MeasuredSpeed | None) -> str:
+def format_speed(weights: PublishedWeights, speed: MeasuredSpeed | None) -> str:
     """``28`` as measured, ``≈ 7`` as estimated from it; empty where nothing was measured."""
     if speed is None:
         return ""
@@ -116,16 +116,16 @@ def _rounded(tokens_per_s: float) -> str:
     return f"{tokens_per_s:.0f}" if tokens_per_s >= 9.5 else f"{tokens_per_s:.1f}"
 
 
-def _speed_with_origin(weights: PublishedWeights, speed: MeasuredSpeed | None) -> str:
+def _format_speed_with_origin(weights: PublishedWeights, speed: MeasuredSpeed | None) -> str:
     if speed is None:
         return "unknown until an embedded model has answered here"
-    text = f"{speed_text(weights, speed)} tokens/s"
+    text = f"{format_speed(weights, speed)} tokens/s"
     if speed.model == weights.model:
         return f"{text}, measured here"
     return f"{text}, estimated from the {_rounded(speed.tokens_per_s)} of {speed.model} here"
 
 
-def state_text(weights: PublishedWeights, here: Surroundings) -> str:
+def format_state(weights: PublishedWeights, here: Machine) -> str:
     """Whether it is there, and what stands against it."""
     needed = here.needed_bytes(weights)
     if needed > here.memory.total_bytes:
@@ -136,25 +136,25 @@ def state_text(weights: PublishedWeights, here: Surroundings) -> str:
     return state
 
 
-def licence_text(weights: PublishedWeights) -> str:
+def format_licence(weights: PublishedWeights) -> str:
     """With what it forbids."""
     return weights.licence if weights.commercial else f"{weights.licence}, for research only, no commercial use"
 
 
-def details_text(weights: PublishedWeights, here: Surroundings) -> str:
+def format_details(weights: PublishedWeights, here: Machine) -> str:
     """All that the catalogue says of one model."""
     needed = gigabytes(here.needed_bytes(weights))
     free, total = gigabytes(here.memory.free_bytes), gigabytes(here.memory.total_bytes)
     score = here.scores.get(weights.model)
     facts = {
-        "state": state_text(weights, here),
+        "state": format_state(weights, here),
         "repository": f"{weights.repository} (Hugging Face hub), revision {weights.revision}",
         "file": f"{weights.file}, {weights.size_bytes:,} bytes",
         "SHA-256": weights.sha256,
-        "licence": licence_text(weights),
+        "licence": format_licence(weights),
         "memory": f"about {needed} with {here.context_tokens:,} tokens of context; {free} of {total} are free",
-        "speed": _speed_with_origin(weights, here.speed),
-        "measured": score_text(score, here.version) + (f", {score.date}, {score.version}" if score else ""),
+        "speed": _format_speed_with_origin(weights, here.speed),
+        "measured": format_score(score, here.version) + (f", {score.date}, {score.version}" if score else ""),
         "get it": fetch_command(weights.model),
         "use it": f"%agent use {EMBEDDED_PREFIX}{weights.model}",
     }

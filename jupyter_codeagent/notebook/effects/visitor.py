@@ -10,28 +10,35 @@ import ast
 import re
 from collections.abc import Iterable, Sequence
 
-from jupyter_codeagent.notebook.effects.scopes import PARAMETER, Known, bound, declared, is_function, parameters
+from jupyter_codeagent.notebook.effects.scopes import (
+    PARAMETER,
+    NameBindings,
+    bound,
+    declared,
+    is_function,
+    parameters,
+)
 from jupyter_codeagent.notebook.effects.tables import (
     ALIASING,
     ALIASING_METHODS,
     ARGUMENT_MUTATORS,
+    DYNAMIC_FUNCTIONS,
+    DYNAMIC_MODULES,
     FILE_FUNCTIONS,
     FILE_METHODS,
     IN_PLACE,
-    IN_PLACE_IF_DROPPED,
-    LOOKS_UNSEEN,
-    OPEN_ENDED,
+    IN_PLACE_IF_UNUSED,
     OPENERS,
     PATH_KEYWORDS,
     PATH_METHODS,
-    PROGRAMS,
+    PROCESS_FUNCTIONS,
 )
 
 MAX_PATH_CHARS = 80
 QUERY_NAME = re.compile(r"@([^\W\d]\w*)")
 
 
-class Reader(ast.NodeVisitor):
+class EffectsVisitor(ast.NodeVisitor):
     """In the order of evaluation. Functions are read where they are defined: what they read may come later."""
 
     def __init__(self) -> None:
@@ -42,7 +49,7 @@ class Reader(ast.NodeVisitor):
         """Name -> only by calls on the name itself."""
         self.writes: dict[str, None] = {}
         self.unclear: dict[str, None] = {}
-        self._known = Known(set(), {}, set())
+        self._known = NameBindings(set(), {}, set())
         self._scopes: list[frozenset[str]] = []
         """Names of the functions, lambdas and comprehensions around, the innermost last."""
         self._globals: list[frozenset[str]] = []
@@ -71,8 +78,8 @@ class Reader(ast.NodeVisitor):
                 self.reads[node.id] = None
             if node.id == "get_ipython":
                 self.unclear["it uses get_ipython()"] = None
-            elif node.id in LOOKS_UNSEEN and node.id != "vars" and node.id not in self._known.own:
-                self.unclear[LOOKS_UNSEEN[node.id]] = None  # also where it gets another name only
+            elif node.id in DYNAMIC_FUNCTIONS and node.id != "vars" and node.id not in self._known.own:
+                self.unclear[DYNAMIC_FUNCTIONS[node.id]] = None  # also where it gets another name only
         elif isinstance(node.ctx, ast.Del):
             self._forget(node.id)
         else:
@@ -205,7 +212,7 @@ class Reader(ast.NodeVisitor):
 
     def _imports(self, name: str, module: str, part: str) -> None:
         self._imported[name] = module, part
-        if (said := OPEN_ENDED.get(module.partition(".")[0])) is not None:
+        if (said := DYNAMIC_MODULES.get(module.partition(".")[0])) is not None:
             self.unclear[said] = None
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
@@ -225,7 +232,7 @@ class Reader(ast.NodeVisitor):
             ends.append(self._known)
         self._known = ends[0]
         for end in ends[1:]:
-            self._known = self._known.either(end)
+            self._known = self._known.merge(end)
 
     def visit_If(self, node: ast.If) -> None:
         self.visit(node.test)
@@ -241,7 +248,7 @@ class Reader(ast.NodeVisitor):
         before = self._known.copy()
         self._assign(node.target, node.iter, part=True)
         self._branches(node.body, may_skip=True)
-        self._known = self._known.either(before)
+        self._known = self._known.merge(before)
         self._branches(node.orelse, may_skip=True)
 
     visit_AsyncFor = visit_For
@@ -268,7 +275,7 @@ class Reader(ast.NodeVisitor):
             self._all(handler.body)
             if handler.name:
                 self._known.own.discard(handler.name)
-            end = end.either(self._known)
+            end = end.merge(self._known)
         self._known = end
         self._all(node.finalbody)
 
@@ -292,7 +299,7 @@ class Reader(ast.NodeVisitor):
             ends.append(self._known)
         self._known = ends[0]
         for end in ends[1:]:
-            self._known = self._known.either(end)
+            self._known = self._known.merge(end)
 
     # --- scopes ---------------------------------------------------------------------------------------------
 
@@ -380,8 +387,8 @@ class Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _called(self, name: str, node: ast.Call) -> None:
-        if name in LOOKS_UNSEEN and not (name == "vars" and node.args):
-            self.unclear[LOOKS_UNSEEN[name]] = None
+        if name in DYNAMIC_FUNCTIONS and not (name == "vars" and node.args):
+            self.unclear[DYNAMIC_FUNCTIONS[name]] = None
         if name in ARGUMENT_MUTATORS and node.args:
             self._change(node.args[0])
         if name == "open":
@@ -408,7 +415,7 @@ class Reader(ast.NodeVisitor):
         if module and not part:
             owner = module
         torch_style = attribute.endswith("_") and not attribute.startswith("_")
-        if attribute in IN_PLACE or torch_style or (dropped and attribute in IN_PLACE_IF_DROPPED):
+        if attribute in IN_PLACE or torch_style or (dropped and attribute in IN_PLACE_IF_UNUSED):
             self._change(value, called=True)
         if attribute in ARGUMENT_MUTATORS and node.args:
             self._change(node.args[0])
@@ -416,13 +423,13 @@ class Reader(ast.NodeVisitor):
             self._query(node)
         if any(k.arg == "inplace" and not _is_false(k.value) for k in node.keywords):
             self._change(value)
-        if owner == "subprocess" or (owner, attribute) in PROGRAMS:
+        if owner == "subprocess" or (owner, attribute) in PROCESS_FUNCTIONS:
             self.unclear[f"it starts other programs ({owner}.{attribute})"] = None
         self._files_of(value, attribute, node, owner)
 
     def _of_module(self, module: str, function: str, node: ast.Call) -> None:
         """A function that was imported by its name."""
-        if module == "subprocess" or (module, function) in PROGRAMS:
+        if module == "subprocess" or (module, function) in PROCESS_FUNCTIONS:
             self.unclear[f"it starts other programs ({module}.{function})"] = None
         if function in FILE_FUNCTIONS.get(module, ()):
             self._wrote(node.args[0] if node.args else None, node)

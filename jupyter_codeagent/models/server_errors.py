@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from jupyter_codeagent.models.client import RefusedRequest
-from jupyter_codeagent.models.listing import names_told, refused_key
-from jupyter_codeagent.models.parsing import MAX_SHOWN_CHARS, SaidError, parse_error_body, shortened, words
-from jupyter_codeagent.models.patience import timed_out
+from jupyter_codeagent.models.client import HttpStatusError
+from jupyter_codeagent.models.listing import format_available, key_refused_error
+from jupyter_codeagent.models.parsing import (
+    MAX_DISPLAY_CHARS,
+    ServerError,
+    parse_error_body,
+    printable_line,
+    shorten,
+)
 from jupyter_codeagent.models.reply import TooMuchTextError
+from jupyter_codeagent.models.reply_timeout import read_timeout_error
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.errors import (
     BadReplyError,
@@ -31,14 +37,16 @@ TIMEOUTS = {"TimeoutError", "ReadTimeout", "WriteTimeout", "PoolTimeout", "APITi
 CUT_OFF = {"RemoteProtocolError", "ReadError"}
 
 
-def explain(error: Exception, *, where: str, model: str, api_key: str, settings: ModelSettings) -> ModelError:
+def to_model_error(
+    error: Exception, *, where: str, model: str, api_key: str, settings: ModelSettings
+) -> ModelError:
     """The error of ours for one of the client's; `where` is host and port."""
     import openai
 
     for cause in _causes(error):
         if isinstance(cause, ModelError):
             return cause
-        if isinstance(cause, RefusedRequest):
+        if isinstance(cause, HttpStatusError):
             return _by_status(
                 cause.status, parse_error_body(cause.body, api_key), where, model, has_key=bool(api_key)
             )
@@ -48,9 +56,9 @@ def explain(error: Exception, *, where: str, model: str, api_key: str, settings:
     if "ConnectTimeout" in kinds:
         return _no_connection(where, f"none within {settings.connect_timeout_s:g} s, the limit")
     if kinds & TIMEOUTS:
-        return timed_out(where, settings.read_timeout_s)
+        return read_timeout_error(where, settings.read_timeout_s)
     cause = error.__cause__ or error
-    reason = shortened(words(str(cause), api_key) or type(cause).__name__, MAX_SHOWN_CHARS)
+    reason = shorten(printable_line(str(cause), api_key) or type(cause).__name__, MAX_DISPLAY_CHARS)
     if isinstance(error, openai.APIConnectionError) and not kinds & CUT_OFF:
         return _no_connection(where, reason)
     return cut_off(where, reason)
@@ -64,11 +72,11 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         cause = cause.__cause__
 
 
-def broken_off(said: SaidError, where: str) -> ModelError:
+def error_in_stream(error: ServerError, where: str) -> ModelError:
     """An error in the midst of the stream."""
-    if _is_too_long(said):
-        return _too_long(said, where)
-    return ModelOverloadedError(f"{where} broke off its reply: {said.shown}")
+    if _is_too_long(error):
+        return _too_long(error, where)
+    return ModelOverloadedError(f"{where} broke off its reply: {error.shown}")
 
 
 def cut_off(where: str, reason: str = "") -> ModelError:
@@ -76,12 +84,12 @@ def cut_off(where: str, reason: str = "") -> ModelError:
 
 
 def not_a_stream(where: str, content_type: str) -> ModelError:
-    said = words(content_type)
-    kind = "a web page (HTML)" if "html" in said else f"{shortened(said, 100) or 'something'} in place of a stream"
+    error = printable_line(content_type)
+    kind = "a web page (HTML)" if "html" in error else f"{shorten(error, 100) or 'something'} in place of a stream"
     return BadReplyError(f"{where} answered with {kind}: check the base URL, it mostly ends in /v1.")
 
 
-def too_many_parts(where: str, max_tokens: int) -> ModelError:
+def too_many_chunks(where: str, max_tokens: int) -> ModelError:
     return BadReplyError(
         f"{where} sent far more parts than the {max_tokens} tokens that were asked for; the reply was closed. Look "
         "at its log, or use another server."
@@ -95,7 +103,7 @@ def _too_much_text(where: str, limit: int) -> ModelError:
     )
 
 
-def empty(where: str, used_up_tokens: int | None = None) -> ModelError:
+def empty_reply(where: str, used_up_tokens: int | None = None) -> ModelError:
     """`used_up_tokens`: the limit that ended the reply, where one did."""
     if used_up_tokens is not None:
         return BadReplyError(
@@ -115,7 +123,7 @@ def not_found(where: str, model: str, known: Sequence[str] | None) -> ModelError
         return ModelNotFoundError(
             f"{where} has no model {model!r} for chat (404), although it lists it: choose another."
         )
-    return ModelNotFoundError(f"{where} has no model {model!r} (404).{names_told(model, known)}")
+    return ModelNotFoundError(f"{where} has no model {model!r} (404).{format_available(model, known)}")
 
 
 def _no_connection(where: str, reason: str) -> ModelError:
@@ -124,17 +132,17 @@ def _no_connection(where: str, reason: str) -> ModelError:
     )
 
 
-def _by_status(status: int, said: SaidError, where: str, model: str, *, has_key: bool) -> ModelError:
-    shown = said.shown
+def _by_status(status: int, error: ServerError, where: str, model: str, *, has_key: bool) -> ModelError:
+    shown = error.shown
     if status in (401, 403):
-        return refused_key(where, status, has_key=has_key, said=shown)
+        return key_refused_error(where, status, has_key=has_key, said=shown)
     if status == 404:
         return ModelNotFoundError(
             f"{where} has no model {model!r}, or no chat completions at this base URL (404): {shown}. "
             "`%agent models` lists what there is."
         )
-    if status in (400, 413, 422) and _is_too_long(said):
-        return _too_long(said, where)
+    if status in (400, 413, 422) and _is_too_long(error):
+        return _too_long(error, where)
     if 300 <= status < 400:
         return BadReplyError(
             f"{where} sends the request on to another address ({status}), which is not followed: give that address "
@@ -146,17 +154,17 @@ def _by_status(status: int, said: SaidError, where: str, model: str, *, has_key:
         )
     if status >= 500:
         return ModelOverloadedError(f"{where} failed ({status}): look at its log, then ask again. It said: {shown}")
-    objection = said.message if status in (400, 422) else ""
+    objection = error.message if status in (400, 422) else ""
     return BadReplyError(f"{where} did not accept the request ({status}): {shown}", objection=objection)
 
 
-def _is_too_long(said: SaidError) -> bool:
-    told = f"{said.message} {said.kind}".lower()
-    return any(words in told for words in TOO_LONG)
+def _is_too_long(error: ServerError) -> bool:
+    told = f"{error.message} {error.kind}".lower()
+    return any(phrase in told for phrase in TOO_LONG)
 
 
-def _too_long(said: SaidError, where: str) -> ModelError:
+def _too_long(error: ServerError, where: str) -> ModelError:
     return ContextTooLongError(
         f"The question with its conversation does not fit the context of the model at {where}: ask with --new, or "
-        f"name fewer variables with --vars. It said: {said.shown}"
+        f"name fewer variables with --vars. It said: {error.shown}"
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from jupyter_codeagent.models.admission import label
 from jupyter_codeagent.models.discovery import embedded_problem
-from jupyter_codeagent.models.embedded.published import model_name
+from jupyter_codeagent.models.embedded.catalogue import model_name
 from jupyter_codeagent.models.endpoint import origin, parse_address
 from jupyter_codeagent.models.servers import ask_for_models, loopback_servers, server_at
 from jupyter_codeagent.settings.settings import ModelSettings
@@ -16,7 +16,7 @@ from jupyter_codeagent.types.errors import CodeAgentError
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServedModels:
+class ModelServerStatus:
     """One server that was asked just now."""
 
     base_url: str
@@ -28,7 +28,7 @@ class ServedModels:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmbeddedState:
+class EmbeddedStatus:
     """Of the model that runs without a server."""
 
     name: str
@@ -36,46 +36,48 @@ class EmbeddedState:
     """What to do before it can be used; empty if it is ready."""
 
 
-async def served_models(
+async def model_server_statuses(
     addresses: Sequence[str], settings: ModelSettings, environ: Mapping[str, str]
-) -> list[ServedModels]:
+) -> list[ModelServerStatus]:
     """The named servers, whatever they answer; then what is on loopback, if it is to be looked for."""
-    named = await asyncio.gather(*(_asked(address, settings, environ) for address in addresses))
+    named = await asyncio.gather(*(_check_server(address, settings, environ) for address in addresses))
     known = {origin(server.base_url) for server in named if not server.problem}
-    around = await loopback_servers(settings)
-    found = [
-        ServedModels(
+    loopback = await loopback_servers(settings)
+    answering = [
+        ModelServerStatus(
             base_url=server.base_url,
             label=label(parse_address(server.base_url), uids),
             remote=False,
             problem="",
             models=tuple(model.name for model in models if model.chats),
         )
-        for server, models, uids in around.found
+        for server, models, uids in loopback.found
     ]
-    others = [
-        ServedModels(base_url=server.base_url, label=server.where, remote=False, problem=str(error))
-        for server, error in around.passed_over
+    unconfirmed = [
+        ModelServerStatus(base_url=server.base_url, label=server.where, remote=False, problem=str(error))
+        for server, error in loopback.skipped
     ]
-    return [*named, *(server for server in (*found, *others) if origin(server.base_url) not in known)]
+    return [*named, *(server for server in (*answering, *unconfirmed) if origin(server.base_url) not in known)]
 
 
-def embedded_state(settings: ModelSettings) -> EmbeddedState:
+def embedded_status(settings: ModelSettings) -> EmbeddedStatus:
     """Asks nobody."""
-    return EmbeddedState(name=model_name(settings), problem=embedded_problem(settings))
+    return EmbeddedStatus(name=model_name(settings), problem=embedded_problem(settings))
 
 
-async def _asked(address: str, settings: ModelSettings, environ: Mapping[str, str]) -> ServedModels:
+async def _check_server(address: str, settings: ModelSettings, environ: Mapping[str, str]) -> ModelServerStatus:
     try:
         parsed = parse_address(address)
     except CodeAgentError as error:
-        return ServedModels(base_url=address, label=address.rpartition("@")[2], remote=True, problem=str(error))
-    unusable = ServedModels(base_url=address, label=parsed.label, remote=not parsed.is_loopback, problem="")
+        return ModelServerStatus(
+            base_url=address, label=address.rpartition("@")[2], remote=True, problem=str(error)
+        )
+    status = ModelServerStatus(base_url=address, label=parsed.label, remote=not parsed.is_loopback, problem="")
     try:
         listed, uids = await ask_for_models(server_at(address, settings, environ), settings)
     except CodeAgentError as error:
-        return replace(unusable, problem=str(error))
-    unusable = replace(unusable, label=label(parsed, uids))
+        return replace(status, problem=str(error))
+    status = replace(status, label=label(parsed, uids))
     if listed is None:
-        return replace(unusable, problem="it answers, but does not list its models: name one with --model")
-    return replace(unusable, models=tuple(model.name for model in listed if model.chats))
+        return replace(status, problem="it answers, but does not list its models: name one with --model")
+    return replace(status, models=tuple(model.name for model in listed if model.chats))

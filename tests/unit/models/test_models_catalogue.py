@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeagent.models.embedded.published import (
+from jupyter_codeagent.models.embedded.catalogue import (
     DEFAULT_MODEL,
     PublishedWeights,
     catalogue,
     fetch_command,
     is_embedded,
-    is_own,
     model_name,
     published_weights,
+    uses_own_file,
 )
 from jupyter_codeagent.models.embedded.scores import measured_scores
 from jupyter_codeagent.settings.settings import ModelSettings
@@ -92,7 +92,7 @@ def test_settings_name_one_embedded_model(model: str, weights: str, name: str, o
     settings = ModelSettings(model=model, weights=weights)
 
     assert model_name(settings) == name
-    assert is_own(settings) is own
+    assert uses_own_file(settings) is own
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,12 @@ from jupyter_codeagent.models.endpoint import is_loopback, sendable_key
 
 MAX_BYTES = 4 << 20
 READ_BYTES = 1 << 16
-PLAIN = ("", "identity")
+UNCOMPRESSED = ("", "identity")
 """Content encodings of a body that is as long as it is: a compressed one may become a thousand times its size."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class Response:
     """What came back."""
 
     status: int
@@ -38,7 +38,7 @@ class NotConnectedError(OSError):
     """There was no connection, so nothing of the request has left."""
 
 
-def ask_server(url: str, *, api_key: str = "", json_body: bytes | None = None, timeout_s: float) -> Answer:
+def http_request(url: str, *, api_key: str = "", json_body: bytes | None = None, timeout_s: float) -> Response:
     """GET, or POST where there is a body. Blocks for `timeout_s` at the most, after the host's name was looked up.
 
     Raises
@@ -58,10 +58,10 @@ def ask_server(url: str, *, api_key: str = "", json_body: bytes | None = None, t
     with _Deadline(timeout_s) as deadline:
         try:
             with _opener(url, deadline).open(request, timeout=timeout_s) as answer:
-                return Answer(status=answer.status, body=_read(answer))
+                return Response(status=answer.status, body=_read(answer))
         except urllib.error.HTTPError as error:
             error.close()
-            return Answer(status=error.code)
+            return Response(status=error.code)
         except OSError as error:
             if not deadline.has_connected:
                 raise NotConnectedError(str(error)) from error
@@ -71,7 +71,7 @@ def ask_server(url: str, *, api_key: str = "", json_body: bytes | None = None, t
 
 
 def _read(answer: Any) -> bytes:
-    if str(answer.headers.get("Content-Encoding", "")).strip().lower() not in PLAIN:
+    if str(answer.headers.get("Content-Encoding", "")).strip().lower() not in UNCOMPRESSED:
         return b""
     body = b""
     while piece := answer.read1(READ_BYTES):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Mapping, Sequence
 
-from jupyter_codeagent.notebook.effects.text import CodeEffects
+from jupyter_codeagent.notebook.effects.analysis import CodeEffects
 from jupyter_codeagent.types.approvals import Effects, NamedValue
 
 MAX_NAMES = 100
@@ -13,7 +13,7 @@ MAX_NAMES = 100
 MODULE = "module"
 
 
-def effects_on(found: CodeEffects, live: Mapping[str, str] | None, *, tell_missing: bool) -> Effects:
+def effects_on_namespace(found: CodeEffects, live: Mapping[str, str] | None, *, include_missing: bool) -> Effects:
     """Against a namespace.
 
     Parameters
@@ -21,7 +21,7 @@ def effects_on(found: CodeEffects, live: Mapping[str, str] | None, *, tell_missi
     live : Mapping[str, str] or None
         Those of `found.names` that exist, with what they stand for (``DataFrame 1000x4``); None if that could not
         be looked up.
-    tell_missing : bool
+    include_missing : bool
         Also names that are read and exist nowhere.
     """
     if live is None:
@@ -45,13 +45,13 @@ def effects_on(found: CodeEffects, live: Mapping[str, str] | None, *, tell_missi
         overwrites=_named([n for n in found.binds if n in live], live),
         changes=_named(changes, live),
         deletes=_named([n for n in found.deletes if n in live], live),
-        missing=tuple(missing[:MAX_NAMES]) if tell_missing else (),
+        missing=tuple(missing[:MAX_NAMES]) if include_missing else (),
         writes=found.writes[:MAX_NAMES],
         unclear=(*found.unclear, *([f"{more} more names are not listed"] if more else ())),
     )
 
 
-def effects_lines(effects: Effects) -> tuple[str, ...]:
+def format_effects(effects: Effects) -> tuple[str, ...]:
     """One line for each kind of effect, for where there is only text."""
     lists = (
         ("Reads", effects.reads),

@@ -110,7 +110,7 @@ def model_name(settings: ModelSettings) -> str:
     return Path(settings.weights).stem if settings.weights else DEFAULT_MODEL
 
 
-def is_own(settings: ModelSettings) -> bool:
+def uses_own_file(settings: ModelSettings) -> bool:
     """Whether these settings mean the user's own file and none of the catalogue."""
     return bool(settings.weights) and model_name(settings) == Path(settings.weights).stem
 

@@ -7,8 +7,8 @@ import re
 import warnings
 from dataclasses import dataclass
 
-from jupyter_codeagent.notebook.effects.reader import Reader
 from jupyter_codeagent.notebook.effects.scopes import PARAMETER
+from jupyter_codeagent.notebook.effects.visitor import EffectsVisitor
 
 MAX_CODE_CHARS = 30_000
 """More than a person reads; nested branches cost more than their length, and this much at most a few seconds."""
@@ -44,7 +44,7 @@ def code_effects(code: str) -> CodeEffects:
         return CodeEffects(unclear=(f"the code has more than {MAX_CODE_CHARS:,} characters and was not read",))
     if CELL_MAGIC.match(code):
         return CodeEffects(unclear=("the cell is handed to a cell magic (%%)",))
-    reader = Reader()
+    reader = EffectsVisitor()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of its escapes and its `is 1`: they are not ours to print

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeagent.models.embedded import offer
-from jupyter_codeagent.models.embedded.memory import MachineMemory, limited, machine_memory, read_meminfo
-from jupyter_codeagent.models.embedded.offer import (
-    Surroundings,
-    catalogue_text,
-    details_text,
-    notes_before_fetching,
-    offered_text,
-    state_text,
+from jupyter_codeagent.models.embedded import catalogue_text
+from jupyter_codeagent.models.embedded.catalogue import DEFAULT_MODEL, published_weights
+from jupyter_codeagent.models.embedded.catalogue_text import (
+    Machine,
+    download_warnings,
+    format_catalogue,
+    format_details,
+    format_models,
+    format_state,
 )
-from jupyter_codeagent.models.embedded.published import DEFAULT_MODEL, published_weights
-from jupyter_codeagent.models.embedded.scores import Score, score_text
+from jupyter_codeagent.models.embedded.memory import MachineMemory, apply_cgroup_limit, machine_memory, read_meminfo
+from jupyter_codeagent.models.embedded.scores import Score, format_score
 from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed, expected_tokens_per_s, needed_bytes
-from jupyter_codeagent.models.embedded.speed import record_speed, recorded_speed, speed_in
+from jupyter_codeagent.models.embedded.speed import record_speed, recorded_speed, speed_from_counters
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.sizes import gigabytes
@@ -34,8 +34,8 @@ MEASURED = MeasuredSpeed(model=DEFAULT_MODEL, tokens_per_s=28.0)
 SCORE = Score(suite="DABench", right=87, of=132, version="0.1.0", date="2026-11-22")
 
 
-def machine(total_gb: float, free_gb: float) -> Surroundings:
-    return Surroundings(
+def machine(total_gb: float, free_gb: float) -> Machine:
+    return Machine(
         memory=MachineMemory(total_bytes=int(total_gb * GB), free_bytes=int(free_gb * GB)),
         speed=None,
         scores={},
@@ -78,8 +78,8 @@ def test_a_container_has_no_more_than_its_limit() -> None:
     files = {"memory.max": "8000\n", "memory.current": "5000\n", "memory.stat": "anon 1\ninactive_file 1000\n"}
     host = MachineMemory(total_bytes=64_000, free_bytes=60_000)
 
-    assert limited(host, files.__getitem__) == MachineMemory(total_bytes=8000, free_bytes=4000)
-    assert limited(replace(host, free_bytes=100), files.__getitem__).free_bytes == 100
+    assert apply_cgroup_limit(host, files.__getitem__) == MachineMemory(total_bytes=8000, free_bytes=4000)
+    assert apply_cgroup_limit(replace(host, free_bytes=100), files.__getitem__).free_bytes == 100
 
 
 @pytest.mark.parametrize("limit", ["max\n", ""])
@@ -87,7 +87,7 @@ def test_without_a_limit_the_machine_is_what_it_is(limit: str) -> None:
     host = MachineMemory(total_bytes=64_000, free_bytes=60_000)
     files = {"memory.max": limit, "memory.current": "1\n", "memory.stat": ""}
 
-    assert limited(host, files.__getitem__) == host
+    assert apply_cgroup_limit(host, files.__getitem__) == host
 
 
 def test_this_machine_has_memory() -> None:
@@ -102,7 +102,7 @@ def test_this_machine_has_memory() -> None:
 
 @pytest.mark.parametrize("counters", [{}, {"tokens_predicted_total": 19.0, "tokens_predicted_seconds_total": 1.0}])
 def test_few_tokens_tell_no_speed(counters: dict[str, float]) -> None:
-    assert speed_in(counters, DEFAULT_MODEL) is None
+    assert speed_from_counters(counters, DEFAULT_MODEL) is None
 
 
 def test_the_speed_is_that_of_all_answers_since_the_start() -> None:
@@ -112,7 +112,7 @@ def test_the_speed_is_that_of_all_answers_since_the_start() -> None:
         "prompt_seconds_total": 99.0,
     }
 
-    assert speed_in(counters, DEFAULT_MODEL) == MeasuredSpeed(model=DEFAULT_MODEL, tokens_per_s=25.0)
+    assert speed_from_counters(counters, DEFAULT_MODEL) == MeasuredSpeed(model=DEFAULT_MODEL, tokens_per_s=25.0)
 
 
 def test_a_recorded_speed_is_read_again(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_record_that_cannot_be_used_is_none(tmp_path: Path, record: str) -> No
 @pytest.mark.parametrize("speed", [None, MEASURED])
 @pytest.mark.parametrize("total_gb", [8, 16, 32, 64])
 def test_the_catalogue_is_twelve_lines_wherever_it_is_read(total_gb: float, speed: MeasuredSpeed | None) -> None:
-    lines = catalogue_text(replace(machine(total_gb, total_gb / 2), speed=speed)).splitlines()
+    lines = format_catalogue(replace(machine(total_gb, total_gb / 2), speed=speed)).splitlines()
 
     assert len(lines) == 12
     assert max(map(len, lines)) <= 140
@@ -154,7 +154,7 @@ def test_the_catalogue_is_twelve_lines_wherever_it_is_read(total_gb: float, spee
     ],
 )
 def test_what_is_too_large_for_the_machine_says_so(total_gb: float, largest: str) -> None:
-    lines = catalogue_text(machine(total_gb, total_gb)).splitlines()[1:-1]
+    lines = format_catalogue(machine(total_gb, total_gb)).splitlines()[1:-1]
 
     fitting = [line.split()[0] for line in lines if "too large" not in line]
     assert fitting[-1] == largest
@@ -164,32 +164,32 @@ def test_what_is_too_large_for_the_machine_says_so(total_gb: float, largest: str
 def test_whether_it_is_there_and_fits_now_is_told() -> None:
     roomy, full = machine(16, 12), machine(16, 2)
 
-    assert state_text(SEVEN, roomy) == "to fetch: 4.7 GB"
-    assert state_text(SEVEN, replace(roomy, fetched=frozenset({SEVEN.model}))) == "fetched"
-    assert state_text(SEVEN, full) == "to fetch: 4.7 GB; memory free now: 2.0 GB"
-    assert state_text(EXPERTS, full) == "too large: this machine has 16 GB"
+    assert format_state(SEVEN, roomy) == "to fetch: 4.7 GB"
+    assert format_state(SEVEN, replace(roomy, fetched=frozenset({SEVEN.model}))) == "fetched"
+    assert format_state(SEVEN, full) == "to fetch: 4.7 GB; memory free now: 2.0 GB"
+    assert format_state(EXPERTS, full) == "too large: this machine has 16 GB"
 
 
-def row(here: Surroundings, model: str) -> str:
-    return next(line for line in catalogue_text(here).splitlines() if line.startswith(model))
+def row(here: Machine, model: str) -> str:
+    return next(line for line in format_catalogue(here).splitlines() if line.startswith(model))
 
 
 def test_an_estimated_speed_is_marked_and_a_measured_one_is_not() -> None:
     here = replace(machine(16, 12), speed=MEASURED)
 
-    assert "tokens/s (≈ estimated)" in catalogue_text(here)
+    assert "tokens/s (≈ estimated)" in format_catalogue(here)
     assert "  28  " in row(here, DEFAULT_MODEL)
     assert "  ≈ 6.7  " in row(here, SEVEN.model)
-    assert "6.7 tokens/s, estimated from the 28 of qwen2.5-coder-1.5b-instruct here" in details_text(SEVEN, here)
-    assert "28 tokens/s, measured here" in details_text(SMALL, here)
+    assert "6.7 tokens/s, estimated from the 28 of qwen2.5-coder-1.5b-instruct here" in format_details(SEVEN, here)
+    assert "28 tokens/s, measured here" in format_details(SMALL, here)
 
 
 def test_before_the_first_answer_no_speed_is_made_up() -> None:
-    text = catalogue_text(machine(16, 12))
+    text = format_catalogue(machine(16, 12))
 
     assert "tokens/s (after a first run)" in text
     assert "≈" not in text
-    assert "unknown until an embedded model has answered here" in details_text(SMALL, machine(16, 12))
+    assert "unknown until an embedded model has answered here" in format_details(SMALL, machine(16, 12))
 
 
 def test_a_score_names_what_was_asked_and_another_version() -> None:
@@ -197,26 +197,26 @@ def test_a_score_names_what_was_asked_and_another_version() -> None:
 
     assert "87 of 132 DABench" in row(here, DEFAULT_MODEL)
     assert "untested" in row(here, SEVEN.model)
-    assert "87 of 132 DABench, 2026-11-22, 0.1.0" in details_text(SMALL, here)
-    assert score_text(SCORE, "0.2.0") == "87 of 132 DABench (0.1.0)"
+    assert "87 of 132 DABench, 2026-11-22, 0.1.0" in format_details(SMALL, here)
+    assert format_score(SCORE, "0.2.0") == "87 of 132 DABench (0.1.0)"
 
 
 def test_a_licence_that_forbids_paid_work_is_told_wherever_the_model_is() -> None:
     weights = published_weights("qwen2.5-coder-3b-instruct")
 
     assert "research only" in row(machine(16, 12), weights.model)
-    assert "no commercial use" in details_text(weights, machine(16, 12))
-    assert any("no commercial use" in note for note in notes_before_fetching(weights, ModelSettings()))
+    assert "no commercial use" in format_details(weights, machine(16, 12))
+    assert any("no commercial use" in note for note in download_warnings(weights, ModelSettings()))
 
 
 def test_before_gigabytes_are_fetched_it_is_told_that_they_cannot_be_loaded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     memory = MachineMemory(total_bytes=8 * GB, free_bytes=8 * GB)
-    monkeypatch.setattr(offer, "machine_memory", lambda: memory)
+    monkeypatch.setattr(catalogue_text, "machine_memory", lambda: memory)
 
-    assert notes_before_fetching(SEVEN, ModelSettings()) == []
-    assert notes_before_fetching(EXPERTS, ModelSettings()) == [
+    assert download_warnings(SEVEN, ModelSettings()) == []
+    assert download_warnings(EXPERTS, ModelSettings()) == [
         f"{EXPERTS.model} needs about 22 GB of memory, this machine has 8.0 GB: it will not be loaded here"
     ]
 
@@ -225,12 +225,12 @@ def test_all_about_one_model_has_its_source_and_digest(tmp_path: Path, monkeypat
     monkeypatch.setenv("CODEAGENT_STATE_DIR", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
-    text = offered_text(ModelSettings(), f"embedded:{SEVEN.model}")
+    text = format_models(ModelSettings(), f"embedded:{SEVEN.model}")
 
     assert SEVEN.sha256 in text
     assert SEVEN.repository in text
     assert "jupyter codeagent models fetch qwen2.5-coder-7b-instruct" in text
     assert "%agent use embedded:qwen2.5-coder-7b-instruct" in text
-    assert offered_text(ModelSettings()).count("\n") == 11
+    assert format_models(ModelSettings()).count("\n") == 11
     with pytest.raises(UsageError, match="has no model 'nothing'"):
-        offered_text(ModelSettings(), "nothing")
+        format_models(ModelSettings(), "nothing")
