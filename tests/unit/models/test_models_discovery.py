@@ -22,7 +22,12 @@ from jupyter_codeagent.models.servers import configured_server
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types import errors
 
-pytestmark = pytest.mark.alone  # a local server has a third of a second to show itself
+
+@pytest.fixture(autouse=True)
+def _patient_probes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A local server has a third of a second to show itself: too little beside other tests."""
+    monkeypatch.setattr(servers, "PROBE_TIMEOUT_S", 2.0)
+    monkeypatch.setattr(servers, "PROBES_TIMEOUT_S", 3.0)
 
 
 @contextmanager

@@ -26,7 +26,13 @@ from jupyter_codeagent.models.servers import configured_server
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types import errors
 
-pytestmark = pytest.mark.alone  # a local server has a third of a second to show itself
+
+@pytest.fixture(autouse=True)
+def _patient_probes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A local server has a third of a second to show itself: too little beside other tests."""
+    monkeypatch.setattr(servers, "PROBE_TIMEOUT_S", 2.0)
+    monkeypatch.setattr(servers, "PROBES_TIMEOUT_S", 3.0)
+
 
 TESTS = Path(__file__).parents[2]
 KEY = "sk-the-users-own-secret"
@@ -73,6 +79,7 @@ def talking(head: bytes, again: bytes) -> Iterator[int]:
 # --- what listens on a known port -----------------------------------------------------------------
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("head", "again"),
     [
@@ -83,13 +90,16 @@ def talking(head: bytes, again: bytes) -> Iterator[int]:
     ids=["deaf", "endless", "no HTTP"],
 )
 def test_a_port_that_is_no_model_server_costs_less_than_a_moment(
-    ports: dict[int, str], monkeypatch: pytest.MonkeyPatch, head: bytes, again: bytes
+    monkeypatch: pytest.MonkeyPatch, head: bytes, again: bytes
 ) -> None:
     async def timed() -> tuple[ModelEndpoint, float]:
         started = time.monotonic()
         found = await resolve_model(ModelSettings(), {})
         return found, time.monotonic() - started
 
+    monkeypatch.undo()  # its own limits
+    ports: dict[int, str] = {}
+    monkeypatch.setattr(servers, "LOOPBACK_PORTS", ports)
     monkeypatch.setattr(discovery, "embedded_installed", lambda: True)
     with talking(head, again) as port:
         ports[port] = "vLLM"
