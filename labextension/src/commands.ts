@@ -3,19 +3,19 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { attempt } from './attempt';
-import type { CellActions } from './celltools/actions';
-import { KEPT_CLASS, keptRun } from './celltools/origin';
-import { FAILED_CLASS, RESULT_CLASS } from './celltools/toolbar';
-import type { KernelConnections } from './connections';
-import type { CellDecisions } from './decisions';
-import { agentIcon } from './icon';
-import type { Marks } from './marks';
-import type { ISharedCell } from './notebook';
-import { isPending, pendingRuns, provenance, sharedNotebook } from './notebook';
-import { isNotebook7 } from './page';
-import { isRunning } from './record';
-import type { ResultVersions } from './resultversions';
+import type { CellActions } from './cells/cellactions';
+import type { CellDecisions } from './cells/celldecisions';
+import type { Marks } from './cells/celldecorations';
+import { FAILED_CLASS, RESULT_CLASS } from './cells/cellfooters';
+import { KEPT_CLASS, keptRun } from './cells/originbadge';
+import type { ResultVersions } from './cells/resultversions';
+import type { KernelConnections } from './comm/connections';
+import { isNotebook7 } from './common/application';
+import { attempt } from './common/attempt';
+import { agentIcon } from './common/icons';
+import type { ISharedCell } from './notebook/notebook';
+import { isPending, pendingRuns, provenance, sharedNotebook } from './notebook/notebook';
+import { isRunning } from './protocol/run';
 
 export const Commands = {
   open: 'jupyter-codeagent:open',

@@ -4,11 +4,11 @@ import type { Cell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { applyBody } from './components/apply';
-import type { KernelConnections } from './connections';
-import type { HistoryClient } from './history';
-import type { ISharedCell } from './notebook';
-import { provenance } from './notebook';
+import type { KernelConnections } from '../comm/connections';
+import type { HistoryClient } from '../history/client';
+import type { ISharedCell } from '../notebook/notebook';
+import { provenance } from '../notebook/notebook';
+import { applyBody } from '../panel/approvals/applydialog';
 
 export const ASKING_CLASS = 'jp-CodeAgent-applying';
 

@@ -4,12 +4,12 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import type { KernelConnections } from '../connections';
-import type { CellDecisions } from '../decisions';
-import { insertCells, isWritable, newCodeCell, provenance, sharedNotebook } from '../notebook';
-import { runIfStill } from '../running';
-import { resultBlocks } from './blocks';
-import { continueSource, explainSource, fixSource } from './followups';
+import type { KernelConnections } from '../comm/connections';
+import { resultBlocks } from '../notebook/blocks';
+import { insertCells, isWritable, newCodeCell, provenance, sharedNotebook } from '../notebook/notebook';
+import { continueSource, explainSource, fixSource } from '../prompts/followups';
+import { runIfStill } from '../prompts/runcell';
+import type { CellDecisions } from './celldecisions';
 
 export interface ICellActionsOptions {
   connections: KernelConnections;

@@ -5,15 +5,14 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
-import type { KernelConnection } from './connection';
-import type { KernelConnections } from './connections';
-import { CellDecisions } from './decisions';
-import { HistoryError, type HistoryClient } from './history';
-import { insertCells } from './notebook';
-import type { CellState, FromPage } from './protocol';
-import { RecordSync } from './recordsync';
-import { FROM_PAGE, run, stateMessage, TO_PAGE } from './testing/golden';
-import type { Notebook } from './testing/notebooks';
+import type { KernelConnection } from '../comm/connection';
+import type { KernelConnections } from '../comm/connections';
+import { HistoryError, type HistoryClient } from '../history/client';
+import { RecordSync } from '../history/recordsync';
+import { insertCells } from '../notebook/notebook';
+import type { CellState, FromPage } from '../protocol/messages';
+import { FROM_PAGE, run, stateMessage, TO_PAGE } from '../testing/golden';
+import type { Notebook } from '../testing/notebooks';
 import {
   cellsOf,
   codeCell,
@@ -23,7 +22,8 @@ import {
   states,
   trackerOf,
   typedElsewhere
-} from './testing/notebooks';
+} from '../testing/notebooks';
+import { CellDecisions } from './celldecisions';
 
 let notebook: Notebook;
 let panel: NotebookPanel;

@@ -7,10 +7,10 @@ import { NotebookActions } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { UUID } from '@lumino/coreutils';
 
-import { ApplyQuestion } from './applyquestion';
-import type { KernelConnections } from './connections';
-import type { HistoryClient } from './history';
-import type { ISharedCell } from './notebook';
+import type { KernelConnections } from '../comm/connections';
+import type { HistoryClient } from '../history/client';
+import type { RecordSync } from '../history/recordsync';
+import type { ISharedCell } from '../notebook/notebook';
 import {
   discardCells,
   insertCells,
@@ -22,10 +22,10 @@ import {
   requireWritable,
   sharedNotebook,
   whyReadOnly
-} from './notebook';
-import type { ICell } from './protocol';
-import type { RecordSync } from './recordsync';
-import { requireKernel } from './running';
+} from '../notebook/notebook';
+import { requireKernel } from '../prompts/runcell';
+import type { ICell } from '../protocol/messages';
+import { ApplyQuestion } from './applyconfirmation';
 import { scrollIntoView } from './scrolling';
 
 export interface IDecisionsOptions {

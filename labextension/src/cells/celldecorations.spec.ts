@@ -13,14 +13,14 @@ import { RenderMimeRegistry, standardRendererFactories } from '@jupyterlab/rende
 import { nullTranslator } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 
-import type { CellActions } from './celltools/actions';
-import type { CellDecisions } from './decisions';
-import { NotebookMarks } from './marks';
-import { insertCells, markRun, META } from './notebook';
-import type { IRefining, Refinements } from './refining';
+import { insertCells, markRun, META } from '../notebook/notebook';
+import type { Notebook } from '../testing/notebooks';
+import { cellsOf, codeCell, notebookOf, panelOf, typedElsewhere } from '../testing/notebooks';
+import type { CellActions } from './cellactions';
+import type { CellDecisions } from './celldecisions';
+import { NotebookMarks } from './celldecorations';
+import type { IRefining, Refinements } from './refinements';
 import type { ResultVersions } from './resultversions';
-import type { Notebook } from './testing/notebooks';
-import { cellsOf, codeCell, notebookOf, panelOf, typedElsewhere } from './testing/notebooks';
 
 const rendermime = new RenderMimeRegistry({ initialFactories: standardRendererFactories });
 

@@ -6,14 +6,14 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { addBelowIcon, buildIcon, infoIcon } from '@jupyterlab/ui-components';
 import type { PanelLayout } from '@lumino/widgets';
 
-import { attempt } from '../attempt';
-import type { ISharedCell } from '../notebook';
-import { cellState } from '../notebook';
-import { isCellId } from '../optionline';
-import type { CellActions } from './actions';
-import type { IBarButton } from './bar';
-import { Bar } from './bar';
-import type { IBlock } from './blocks';
+import { attempt } from '../common/attempt';
+import type { IBlock } from '../notebook/blocks';
+import type { ISharedCell } from '../notebook/notebook';
+import { cellState } from '../notebook/notebook';
+import { isCellId } from '../prompts/magicline';
+import type { IBarButton } from './buttonbar';
+import { Bar } from './buttonbar';
+import type { CellActions } from './cellactions';
 import type { RefineBox } from './refinebox';
 
 export const FAILED_CLASS = 'jp-CodeAgent-failed';

@@ -4,10 +4,10 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { PanelLayout } from '@lumino/widgets';
 import { Widget } from '@lumino/widgets';
 
-import { attempt } from '../attempt';
-import { agentIcon } from '../icon';
-import type { ISharedCell } from '../notebook';
-import { cellState, provenance } from '../notebook';
+import { attempt } from '../common/attempt';
+import { agentIcon } from '../common/icons';
+import type { ISharedCell } from '../notebook/notebook';
+import { cellState, provenance } from '../notebook/notebook';
 
 /** The context menu and the commands of the cell go by it. */
 export const KEPT_CLASS = 'jp-CodeAgent-kept';

@@ -10,10 +10,10 @@ import {
   runIcon
 } from '@jupyterlab/ui-components';
 
-import type { IBarButton } from './celltools/bar';
-import { Bar, buttonNode } from './celltools/bar';
-import type { IBlock, Place } from './celltools/blocks';
-import { withKeys } from './celltools/keys';
+import type { IBlock, Place } from '../notebook/blocks';
+import type { IBarButton } from './buttonbar';
+import { Bar, buttonNode } from './buttonbar';
+import { withKeys } from './shortcuts';
 
 export interface ICellBarActions {
   accept: () => void;

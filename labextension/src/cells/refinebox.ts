@@ -4,9 +4,9 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { stopIcon } from '@jupyterlab/ui-components';
 import type { IDisposable } from '@lumino/disposable';
 
-import type { IRefining, Refinements } from '../refining';
-import { buttonNode } from './bar';
-import { withKeys } from './keys';
+import { buttonNode } from './buttonbar';
+import type { IRefining, Refinements } from './refinements';
+import { withKeys } from './shortcuts';
 
 export interface IRefineBoxOptions {
   panel: NotebookPanel;

@@ -1,14 +1,14 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 
-import type { KernelConnection } from './connection';
-import type { KernelConnections } from './connections';
-import { AgentModel } from './model';
-import type { FromPage, IProgressMessage } from './protocol';
-import type { IRun } from './record';
-import { Refinements } from './refining';
-import { run, stateMessage, TO_PAGE } from './testing/golden';
-import { notebookOf, panelOf } from './testing/notebooks';
+import { AgentModel } from '../comm/agentmodel';
+import type { KernelConnection } from '../comm/connection';
+import type { KernelConnections } from '../comm/connections';
+import type { FromPage, IProgressMessage } from '../protocol/messages';
+import type { IRun } from '../protocol/run';
+import { run, stateMessage, TO_PAGE } from '../testing/golden';
+import { notebookOf, panelOf } from '../testing/notebooks';
+import { Refinements } from './refinements';
 
 interface IAsked {
   code: string;

@@ -5,12 +5,12 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import type { KernelConnection } from './connection';
-import type { KernelConnections } from './connections';
-import { oneLine } from './optionline';
-import type { IRun } from './record';
-import { isRunning } from './record';
-import { phaseWord } from './words';
+import type { KernelConnection } from '../comm/connection';
+import type { KernelConnections } from '../comm/connections';
+import { phaseWord } from '../common/words';
+import { oneLine } from '../prompts/magicline';
+import type { IRun } from '../protocol/run';
+import { isRunning } from '../protocol/run';
 
 export interface IRefining {
   /** `queued`: the kernel has another cell to run first. */

@@ -2,10 +2,10 @@
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { NotebookActions } from '@jupyterlab/notebook';
 
-import type { IInserted } from './cellorders';
-import type { KernelConnections } from './connections';
-import { findCell } from './decisions';
-import { isQuestion } from './optionline';
+import type { KernelConnections } from '../comm/connections';
+import type { IInserted } from '../comm/kernelcommands';
+import { isQuestion } from '../prompts/magicline';
+import { findCell } from './celldecisions';
 import { bringIntoView } from './scrolling';
 
 /** By which a person scrolls, types or goes to another cell. */

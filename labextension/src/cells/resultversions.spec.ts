@@ -2,17 +2,17 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 
-import type { KernelConnection } from './connection';
-import type { KernelConnections } from './connections';
-import type { CellDecisions } from './decisions';
-import type { HistoryClient } from './history';
-import type { IRun } from './record';
-import { insertCells, provenance } from './notebook';
-import type { ICell } from './protocol';
+import type { KernelConnection } from '../comm/connection';
+import type { KernelConnections } from '../comm/connections';
+import type { HistoryClient } from '../history/client';
+import { insertCells, provenance } from '../notebook/notebook';
+import type { ICell } from '../protocol/messages';
+import type { IRun } from '../protocol/run';
+import { run } from '../testing/golden';
+import type { Notebook } from '../testing/notebooks';
+import { cellsOf, ids, notebookOf, panelOf, trackerOf } from '../testing/notebooks';
+import type { CellDecisions } from './celldecisions';
 import { ResultVersions } from './resultversions';
-import { run } from './testing/golden';
-import type { Notebook } from './testing/notebooks';
-import { cellsOf, ids, notebookOf, panelOf, trackerOf } from './testing/notebooks';
 
 let notebook: Notebook;
 let panel: NotebookPanel;

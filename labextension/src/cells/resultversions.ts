@@ -2,11 +2,11 @@
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { attempt } from './attempt';
-import type { KernelConnections } from './connections';
-import type { CellDecisions } from './decisions';
-import type { HistoryClient } from './history';
-import type { ISharedCell } from './notebook';
+import type { KernelConnections } from '../comm/connections';
+import { attempt } from '../common/attempt';
+import type { HistoryClient } from '../history/client';
+import type { RecordSync } from '../history/recordsync';
+import type { ISharedCell } from '../notebook/notebook';
 import {
   isPending,
   panelsOfKernel,
@@ -15,10 +15,10 @@ import {
   requireWritable,
   sharedNotebook,
   switchVersion
-} from './notebook';
-import type { IRun } from './record';
-import type { RecordSync } from './recordsync';
-import { placeOf, versionsOf } from './versions';
+} from '../notebook/notebook';
+import { placeOf, versionsOf } from '../notebook/versions';
+import type { IRun } from '../protocol/run';
+import type { CellDecisions } from './celldecisions';
 
 export interface IResultVersionsOptions {
   connections: KernelConnections;

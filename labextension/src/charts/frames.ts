@@ -7,8 +7,8 @@
  * Why every script is known by its hash: only ours may run, not what a chart smuggled through its library. Each is
  * preceded by a line that deletes WebRTC, which no policy that browsers enforce today covers.
  */
-import { PRELUDE as PRELUDE_TEXT } from './interactive_prelude';
-import { sha256 } from './sha256';
+import { sha256 } from '../common/sha256';
+import { PRELUDE as PRELUDE_TEXT } from './prelude';
 
 export interface IPage {
   /** `srcdoc` of the outer frame. */

@@ -1,5 +1,5 @@
 /** The texts of the chart libraries. They run in the closed frame only, never in the page. */
-import type { HistoryClient } from './history';
+import type { HistoryClient } from '../history/client';
 
 export type ChartKind = 'plotly' | 'vega' | 'vega-lite';
 
@@ -12,5 +12,5 @@ export function libraries(server: Pick<HistoryClient, 'library'>): LoadLibraries
 }
 
 async function vega(): Promise<readonly string[]> {
-  return (await import(/* webpackChunkName: "vega-text" */ './interactive_vega')).default;
+  return (await import(/* webpackChunkName: "vega-text" */ './vega')).default;
 }

@@ -2,12 +2,12 @@ import { MimeModel, RenderMimeRegistry, standardRendererFactories } from '@jupyt
 import { nullTranslator } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 
-import type { InteractiveOutput } from './interactive';
-import { addInteractiveRenderer, heightOf, INTERACTIVE_MIME, interactiveOf } from './interactive';
-import { chartPage, GUARD, htmlPage } from './interactive_frame';
-import type { LoadLibraries } from './interactive_libraries';
-import { libraries } from './interactive_libraries';
-import { sha256 } from './sha256';
+import { sha256 } from '../common/sha256';
+import { chartPage, GUARD, htmlPage } from './frames';
+import type { LoadLibraries } from './libraries';
+import { libraries } from './libraries';
+import type { InteractiveOutput } from './renderer';
+import { addInteractiveRenderer, heightOf, INTERACTIVE_MIME, interactiveOf } from './renderer';
 
 const HTML = { version: 1, kind: 'html', content: '<p>text</p><script>draw()</script>' };
 const CHART = { version: 1, kind: 'vega', content: { marks: [] } };

@@ -5,9 +5,9 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Message } from '@lumino/messaging';
 import { Panel, Widget } from '@lumino/widgets';
 
-import type { IPage } from './interactive_frame';
-import { chartPage, htmlPage } from './interactive_frame';
-import type { ChartKind, LoadLibraries } from './interactive_libraries';
+import type { IPage } from './frames';
+import { chartPage, htmlPage } from './frames';
+import type { ChartKind, LoadLibraries } from './libraries';
 
 export const INTERACTIVE_MIME = 'application/vnd.codeagent.interactive.v1+json';
 /** Before every static form: the renderer shows those itself, above its button. */

@@ -1,9 +1,9 @@
+import type { IHelloMessage } from '../protocol/messages';
+import { readMessage } from '../protocol/messages';
+import { FROM_PAGE, stateMessage } from '../testing/golden';
+import { FakeKernel } from '../testing/kernel';
 import { AgentComm } from './agentcomm';
-import { AgentModel } from './model';
-import type { IHelloMessage } from './protocol';
-import { readMessage } from './protocol';
-import { FROM_PAGE, stateMessage } from './testing/golden';
-import { FakeKernel } from './testing/kernel';
+import { AgentModel } from './agentmodel';
 
 let kernel: FakeKernel;
 let model: AgentModel;

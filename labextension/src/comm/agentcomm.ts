@@ -3,11 +3,11 @@ import type { Kernel } from '@jupyterlab/services';
 import type { JSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 
-import type { IReceiver } from './comms';
-import { onCommOpened, receive } from './comms';
-import type { AgentModel } from './model';
-import type { FromPage, IHelloMessage } from './protocol';
-import { TARGET } from './protocol';
+import type { FromPage, IHelloMessage } from '../protocol/messages';
+import { TARGET } from '../protocol/messages';
+import type { AgentModel } from './agentmodel';
+import type { IReceiver } from './commreceiver';
+import { onCommOpened, receive } from './commreceiver';
 import { createSubshell, post, replyWithin } from './subshell';
 
 /** The kernel answers `hello` at once; the server may have dropped the answer. */

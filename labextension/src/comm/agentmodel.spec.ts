@@ -1,6 +1,6 @@
-import { AgentModel, currentRun } from './model';
-import type { IColumnsMessage, IProgressMessage, IProposalMessage } from './protocol';
-import { run, stateMessage, TO_PAGE } from './testing/golden';
+import type { IColumnsMessage, IProgressMessage, IProposalMessage } from '../protocol/messages';
+import { run, stateMessage, TO_PAGE } from '../testing/golden';
+import { AgentModel, currentRun } from './agentmodel';
 
 const progress = (runId: string): IProgressMessage => ({
   ...(TO_PAGE.progress as IProgressMessage),

@@ -2,8 +2,6 @@
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import type { IProgress } from './progress';
-import { extended } from './progress';
 import type {
   ApprovalPolicy,
   IColumnsMessage,
@@ -17,10 +15,12 @@ import type {
   IVariable,
   Shared,
   ToPage
-} from './protocol';
-import { assertNever } from './protocol';
-import type { IRun } from './record';
-import { isRunning } from './record';
+} from '../protocol/messages';
+import { assertNever } from '../protocol/messages';
+import type { IRun } from '../protocol/run';
+import { isRunning } from '../protocol/run';
+import type { IProgress } from './progress';
+import { extended } from './progress';
 
 /** `absent`: the kernel has not loaded the extension. */
 export type LinkStatus = 'connecting' | 'ready' | 'absent' | 'failed';

@@ -1,11 +1,11 @@
+import type { FromPage, IProgressMessage } from '../protocol/messages';
+import { FROM_PAGE, insertMessage, markMessage, run, stateMessage, TO_PAGE } from '../testing/golden';
+import { FakeKernel } from '../testing/kernel';
+import type { Notebook } from '../testing/notebooks';
+import { ids, notebookOf, panelOf, states, trackerOf } from '../testing/notebooks';
+import { settingsOf } from '../testing/settings';
 import { KernelConnection } from './connection';
 import { Preferences } from './preferences';
-import type { FromPage, IProgressMessage } from './protocol';
-import { FROM_PAGE, insertMessage, markMessage, run, stateMessage, TO_PAGE } from './testing/golden';
-import { FakeKernel } from './testing/kernel';
-import type { Notebook } from './testing/notebooks';
-import { settingsOf } from './testing/settings';
-import { ids, notebookOf, panelOf, states, trackerOf } from './testing/notebooks';
 
 let kernel: FakeKernel;
 let notebook: Notebook;

@@ -6,16 +6,22 @@ import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
+import { panelsOfKernel } from '../notebook/notebook';
+import type {
+  FromPage,
+  IDecidedMessage,
+  IEffects,
+  IHelloMessage,
+  IUnrecordedMessage
+} from '../protocol/messages';
+import { assertNever, PROTOCOL, readMessage } from '../protocol/messages';
 import { AgentComm } from './agentcomm';
-import type { IInserted, ITouched } from './cellorders';
-import { CellOrders } from './cellorders';
-import { AgentModel } from './model';
-import { panelsOfKernel } from './notebook';
+import { AgentModel } from './agentmodel';
+import type { IInserted, ITouched } from './kernelcommands';
+import { CellOrders } from './kernelcommands';
 import { Preferences } from './preferences';
 import { follows } from './progress';
-import type { FromPage, IDecidedMessage, IEffects, IHelloMessage, IUnrecordedMessage } from './protocol';
-import { assertNever, PROTOCOL, readMessage } from './protocol';
-import { SharingLists } from './sharinglists';
+import { SharingLists } from './sharingsync';
 
 /** The kernel itself gives up after 1.5 s, when a cell keeps its main thread, and says so. */
 const EFFECTS_MS = 2500;

@@ -3,17 +3,17 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import type { Signal } from '@lumino/signaling';
 
-import { addCommands, Commands } from './commands';
+import type { CellActions } from '../cells/cellactions';
+import type { CellDecisions } from '../cells/celldecisions';
+import type { Marks } from '../cells/celldecorations';
+import type { ResultVersions } from '../cells/resultversions';
+import { addCommands, Commands } from '../commands';
+import { insertCells } from '../notebook/notebook';
+import { run, stateMessage } from '../testing/golden';
+import { FakeKernel } from '../testing/kernel';
+import type { Notebook } from '../testing/notebooks';
+import { cellsOf, notebookOf, panelWith, trackerOf } from '../testing/notebooks';
 import { KernelConnections } from './connections';
-import type { CellActions } from './celltools/actions';
-import type { CellDecisions } from './decisions';
-import type { Marks } from './marks';
-import type { ResultVersions } from './resultversions';
-import { insertCells } from './notebook';
-import { run, stateMessage } from './testing/golden';
-import { FakeKernel } from './testing/kernel';
-import type { Notebook } from './testing/notebooks';
-import { cellsOf, notebookOf, panelWith, trackerOf } from './testing/notebooks';
 
 const trans = nullTranslator.load('x');
 const disposers: (() => void)[] = [];

@@ -1,9 +1,9 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
-import { CellOrders } from './cellorders';
-import { FROM_PAGE, insertMessage, markMessage } from './testing/golden';
-import type { Notebook } from './testing/notebooks';
-import { cellsOf, ids, notebookOf, panelOf, states, trackerOf } from './testing/notebooks';
+import { FROM_PAGE, insertMessage, markMessage } from '../testing/golden';
+import type { Notebook } from '../testing/notebooks';
+import { cellsOf, ids, notebookOf, panelOf, states, trackerOf } from '../testing/notebooks';
+import { CellOrders } from './kernelcommands';
 
 let notebook: Notebook;
 let panel: NotebookPanel;

@@ -12,8 +12,8 @@ import {
   panelsOfKernel,
   requireWritable,
   sharedNotebook
-} from './notebook';
-import type { IInsertedMessage, IInsertMessage, IMarkedMessage, IMarkMessage } from './protocol';
+} from '../notebook/notebook';
+import type { IInsertedMessage, IInsertMessage, IMarkedMessage, IMarkMessage } from '../protocol/messages';
 
 export type Ack = IInsertedMessage | IMarkedMessage;
 

@@ -3,7 +3,7 @@ import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import type { SettingValue } from './protocol';
+import type { SettingValue } from '../protocol/messages';
 
 /** Name in the kernel -> name in the settings of JupyterLab. */
 const KEYS: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 /** The text of a run under way, put together from its parts. */
-import type { IProgressMessage } from './protocol';
+import type { IProgressMessage } from '../protocol/messages';
 
 /** With the whole text. */
 export interface IProgress extends Omit<IProgressMessage, 'offset'> {

@@ -1,9 +1,9 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
-import type { ISharing } from './protocol';
-import { SharingLists } from './sharinglists';
-import type { Notebook } from './testing/notebooks';
-import { notebookOf, panelOf } from './testing/notebooks';
+import type { ISharing } from '../protocol/messages';
+import type { Notebook } from '../testing/notebooks';
+import { notebookOf, panelOf } from '../testing/notebooks';
+import { SharingLists } from './sharingsync';
 
 const HIDDEN: ISharing = { shared: { model: 'hidden' }, hidden_columns: { flights: ['tailnum'] } };
 const NOTHING: ISharing = { shared: {}, hidden_columns: {} };

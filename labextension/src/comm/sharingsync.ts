@@ -1,9 +1,9 @@
 /** What is hidden or always shared: kept in the metadata of a kernel's notebooks, and told to the kernel. */
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
-import { isWritable, sharedNotebook } from './notebook';
-import type { ISharing } from './protocol';
-import { isEmpty, joinedSharing, readSharing, writeSharing } from './sharing';
+import { isWritable, sharedNotebook } from '../notebook/notebook';
+import { isEmpty, joinedSharing, readSharing, writeSharing } from '../notebook/sharingmetadata';
+import type { ISharing } from '../protocol/messages';
 
 /** The lists of one kernel. */
 export class SharingLists {

@@ -2,11 +2,11 @@ import { Notification } from '@jupyterlab/apputils';
 import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 
+import type { ICommandsOptions } from '../commands';
+import { addCommands, Commands } from '../commands';
+import { insertCells } from '../notebook/notebook';
+import { cellsOf, notebookOf, panelOf, trackerOf } from '../testing/notebooks';
 import { attempt } from './attempt';
-import type { ICommandsOptions } from './commands';
-import { addCommands, Commands } from './commands';
-import { insertCells } from './notebook';
-import { cellsOf, notebookOf, panelOf, trackerOf } from './testing/notebooks';
 
 const trans = nullTranslator.load('x');
 const told = (): string[] => Notification.manager.notifications.map(shown => shown.message);

@@ -1,4 +1,4 @@
-import { lineDiff } from './diff';
+import { lineDiff } from './linediff';
 
 const shown = (before: string, after: string): string[] =>
   lineDiff(before, after).map(line => line.sign + line.text);

@@ -1,4 +1,4 @@
-import { inOneColumn, pairLines } from './linediff';
+import { inOneColumn, pairLines } from './linepairs';
 
 it('sets equal lines beside each other, and between them what each has instead', () => {
   const pairs = pairLines('import a\nx = 1\ny = 2\nprint(x)', 'import a\nx = 3\nprint(x)\nprint(y)');

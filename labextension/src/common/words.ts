@@ -1,10 +1,10 @@
 /** The words for states, in the user's language. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { ApprovalPolicy, IGrant, Phase, Privacy } from './protocol';
-import type { ContentKind, IModelCall, IResult, RunStatus } from './record';
-import type { ShownState } from './runcells';
-import type { EntryState } from './timeline';
+import type { ShownState } from '../history/runcells';
+import type { EntryState } from '../panel/run/timelineentries';
+import type { ApprovalPolicy, IGrant, Phase, Privacy } from '../protocol/messages';
+import type { ContentKind, IModelCall, IResult, RunStatus } from '../protocol/run';
 
 export function runStatusWord(trans: TranslationBundle, status: RunStatus): string {
   switch (status) {

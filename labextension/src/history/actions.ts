@@ -4,15 +4,15 @@ import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { UUID } from '@lumino/coreutils';
 
-import { attempt } from './attempt';
-import { cellToAskAgain } from './askagain';
-import type { CellDecisions } from './decisions';
-import type { HistoryClient } from './history';
-import type { ISharedNotebook } from './notebook';
-import { insertCells, provenance, requireWritable, sharedNotebook } from './notebook';
-import type { IRun } from './record';
+import type { CellDecisions } from '../cells/celldecisions';
+import { attempt } from '../common/attempt';
+import type { ISharedNotebook } from '../notebook/notebook';
+import { insertCells, provenance, requireWritable, sharedNotebook } from '../notebook/notebook';
+import { cellToAskAgain } from '../prompts/askagain';
+import { runIfStill } from '../prompts/runcell';
+import type { IRun } from '../protocol/run';
+import type { HistoryClient } from './client';
 import type { RunList } from './runlist';
-import { runIfStill } from './running';
 
 /** The part of the front end that is needed here. */
 export interface IFrontEnd {

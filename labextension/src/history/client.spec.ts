@@ -1,7 +1,7 @@
 import { ServerConnection } from '@jupyterlab/services';
 
-import { HistoryClient, HistoryError } from './history';
-import { insertMessage, run } from './testing/golden';
+import { insertMessage, run } from '../testing/golden';
+import { HistoryClient, HistoryError } from './client';
 
 interface IAsked {
   url: string;

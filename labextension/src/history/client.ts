@@ -3,10 +3,10 @@ import { URLExt } from '@jupyterlab/coreutils';
 import type { ICell } from '@jupyterlab/nbformat';
 import { ServerConnection } from '@jupyterlab/services';
 
-import type { CellState } from './protocol';
-import type { IRun, RunStatus } from './record';
-import { isRun } from './record';
-import { arrayOf, mapOf, nullable, number, oneOf, shape, string } from './shape';
+import { arrayOf, mapOf, nullable, number, oneOf, shape, string } from '../protocol/checks';
+import type { CellState } from '../protocol/messages';
+import type { IRun, RunStatus } from '../protocol/run';
+import { isRun } from '../protocol/run';
 
 export interface IRunLine {
   id: string;

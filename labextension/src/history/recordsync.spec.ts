@@ -3,16 +3,13 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import type { Map as YMap } from 'yjs';
 
-import type { KernelConnection } from './connection';
-import type { KernelConnections } from './connections';
-import type { HistoryClient, INotebookCells, IRecordedCells } from './history';
-import { HistoryError } from './history';
-import { insertCells, markRun, META, provenance } from './notebook';
-import type { CellState, FromPage, IDecidedMessage } from './protocol';
-import type { IRun } from './record';
-import { RecordSync } from './recordsync';
-import { run } from './testing/golden';
-import type { Notebook } from './testing/notebooks';
+import type { KernelConnection } from '../comm/connection';
+import type { KernelConnections } from '../comm/connections';
+import { insertCells, markRun, META, provenance } from '../notebook/notebook';
+import type { CellState, FromPage, IDecidedMessage } from '../protocol/messages';
+import type { IRun } from '../protocol/run';
+import { run } from '../testing/golden';
+import type { Notebook } from '../testing/notebooks';
 import {
   cellsOf,
   changedElsewhere,
@@ -22,7 +19,10 @@ import {
   states,
   trackerOf,
   typedElsewhere
-} from './testing/notebooks';
+} from '../testing/notebooks';
+import type { HistoryClient, INotebookCells, IRecordedCells } from './client';
+import { HistoryError } from './client';
+import { RecordSync } from './recordsync';
 
 let notebook: Notebook;
 let panel: NotebookPanel;

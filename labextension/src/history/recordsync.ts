@@ -11,11 +11,10 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import type { KernelConnection } from './connection';
-import type { KernelConnections } from './connections';
-import type { HistoryClient, IRunLine } from './history';
-import { HistoryError } from './history';
-import type { ISharedNotebook } from './notebook';
+import type { KernelConnection } from '../comm/connection';
+import type { KernelConnections } from '../comm/connections';
+import { cellStateWord } from '../common/words';
+import type { ISharedNotebook } from '../notebook/notebook';
 import {
   discardRuns,
   isWritable,
@@ -24,11 +23,12 @@ import {
   panelsOfKernel,
   provenance,
   sharedNotebook
-} from './notebook';
-import type { CellState, IDecidedMessage } from './protocol';
+} from '../notebook/notebook';
+import type { CellState, IDecidedMessage } from '../protocol/messages';
+import type { HistoryClient, IRunLine } from './client';
+import { HistoryError } from './client';
 import type { ISnapshot, RunStates } from './runstates';
 import { decidedBetween, isKept, isReadAnew, isSame, runStates, snapshotOf } from './runstates';
-import { cellStateWord } from './words';
 
 export interface IRecordSyncOptions {
   connections: KernelConnections;

@@ -1,13 +1,13 @@
 import { Signal } from '@lumino/signaling';
 
-import type { KernelConnections } from './connections';
-import type { IRunLine } from './history';
-import type { CellState } from './protocol';
-import type { IRun } from './record';
+import type { KernelConnections } from '../comm/connections';
+import type { CellState } from '../protocol/messages';
+import type { IRun } from '../protocol/run';
+import { run } from '../testing/golden';
+import { notebookOf, panelOf, trackerOf } from '../testing/notebooks';
+import type { IRunLine } from './client';
 import type { RecordSync } from './recordsync';
 import { RunCells } from './runcells';
-import { run } from './testing/golden';
-import { notebookOf, panelOf, trackerOf } from './testing/notebooks';
 
 const panel = panelOf(notebookOf('%%agent\none'));
 const model = {

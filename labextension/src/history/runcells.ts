@@ -2,11 +2,11 @@
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { ISignal } from '@lumino/signaling';
 
-import type { KernelConnections } from './connections';
-import type { IRunLine } from './history';
-import { localPath } from './notebook';
-import type { CellState } from './protocol';
-import type { IRun } from './record';
+import type { KernelConnections } from '../comm/connections';
+import { localPath } from '../notebook/notebook';
+import type { CellState } from '../protocol/messages';
+import type { IRun } from '../protocol/run';
+import type { IRunLine } from './client';
 import type { RecordSync } from './recordsync';
 
 /** `missing`: nobody has decided over the cells, and they are not in the notebook. */

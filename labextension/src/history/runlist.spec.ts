@@ -1,5 +1,5 @@
-import type { IRunFilter, IRunLine } from './history';
-import { itemsBetween, layOut, marked, moved, topOf } from './runlayout';
+import { itemsBetween, layOut, marked, moved, topOf } from '../panel/history/listlayout';
+import type { IRunFilter, IRunLine } from './client';
 import { PAGE, RunList } from './runlist';
 
 const noon = (day: number): number => new Date(2026, 2, day, 12).getTime() / 1000;

@@ -2,7 +2,7 @@
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import type { HistoryClient, IOverview, IRunFilter, IRunLine } from './history';
+import type { HistoryClient, IOverview, IRunFilter, IRunLine } from './client';
 
 /** Lines that are asked for at once. */
 export const PAGE = 50;

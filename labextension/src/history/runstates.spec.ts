@@ -1,7 +1,7 @@
-import { discardRuns, insertCells, markCells } from './notebook';
+import { discardRuns, insertCells, markCells } from '../notebook/notebook';
+import type { Notebook } from '../testing/notebooks';
+import { cellsOf, notebookOf } from '../testing/notebooks';
 import { decidedBetween, isReadAnew, isSame, runStates, snapshotOf } from './runstates';
-import type { Notebook } from './testing/notebooks';
-import { cellsOf, notebookOf } from './testing/notebooks';
 
 let notebook: Notebook;
 const insert = (runId: string): unknown =>

@@ -1,7 +1,7 @@
 /** What a notebook holds of each run, and how that has changed. No DOM. */
-import type { ISharedCell, ISharedNotebook } from './notebook';
-import { provenance } from './notebook';
-import type { CellState } from './protocol';
+import type { ISharedCell, ISharedNotebook } from '../notebook/notebook';
+import { provenance } from '../notebook/notebook';
+import type { CellState } from '../protocol/messages';
 
 /** Of the runs that have cells in a notebook. */
 export type RunStates = ReadonlyMap<string, CellState>;

@@ -1,7 +1,7 @@
-import { insertCells, markCells } from '../notebook';
 import { cellsOf, codeCell, notebookOf } from '../testing/notebooks';
 import type { Notebook } from '../testing/notebooks';
 import { pendingBlocks, placeIn, resultBlocks } from './blocks';
+import { insertCells, markCells } from './notebook';
 
 /** A question with code and answer of the runs `a` and `b` below it. */
 function twoRuns(): Notebook {

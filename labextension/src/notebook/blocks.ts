@@ -1,6 +1,6 @@
 /** Which cells of a notebook belong together: what one run has put there, as far as it still stands in one piece. */
-import type { IProvenance, ISharedCell, ISharedNotebook } from '../notebook';
-import { cellState, provenance } from '../notebook';
+import type { IProvenance, ISharedCell, ISharedNotebook } from './notebook';
+import { cellState, provenance } from './notebook';
 
 export interface IBlock {
   runId: string;

@@ -1,5 +1,8 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
+import { insertMessage } from '../testing/golden';
+import type { Notebook } from '../testing/notebooks';
+import { cellsOf, codeCell, ids, notebookOf, panelOf, states, trackerOf } from '../testing/notebooks';
 import {
   cellState,
   discardRuns,
@@ -12,9 +15,6 @@ import {
   pendingRuns,
   requireWritable
 } from './notebook';
-import { insertMessage } from './testing/golden';
-import type { Notebook } from './testing/notebooks';
-import { cellsOf, codeCell, ids, notebookOf, panelOf, states, trackerOf } from './testing/notebooks';
 
 const insert = (notebook: Notebook, runId: string, anchor: string | null, replace: string[] = []): string[] =>
   insertCells(notebook, { anchor, replace, cells: cellsOf(runId) });

@@ -3,8 +3,8 @@ import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
 import { UUID } from '@lumino/coreutils';
 
-import type { CellState, ICell, IInsertMessage } from './protocol';
-import { sha256 } from './sha256';
+import { sha256 } from '../common/sha256';
+import type { CellState, ICell, IInsertMessage } from '../protocol/messages';
 import type { IVersion } from './versions';
 import { placeOf, versionsOf, withNext } from './versions';
 

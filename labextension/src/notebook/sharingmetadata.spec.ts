@@ -1,5 +1,5 @@
-import { askedToShare, isEmpty, joinedSharing, readSharing, writeSharing } from './sharing';
-import { notebookOf } from './testing/notebooks';
+import { notebookOf } from '../testing/notebooks';
+import { askedToShare, isEmpty, joinedSharing, readSharing, writeSharing } from './sharingmetadata';
 
 const NOBODY = new Set<string>();
 const withMetadata = (value: unknown): ReturnType<typeof notebookOf> => {

@@ -1,4 +1,6 @@
-import type { ICell } from './protocol';
+import type { ICell } from '../protocol/messages';
+import type { Notebook } from '../testing/notebooks';
+import { cellsOf, ids, notebookOf, states } from '../testing/notebooks';
 import {
   discardRuns,
   insertCells,
@@ -8,8 +10,6 @@ import {
   provenance,
   switchVersion
 } from './notebook';
-import type { Notebook } from './testing/notebooks';
-import { cellsOf, ids, notebookOf, states } from './testing/notebooks';
 import { versionsOf } from './versions';
 
 const QUESTION = '%%agent --vars df\nsum of n by city';

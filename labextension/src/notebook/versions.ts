@@ -2,9 +2,9 @@
  * Versions of one result: *Refine* puts another in the place of the one that is pending, and adds what was asked to the
  * question above. Which there are stands in the metadata of the pending cells; their cells are in the history. Pure.
  */
+import { isQuestion } from '../prompts/magicline';
+import { arrayOf, shape, string } from '../protocol/checks';
 import type { IProvenance } from './notebook';
-import { isQuestion } from './optionline';
-import { arrayOf, shape, string } from './shape';
 
 export interface IVersion {
   run_id: string;

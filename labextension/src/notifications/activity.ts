@@ -1,9 +1,9 @@
 /** What needs attention in all notebooks of the page: facts and words, no DOM. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { formatSeconds } from './format';
-import type { IProgress } from './progress';
-import { elapsedSeconds } from './progress';
+import type { IProgress } from '../comm/progress';
+import { elapsedSeconds } from '../comm/progress';
+import { formatSeconds } from '../common/format';
 
 /** One notebook (or kernel without an open notebook) with an agent. */
 export interface IWatched {

@@ -1,7 +1,7 @@
 /** One place of the page where a screen reader hears how the agent's runs go. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { IRun } from './record';
+import type { IRun } from '../protocol/run';
 
 /** Only the turns of a run are told, not its progress. */
 export class Announcer {

@@ -3,13 +3,13 @@ import { nullTranslator } from '@jupyterlab/translation';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { Signal } from '@lumino/signaling';
 
-import { Attention } from './attention';
-import { KernelConnections } from './connections';
-import { insertCells } from './notebook';
+import { KernelConnections } from '../comm/connections';
+import { insertCells } from '../notebook/notebook';
+import { run, stateMessage } from '../testing/golden';
+import { FakeKernel } from '../testing/kernel';
+import { cellsOf, notebookOf, panelWith, trackerOf } from '../testing/notebooks';
+import { Attention } from './notifications';
 import { StatusItem } from './statusitem';
-import { run, stateMessage } from './testing/golden';
-import { FakeKernel } from './testing/kernel';
-import { cellsOf, notebookOf, panelWith, trackerOf } from './testing/notebooks';
 
 const trans = nullTranslator.load('x');
 const disposers: (() => void)[] = [];

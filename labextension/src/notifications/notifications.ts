@@ -5,15 +5,15 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
+import type { Marks } from '../cells/celldecorations';
+import { currentRun } from '../comm/agentmodel';
+import type { KernelConnection } from '../comm/connection';
+import type { KernelConnections } from '../comm/connections';
+import { panelsOfKernel, pendingRuns, sharedNotebook } from '../notebook/notebook';
+import { isRunning } from '../protocol/run';
+import type { IWatched } from './activity';
+import { decisionsOf, nameOf, tabCaption } from './activity';
 import { Announcer } from './announcer';
-import type { KernelConnection } from './connection';
-import type { KernelConnections } from './connections';
-import type { Marks } from './marks';
-import { currentRun } from './model';
-import { panelsOfKernel, pendingRuns, sharedNotebook } from './notebook';
-import { isRunning } from './record';
-import type { IWatched } from './watch';
-import { decisionsOf, nameOf, tabCaption } from './watch';
 
 export interface IAttentionSettings {
   openOnDecision: boolean;

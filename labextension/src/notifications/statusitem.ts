@@ -2,9 +2,9 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 
-import type { Attention } from './attention';
-import { agentIcon } from './icon';
-import { statusLine } from './watch';
+import { agentIcon } from '../common/icons';
+import { statusLine } from './activity';
+import type { Attention } from './notifications';
 
 const TICK_MS = 1000;
 

@@ -2,14 +2,14 @@ import type { IStateDB } from '@jupyterlab/statedb';
 import { Signal } from '@lumino/signaling';
 import React from 'react';
 
-import { keepDraftsOfRenamed } from './drafts';
-import { PanelMemory } from './memory';
-import { AgentModel } from './model';
+import { AgentModel } from '../comm/agentmodel';
+import type { FromPage } from '../protocol/messages';
+import { FROM_PAGE, stateMessage } from '../testing/golden';
+import { notebookOf, panelOf, trackerOf } from '../testing/notebooks';
+import { change, enter, eventually, press, render, servicesOf, unmount } from '../testing/render';
+import { keepDraftsOfRenamed } from './ask/drafts';
 import { PanelView } from './panel';
-import type { FromPage } from './protocol';
-import { FROM_PAGE, stateMessage } from './testing/golden';
-import { notebookOf, panelOf, trackerOf } from './testing/notebooks';
-import { change, enter, eventually, press, render, servicesOf, unmount } from './testing/render';
+import { PanelMemory } from './panelmemory';
 
 afterEach(unmount);
 

@@ -1,17 +1,17 @@
 import React, { useEffect, useRef } from 'react';
 
-import { Ask } from './components/ask';
-import { Problem } from './components/basics';
-import { ContextTab } from './components/context';
-import { History } from './components/history';
-import { Now } from './components/now';
-import type { IPanelServices } from './components/services';
-import { ServicesProvider, useRemembered, useServices, useSignal } from './components/services';
-import { SettingsTab } from './components/settings';
-import { Tabs } from './components/tabs';
+import { pendingRuns, sharedNotebook } from '../notebook/notebook';
+import { isRunning } from '../protocol/run';
+import { Ask } from './ask/ask';
+import { ContextTab } from './context/context';
+import { Problem } from './controls/basics';
 import { keepFocusIn } from './focuskeeper';
-import { pendingRuns, sharedNotebook } from './notebook';
-import { isRunning } from './record';
+import { History } from './history/history';
+import { Now } from './now/now';
+import type { IPanelServices } from './services';
+import { ServicesProvider, useRemembered, useServices, useSignal } from './services';
+import { SettingsTab } from './settings/settings';
+import { Tabs } from './tabs';
 
 /** What the side panel shows. */
 export default function PanelContent(props: { services: IPanelServices }): JSX.Element {

@@ -13,18 +13,18 @@ import React, {
   useSyncExternalStore
 } from 'react';
 
-import type { Attention } from '../attention';
-import type { Keys } from '../cellbar';
-import type { KernelConnection } from '../connection';
-import type { KernelConnections } from '../connections';
-import type { CellDecisions } from '../decisions';
-import type { HistoryClient } from '../history';
-import type { HistoryActions } from '../historyactions';
-import type { Marks } from '../marks';
-import type { PanelMemory } from '../memory';
-import type { Preferences } from '../preferences';
-import type { RunCells } from '../runcells';
-import type { RunList } from '../runlist';
+import type { CellDecisions } from '../cells/celldecisions';
+import type { Marks } from '../cells/celldecorations';
+import type { Keys } from '../cells/pendingbar';
+import type { KernelConnection } from '../comm/connection';
+import type { KernelConnections } from '../comm/connections';
+import type { Preferences } from '../comm/preferences';
+import type { HistoryActions } from '../history/actions';
+import type { HistoryClient } from '../history/client';
+import type { RunCells } from '../history/runcells';
+import type { RunList } from '../history/runlist';
+import type { Attention } from '../notifications/notifications';
+import type { PanelMemory } from './panelmemory';
 
 export interface IPanelServices {
   trans: TranslationBundle;

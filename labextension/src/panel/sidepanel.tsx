@@ -1,9 +1,9 @@
 import { ReactWidget } from '@jupyterlab/ui-components';
 import React, { lazy, Suspense } from 'react';
 
-import type { IPanelServices } from './components/services';
-import { agentIcon } from './icon';
-import { tabCaption } from './watch';
+import { agentIcon } from '../common/icons';
+import { tabCaption } from '../notifications/activity';
+import type { IPanelServices } from './services';
 
 /** Everything that the panel draws: a chunk of its own, loaded when it is first looked at. */
 const Panel = lazy(() => import(/* webpackChunkName: "panel" */ './panel'));

@@ -1,6 +1,6 @@
+import type { IRun } from '../protocol/run';
+import { run } from '../testing/golden';
 import { cellToAskAgain } from './askagain';
-import type { IRun } from './record';
-import { run } from './testing/golden';
 
 function asked(prompt: string, request: Partial<IRun['request']> = {}): IRun {
   const plain = { ...run().request, approve: 'review' as const, privacy: 'stats' as const };

@@ -1,6 +1,6 @@
 /** The `%%agent` cell that asks a recorded question again, of another model: text in, text out. */
-import { literal, oneLine, quoted } from './optionline';
-import type { IRun } from './record';
+import type { IRun } from '../protocol/run';
+import { literal, oneLine, quoted } from './magicline';
 
 export interface IAskedAgain {
   /** Forget the conversation first. */

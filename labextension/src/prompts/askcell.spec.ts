@@ -1,11 +1,11 @@
 import { NotebookActions } from '@jupyterlab/notebook';
 
-import { agentCell, insertAndRun, landing, obstacle, placeBelow } from './asking';
-import { AgentModel } from './model';
-import { insertCells } from './notebook';
-import { stateMessage } from './testing/golden';
-import type { Notebook } from './testing/notebooks';
-import { cellsOf, codeCell, ids, notebookOf, panelOf } from './testing/notebooks';
+import { AgentModel } from '../comm/agentmodel';
+import { insertCells } from '../notebook/notebook';
+import { stateMessage } from '../testing/golden';
+import type { Notebook } from '../testing/notebooks';
+import { cellsOf, codeCell, ids, notebookOf, panelOf } from '../testing/notebooks';
+import { agentCell, insertAndRun, landing, obstacle, placeBelow } from './askcell';
 
 describe('a question as a cell', () => {
   it.each([

@@ -2,13 +2,13 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { NotebookActions } from '@jupyterlab/notebook';
 
-import type { IAgentState } from './model';
-import type { ISharedNotebook } from './notebook';
-import { insertAsUndoStep, isWritable, newCodeCell, provenance, sharedNotebook } from './notebook';
-import { isQuestion, quoted } from './optionline';
-import type { ApprovalPolicy, Privacy } from './protocol';
-import { isRunning } from './record';
-import { bringIntoView } from './scrolling';
+import { bringIntoView } from '../cells/scrolling';
+import type { IAgentState } from '../comm/agentmodel';
+import type { ISharedNotebook } from '../notebook/notebook';
+import { insertAsUndoStep, isWritable, newCodeCell, provenance, sharedNotebook } from '../notebook/notebook';
+import type { ApprovalPolicy, Privacy } from '../protocol/messages';
+import { isRunning } from '../protocol/run';
+import { isQuestion, quoted } from './magicline';
 
 export const LOAD = '%load_ext jupyter_codeagent';
 

@@ -1,7 +1,7 @@
 /** The words with which a cell or a result is handed to the agent: text for a new cell, pure. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { isCellId } from '../optionline';
+import { isCellId } from './magicline';
 
 const MIN_ID_CHARS = 8;
 const MAX_QUESTION_CHARS = 80;

@@ -1,4 +1,4 @@
-import { isCellId, isQuestion, literal, quoted } from './optionline';
+import { isCellId, isQuestion, literal, quoted } from './magicline';
 
 it.each(['\n', '\r', '\v', '\f', '\u001c', '\u001d', '\u001e', '\u0085', '\u2028', '\u2029'])(
   'the name of a model cannot end the line of the options: what follows would be a body, and evaluated: %j',

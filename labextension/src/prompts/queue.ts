@@ -2,9 +2,9 @@
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
-import { currentRun, type IAgentState } from './model';
-import { isQuestion } from './optionline';
-import { isRunning } from './record';
+import { currentRun, type IAgentState } from '../comm/agentmodel';
+import { isRunning } from '../protocol/run';
+import { isQuestion } from './magicline';
 
 /** How many `%%agent` cells wait for the kernel, behind the run under way. */
 export function queuedPrompts(panel: NotebookPanel | null, state: IAgentState): number {

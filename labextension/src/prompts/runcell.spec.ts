@@ -3,8 +3,8 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import { NotebookActions } from '@jupyterlab/notebook';
 import { nullTranslator } from '@jupyterlab/translation';
 
-import { runIfStill } from './running';
-import { notebookOf, panelOf, typedElsewhere, type Notebook } from './testing/notebooks';
+import { notebookOf, panelOf, typedElsewhere, type Notebook } from '../testing/notebooks';
+import { runIfStill } from './runcell';
 
 const trans = nullTranslator.load('x');
 let notebook: Notebook;

@@ -1,4 +1,4 @@
-import { arrayOf, either, nullable, number, oneOf, optional, shape, string } from './shape';
+import { arrayOf, either, nullable, number, oneOf, optional, shape, string } from './checks';
 
 it.each([
   ['null is no object', shape({}), null, false],

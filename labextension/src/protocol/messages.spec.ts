@@ -1,6 +1,6 @@
 /** The page's side of `tests/contract/messages.json`; the kernel's is `test_contract_messages.py`. */
-import { isToPage, ProtocolError, readMessage } from './protocol';
-import { TO_PAGE } from './testing/golden';
+import { TO_PAGE } from '../testing/golden';
+import { isToPage, ProtocolError, readMessage } from './messages';
 
 describe('every golden message of the kernel', () => {
   it.each(Object.entries(TO_PAGE))('%s is read as it is', (type, message) => {

@@ -4,8 +4,19 @@
  */
 import type { ICell, IOutput } from '@jupyterlab/nbformat';
 
-import { isRun, isToolCall, type IRun, type IToolCall } from './record';
-import { arrayOf, boolean, either, mapOf, nullable, number, oneOf, shape, string, type Check } from './shape';
+import {
+  arrayOf,
+  boolean,
+  either,
+  mapOf,
+  nullable,
+  number,
+  oneOf,
+  shape,
+  string,
+  type Check
+} from './checks';
+import { isRun, isToolCall, type IRun, type IToolCall } from './run';
 
 export const TARGET = 'jupyter-codeagent';
 export const PROTOCOL = 1;

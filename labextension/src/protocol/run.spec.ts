@@ -1,5 +1,5 @@
-import { isRun, isRunning } from './record';
-import { run } from './testing/golden';
+import { run } from '../testing/golden';
+import { isRun, isRunning } from './run';
 
 it('the golden run is a run, and it is one while it has no steps, decision or result yet', () => {
   expect(isRun(run())).toBe(true);

@@ -1,8 +1,8 @@
 /** The record of a run as the kernel and the history write it: the mirror of `AgentRun` in `values.py`. */
 import type { IOutput } from '@jupyterlab/nbformat';
 
-import { arrayOf, nullable, number, oneOf, optional, shape, string } from './shape';
-import type { ApprovalPolicy, CellState, IUsage } from './protocol';
+import { arrayOf, nullable, number, oneOf, optional, shape, string } from './checks';
+import type { ApprovalPolicy, CellState, IUsage } from './messages';
 
 export type RunStatus = 'running' | 'waiting' | 'ok' | 'failed' | 'stopped' | 'rejected' | 'interrupted';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { stringsOf, stringsOfSources } from './testing/strings';
+import { stringsOf, stringsOfSources } from './strings';
 
-const CATALOGUE = '../../jupyter_codeagent/locale/de_DE/LC_MESSAGES/jupyter_codeagent.json';
+const CATALOGUE = '../../../jupyter_codeagent/locale/de_DE/LC_MESSAGES/jupyter_codeagent.json';
 /** What is typed as it stands in every language. */
 const TYPED = ['%load_ext jupyter_codeagent', '%%agent'];
 const found = stringsOfSources();

@@ -6,12 +6,12 @@ import { Signal } from '@lumino/signaling';
 import React, { act } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 
-import type { IPanelServices } from '../components/services';
-import { ServicesProvider } from '../components/services';
-import { PanelMemory } from '../memory';
-import { Preferences } from '../preferences';
-import type { IRun } from '../record';
-import { RunList } from '../runlist';
+import { Preferences } from '../comm/preferences';
+import { RunList } from '../history/runlist';
+import { PanelMemory } from '../panel/panelmemory';
+import type { IPanelServices } from '../panel/services';
+import { ServicesProvider } from '../panel/services';
+import type { IRun } from '../protocol/run';
 import { trackerOf } from './notebooks';
 
 const scope = globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean };

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const FOLDER = join(import.meta.dirname, '../style');
+const FOLDER = join(import.meta.dirname, '../../style');
 const SHEETS = readdirSync(FOLDER).filter(name => name.endsWith('.css'));
 const read = (name: string): string => readFileSync(join(FOLDER, name), 'utf-8').replace(/\/\*.*?\*\//gs, '');
 const SYSTEM_COLOURS =

@@ -1,8 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
-import type { IEffects } from '../protocol';
-import { visibleCode } from '../visible';
+import { visibleCode } from '../../common/visiblecode';
+import type { IEffects } from '../../protocol/messages';
 import { EffectsList } from './effects';
 
 /** What the dialog says before code runs in the user's kernel. */

@@ -1,12 +1,12 @@
 import type { CodeEditor, IEditorServices } from '@jupyterlab/codeeditor';
 import React from 'react';
 
-import type { IDecisionMessage, IEffects, IProposal } from '../protocol';
-import { FROM_PAGE, stateMessage } from '../testing/golden';
-import { change, enter, eventually, press, render, servicesOf, unmount } from '../testing/render';
-import { applyBody } from './apply';
+import type { IDecisionMessage, IEffects, IProposal } from '../../protocol/messages';
+import { FROM_PAGE, stateMessage } from '../../testing/golden';
+import { change, enter, eventually, press, render, servicesOf, unmount } from '../../testing/render';
+import { DecisionLine } from '../run/decision';
+import { applyBody } from './applydialog';
 import { Approval, ARMED_MS } from './approval';
-import { DecisionLine } from './decision';
 
 let model: CodeEditor.IModel;
 let isWrapped: unknown;

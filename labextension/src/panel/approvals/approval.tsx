@@ -1,13 +1,13 @@
 import React, { useEffect, useId, useRef, useState } from 'react';
 
-import type { IDecisionMessage, IEffects, IProposal, Scope } from '../protocol';
-import { grantWords } from '../words';
-import { Button, Problem } from './basics';
-import { Diff } from './diff';
-import type { IEditorHandle } from './editor';
-import { Editor } from './editor';
+import { grantWords } from '../../common/words';
+import type { IDecisionMessage, IEffects, IProposal, Scope } from '../../protocol/messages';
+import { Button, Problem } from '../controls/basics';
+import { Diff } from '../controls/diffview';
+import type { IEditorHandle } from '../controls/editor';
+import { Editor } from '../controls/editor';
+import { useServices } from '../services';
 import { EffectsList } from './effects';
-import { useServices } from './services';
 
 /** A press within this time after the card came or moved was meant for something else. */
 export const ARMED_MS = 500;

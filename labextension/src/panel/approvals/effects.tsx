@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
-import type { IEffects, INamed } from '../protocol';
+import type { IEffects, INamed } from '../../protocol/messages';
 
 /** What code would do to the user's names; null: it could not be determined, and that is said. */
 export function EffectsList(props: {

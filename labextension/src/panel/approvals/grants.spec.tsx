@@ -1,10 +1,10 @@
 import React from 'react';
 
-import type { KernelConnection } from '../connection';
-import { AgentModel } from '../model';
-import type { FromPage } from '../protocol';
-import { FROM_PAGE, stateMessage } from '../testing/golden';
-import { render, servicesOf, unmount } from '../testing/render';
+import { AgentModel } from '../../comm/agentmodel';
+import type { KernelConnection } from '../../comm/connection';
+import type { FromPage } from '../../protocol/messages';
+import { FROM_PAGE, stateMessage } from '../../testing/golden';
+import { render, servicesOf, unmount } from '../../testing/render';
 import { Grants } from './grants';
 
 async function shown(

@@ -1,11 +1,11 @@
 import { PathExt } from '@jupyterlab/coreutils';
 import React from 'react';
 
-import type { KernelConnection } from '../connection';
-import type { IGrant } from '../protocol';
-import { grantWords } from '../words';
-import { Button, Section } from './basics';
-import { useServices } from './services';
+import type { KernelConnection } from '../../comm/connection';
+import { grantWords } from '../../common/words';
+import type { IGrant } from '../../protocol/messages';
+import { Button, Section } from '../controls/basics';
+import { useServices } from '../services';
 
 /** What the user has allowed for longer than once, each with a way to end it; nothing where there is none. */
 export function Grants(props: { connection: KernelConnection }): JSX.Element | null {

@@ -1,8 +1,8 @@
 import React from 'react';
 
-import type { KernelConnection } from '../connection';
+import type { KernelConnection } from '../../comm/connection';
+import { useServices } from '../services';
 import { Approval } from './approval';
-import { useServices } from './services';
 
 /** All that waits for a decision, the oldest first. */
 export function Proposals(props: { connection: KernelConnection }): JSX.Element | null {

@@ -1,11 +1,11 @@
 import { Signal } from '@lumino/signaling';
 import React from 'react';
 
-import { EMPTY } from '../model';
-import { run } from '../testing/golden';
-import { FakeKernel } from '../testing/kernel';
-import { notebookOf, panelWith, trackerOf } from '../testing/notebooks';
-import { change, render, servicesOf, unmount } from '../testing/render';
+import { EMPTY } from '../../comm/agentmodel';
+import { run } from '../../testing/golden';
+import { FakeKernel } from '../../testing/kernel';
+import { notebookOf, panelWith, trackerOf } from '../../testing/notebooks';
+import { change, render, servicesOf, unmount } from '../../testing/render';
 import { Ask } from './ask';
 
 afterEach(unmount);

@@ -2,15 +2,15 @@ import type { ICodeCellModel } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import React, { useEffect, useLayoutEffect, useRef, useState } from 'react';
 
-import type { IAskOptions, Obstacle } from '../asking';
-import { agentCell, insertAndRun, isBusy, landing, LOAD, obstacle } from '../asking';
-import { askedName, draftName } from '../drafts';
-import type { IAgentState } from '../model';
-import { sharedNotebook } from '../notebook';
-import { literal } from '../optionline';
+import type { IAgentState } from '../../comm/agentmodel';
+import { sharedNotebook } from '../../notebook/notebook';
+import type { IAskOptions, Obstacle } from '../../prompts/askcell';
+import { agentCell, insertAndRun, isBusy, landing, LOAD, obstacle } from '../../prompts/askcell';
+import { literal } from '../../prompts/magicline';
+import { Button } from '../controls/basics';
+import { useRemembered, useServices, useSignal } from '../services';
 import { AskOptions } from './askoptions';
-import { Button } from './basics';
-import { useRemembered, useServices, useSignal } from './services';
+import { askedName, draftName } from './drafts';
 
 const isMac = /mac/i.test(navigator.platform);
 

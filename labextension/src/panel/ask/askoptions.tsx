@@ -1,11 +1,11 @@
 import React from 'react';
 
-import type { IAskOptions } from '../asking';
-import type { IAgentState } from '../model';
-import type { ApprovalPolicy, Privacy } from '../protocol';
-import { approvalWord, privacyWord } from '../words';
-import { Fold } from './basics';
-import { useServices } from './services';
+import type { IAgentState } from '../../comm/agentmodel';
+import { approvalWord, privacyWord } from '../../common/words';
+import type { IAskOptions } from '../../prompts/askcell';
+import type { ApprovalPolicy, Privacy } from '../../protocol/messages';
+import { Fold } from '../controls/basics';
+import { useServices } from '../services';
 
 const APPROVALS: readonly ApprovalPolicy[] = ['review', 'ask', 'auto'];
 const PRIVACIES: readonly Privacy[] = ['schema', 'stats', 'samples'];

@@ -1,7 +1,7 @@
 /** What is remembered of the questions of each notebook, under the notebook's path. */
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 
-import type { PanelMemory } from './memory';
+import type { PanelMemory } from '../panelmemory';
 
 /** What is being typed. */
 export function draftName(path: string): string {

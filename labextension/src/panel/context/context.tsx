@@ -1,12 +1,12 @@
 import { UUID } from '@lumino/coreutils';
 import React from 'react';
 
-import type { KernelConnection } from '../connection';
-import { sharedNotebook } from '../notebook';
-import { askedToShare } from '../sharing';
-import { Empty } from './basics';
-import { PrivacyChoice } from './privacy';
-import { useReadyConnection, useServices } from './services';
+import type { KernelConnection } from '../../comm/connection';
+import { sharedNotebook } from '../../notebook/notebook';
+import { askedToShare } from '../../notebook/sharingmetadata';
+import { Empty } from '../controls/basics';
+import { useReadyConnection, useServices } from '../services';
+import { PrivacyChoice } from '../settings/privacy';
 import { Variables } from './variables';
 
 /** What the model sees of the current notebook's variables, and the switches for it. */

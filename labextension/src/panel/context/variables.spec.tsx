@@ -1,8 +1,8 @@
 import React from 'react';
 
-import type { IColumnsMessage, IContext, IVariable, Shared } from '../protocol';
-import { stateMessage } from '../testing/golden';
-import { change, enter, press, render, unmount } from '../testing/render';
+import type { IColumnsMessage, IContext, IVariable, Shared } from '../../protocol/messages';
+import { stateMessage } from '../../testing/golden';
+import { change, enter, press, render, unmount } from '../../testing/render';
 import { Variables } from './variables';
 
 type Call = [string, ...unknown[]];

@@ -1,9 +1,9 @@
 import React, { useEffect, useState } from 'react';
 
-import { formatBytes, formatCount } from '../format';
-import type { IColumn, IColumnsMessage, IContext, IVariable, Shared } from '../protocol';
-import { Button, Code, Fold, Section } from './basics';
-import { useServices } from './services';
+import { formatBytes, formatCount } from '../../common/format';
+import type { IColumn, IColumnsMessage, IContext, IVariable, Shared } from '../../protocol/messages';
+import { Button, Code, Fold, Section } from '../controls/basics';
+import { useServices } from '../services';
 
 /** From so many variables or columns on, a field to search them is shown. */
 const MANY = 12;

@@ -2,7 +2,7 @@
 import type { LabIcon } from '@jupyterlab/ui-components';
 import React, { useEffect, useState } from 'react';
 
-import { useServices } from './services';
+import { useServices } from '../services';
 
 export function Button(props: {
   children: React.ReactNode;

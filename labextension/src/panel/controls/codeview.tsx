@@ -1,8 +1,8 @@
 import { CodeEditor } from '@jupyterlab/codeeditor';
 import React, { useEffect, useRef } from 'react';
 
+import { useServices } from '../services';
 import { CopyButton } from './basics';
-import { useServices } from './services';
 
 /**
  * Code to look at, with syntax colours. Text that grows at its end is appended: the editor then colours only what

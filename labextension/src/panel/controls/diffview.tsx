@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
-import { lineDiff } from '../diff';
+import { lineDiff } from '../../common/linediff';
 
 /** What changed, line by line: with signs, for not everybody sees the colours. */
 export function Diff(props: {

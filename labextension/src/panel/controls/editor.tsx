@@ -1,7 +1,7 @@
 import { CodeEditor } from '@jupyterlab/codeeditor';
 import React, { useEffect, useRef } from 'react';
 
-import { useServices } from './services';
+import { useServices } from '../services';
 
 /** What can be done to an editor from outside. */
 export interface IEditorHandle {

@@ -1,6 +1,6 @@
 import React from 'react';
 
-import { change, choose, press, render, unmount } from '../testing/render';
+import { change, choose, press, render, unmount } from '../../testing/render';
 import { MenuButton } from './menubutton';
 
 afterEach(unmount);

@@ -2,7 +2,7 @@ import { ellipsesIcon, MenuSvg } from '@jupyterlab/ui-components';
 import { CommandRegistry } from '@lumino/commands';
 import React, { useEffect, useRef, useState } from 'react';
 
-import { useServices } from './services';
+import { useServices } from '../services';
 
 export interface IMenuAction {
   label: string;

@@ -1,7 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { describe, expect, it } from 'vitest';
 
-import { shortened } from './shortened';
+import { shortened } from './outputlimit';
 
 const trans = nullTranslator.load('jupyterlab');
 

@@ -3,8 +3,8 @@ import { OutputAreaModel, SimplifiedOutputArea } from '@jupyterlab/outputarea';
 import { Widget } from '@lumino/widgets';
 import React, { useLayoutEffect, useMemo, useRef } from 'react';
 
-import { shortened } from '../shortened';
-import { useServices } from './services';
+import { useServices } from '../services';
+import { shortened } from './outputlimit';
 
 /** Outputs as the notebook shows untrusted ones: sanitized, nothing in them is executed; long texts in part. */
 export function Outputs(props: { outputs: readonly IOutput[] }): JSX.Element | null {

@@ -1,14 +1,14 @@
 import React from 'react';
 
-import { formatCount, formatMoment, formatSeconds } from '../format';
-import type { IRecordedRun } from '../history';
-import type { ILinePair } from '../linediff';
-import { inOneColumn, pairLines } from '../linediff';
-import { Button, Problem } from './basics';
-import { OutcomeLabel, useOutcome } from './outcome';
-import { Outputs } from './outputs';
+import { formatCount, formatMoment, formatSeconds } from '../../common/format';
+import type { ILinePair } from '../../common/linepairs';
+import { inOneColumn, pairLines } from '../../common/linepairs';
+import type { IRecordedRun } from '../../history/client';
+import { Button, Problem } from '../controls/basics';
+import { Outputs } from '../controls/outputs';
+import { OutcomeLabel, useOutcome } from '../run/outcome';
+import { useServices } from '../services';
 import { useRun } from './rundetail';
-import { useServices } from './services';
 
 /** Two runs beside each other; below each other where there is no room. */
 export function Comparison(props: { left: string; right: string; onBack?: () => void }): JSX.Element {

@@ -3,13 +3,13 @@ import { MainAreaWidget } from '@jupyterlab/apputils';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import React, { lazy, Suspense } from 'react';
 
-import type { IPanelServices } from './components/services';
-import { ServicesProvider } from './components/services';
-import type { IFrontEnd } from './historyactions';
-import { agentIcon } from './icon';
+import { agentIcon } from '../../common/icons';
+import type { IFrontEnd } from '../../history/actions';
+import type { IPanelServices } from '../services';
+import { ServicesProvider } from '../services';
 
 // With it comes what shows a run: read when two are compared for the first time, not at the start of the page.
-const Comparison = lazy(async () => ({ default: (await import('./components/comparison')).Comparison }));
+const Comparison = lazy(async () => ({ default: (await import('./comparison')).Comparison }));
 
 /** A document of its own, because side by side needs more room than the panel has. */
 function comparisonWidget(

@@ -1,8 +1,8 @@
-import type { IRunFilter, IRunLine } from '../history';
-import { HistoryActions } from '../historyactions';
-import { RunList } from '../runlist';
-import { run } from '../testing/golden';
-import { change, choose, enter, eventually, press, render, servicesOf, unmount } from '../testing/render';
+import { HistoryActions } from '../../history/actions';
+import type { IRunFilter, IRunLine } from '../../history/client';
+import { RunList } from '../../history/runlist';
+import { run } from '../../testing/golden';
+import { change, choose, enter, eventually, press, render, servicesOf, unmount } from '../../testing/render';
 import React from 'react';
 
 import { Comparison } from './comparison';

@@ -1,14 +1,14 @@
 import React, { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import { formatCount } from '../format';
-import type { IRunFilter } from '../history';
-import { localPath } from '../notebook';
-import { Button, Empty, Problem } from './basics';
+import { formatCount } from '../../common/format';
+import type { IRunFilter } from '../../history/client';
+import { localPath } from '../../notebook/notebook';
+import { Button, Empty, Problem } from '../controls/basics';
+import { useRemembered, useServices, useSignal } from '../services';
 import { Comparison } from './comparison';
 import { HistoryFilters } from './historyfilters';
 import { RunDetail } from './rundetail';
-import { RunListBox } from './runlist';
-import { useRemembered, useServices, useSignal } from './services';
+import { RunListBox } from './runlistbox';
 
 /** In the state database. */
 const HERE = 'history-here';

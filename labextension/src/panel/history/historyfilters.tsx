@@ -1,9 +1,9 @@
 import React, { useEffect, useState } from 'react';
 
-import { formatCount } from '../format';
-import type { ICounted, IOverview, IRunFilter, Outcome } from '../history';
-import { outcomeWord } from './outcome';
-import { useServices } from './services';
+import { formatCount } from '../../common/format';
+import type { ICounted, IOverview, IRunFilter, Outcome } from '../../history/client';
+import { outcomeWord } from '../run/outcome';
+import { useServices } from '../services';
 
 const TYPING_MS = 200;
 const DAY_S = 86_400;

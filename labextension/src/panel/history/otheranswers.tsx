@@ -1,11 +1,11 @@
 import React, { useEffect, useState } from 'react';
 
-import { formatShort, formatTime } from '../format';
-import type { IRunLine } from '../history';
-import type { IRun } from '../record';
-import { Button, Section } from './basics';
-import { OutcomeLabel, useOutcome } from './outcome';
-import { useServices } from './services';
+import { formatShort, formatTime } from '../../common/format';
+import type { IRunLine } from '../../history/client';
+import type { IRun } from '../../protocol/run';
+import { Button, Section } from '../controls/basics';
+import { OutcomeLabel, useOutcome } from '../run/outcome';
+import { useServices } from '../services';
 
 const AT_MOST = 20;
 /** The search is part of an address, whose length servers limit. */

@@ -2,11 +2,11 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { notebookIcon } from '@jupyterlab/ui-components';
 import React, { useState } from 'react';
 
-import type { IRun } from '../record';
-import { isRunning } from '../record';
-import { Button, Problem } from './basics';
-import { type IMenuAction, MenuButton } from './menubutton';
-import { useServices } from './services';
+import type { IRun } from '../../protocol/run';
+import { isRunning } from '../../protocol/run';
+import { Button, Problem } from '../controls/basics';
+import { type IMenuAction, MenuButton } from '../controls/menubutton';
+import { useServices } from '../services';
 
 /** Everything that can be done with a recorded run, in one row: back, what is wanted most, and a menu. */
 export function RunActions(props: {

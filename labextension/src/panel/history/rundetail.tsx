@@ -1,13 +1,13 @@
 import React, { useEffect, useRef, useState } from 'react';
 
-import type { IRecordedRun } from '../history';
-import { Code, Problem, Section } from './basics';
+import type { IRecordedRun } from '../../history/client';
+import { Code, Problem, Section } from '../controls/basics';
+import { Outputs } from '../controls/outputs';
+import { Run } from '../run/run';
+import { useServices, useSignal } from '../services';
 import { OtherAnswers } from './otheranswers';
-import { Outputs } from './outputs';
-import { Run } from './run';
 import { RunActions } from './runactions';
 import { RunFacts } from './runfacts';
-import { useServices, useSignal } from './services';
 
 /** One run of the history, whole, and what can be done with it. */
 export function RunDetail(props: {

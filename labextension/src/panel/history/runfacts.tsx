@@ -1,10 +1,10 @@
 import React from 'react';
 
-import { formatMoment, formatSeconds, formatTokens } from '../format';
-import type { ICellDecision, IRecordedRun } from '../history';
-import { cellStateWord } from '../words';
-import { Button, Code, Section } from './basics';
-import { useServices } from './services';
+import { formatMoment, formatSeconds, formatTokens } from '../../common/format';
+import { cellStateWord } from '../../common/words';
+import type { ICellDecision, IRecordedRun } from '../../history/client';
+import { Button, Code, Section } from '../controls/basics';
+import { useServices } from '../services';
 
 /** Where, when, by which model and under which rules a run was made, and what was decided since. */
 export function RunFacts(props: { run: IRecordedRun }): JSX.Element {

@@ -1,10 +1,10 @@
 import React, { memo } from 'react';
 
-import { formatClock, formatSeconds, formatShort } from '../format';
-import type { IRunLine } from '../history';
-import { marked } from '../runlayout';
-import { OutcomeLabel, outcomeWord, useOutcome } from './outcome';
-import { useServices } from './services';
+import { formatClock, formatSeconds, formatShort } from '../../common/format';
+import type { IRunLine } from '../../history/client';
+import { OutcomeLabel, outcomeWord, useOutcome } from '../run/outcome';
+import { useServices } from '../services';
+import { marked } from './listlayout';
 
 /** One run as three lines of text; the third is where a search found something that the prompt does not have. */
 export const RunLine = memo(function RunLine(props: {

@@ -1,11 +1,11 @@
 import React, { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
-import { formatDay } from '../format';
-import type { IRunLine } from '../history';
-import type { IRunList, RunList } from '../runlist';
-import { itemsBetween, layOut, moved, topOf } from '../runlayout';
+import { formatDay } from '../../common/format';
+import type { IRunLine } from '../../history/client';
+import type { IRunList, RunList } from '../../history/runlist';
+import { useServices } from '../services';
+import { itemsBetween, layOut, moved, topOf } from './listlayout';
 import { RunLine, useRunName } from './runline';
-import { useServices } from './services';
 
 /** In lines of text, so that a larger font in the settings makes larger rows. */
 const ROW_LINES = 5.1;

@@ -1,16 +1,16 @@
 import React, { useEffect, useReducer } from 'react';
 
-import type { KernelConnection } from '../connection';
-import type { AgentModel, IAgentState } from '../model';
-import { currentRun } from '../model';
-import type { IProgress } from '../progress';
-import type { IRun } from '../record';
-import { runStatusWord } from '../words';
-import { Chip, Empty, Fold, Section } from './basics';
-import { Elapsed } from './elapsed';
-import { Run } from './run';
-import { SandboxBadge } from './sandbox';
-import { useServices } from './services';
+import type { AgentModel, IAgentState } from '../../comm/agentmodel';
+import { currentRun } from '../../comm/agentmodel';
+import type { KernelConnection } from '../../comm/connection';
+import type { IProgress } from '../../comm/progress';
+import { runStatusWord } from '../../common/words';
+import type { IRun } from '../../protocol/run';
+import { Chip, Empty, Fold, Section } from '../controls/basics';
+import { Elapsed } from '../run/elapsed';
+import { Run } from '../run/run';
+import { useServices } from '../services';
+import { SandboxBadge } from './sandboxbadge';
 
 /** Faster than this nobody reads; each drawing costs. The kernel sends a little less often. */
 const DRAW_MS = 200;

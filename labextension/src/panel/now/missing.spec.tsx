@@ -2,12 +2,12 @@ import { Notification } from '@jupyterlab/apputils';
 import { Signal } from '@lumino/signaling';
 import React from 'react';
 
-import type { IMissing } from '../runcells';
-import { run } from '../testing/golden';
-import { notebookOf, panelOf } from '../testing/notebooks';
-import { press, render, servicesOf, unmount } from '../testing/render';
+import type { IMissing } from '../../history/runcells';
+import { run } from '../../testing/golden';
+import { notebookOf, panelOf } from '../../testing/notebooks';
+import { press, render, servicesOf, unmount } from '../../testing/render';
+import { Run } from '../run/run';
 import { Missing } from './missing';
-import { Run } from './run';
 
 afterEach(unmount);
 

@@ -1,11 +1,11 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import React from 'react';
 
-import { attempt } from '../attempt';
-import type { IMissing } from '../runcells';
-import { Button, Fold, Section } from './basics';
-import { ResultPreview, useRecord } from './preview';
-import { useServices, useSignal } from './services';
+import { attempt } from '../../common/attempt';
+import type { IMissing } from '../../history/runcells';
+import { Button, Fold, Section } from '../controls/basics';
+import { ResultPreview, useRecord } from '../run/resultpreview';
+import { useServices, useSignal } from '../services';
 
 /** The rest is folded: a notebook that was put back may have lost many. */
 const SHOWN = 3;

@@ -1,19 +1,19 @@
 import React from 'react';
 
-import type { KernelConnection } from '../connection';
-import type { IAgentState } from '../model';
-import { currentRun } from '../model';
-import { pendingRuns, sharedNotebook } from '../notebook';
-import { queuedPrompts } from '../queue';
-import { approvalWord } from '../words';
-import { Button, Empty, Problem } from './basics';
-import { Elsewhere } from './elsewhere';
-import { Grants } from './grants';
+import type { IAgentState } from '../../comm/agentmodel';
+import { currentRun } from '../../comm/agentmodel';
+import type { KernelConnection } from '../../comm/connection';
+import { approvalWord } from '../../common/words';
+import { pendingRuns, sharedNotebook } from '../../notebook/notebook';
+import { queuedPrompts } from '../../prompts/queue';
+import { Grants } from '../approvals/grants';
+import { Proposals } from '../approvals/proposals';
+import { Button, Empty, Problem } from '../controls/basics';
+import { useServices, useSignal } from '../services';
 import { KernelRuns } from './kernelruns';
 import { Missing } from './missing';
+import { Elsewhere } from './othernotebooks';
 import { Pending } from './pending';
-import { Proposals } from './proposals';
-import { useServices, useSignal } from './services';
 
 /** What waits and what runs in the current notebook. */
 export function Now(): JSX.Element {

@@ -1,8 +1,8 @@
 import React from 'react';
 
-import { nameOf } from '../watch';
-import { Button } from './basics';
-import { useServices, useSignal } from './services';
+import { nameOf } from '../../notifications/activity';
+import { Button } from '../controls/basics';
+import { useServices, useSignal } from '../services';
 
 /** Decisions that wait in other notebooks of this page. */
 export function Elsewhere(props: { except?: string }): JSX.Element | null {

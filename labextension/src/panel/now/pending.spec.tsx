@@ -3,13 +3,13 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import React from 'react';
 
-import type { Keys } from '../cellbar';
-import { blockBar } from '../cellbar';
-import { pendingBlocks } from '../celltools/blocks';
-import { insertCells, pendingRuns } from '../notebook';
-import { run } from '../testing/golden';
-import { cellsOf, notebookOf, panelOf } from '../testing/notebooks';
-import { press, render, servicesOf, unmount } from '../testing/render';
+import type { Keys } from '../../cells/pendingbar';
+import { blockBar } from '../../cells/pendingbar';
+import { pendingBlocks } from '../../notebook/blocks';
+import { insertCells, pendingRuns } from '../../notebook/notebook';
+import { run } from '../../testing/golden';
+import { cellsOf, notebookOf, panelOf } from '../../testing/notebooks';
+import { press, render, servicesOf, unmount } from '../../testing/render';
 import { Pending } from './pending';
 
 afterEach(unmount);

@@ -3,12 +3,12 @@ import React from 'react';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { checkIcon, deleteIcon, editIcon, runIcon } from '@jupyterlab/ui-components';
 
-import { attempt } from '../attempt';
-import { withKeys } from '../celltools/keys';
-import type { IPendingRun } from '../notebook';
-import { Button, Code, Fold, Section } from './basics';
-import { ResultPreview, useRecord } from './preview';
-import { useServices } from './services';
+import { withKeys } from '../../cells/shortcuts';
+import { attempt } from '../../common/attempt';
+import type { IPendingRun } from '../../notebook/notebook';
+import { Button, Code, Fold, Section } from '../controls/basics';
+import { ResultPreview, useRecord } from '../run/resultpreview';
+import { useServices } from '../services';
 
 /** Cells of the current notebook that wait for a decision, with the words, the order and the keys of the cells' bars. */
 export function Pending(props: { panel: NotebookPanel; runs: readonly IPendingRun[] }): JSX.Element | null {

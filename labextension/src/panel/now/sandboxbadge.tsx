@@ -1,10 +1,10 @@
 import type { LabIcon } from '@jupyterlab/ui-components';
 import React, { useId, useState } from 'react';
 
-import { openShieldIcon, shieldIcon } from '../icon';
-import type { ISandbox } from '../protocol';
-import { Fold } from './basics';
-import { useServices } from './services';
+import { openShieldIcon, shieldIcon } from '../../common/icons';
+import type { ISandbox } from '../../protocol/messages';
+import { Fold } from '../controls/basics';
+import { useServices } from '../services';
 
 /** Which sandbox is in force; a click tells what that means. */
 export function SandboxBadge(props: { sandbox: ISandbox }): JSX.Element {

@@ -1,7 +1,7 @@
 import React from 'react';
 
-import type { IToolCall } from '../record';
-import { render, servicesOf, unmount } from '../testing/render';
+import type { IToolCall } from '../../protocol/run';
+import { render, servicesOf, unmount } from '../../testing/render';
 import { Calls } from './calls';
 
 afterEach(unmount);

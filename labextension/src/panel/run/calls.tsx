@@ -1,8 +1,8 @@
 import React from 'react';
 
-import { formatSeconds } from '../format';
-import type { IToolCall } from '../record';
-import { useServices } from './services';
+import { formatSeconds } from '../../common/format';
+import type { IToolCall } from '../../protocol/run';
+import { useServices } from '../services';
 
 /** The user's functions that the code has called, with what came of each call. */
 export function Calls(props: {

@@ -1,7 +1,7 @@
 import React from 'react';
 
-import type { IDecision } from '../record';
-import { useServices } from './services';
+import type { IDecision } from '../../protocol/run';
+import { useServices } from '../services';
 
 /** Who decided, where and when; nothing for what no person was asked. */
 export function DecisionLine(props: { decision: IDecision | null }): JSX.Element | null {

@@ -1,10 +1,10 @@
 import React, { useEffect, useReducer } from 'react';
 
-import { formatSeconds } from '../format';
-import type { IProgress } from '../progress';
-import { elapsedSeconds } from '../progress';
-import type { IRun } from '../record';
-import { isRunning } from '../record';
+import type { IProgress } from '../../comm/progress';
+import { elapsedSeconds } from '../../comm/progress';
+import { formatSeconds } from '../../common/format';
+import type { IRun } from '../../protocol/run';
+import { isRunning } from '../../protocol/run';
 
 /** How long a run has taken; counts while it is under way. */
 export function Elapsed(props: { run: IRun; progress?: IProgress }): JSX.Element | null {

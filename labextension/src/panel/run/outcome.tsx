@@ -11,12 +11,12 @@ import {
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
-import type { IRunLine, Outcome } from '../history';
-import { outcomeOf } from '../history';
-import type { IRun } from '../record';
-import type { ShownState } from '../runcells';
-import { cellStateWord, runStatusWord } from '../words';
-import { useServices, useSignal } from './services';
+import { cellStateWord, runStatusWord } from '../../common/words';
+import type { IRunLine, Outcome } from '../../history/client';
+import { outcomeOf } from '../../history/client';
+import type { ShownState } from '../../history/runcells';
+import type { IRun } from '../../protocol/run';
+import { useServices, useSignal } from '../services';
 
 /** As the notebooks of this page and the record together tell it. */
 type ShownOutcome = Outcome | ShownState;

@@ -1,6 +1,6 @@
 import type { IOutput } from '@jupyterlab/nbformat';
 
-import { previewOf } from './preview';
+import { previewOf } from './previewcontent';
 
 const shown = (data: object, output_type = 'display_data'): IOutput =>
   ({ output_type, data, metadata: {} }) as unknown as IOutput;

@@ -1,8 +1,8 @@
 import React, { useEffect, useState } from 'react';
 
-import { previewOf } from '../preview';
-import type { IRun } from '../record';
-import { useServices } from './services';
+import type { IRun } from '../../protocol/run';
+import { useServices } from '../services';
+import { previewOf } from './previewcontent';
 
 /** What a run found, small: its first picture or the beginning of its first table or text, and its sentence. */
 export function ResultPreview(props: { run: IRun }): JSX.Element | null {

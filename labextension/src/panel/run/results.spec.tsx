@@ -1,9 +1,9 @@
 import React from 'react';
 
-import { AgentModel } from '../model';
-import type { FromPage, ToPage } from '../protocol';
-import { FROM_PAGE, run, stateMessage, TO_PAGE } from '../testing/golden';
-import { press, render, unmount } from '../testing/render';
+import { AgentModel } from '../../comm/agentmodel';
+import type { FromPage, ToPage } from '../../protocol/messages';
+import { FROM_PAGE, run, stateMessage, TO_PAGE } from '../../testing/golden';
+import { press, render, unmount } from '../../testing/render';
 import { Results } from './results';
 
 afterEach(unmount);

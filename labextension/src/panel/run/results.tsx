@@ -1,10 +1,10 @@
 import React from 'react';
 
-import type { IPull } from '../model';
-import { pullKey } from '../model';
-import type { IChange, IMade, IRun } from '../record';
-import { Button } from './basics';
-import { useServices } from './services';
+import type { IPull } from '../../comm/agentmodel';
+import { pullKey } from '../../comm/agentmodel';
+import type { IChange, IMade, IRun } from '../../protocol/run';
+import { Button } from '../controls/basics';
+import { useServices } from '../services';
 
 /** What a run left in the sandbox: copies that it changed, and results that can be brought back. */
 export function Results(props: {

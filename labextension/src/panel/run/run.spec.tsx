@@ -1,18 +1,18 @@
 import type { IOutput } from '@jupyterlab/nbformat';
 import React from 'react';
 
-import type { KernelConnection } from '../connection';
-import { AgentModel } from '../model';
-import type { FromPage, ISandbox } from '../protocol';
-import { FROM_PAGE, run, stateMessage } from '../testing/golden';
-import { cellsOf, notebookOf, panelOf, trackerOf } from '../testing/notebooks';
-import { change, eventually, press, render, servicesOf, unmount } from '../testing/render';
-import { insertCells } from '../notebook';
-import { Now } from './now';
-import { Outputs } from './outputs';
+import { AgentModel } from '../../comm/agentmodel';
+import type { KernelConnection } from '../../comm/connection';
+import { insertCells } from '../../notebook/notebook';
+import type { FromPage, ISandbox } from '../../protocol/messages';
+import { FROM_PAGE, run, stateMessage } from '../../testing/golden';
+import { cellsOf, notebookOf, panelOf, trackerOf } from '../../testing/notebooks';
+import { change, eventually, press, render, servicesOf, unmount } from '../../testing/render';
+import { Outputs } from '../controls/outputs';
+import { Now } from '../now/now';
+import { SandboxBadge } from '../now/sandboxbadge';
+import { Tabs } from '../tabs';
 import { Run } from './run';
-import { SandboxBadge } from './sandbox';
-import { Tabs } from './tabs';
 
 afterEach(unmount);
 

@@ -1,16 +1,16 @@
 import React, { useEffect, useState } from 'react';
 
-import { formatTokens } from '../format';
-import type { IPull } from '../model';
-import type { IProgress } from '../progress';
-import type { IRun } from '../record';
-import { isRunning } from '../record';
-import { cellStateWord, runStatusWord } from '../words';
-import { Button, Chip, Problem } from './basics';
+import type { IPull } from '../../comm/agentmodel';
+import type { IProgress } from '../../comm/progress';
+import { formatTokens } from '../../common/format';
+import { cellStateWord, runStatusWord } from '../../common/words';
+import type { IRun } from '../../protocol/run';
+import { isRunning } from '../../protocol/run';
+import { Button, Chip, Problem } from '../controls/basics';
+import { GoneCells } from '../now/missing';
+import { useServices, useSignal } from '../services';
 import { Elapsed } from './elapsed';
-import { GoneCells } from './missing';
 import { Results } from './results';
-import { useServices, useSignal } from './services';
 import { Timeline } from './timeline';
 
 /** One run whole: under way or from the history. */

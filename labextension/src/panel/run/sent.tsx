@@ -1,10 +1,10 @@
 import React from 'react';
 
-import { formatBytes, formatTokens } from '../format';
-import type { IModelCall, IRun } from '../record';
-import { contentWord, purposeWord } from '../words';
-import { Fold } from './basics';
-import { useServices } from './services';
+import { formatBytes, formatTokens } from '../../common/format';
+import { contentWord, purposeWord } from '../../common/words';
+import type { IModelCall, IRun } from '../../protocol/run';
+import { Fold } from '../controls/basics';
+import { useServices } from '../services';
 
 /** What left the kernel: copies into the sandbox, text to the model. */
 export function Sent(props: { run: IRun }): JSX.Element {

@@ -1,15 +1,15 @@
 import React, { useMemo } from 'react';
 
-import { formatSeconds, formatTokens } from '../format';
-import type { IChatMessage, IStep } from '../record';
-import { stepProblem } from '../timeline';
-import { resultWord } from '../words';
-import { Fold } from './basics';
+import { formatSeconds, formatTokens } from '../../common/format';
+import { resultWord } from '../../common/words';
+import type { IChatMessage, IStep } from '../../protocol/run';
+import { Fold } from '../controls/basics';
+import { CopyableCode } from '../controls/codeview';
+import { Outputs } from '../controls/outputs';
+import { useServices } from '../services';
 import { Calls } from './calls';
-import { CopyableCode } from './codeview';
 import { DecisionLine } from './decision';
-import { Outputs } from './outputs';
-import { useServices } from './services';
+import { stepProblem } from './timelineentries';
 
 /** One line: which step, what went wrong, how long it took. */
 export function StepSummary(props: { step: IStep }): JSX.Element {

@@ -1,10 +1,10 @@
 import React, { useEffect, useRef } from 'react';
 
-import { formatCount } from '../format';
-import type { IProgress } from '../progress';
-import { roughTokens, splitReply } from '../reply';
-import { CodeView } from './codeview';
-import { useServices } from './services';
+import type { IProgress } from '../../comm/progress';
+import { formatCount } from '../../common/format';
+import { CodeView } from '../controls/codeview';
+import { useServices } from '../services';
+import { roughTokens, splitReply } from './reply';
 
 /** The reply as it grows: prose above, code in colours below; the end stays in sight. */
 export function Stream(props: { progress: IProgress }): JSX.Element | null {

@@ -1,21 +1,21 @@
 import { checkIcon, closeIcon, stopIcon } from '@jupyterlab/ui-components';
 import React from 'react';
 
-import { formatBytes } from '../format';
-import type { IProgress } from '../progress';
-import type { Phase } from '../protocol';
-import type { IRun } from '../record';
-import { isRunning } from '../record';
-import type { ShownState } from '../runcells';
-import type { EntryState, IEntry } from '../timeline';
-import { timeline } from '../timeline';
-import { cellStateWord, entryStateWord, phaseWord } from '../words';
-import { Fold } from './basics';
+import type { IProgress } from '../../comm/progress';
+import { formatBytes } from '../../common/format';
+import { cellStateWord, entryStateWord, phaseWord } from '../../common/words';
+import type { ShownState } from '../../history/runcells';
+import type { Phase } from '../../protocol/messages';
+import type { IRun } from '../../protocol/run';
+import { isRunning } from '../../protocol/run';
+import { Fold } from '../controls/basics';
+import { useServices } from '../services';
 import { Calls } from './calls';
 import { Sent } from './sent';
-import { useServices } from './services';
 import { StepBody, StepSummary } from './steps';
 import { Pace, Stream } from './stream';
+import type { EntryState, IEntry } from './timelineentries';
+import { timeline } from './timelineentries';
 
 /** A run step by step: what is done, what is under way, what went wrong. */
 export function Timeline(props: {

@@ -1,7 +1,7 @@
-import type { Phase } from './protocol';
-import type { IRun, IStep } from './record';
-import { run } from './testing/golden';
-import { stepProblem, timeline } from './timeline';
+import type { Phase } from '../../protocol/messages';
+import type { IRun, IStep } from '../../protocol/run';
+import { run } from '../../testing/golden';
+import { stepProblem, timeline } from './timelineentries';
 
 const [failed, good] = run().steps;
 const open: IStep = { ...good, index: 1, result: null, decision: null };

@@ -1,7 +1,7 @@
 /** What happened in a run, in order: the lines that the panel shows of it. */
-import type { Phase } from './protocol';
-import type { IRun, IStep } from './record';
-import { isRunning } from './record';
+import type { Phase } from '../../protocol/messages';
+import type { IRun, IStep } from '../../protocol/run';
+import { isRunning } from '../../protocol/run';
 
 export type EntryState = 'done' | 'now' | 'failed' | 'stopped' | 'rejected';
 

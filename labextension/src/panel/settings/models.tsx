@@ -1,12 +1,12 @@
 import React, { useEffect, useState } from 'react';
 
-import type { KernelConnection } from '../connection';
-import type { IServed, ISetting } from '../protocol';
-import { EMBEDDED } from '../protocol';
-import { Button, Chip, Section } from './basics';
+import type { KernelConnection } from '../../comm/connection';
+import type { IServed, ISetting } from '../../protocol/messages';
+import { EMBEDDED } from '../../protocol/messages';
+import { Button, Chip, Section } from '../controls/basics';
+import { useServices } from '../services';
 import { Destination } from './privacy';
-import { useServices } from './services';
-import { Source } from './source';
+import { Source } from './settingsource';
 
 interface IChoice {
   model: string;

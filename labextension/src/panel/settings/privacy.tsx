@@ -1,11 +1,11 @@
 import React from 'react';
 
-import type { KernelConnection } from '../connection';
-import type { IServer, Privacy } from '../protocol';
-import { EMBEDDED } from '../protocol';
-import { Chip, Problem, Section } from './basics';
-import { useServices } from './services';
-import { Source } from './source';
+import type { KernelConnection } from '../../comm/connection';
+import type { IServer, Privacy } from '../../protocol/messages';
+import { EMBEDDED } from '../../protocol/messages';
+import { Chip, Problem, Section } from '../controls/basics';
+import { useServices } from '../services';
+import { Source } from './settingsource';
 
 const MODES: readonly Privacy[] = ['schema', 'stats', 'samples'];
 

@@ -2,16 +2,16 @@ import { Notification } from '@jupyterlab/apputils';
 import { Signal } from '@lumino/signaling';
 import React from 'react';
 
-import { AgentModel } from '../model';
-import { PanelMemory } from '../memory';
-import { Preferences } from '../preferences';
-import type { FromPage, IModelsMessage, ISetting, IServer } from '../protocol';
-import { FROM_PAGE, stateMessage, TO_PAGE } from '../testing/golden';
-import { notebookOf, panelOf, trackerOf } from '../testing/notebooks';
-import { change, enter, press, render, servicesOf, unmount } from '../testing/render';
-import { settingsOf } from '../testing/settings';
-import { Ask } from './ask';
-import { ContextTab } from './context';
+import { AgentModel } from '../../comm/agentmodel';
+import { Preferences } from '../../comm/preferences';
+import type { FromPage, IModelsMessage, ISetting, IServer } from '../../protocol/messages';
+import { FROM_PAGE, stateMessage, TO_PAGE } from '../../testing/golden';
+import { notebookOf, panelOf, trackerOf } from '../../testing/notebooks';
+import { change, enter, press, render, servicesOf, unmount } from '../../testing/render';
+import { settingsOf } from '../../testing/settings';
+import { Ask } from '../ask/ask';
+import { ContextTab } from '../context/context';
+import { PanelMemory } from '../panelmemory';
 import { SettingsTab } from './settings';
 
 afterEach(unmount);

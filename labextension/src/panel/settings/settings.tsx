@@ -1,12 +1,12 @@
 import React, { useEffect, useRef, useState } from 'react';
 
-import type { KernelConnection } from '../connection';
-import type { ApprovalPolicy, ISetting, Privacy, SettingValue } from '../protocol';
-import { approvalWord, privacyWord } from '../words';
-import { Empty, Problem, Section } from './basics';
+import type { KernelConnection } from '../../comm/connection';
+import { approvalWord, privacyWord } from '../../common/words';
+import type { ApprovalPolicy, ISetting, Privacy, SettingValue } from '../../protocol/messages';
+import { Empty, Problem, Section } from '../controls/basics';
+import { useReadyConnection, useServices } from '../services';
 import { Models } from './models';
-import { useReadyConnection, useServices } from './services';
-import { Source } from './source';
+import { Source } from './settingsource';
 
 /** The models that could be asked, and the settings of this kernel. */
 export function SettingsTab(): JSX.Element {

@@ -1,10 +1,10 @@
 import { LabIcon } from '@jupyterlab/ui-components';
 import React from 'react';
 
-import { attempt } from '../attempt';
-import type { ISetting } from '../protocol';
-import { Button } from './basics';
-import { useServices } from './services';
+import { attempt } from '../../common/attempt';
+import type { ISetting } from '../../protocol/messages';
+import { Button } from '../controls/basics';
+import { useServices } from '../services';
 
 const lockIcon = new LabIcon({
   name: 'jupyter-codeagent:lock',
