@@ -12,7 +12,7 @@ import { Signal } from '@lumino/signaling';
 
 import { CellActions } from './cells/cellactions';
 import { CellDecisions } from './cells/celldecisions';
-import { Marks } from './cells/celldecorations';
+import { CellDecorations } from './cells/celldecorations';
 import { Refinements } from './cells/refinements';
 import { ResultReveal } from './cells/resultreveal';
 import { ResultVersions } from './cells/resultversions';
@@ -21,15 +21,15 @@ import { libraries } from './charts/libraries';
 import { addInteractiveRenderer } from './charts/renderer';
 import { KernelConnections } from './comm/connections';
 import { Preferences } from './comm/preferences';
-import { addCommands, Commands } from './commands';
+import { addCommands, CommandIDs } from './commands';
 import { showsNotebooks } from './common/application';
 import { attempt } from './common/attempt';
 import { HistoryActions } from './history/actions';
 import { HistoryClient } from './history/client';
 import { RecordSync } from './history/recordsync';
-import { RunCells } from './history/runcells';
+import { RunCellStates } from './history/runcells';
 import { RunList } from './history/runlist';
-import { Attention } from './notifications/notifications';
+import { Notifications } from './notifications/notifications';
 import { StatusItem } from './notifications/statusitem';
 import { keepDraftsOfRenamed } from './panel/ask/drafts';
 import { frontEndOf } from './panel/history/comparisonwidget';
@@ -72,7 +72,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
       return readOnlyView(connections); // never started: no notebook will come to this page
     }
     const sync = new RecordSync({ connections, tracker, history, trans });
-    const runCells = new RunCells({ connections, tracker, sync });
+    const cellStates = new RunCellStates({ connections, tracker, sync });
     const decisions = new CellDecisions({
       connections,
       history,
@@ -82,7 +82,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
     });
     new ResultReveal({ tracker, connections });
     const actions = new CellActions({ connections, decisions, trans });
-    const keys = keysOf(app.commands, Commands);
+    const keys = keysOf(app.commands, CommandIDs);
     const refinements = new Refinements({ connections, trans });
     const versions = new ResultVersions({ connections, tracker, decisions, history, sync, trans });
     const memory = new PanelMemory(database);
@@ -93,7 +93,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
       open();
       panel.takeFocus('.jp-CodeAgent-runPage button');
     };
-    const marks = new Marks(tracker, {
+    const decorations = new CellDecorations(tracker, {
       decisions,
       actions,
       versions,
@@ -104,10 +104,10 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
       showRun
     });
     keepDraftsOfRenamed(tracker, memory);
-    const attention: Attention = new Attention({
+    const notifications: Notifications = new Notifications({
       connections,
       tracker,
-      marks,
+      decorations,
       trans,
       open: () => open(),
       show: () => show(),
@@ -124,14 +124,14 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
         editors,
         rendermime,
         connections,
-        marks,
+        decorations,
         decisions,
         memory,
-        attention,
+        notifications,
         preferences,
         keys
       },
-      ...{ history, historyActions, runs, runCells }
+      ...{ history, historyActions, runs, cellStates }
     };
     const panel = new AgentPanel(services);
     const open = (): void => {
@@ -147,7 +147,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
     app.shell.add(panel, 'right', { rank: 900, type: 'Code agent' });
     restorer?.add(panel, panel.id);
 
-    const statusItem = new StatusItem(attention, trans);
+    const statusItem = new StatusItem(notifications, trans);
     statusBar?.registerStatusItem('jupyter-codeagent:status', {
       item: statusItem,
       isActive: () => statusItem.isActive,
@@ -161,11 +161,22 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
     };
     const commands = app.commands;
     addCommands({
-      ...{ review, commands, trans, tracker, connections, decisions, actions, marks, versions, showRun },
+      ...{
+        review,
+        commands,
+        trans,
+        tracker,
+        connections,
+        decisions,
+        actions,
+        decorations,
+        versions,
+        showRun
+      },
       open: show
     });
     const category = trans.__('Code Agent');
-    Object.values(Commands).forEach(command => palette?.addItem({ command, category }));
+    Object.values(CommandIDs).forEach(command => palette?.addItem({ command, category }));
     void attempt(trans, trans.__('Read the settings of the code agent'), async () => {
       const loaded = await loading;
       if (!loaded) {
@@ -173,7 +184,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
       }
       const read = (): void => {
         actions.showButtons = loaded.get('cellButtons').composite === true;
-        attention.settings = {
+        notifications.settings = {
           openOnDecision: loaded.get('openOnDecision').composite === true,
           openOnFirstRun: loaded.get('openOnFirstRun').composite === true
         };

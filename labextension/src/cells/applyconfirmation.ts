@@ -12,7 +12,7 @@ import { applyBody } from '../panel/approvals/applydialog';
 
 export const ASKING_CLASS = 'jp-CodeAgent-applying';
 
-export class ApplyQuestion {
+export class ApplyConfirmation {
   constructor(
     private readonly _connections: KernelConnections,
     private readonly _history: HistoryClient,
@@ -23,10 +23,10 @@ export class ApplyQuestion {
    * Whether the cell may run as it is now. What is typed, by anyone, while the question stands, or another kernel,
    * makes it another question.
    */
-  async mayRun(panel: NotebookPanel, cell: Cell): Promise<boolean> {
+  async confirm(panel: NotebookPanel, cell: Cell): Promise<boolean> {
     for (let isChanged = false; ; isChanged = true) {
       const subject = subjectOf(panel, cell);
-      const answer = await this._ask(panel, cell, isChanged);
+      const answer = await this._showDialog(panel, cell, isChanged);
       if (!answer.button.accept || panel.isDisposed || cell.isDisposed) {
         return false;
       }
@@ -36,13 +36,17 @@ export class ApplyQuestion {
     }
   }
 
-  private async _ask(panel: NotebookPanel, cell: Cell, isChanged: boolean): Promise<Dialog.IResult<unknown>> {
+  private async _showDialog(
+    panel: NotebookPanel,
+    cell: Cell,
+    isChanged: boolean
+  ): Promise<Dialog.IResult<unknown>> {
     const trans = this._trans;
     const code = cell.model.sharedModel.getSource();
     const kernel = panel.sessionContext.kernelDisplayName;
     // The kernel may take its time to say what the code would do: the cell shows that it was heard.
     showWaiting(cell, true);
-    const asked = this._connections.of(panel)?.effectsOf(code, true) ?? Promise.resolve(null);
+    const asked = this._connections.of(panel)?.findEffects(code, true) ?? Promise.resolve(null);
     const [effects, isRecorded] = await Promise.all([asked, this._isRecorded(panel, cell)]).finally(() =>
       showWaiting(cell, false)
     );

@@ -16,7 +16,7 @@ export interface IBarButton {
 }
 
 /** A row of small buttons that belongs to a cell; other nodes may stand among them. */
-export class Bar extends Widget {
+export class ButtonBar extends Widget {
   constructor(label: string, items: readonly (IBarButton | HTMLElement)[], note = '') {
     super();
     this.node.setAttribute('role', 'toolbar');

@@ -8,7 +8,7 @@ import type { KernelConnections } from '../comm/connections';
 import { resultBlocks } from '../notebook/blocks';
 import { insertCells, isWritable, newCodeCell, provenance, sharedNotebook } from '../notebook/notebook';
 import { continueSource, explainSource, fixSource } from '../prompts/followups';
-import { runIfStill } from '../prompts/runcell';
+import { runIfUnchanged } from '../prompts/runcell';
 import type { CellDecisions } from './celldecisions';
 
 export interface ICellActionsOptions {
@@ -72,15 +72,15 @@ export class CellActions {
   }
 
   async explain(panel: NotebookPanel, cellId: string): Promise<void> {
-    await this._below(panel, cellId, async (last, question) => {
+    await this._askBelow(panel, cellId, async (last, question) => {
       const source = explainSource(question, this._options.trans);
       await this._run(panel, this._insert(panel, last, source), source);
     });
   }
 
   /** Open a question that goes on from this result, with the cursor at its end. */
-  async goOn(panel: NotebookPanel, cellId: string): Promise<void> {
-    await this._below(panel, cellId, async (last, question) => {
+  async continueFrom(panel: NotebookPanel, cellId: string): Promise<void> {
+    await this._askBelow(panel, cellId, async (last, question) => {
       const source = continueSource(question, this._options.trans);
       const cell = await this._options.decisions.reveal(panel, this._insert(panel, last, source));
       panel.content.mode = 'edit';
@@ -91,7 +91,7 @@ export class CellActions {
   }
 
   /** With the last cell of the run's block, and the run's question. */
-  private async _below(
+  private async _askBelow(
     panel: NotebookPanel,
     cellId: string,
     act: (last: string, question: string) => Promise<void>
@@ -115,7 +115,7 @@ export class CellActions {
   private async _run(panel: NotebookPanel, cellId: string, source: string): Promise<void> {
     const cell = await this._options.decisions.reveal(panel, cellId);
     if (cell) {
-      await runIfStill(panel, cell, source, this._options.trans);
+      await runIfUnchanged(panel, cell, source, this._options.trans);
     }
   }
 

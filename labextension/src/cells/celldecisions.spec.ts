@@ -50,7 +50,7 @@ beforeEach(async () => {
   const connection = {
     model: { state: { runs: [] } },
     send: (message: FromPage) => linked && sent.push(message) > 0,
-    effectsOf: async (...what: [string, boolean]) => {
+    findEffects: async (...what: [string, boolean]) => {
       asked.push(what);
       return linked ? stateMessage().proposals[0].effects : null;
     }
@@ -76,7 +76,7 @@ beforeEach(async () => {
 /** As by the kernel's order. */
 const insert = (runId: string): string[] => {
   const cellIds = insertCells(notebook, { anchor: 'cell-0', replace: [], cells: cellsOf(runId) });
-  sync.know(panel, [runId]);
+  sync.markReported(panel, [runId]);
   return cellIds;
 };
 const said = (): [string, CellState][] =>
@@ -112,8 +112,8 @@ it('discarding takes the pending cells out; undo brings them back as pending, an
   decisions.discard(panel, ['r']);
   expect(ids(notebook)).toEqual(['cell-0']);
   notebook.undo();
-  sync.notice(panel);
-  sync.notice(panel);
+  sync.reportChanges(panel);
+  sync.reportChanges(panel);
   expect(said()).toEqual([
     ['r', 'discarded'],
     ['r', 'pending']
@@ -145,7 +145,7 @@ it('without a link to the kernel the decision goes to the history itself', () =>
 const connectionDouble = (): Record<'inserted' | 'unrecorded', Signal<object, unknown>> => {
   const signal = (): Signal<object, unknown> => new Signal<object, unknown>({});
   const rest = {
-    ...{ touched: signal(), decided: signal() },
+    ...{ cellsChanged: signal(), decided: signal() },
     kernel: { id: 'k', disposed: signal() },
     model: { state: { link: 'ready', runs: [] }, changed: signal() }
   };

@@ -16,7 +16,7 @@ import {
   insertCells,
   isPending,
   LastInsertion,
-  markCells,
+  setCellStates,
   pendingRuns,
   provenance,
   requireWritable,
@@ -25,8 +25,8 @@ import {
 } from '../notebook/notebook';
 import { requireKernel } from '../prompts/runcell';
 import type { ICell } from '../protocol/messages';
-import { ApplyQuestion } from './applyconfirmation';
-import { scrollIntoView } from './scrolling';
+import { ApplyConfirmation } from './applyconfirmation';
+import { scrollToCell } from './scrolling';
 
 export interface IDecisionsOptions {
   connections: KernelConnections;
@@ -39,9 +39,9 @@ export interface IDecisionsOptions {
 
 export class CellDecisions {
   constructor(private readonly _options: IDecisionsOptions) {
-    this._question = new ApplyQuestion(_options.connections, _options.history, _options.trans);
+    this._confirmation = new ApplyConfirmation(_options.connections, _options.history, _options.trans);
     _options.connections.added.connect((_, connection) => {
-      connection.inserted.connect((_, { panel, cellIds }) => this._remember(panel, cellIds));
+      connection.inserted.connect((_, { panel, cellIds }) => this._rememberInsertion(panel, cellIds));
     });
   }
 
@@ -57,9 +57,9 @@ export class CellDecisions {
   /** Those of these cells that are pending. */
   acceptCells(panel: NotebookPanel, cellIds: readonly string[]): void {
     const cells = sharedNotebook(panel)?.cells.filter(c => cellIds.includes(c.id) && isPending(c)) ?? [];
-    if (cells.length > 0 && this._mayChange(panel)) {
-      markCells(cells, 'accepted');
-      this._options.sync.notice(panel);
+    if (cells.length > 0 && this._checkWritable(panel)) {
+      setCellStates(cells, 'accepted');
+      this._options.sync.reportChanges(panel);
     }
   }
 
@@ -84,9 +84,9 @@ export class CellDecisions {
     const notebook = sharedNotebook(panel);
     const waits = notebook?.cells.some(cell => cellIds.includes(cell.id) && isPending(cell));
     const hadFocus = panel.content.node.contains(document.activeElement);
-    if (notebook && waits && this._mayChange(panel)) {
+    if (notebook && waits && this._checkWritable(panel)) {
       discardCells(notebook, cellIds);
-      this._options.sync.notice(panel);
+      this._options.sync.reportChanges(panel);
       if (hadFocus) {
         // It went with the cell: without it the key that undoes this would reach nobody.
         panel.content.mode = 'command';
@@ -109,7 +109,7 @@ export class CellDecisions {
 
   /** Put the cursor into the cell; from now on it is the user's own. */
   async edit(panel: NotebookPanel, cellId: string): Promise<void> {
-    if (!this._mayChange(panel)) {
+    if (!this._checkWritable(panel)) {
       return;
     }
     const cell = await this.reveal(panel, cellId);
@@ -127,8 +127,8 @@ export class CellDecisions {
   markEdited(panel: NotebookPanel, cell: ISharedCell): void {
     const found = provenance(cell);
     if (found?.state === 'pending') {
-      markCells([cell], 'edited');
-      this._options.sync.notice(panel);
+      setCellStates([cell], 'edited');
+      this._options.sync.reportChanges(panel);
     }
   }
 
@@ -137,13 +137,13 @@ export class CellDecisions {
     const cell = findCell(panel, cellId);
     const shared = cell?.model.sharedModel as unknown as ISharedCell | undefined;
     const runId = shared && provenance(shared)?.run_id;
-    if (!cell || !runId || this._applying.has(shared) || !this._mayChange(panel)) {
+    if (!cell || !runId || this._applying.has(shared) || !this._checkWritable(panel)) {
       return;
     }
     requireKernel(panel, this._options.trans);
     this._applying.add(shared);
     try {
-      if (await this._question.mayRun(panel, cell)) {
+      if (await this._confirmation.confirm(panel, cell)) {
         this._reportApplied(panel, runId, shared.getSource());
         this.accept(panel, runId);
         await NotebookActions.runCells(panel.content, [cell], panel.sessionContext);
@@ -163,7 +163,7 @@ export class CellDecisions {
     panel.content.deselectAll();
     panel.content.activeCellIndex = index;
     const cell = panel.content.widgets[index];
-    await scrollIntoView(panel.content, cell);
+    await scrollToCell(panel.content, cell);
     return cell;
   }
 
@@ -195,8 +195,8 @@ export class CellDecisions {
     );
     const anchor = askedBy !== null && present.has(askedBy) ? askedBy : panel.content.activeCell?.model.id;
     const cellIds = insertCells(notebook, { anchor: anchor ?? null, replace: [], cells: fresh });
-    this._remember(panel, cellIds);
-    this._options.sync.reportAnew(panel, cellIds);
+    this._rememberInsertion(panel, cellIds);
+    this._options.sync.reportReinserted(panel, cellIds);
     await this.reveal(panel, String(fresh[0]?.id));
   }
 
@@ -205,9 +205,9 @@ export class CellDecisions {
     if (!notebook) {
       return;
     }
-    const undone = this._last.undo(notebook);
+    const undone = this._lastInsertion.undo(notebook);
     undone.forEach(runId => this._options.sync.report(panel, runId, 'discarded'));
-    this._options.sync.know(panel, undone);
+    this._options.sync.markReported(panel, undone);
     if (undone.length === 0) {
       Notification.info(this._options.trans.__('There is no insertion of the code agent left to undo.'));
     }
@@ -219,12 +219,12 @@ export class CellDecisions {
     if (!sent) {
       this._options.history
         .noteApplied(runId, code)
-        .catch((error: Error) => this._options.sync.tellUnrecorded(runId, 'applied', error.message));
+        .catch((error: Error) => this._options.sync.notifyUnrecorded(runId, 'applied', error.message));
     }
   }
 
   /** If not, the user is told why. */
-  private _mayChange(panel: NotebookPanel): boolean {
+  private _checkWritable(panel: NotebookPanel): boolean {
     const why = whyReadOnly(panel, this._options.trans);
     if (why) {
       Notification.error(why);
@@ -232,15 +232,15 @@ export class CellDecisions {
     return why === '';
   }
 
-  private _remember(panel: NotebookPanel, cellIds: readonly string[]): void {
+  private _rememberInsertion(panel: NotebookPanel, cellIds: readonly string[]): void {
     const notebook = sharedNotebook(panel);
     if (notebook) {
-      this._last.remember(notebook, cellIds);
+      this._lastInsertion.remember(notebook, cellIds);
     }
   }
 
-  private _last = new LastInsertion();
-  private readonly _question: ApplyQuestion;
+  private _lastInsertion = new LastInsertion();
+  private readonly _confirmation: ApplyConfirmation;
   /** Cells about which it is asked, or which run after a yes: a second press is the same one. */
   private _applying = new WeakSet<object>();
 }

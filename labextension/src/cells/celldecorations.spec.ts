@@ -13,13 +13,13 @@ import { RenderMimeRegistry, standardRendererFactories } from '@jupyterlab/rende
 import { nullTranslator } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 
-import { insertCells, markRun, META } from '../notebook/notebook';
+import { insertCells, setRunState, META } from '../notebook/notebook';
 import type { Notebook } from '../testing/notebooks';
 import { cellsOf, codeCell, notebookOf, panelOf, typedElsewhere } from '../testing/notebooks';
 import type { CellActions } from './cellactions';
 import type { CellDecisions } from './celldecisions';
-import { NotebookMarks } from './celldecorations';
-import type { IRefining, Refinements } from './refinements';
+import { NotebookDecorations } from './celldecorations';
+import type { IRefinement, Refinements } from './refinements';
 import type { ResultVersions } from './resultversions';
 
 const rendermime = new RenderMimeRegistry({ initialFactories: standardRendererFactories });
@@ -50,13 +50,13 @@ function codeCellOf(shared: unknown, drawn = true): CodeCell {
 
 let notebook: Notebook;
 let panel: NotebookPanel;
-let marks: NotebookMarks;
+let decorations: NotebookDecorations;
 let done: string[];
 /** Questions that the kernel knows, by run. */
 let known: Map<string, string>;
 let actions: { changed: Signal<object, void>; showButtons: boolean } & Record<string, unknown>;
 /** How it goes with the version that is asked for. */
-let refining: IRefining | null;
+let refining: IRefinement | null;
 let refiningChanged: Signal<object, string>;
 
 function show(fresh: Notebook, drawn = true): Cell[] {
@@ -95,7 +95,7 @@ function show(fresh: Notebook, drawn = true): Cell[] {
     question: (_: unknown, runId: string) => known.get(runId),
     fix: async () => void done.push('fix'),
     explain: async () => void done.push('explain'),
-    goOn: async () => void done.push('continue')
+    continueFrom: async () => void done.push('continue')
   };
   refining = null;
   refiningChanged = new Signal<object, string>({});
@@ -108,12 +108,12 @@ function show(fresh: Notebook, drawn = true): Cell[] {
   const versions = {
     show: async (_: unknown, runId: string, step: number) => void done.push(`show ${runId} ${step}`)
   };
-  marks = new NotebookMarks(panel, {
+  decorations = new NotebookDecorations(panel, {
     decisions: decisions as unknown as CellDecisions,
     actions: actions as unknown as CellActions,
     refinements: refinements as unknown as Refinements,
     versions: versions as unknown as ResultVersions,
-    sync: { notice: () => undefined },
+    sync: { reportChanges: () => undefined },
     trans: nullTranslator.load('x'),
     showRun: runId => void done.push(`run ${runId}`)
   });
@@ -124,10 +124,10 @@ function show(fresh: Notebook, drawn = true): Cell[] {
 const refreshed = (): Promise<void> =>
   new Promise(resolve => {
     const once = (): void => {
-      marks.changed.disconnect(once);
+      decorations.changed.disconnect(once);
       setTimeout(resolve);
     };
-    marks.changed.connect(once);
+    decorations.changed.connect(once);
   });
 const bar = (cell: Cell): Element | null => cell.node.querySelector('.jp-CodeAgent-cellBar');
 
@@ -138,7 +138,7 @@ function pendingNotebook(): Notebook {
 }
 
 afterEach(() => {
-  marks.dispose();
+  decorations.dispose();
   panel.content.widgets.forEach(cell => cell.dispose());
 });
 
@@ -156,7 +156,7 @@ it('only a pending cell gets a bar, whose buttons decide', async () => {
 it('the bar goes when the cell is accepted', async () => {
   const [, code] = show(pendingNotebook());
   await refreshed();
-  markRun(notebook, 'r', 'accepted');
+  setRunState(notebook, 'r', 'accepted');
   await refreshed();
   expect(bar(code)).toBeNull();
   expect(code.hasClass('jp-CodeAgent-pending')).toBe(false);
@@ -353,14 +353,14 @@ it('below a pending result another version is asked for; Escape leads back to th
 
 it('while the agent works it says what it does, and can be stopped; a failure leaves the line to be changed', async () => {
   const code = await refinable();
-  const tell = (next: IRefining | null): void => {
+  const tell = (next: IRefinement | null): void => {
     refining = next;
     refiningChanged.emit('r');
   };
   const stop = (): HTMLElement | undefined =>
     [...code.node.querySelectorAll('button')].find(button => button.textContent === 'Stop');
   expect(stop()).toBeUndefined();
-  tell({ state: 'running', text: 'top 10', words: 'The model is writing …' });
+  tell({ state: 'running', text: 'top 10', message: 'The model is writing …' });
   expect([field(code)!.readOnly, field(code)!.value, words(code)]).toEqual([
     true,
     'top 10',
@@ -369,9 +369,9 @@ it('while the agent works it says what it does, and can be stopped; a failure le
   stop()!.focus();
   stop()!.click();
   expect(done).toEqual(['stop r']);
-  tell({ state: 'stopping', text: 'top 10', words: 'Stopping …' });
+  tell({ state: 'stopping', text: 'top 10', message: 'Stopping …' });
   expect([stop(), document.activeElement]).toEqual([undefined, field(code)]);
-  tell({ state: 'failed', text: 'top 10', words: 'no' });
+  tell({ state: 'failed', text: 'top 10', message: 'no' });
   expect([field(code)!.readOnly, words(code)]).toEqual([false, 'no']);
   expect(code.node.querySelector('[role=alert]')!.textContent).toBe('no');
 });
@@ -389,7 +389,7 @@ it('what is typed and where survive when the buttons beside it change, and the k
 
 it('no other version is offered of what the kernel does not know, and none of what is decided', async () => {
   const code = await refinable();
-  markRun(notebook, 'r', 'accepted');
+  setRunState(notebook, 'r', 'accepted');
   await refreshed();
   await vi.waitFor(() => expect(field(code)).toBeNull());
   const fresh = notebookOf('%%agent\none');
@@ -430,7 +430,7 @@ it.each(['accepted', 'edited'] as const)(
     await refreshed();
     const mark = (cell: Cell): HTMLElement | null => cell.node.querySelector('.jp-CodeAgent-origin');
     expect(mark(code)).toBeNull();
-    markRun(notebook, 'r', state);
+    setRunState(notebook, 'r', state);
     await vi.waitFor(() => expect(mark(code)).not.toBeNull());
     expect([mark(prompt), mark(code)!.getAttribute('aria-label')]).toEqual([
       null,

@@ -12,19 +12,19 @@ import type { PanelLayout } from '@lumino/widgets';
 import { attempt } from '../common/attempt';
 import type { RecordSync } from '../history/recordsync';
 import type { IBlock } from '../notebook/blocks';
-import { pendingBlocks, placeIn, resultBlocks } from '../notebook/blocks';
+import { pendingBlocks, positionIn, resultBlocks } from '../notebook/blocks';
 import type { ISharedCell } from '../notebook/notebook';
 import { cellState, provenance, sharedNotebook } from '../notebook/notebook';
-import { placeOf, versionsOf } from '../notebook/versions';
-import { isQuestion } from '../prompts/magicline';
-import type { Bar } from './buttonbar';
+import { versionIndex, versionsOf } from '../notebook/versions';
+import { isAgentCell } from '../prompts/magicline';
+import type { ButtonBar } from './buttonbar';
 import type { CellActions } from './cellactions';
 import type { CellDecisions } from './celldecisions';
 import { findCell } from './celldecisions';
-import { CellFeet, kindOf } from './cellfooters';
-import { OriginMark } from './originbadge';
-import type { ICellBarActions, IShownVersion, Keys } from './pendingbar';
-import { blockBar, lookOf, partButtons } from './pendingbar';
+import { CellFooters, kindOf } from './cellfooters';
+import { OriginBadge } from './originbadge';
+import type { ICellBarActions, IDisplayedVersion, Keys } from './pendingbar';
+import { pendingBar, appearanceOf, singleCellButtons } from './pendingbar';
 import { RefineBox } from './refinebox';
 import type { Refinements } from './refinements';
 import type { ResultVersions } from './resultversions';
@@ -37,17 +37,17 @@ const PROMPT_CLASS = 'jp-CodeAgent-prompt';
 const PROSE = 'text/plain';
 const CLOSING = 'autoClosingBrackets';
 /** Also of an answer whose code is decided: it alone has no other version. */
-const ONE: IShownVersion = { at: 0, count: 1 };
+const ONE: IDisplayedVersion = { index: 0, count: 1 };
 /** Typing changes a cell at every key. */
 const REFRESH_MS = 60;
 
-export interface IMarksOptions {
+export interface ICellDecorationsOptions {
   decisions: CellDecisions;
   actions: CellActions;
   versions: ResultVersions;
   refinements: Refinements;
   /** Is told that cells may have changed. */
-  sync: Pick<RecordSync, 'notice'>;
+  sync: Pick<RecordSync, 'reportChanges'>;
   trans: TranslationBundle;
   /** What to say of the keys of a command. */
   keys?: Keys;
@@ -56,13 +56,13 @@ export interface IMarksOptions {
 }
 
 /** All open notebooks. */
-export class Marks {
-  constructor(tracker: INotebookTracker, options: IMarksOptions) {
+export class CellDecorations {
+  constructor(tracker: INotebookTracker, options: ICellDecorationsOptions) {
     const watch = (panel: NotebookPanel): void => {
-      const marks = new NotebookMarks(panel, options);
-      this._marks.set(panel, marks);
-      marks.changed.connect(() => this._changed.emit(panel));
-      panel.disposed.connect(() => marks.dispose());
+      const decorations = new NotebookDecorations(panel, options);
+      this._decorations.set(panel, decorations);
+      decorations.changed.connect(() => this._changed.emit(panel));
+      panel.disposed.connect(() => decorations.dispose());
     };
     tracker.forEach(watch);
     tracker.widgetAdded.connect((_, panel) => watch(panel));
@@ -75,32 +75,32 @@ export class Marks {
 
   /** Put the keyboard into the line in which another version of this run's pending result is asked for. */
   async refine(panel: NotebookPanel, runId: string): Promise<void> {
-    await this._marks.get(panel)?.refine(runId);
+    await this._decorations.get(panel)?.refine(runId);
   }
 
-  private _marks = new WeakMap<NotebookPanel, NotebookMarks>();
+  private _decorations = new WeakMap<NotebookPanel, NotebookDecorations>();
   private _changed = new Signal<this, NotebookPanel>(this);
 }
 
 /** One notebook. */
-export class NotebookMarks implements IDisposable {
+export class NotebookDecorations implements IDisposable {
   constructor(
     private readonly _panel: NotebookPanel,
-    private readonly _options: IMarksOptions
+    private readonly _options: ICellDecorationsOptions
   ) {
-    this._feet = new CellFeet({
+    this._footers = new CellFooters({
       panel: _panel,
       actions: _options.actions,
       trans: _options.trans,
-      deciding: cellId => partButtons(_options.trans, this._deciding([cellId], cellId)),
+      decisionButtons: cellId => singleCellButtons(_options.trans, this._decisionActions([cellId], cellId)),
       refineBox: runId => {
         const { refinements, trans, keys } = _options;
         return new RefineBox({ panel: _panel, runId, refinements, trans, keys: keys?.('refine') ?? '' });
       }
     });
-    this._origins = new OriginMark(_options);
+    this._originBadges = new OriginBadge(_options);
     _panel.content.activeCellChanged.connect(this._showAsking, this);
-    _options.actions.changed.connect(this._all, this);
+    _options.actions.changed.connect(this._refreshAllSoon, this);
     _panel.content.modelChanged.connect(this._onModel, this);
     this._onModel();
   }
@@ -110,13 +110,13 @@ export class NotebookMarks implements IDisposable {
   }
 
   async refine(runId: string): Promise<void> {
-    const cell = this._panel.content.widgets.find(one => this._feet.refinedAt(one) === runId);
+    const cell = this._panel.content.widgets.find(one => this._footers.refinedAt(one) === runId);
     // At once where that can be: what is typed next is for the box, and would be commands of the notebook.
     const isHere = this._panel.content.node.contains(document.activeElement);
-    if (cell && !(isHere && this._feet.focusBox(cell))) {
+    if (cell && !(isHere && this._footers.focusBox(cell))) {
       await this._options.decisions.reveal(this._panel, cell.model.id);
       await cell.ready;
-      this._feet.focusBox(cell);
+      this._footers.focusBox(cell);
     }
   }
 
@@ -135,18 +135,18 @@ export class NotebookMarks implements IDisposable {
 
   private _onModel(): void {
     const model = this._panel.content.model;
-    model?.cells.changed.connect(this._all, this);
-    model?.metadataChanged.connect(this._all, this);
-    this._all();
+    model?.cells.changed.connect(this._refreshAllSoon, this);
+    model?.metadataChanged.connect(this._refreshAllSoon, this);
+    this._refreshAllSoon();
   }
 
-  private _all(): void {
+  private _refreshAllSoon(): void {
     this._changedCells = 'all';
     this._schedule();
   }
 
   /** Typing and outputs come here: what one of the user's own cells says tells nothing about the others. */
-  private _one(model: CodeEditor.IModel): void {
+  private _refreshSoon(model: CodeEditor.IModel): void {
     if (this._changedCells !== 'all') {
       this._changedCells.add(model);
       this._schedule();
@@ -169,7 +169,7 @@ export class NotebookMarks implements IDisposable {
     const ofUser = changed !== 'all' && [...changed].every(model => !provenance(sharedOf(model)));
     if (ofUser) {
       const canAsk = this._options.actions.canAsk(this._panel);
-      [...changed].forEach(model => this._refreshOwn(model, canAsk));
+      [...changed].forEach(model => this._refreshUserCell(model, canAsk));
     } else {
       this._refreshAll();
     }
@@ -179,12 +179,12 @@ export class NotebookMarks implements IDisposable {
   }
 
   /** A cell that no run has put there. */
-  private _refreshOwn(model: CodeEditor.IModel, canAsk: boolean): void {
+  private _refreshUserCell(model: CodeEditor.IModel, canAsk: boolean): void {
     const cell = this._cells.get(model);
     if (cell && !cell.isDisposed) {
       this._markPrompt(cell);
       const kind = kindOf(cell, undefined, canAsk, () => false);
-      this._feet.mark(cell, { kind, isPart: false, refines: '' });
+      this._footers.update(cell, { kind, isPart: false, refines: '' });
     }
   }
 
@@ -201,15 +201,15 @@ export class NotebookMarks implements IDisposable {
     for (const cell of this._panel.content.widgets) {
       this._watch(cell);
       const block = pending.get(cell.model.id);
-      const isPart = block !== undefined && placeIn(block, cell.model.id) === 'part';
+      const isPart = block !== undefined && positionIn(block, cell.model.id) === 'part';
       this._markPending(cell, block);
       this._markPrompt(cell);
-      this._origins.mark(cell);
+      this._originBadges.update(cell);
       const kind = kindOf(cell, results.get(cell.model.id), canAsk, knows);
-      this._feet.mark(cell, { kind, isPart, refines: this._refinedAt(cell, block, knows) });
+      this._footers.update(cell, { kind, isPart, refines: this._refinedAt(cell, block, knows) });
     }
     this._panel.content.toggleClass(REVIEW_CLASS, pending.size > 0);
-    sync.notice(this._panel);
+    sync.reportChanges(this._panel);
     this._changed.emit();
   }
 
@@ -218,7 +218,7 @@ export class NotebookMarks implements IDisposable {
     const isLast = block && block.cellIds[block.cellIds.length - 1] === cell.model.id;
     return isLast &&
       block.roles.includes('code') &&
-      (knows(block.runId) || this._feet.refinedAt(cell) === block.runId)
+      (knows(block.runId) || this._footers.refinedAt(cell) === block.runId)
       ? block.runId
       : '';
   }
@@ -226,10 +226,10 @@ export class NotebookMarks implements IDisposable {
   /** Connecting the same slot again does nothing. */
   private _watch(cell: Cell): void {
     this._cells.set(cell.model, cell);
-    cell.model.contentChanged.connect(this._one, this);
-    cell.model.metadataChanged.connect(this._all, this);
+    cell.model.contentChanged.connect(this._refreshSoon, this);
+    cell.model.metadataChanged.connect(this._refreshAllSoon, this);
     // The notebook sets the type anew when it learns of the kernel's language.
-    cell.model.mimeTypeChanged.connect(this._one, this);
+    cell.model.mimeTypeChanged.connect(this._refreshSoon, this);
     const shared = sharedOf(cell.model);
     if (!this._observed.has(shared)) {
       this._observed.add(shared);
@@ -247,11 +247,11 @@ export class NotebookMarks implements IDisposable {
     ) {
       this._options.decisions.markEdited(this._panel, shared);
     }
-    const place = block && placeIn(block, shared.id);
+    const place = block && positionIn(block, shared.id);
     const version = block?.roles.includes('code') ? versionOf(shared) : ONE;
-    const look = block && place ? lookOf(block, place, version) : '';
-    if (look !== (this._looks.get(cell) ?? '')) {
-      this._looks.set(cell, look);
+    const look = block && place ? appearanceOf(block, place, version) : '';
+    if (look !== (this._appearances.get(cell) ?? '')) {
+      this._appearances.set(cell, look);
       cell.toggleClass(PENDING_CLASS, block !== undefined);
       cell.toggleClass(PART_CLASS, place === 'part');
       // A cell out of sight has no content yet; it gets its bar when it is drawn.
@@ -262,22 +262,22 @@ export class NotebookMarks implements IDisposable {
     }
   }
 
-  private _drawBar(cell: Cell, look: string, block: IBlock | undefined, version: IShownVersion): void {
-    if (cell.isDisposed || this._disposed || this._looks.get(cell) !== look) {
+  private _drawBar(cell: Cell, look: string, block: IBlock | undefined, version: IDisplayedVersion): void {
+    if (cell.isDisposed || this._disposed || this._appearances.get(cell) !== look) {
       return; // another look came before the cell was drawn
     }
     this._bars.get(cell)?.dispose();
     this._bars.delete(cell);
-    if (block && placeIn(block, cell.model.id) !== 'part') {
-      const actions = this._deciding(block.cellIds, cell.model.id);
-      const bar = blockBar(this._options.trans, block, actions, this._options.keys, version);
+    if (block && positionIn(block, cell.model.id) !== 'part') {
+      const actions = this._decisionActions(block.cellIds, cell.model.id);
+      const bar = pendingBar(this._options.trans, block, actions, this._options.keys, version);
       this._bars.set(cell, bar);
       (cell.layout as PanelLayout).insertWidget(0, bar);
     }
   }
 
   /** About these cells; *Edit* and *Accept & run* are about the one that has the buttons. */
-  private _deciding(cellIds: readonly string[], cellId: string): ICellBarActions {
+  private _decisionActions(cellIds: readonly string[], cellId: string): ICellBarActions {
     const panel = this._panel;
     const { decisions, trans, versions } = this._options;
     const { run_id: runId } = provenance(sharedOf(findCell(panel, cellId)!.model))!;
@@ -306,7 +306,7 @@ export class NotebookMarks implements IDisposable {
     if (!(cell instanceof CodeCell)) {
       return;
     }
-    const prompt = isQuestion(cell.model.sharedModel.getSource());
+    const prompt = isAgentCell(cell.model.sharedModel.getSource());
     if (prompt !== cell.hasClass(PROMPT_CLASS)) {
       cell.toggleClass(PROMPT_CLASS, prompt);
       cell.model.mimeType = prompt ? PROSE : this._panel.content.codeMimetype;
@@ -334,10 +334,10 @@ export class NotebookMarks implements IDisposable {
     }
   }
 
-  private readonly _feet: CellFeet;
-  private readonly _origins: OriginMark;
-  private _looks = new WeakMap<Cell, string>();
-  private _bars = new WeakMap<Cell, Bar>();
+  private readonly _footers: CellFooters;
+  private readonly _originBadges: OriginBadge;
+  private _appearances = new WeakMap<Cell, string>();
+  private _bars = new WeakMap<Cell, ButtonBar>();
   private _cells = new WeakMap<CodeEditor.IModel, Cell>();
   private _closing = new WeakSet<Cell>();
   private _observed = new WeakSet<ISharedCell>();
@@ -349,9 +349,9 @@ export class NotebookMarks implements IDisposable {
   private _changed = new Signal<this, void>(this);
 }
 
-function versionOf(cell: ISharedCell): IShownVersion {
+function versionOf(cell: ISharedCell): IDisplayedVersion {
   const origin = provenance(cell);
-  return origin ? { at: placeOf(origin), count: versionsOf(origin).length } : ONE;
+  return origin ? { index: versionIndex(origin), count: versionsOf(origin).length } : ONE;
 }
 
 function sharedOf(model: CodeEditor.IModel): ISharedCell {

@@ -12,7 +12,7 @@ import type { ISharedCell } from '../notebook/notebook';
 import { cellState } from '../notebook/notebook';
 import { isCellId } from '../prompts/magicline';
 import type { IBarButton } from './buttonbar';
-import { Bar } from './buttonbar';
+import { ButtonBar } from './buttonbar';
 import type { CellActions } from './cellactions';
 import type { RefineBox } from './refinebox';
 
@@ -50,17 +50,17 @@ function hasError(cell: CodeCell): boolean {
   return false;
 }
 
-export interface IFootOptions {
+export interface ICellFootersOptions {
   panel: NotebookPanel;
   actions: CellActions;
   trans: TranslationBundle;
   /** Buttons that decide about this cell alone. */
-  deciding: (cellId: string) => IBarButton[];
+  decisionButtons: (cellId: string) => IBarButton[];
   refineBox: (runId: string) => RefineBox;
 }
 
 /** What stands at the end of a cell. */
-export interface IFoot {
+export interface ICellFooter {
   kind: CellKind;
   /** Of a further pending cell of its run, which is decided about alone too. */
   isPart: boolean;
@@ -69,8 +69,8 @@ export interface IFoot {
 }
 
 /** The rows of buttons at the end of one notebook's cells. */
-export class CellFeet {
-  constructor(private readonly _options: IFootOptions) {}
+export class CellFooters {
+  constructor(private readonly _options: ICellFootersOptions) {}
 
   /** Of which run the box at this cell asks for another version. */
   refinedAt(cell: Cell): string {
@@ -88,14 +88,14 @@ export class CellFeet {
   }
 
   /** Give the cell what belongs at its end, and the class that its context menu goes by. */
-  mark(cell: Cell, { kind, isPart, refines }: IFoot): void {
+  update(cell: Cell, { kind, isPart, refines }: ICellFooter): void {
     cell.toggleClass(FAILED_CLASS, kind === 'failed');
     cell.toggleClass(RESULT_CLASS, kind === 'result');
     const shown = this._options.actions.showButtons ? kind : '';
     const look = [refines && `refine ${refines}`, isPart && 'part', shown].filter(Boolean).join(' ');
     this._keepBox(cell, refines);
-    if ((this._looks.get(cell) ?? '') !== look) {
-      this._looks.set(cell, look);
+    if ((this._appearances.get(cell) ?? '') !== look) {
+      this._appearances.set(cell, look);
       // A cell out of sight has no content yet.
       const { trans } = this._options;
       void attempt(trans, trans.__('Show the buttons of a cell'), () =>
@@ -105,7 +105,7 @@ export class CellFeet {
   }
 
   private _draw(cell: Cell, look: string): void {
-    if (cell.isDisposed || this._looks.get(cell) !== look) {
+    if (cell.isDisposed || this._appearances.get(cell) !== look) {
       return; // another look came before the cell was drawn
     }
     const box = this._boxes.get(cell)?.box;
@@ -118,7 +118,7 @@ export class CellFeet {
       const label = look.includes('failed')
         ? trans.__('Ask the agent about this error')
         : trans.__('This cell of the code agent');
-      const bar = new Bar(label, buttons);
+      const bar = new ButtonBar(label, buttons);
       bar.addClass('jp-CodeAgent-cellTools');
       bar.node.dataset.kind = look;
       this._bars.set(cell, bar);
@@ -144,8 +144,8 @@ export class CellFeet {
   }
 
   private _buttons(id: string, look: string): IBarButton[] {
-    const { panel, actions, trans, deciding } = this._options;
-    const buttons = look.includes('part') ? deciding(id) : [];
+    const { panel, actions, trans, decisionButtons } = this._options;
+    const buttons = look.includes('part') ? decisionButtons(id) : [];
     if (look.includes('failed')) {
       buttons.push({
         text: trans.__('Fix with agent'),
@@ -166,14 +166,14 @@ export class CellFeet {
           text: trans.__('Continue'),
           icon: addBelowIcon,
           title: trans.__('Write a question that goes on from this result'),
-          act: () => void attempt(trans, trans.__('Continue'), () => actions.goOn(panel, id))
+          act: () => void attempt(trans, trans.__('Continue'), () => actions.continueFrom(panel, id))
         }
       );
     }
     return buttons;
   }
 
-  private _looks = new WeakMap<Cell, string>();
-  private _bars = new WeakMap<Cell, Bar>();
+  private _appearances = new WeakMap<Cell, string>();
+  private _bars = new WeakMap<Cell, ButtonBar>();
   private _boxes = new WeakMap<Cell, { runId: string; box: RefineBox }>();
 }

@@ -18,11 +18,11 @@ export interface IOriginOptions {
 }
 
 /** Of one notebook. */
-export class OriginMark {
+export class OriginBadge {
   constructor(private readonly _options: IOriginOptions) {}
 
-  mark(cell: Cell): void {
-    const runId = keptRun(cell.model.sharedModel as unknown as ISharedCell);
+  update(cell: Cell): void {
+    const runId = acceptedRunId(cell.model.sharedModel as unknown as ISharedCell);
     if (runId === (this._runs.get(cell) ?? '')) {
       return;
     }
@@ -39,11 +39,11 @@ export class OriginMark {
     if (cell.isDisposed || this._runs.get(cell) !== runId) {
       return; // it changed before it was drawn
     }
-    this._marks.get(cell)?.dispose();
-    this._marks.delete(cell);
+    this._badges.get(cell)?.dispose();
+    this._badges.delete(cell);
     if (runId) {
       const mark = new Widget({ node: this._button(runId) });
-      this._marks.set(cell, mark);
+      this._badges.set(cell, mark);
       (cell.layout as PanelLayout).insertWidget(0, mark);
     }
   }
@@ -66,11 +66,11 @@ export class OriginMark {
   }
 
   private _runs = new WeakMap<Cell, string>();
-  private _marks = new WeakMap<Cell, Widget>();
+  private _badges = new WeakMap<Cell, Widget>();
 }
 
 /** The run of a cell that was accepted, as it was or edited; empty for any other. */
-export function keptRun(cell: ISharedCell): string {
+export function acceptedRunId(cell: ISharedCell): string {
   const state = cellState(cell);
   return state === 'accepted' || state === 'edited' ? provenance(cell)!.run_id : '';
 }

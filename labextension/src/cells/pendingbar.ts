@@ -10,9 +10,9 @@ import {
   runIcon
 } from '@jupyterlab/ui-components';
 
-import type { IBlock, Place } from '../notebook/blocks';
+import type { IBlock, BlockPosition } from '../notebook/blocks';
 import type { IBarButton } from './buttonbar';
-import { Bar, buttonNode } from './buttonbar';
+import { ButtonBar, buttonNode } from './buttonbar';
 import { withKeys } from './shortcuts';
 
 export interface ICellBarActions {
@@ -29,19 +29,19 @@ export interface ICellBarActions {
 export type Keys = (command: 'accept' | 'discard' | 'next' | 'previous' | 'refine') => string;
 
 /** Which version of a result is shown: the place from 0, and how many there are. */
-export interface IShownVersion {
-  at: number;
+export interface IDisplayedVersion {
+  index: number;
   count: number;
 }
 
 /** Above the first pending cell of a run: what is decided here holds for all of them. */
-export function blockBar(
+export function pendingBar(
   trans: TranslationBundle,
   block: IBlock,
   actions: ICellBarActions,
   keys: Keys = () => '',
-  version: IShownVersion = { at: 0, count: 1 }
-): Bar {
+  version: IDisplayedVersion = { index: 0, count: 1 }
+): ButtonBar {
   const several = block.cellIds.length > 1;
   const apply: IBarButton[] = actions.apply
     ? [
@@ -53,7 +53,7 @@ export function blockBar(
         }
       ]
     : [];
-  const bar = new Bar(
+  const bar = new ButtonBar(
     trans.__('Pending cell of the code agent'),
     [
       ...(version.count > 1 ? [versionSwitch(trans, version, actions.showVersion)] : []),
@@ -90,7 +90,7 @@ export function blockBar(
 }
 
 /** On a further cell of the same run: for this one alone. */
-export function partButtons(trans: TranslationBundle, actions: ICellBarActions): IBarButton[] {
+export function singleCellButtons(trans: TranslationBundle, actions: ICellBarActions): IBarButton[] {
   return [
     {
       text: trans.__('Accept this cell'),
@@ -117,35 +117,35 @@ export function partButtons(trans: TranslationBundle, actions: ICellBarActions):
 }
 
 /** Which look a pending cell has; another look needs another bar. */
-export function lookOf(block: IBlock, place: Place, version: IShownVersion): string {
-  const { at, count } = version;
+export function appearanceOf(block: IBlock, place: BlockPosition, version: IDisplayedVersion): string {
+  const { index, count } = version;
   return place === 'part'
     ? 'part'
-    : `${place} ${block.cellIds.length} ${block.roles.join(' ')} ${at} of ${count}`;
+    : `${place} ${block.cellIds.length} ${block.roles.join(' ')} ${index} of ${count}`;
 }
 
 /** `◂ 2/3 ▸` */
 function versionSwitch(
   trans: TranslationBundle,
-  { at, count }: IShownVersion,
+  { index, count }: IDisplayedVersion,
   show: ICellBarActions['showVersion']
 ): HTMLElement {
   const node = document.createElement('span');
   node.className = 'jp-CodeAgent-versions';
   node.setAttribute('role', 'group');
-  node.setAttribute('aria-label', trans.__('Version %1 of %2', at + 1, count));
+  node.setAttribute('aria-label', trans.__('Version %1 of %2', index + 1, count));
   const earlier = trans.__('Show the earlier version');
   const later = trans.__('Show the later version');
   const place = document.createElement('span');
-  place.textContent = `${at + 1}/${count}`;
-  place.title = trans.__('Version %1 of %2', at + 1, count);
+  place.textContent = `${index + 1}/${count}`;
+  place.title = trans.__('Version %1 of %2', index + 1, count);
   node.append(
     buttonNode({
       text: earlier,
       title: earlier,
       icon: caretLeftIcon,
       iconOnly: true,
-      disabled: at === 0,
+      disabled: index === 0,
       act: () => show(-1)
     }),
     place,
@@ -154,7 +154,7 @@ function versionSwitch(
       title: later,
       icon: caretRightIcon,
       iconOnly: true,
-      disabled: at === count - 1,
+      disabled: index === count - 1,
       act: () => show(1)
     })
   );

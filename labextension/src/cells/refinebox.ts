@@ -5,7 +5,7 @@ import { stopIcon } from '@jupyterlab/ui-components';
 import type { IDisposable } from '@lumino/disposable';
 
 import { buttonNode } from './buttonbar';
-import type { IRefining, Refinements } from './refinements';
+import type { IRefinement, Refinements } from './refinements';
 import { withKeys } from './shortcuts';
 
 export interface IRefineBoxOptions {
@@ -80,7 +80,7 @@ export class RefineBox implements IDisposable {
     }
   }
 
-  private _show(refining: IRefining | null): void {
+  private _show(refining: IRefinement | null): void {
     const busy = refining !== null && refining.state !== 'failed';
     if (refining && (busy || this._field.value === '')) {
       this._field.value = refining.text;
@@ -89,7 +89,7 @@ export class RefineBox implements IDisposable {
     this._field.readOnly = busy;
     this.node.dataset.state = refining?.state ?? '';
     this._words.setAttribute('role', refining?.state === 'failed' ? 'alert' : 'status');
-    this._words.textContent = refining?.words ?? '';
+    this._words.textContent = refining?.message ?? '';
     if (busy && refining.state !== 'stopping') {
       this.node.append(this._stop);
     } else {

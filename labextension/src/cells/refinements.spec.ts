@@ -59,7 +59,7 @@ beforeEach(() => {
 });
 
 const state = (): string | undefined => refinements.of(panel, 'a1b2')?.state;
-const words = (): string | undefined => refinements.of(panel, 'a1b2')?.words;
+const words = (): string | undefined => refinements.of(panel, 'a1b2')?.message;
 
 it('is asked of the kernel beside the notebook, and gives up nothing that is queued behind it', () => {
   void refinements.ask(panel, 'a1b2', '  "why"\\ or\u2028why not?  ');
@@ -122,7 +122,7 @@ it('a kernel that is restarted meanwhile is said, as is one that does not know t
   await done;
   expect([state(), words()]).toEqual(['failed', 'Canceled']);
   await refinements.ask(panel, 'unknown', 'top 10');
-  expect(refinements.of(panel, 'unknown')?.words).toContain('does not know this result any more');
+  expect(refinements.of(panel, 'unknown')?.message).toContain('does not know this result any more');
   expect(asked).toHaveLength(1);
 });
 

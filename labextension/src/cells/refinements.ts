@@ -7,18 +7,18 @@ import { Signal } from '@lumino/signaling';
 
 import type { KernelConnection } from '../comm/connection';
 import type { KernelConnections } from '../comm/connections';
-import { phaseWord } from '../common/words';
+import { phaseLabel } from '../common/words';
 import { oneLine } from '../prompts/magicline';
 import type { IRun } from '../protocol/run';
 import { isRunning } from '../protocol/run';
 
-export interface IRefining {
+export interface IRefinement {
   /** `queued`: the kernel has another cell to run first. */
   state: 'queued' | 'running' | 'stopping' | 'failed';
   /** What was asked. */
   text: string;
   /** What is going on, or why there is no other version. */
-  words: string;
+  message: string;
 }
 
 export interface IRefinementsOptions {
@@ -37,7 +37,7 @@ export class Refinements {
   }
 
   /** How it goes with the version that is asked for of this run; null if none is. */
-  of(panel: NotebookPanel, runId: string): IRefining | null {
+  of(panel: NotebookPanel, runId: string): IRefinement | null {
     const { trans, connections } = this._options;
     const model = connections.of(panel)?.model;
     const asked = this._asked.get(runId) ?? null;
@@ -50,7 +50,7 @@ export class Refinements {
     return {
       state: stopping ? 'stopping' : 'running',
       text: run.request.refinement ?? '',
-      words: stopping ? asked.words : phaseWord(trans, phase)
+      message: stopping ? asked.message : phaseLabel(trans, phase)
     };
   }
 
@@ -62,9 +62,9 @@ export class Refinements {
     if (!line || (now && now.state !== 'failed')) {
       return;
     }
-    this._set(runId, { state: 'queued', text: line, words: trans.__('Waits for the kernel …') });
+    this._set(runId, { state: 'queued', text: line, message: trans.__('Waits for the kernel …') });
     const problem = await this._execute(panel, runId, line).catch((error: Error) => error.message);
-    this._set(runId, problem ? { state: 'failed', text: line, words: problem } : null);
+    this._set(runId, problem ? { state: 'failed', text: line, message: problem } : null);
   }
 
   /** One that waits for the kernel does not begin: nothing is sent. */
@@ -73,7 +73,7 @@ export class Refinements {
     const now = this.of(panel, runId);
     const connection = connections.of(panel);
     if (now && connection) {
-      this._set(runId, { ...now, state: 'stopping', words: trans.__('Stopping …') });
+      this._set(runId, { ...now, state: 'stopping', message: trans.__('Stopping …') });
       const request = this._requests.get(runId);
       if (now.state === 'queued' && request) {
         connection.send({ type: 'stop', run_id: request });
@@ -145,7 +145,7 @@ export class Refinements {
     }
   }
 
-  private _set(runId: string, refining: IRefining | null): void {
+  private _set(runId: string, refining: IRefinement | null): void {
     if (refining) {
       this._asked.set(runId, refining);
     } else {
@@ -155,7 +155,7 @@ export class Refinements {
   }
 
   /** What this page has asked for, by the run that is refined. */
-  private _asked = new Map<string, IRefining>();
+  private _asked = new Map<string, IRefinement>();
   /** Ids of the requests that were made for it. */
   private _requests = new Map<string, string>();
   /** Runs whose stop was sent. */

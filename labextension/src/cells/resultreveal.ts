@@ -3,10 +3,10 @@ import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { NotebookActions } from '@jupyterlab/notebook';
 
 import type { KernelConnections } from '../comm/connections';
-import type { IInserted } from '../comm/kernelcommands';
-import { isQuestion } from '../prompts/magicline';
+import type { IInsertion } from '../comm/kernelcommands';
+import { isAgentCell } from '../prompts/magicline';
 import { findCell } from './celldecisions';
-import { bringIntoView } from './scrolling';
+import { scrollCellsIntoView } from './scrolling';
 
 /** By which a person scrolls, types or goes to another cell. */
 const HANDLED_BY = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
@@ -31,7 +31,7 @@ export class ResultReveal {
     tracker.widgetAdded.connect((_, panel) => watch(panel));
     NotebookActions.executionScheduled.connect((_, { notebook, cell }) => {
       const panel = tracker.find(one => one.content === notebook);
-      if (panel && isQuestion(cell.model.sharedModel.getSource())) {
+      if (panel && isAgentCell(cell.model.sharedModel.getSource())) {
         this._asked.set(panel, { cellId: cell.model.id, at: ++this._clock });
       }
     });
@@ -40,7 +40,7 @@ export class ResultReveal {
     });
   }
 
-  private _onInserted({ panel, cellIds, anchor }: IInserted): void {
+  private _onInserted({ panel, cellIds, anchor }: IInsertion): void {
     const asked = this._asked.get(panel);
     // Of several questions that were started at once, the last is the one whose result is looked at.
     const isWanted = (): boolean =>
@@ -72,7 +72,7 @@ function reveal(
   const [question, ...cells] = [questionId, ...cellIds].map(cellId => findCell(panel, cellId));
   const bring = (): void => {
     if (isWanted()) {
-      void bringIntoView(
+      void scrollCellsIntoView(
         panel.content,
         cells.flatMap(cell => cell ?? [])
       );

@@ -55,7 +55,7 @@ beforeEach(() => {
         receipt: { 'text/plain': `receipt of ${id}` }
       })
     } as unknown as HistoryClient,
-    sync: { notice: () => noticed++ },
+    sync: { reportChanges: () => noticed++ },
     trans: nullTranslator.load('x')
   });
   const connection = { inserted, model: { changed }, kernel: { id: 'k' } };

@@ -11,12 +11,12 @@ import {
   isPending,
   panelsOfKernel,
   provenance,
-  questionOf,
+  agentCellOf,
   requireWritable,
   sharedNotebook,
   switchVersion
 } from '../notebook/notebook';
-import { placeOf, versionsOf } from '../notebook/versions';
+import { versionIndex, versionsOf } from '../notebook/versions';
 import type { IRun } from '../protocol/run';
 import type { CellDecisions } from './celldecisions';
 
@@ -26,7 +26,7 @@ export interface IResultVersionsOptions {
   decisions: CellDecisions;
   history: HistoryClient;
   /** Has on record which version is shown. */
-  sync: Pick<RecordSync, 'notice'>;
+  sync: Pick<RecordSync, 'reportChanges'>;
   trans: TranslationBundle;
 }
 
@@ -57,7 +57,7 @@ export class ResultVersions {
     requireWritable(panel, this._options.trans);
     const { cells, receipt } = await this._options.history.inserted(version);
     switchVersion(notebook, runId, cells);
-    this._options.sync.notice(panel);
+    this._options.sync.reportChanges(panel);
     this._showReceipt(panel, version, receipt);
     await this._takeFocus(panel, version);
   }
@@ -99,7 +99,7 @@ export class ResultVersions {
   private _showReceipt(panel: NotebookPanel, runId: string, receipt: Record<string, string>): void {
     const notebook = sharedNotebook(panel)!;
     const at = notebook.cells.findIndex(cell => isPending(cell, runId));
-    const question = at < 0 ? undefined : (questionOf(notebook, at) as IWithOutputs | undefined);
+    const question = at < 0 ? undefined : (agentCellOf(notebook, at) as IWithOutputs | undefined);
     const shown = question?.getOutputs?.() ?? [];
     if (shown.length !== 1 || JSON.stringify(shown[0].data) !== JSON.stringify(receipt)) {
       question?.setOutputs?.([{ output_type: 'display_data', data: receipt, metadata: {} }]);
@@ -122,5 +122,5 @@ interface IWithOutputs extends ISharedCell {
 
 function neighbour(cell: ISharedCell, step: 1 | -1): string | undefined {
   const origin = provenance(cell)!;
-  return versionsOf(origin)[placeOf(origin) + step]?.run_id;
+  return versionsOf(origin)[versionIndex(origin) + step]?.run_id;
 }

@@ -1,7 +1,7 @@
 import type { Cell } from '@jupyterlab/cells';
 import type { Notebook } from '@jupyterlab/notebook';
 import { Panel, Widget } from '@lumino/widgets';
-import { leastScroll, scrollIntoView } from './scrolling';
+import { minimalScroll, scrollToCell } from './scrolling';
 
 /** A notebook that has drawn none of its cells, as far as scrolling knows one. */
 function undrawn(windowingMode: string): { notebook: Notebook; cell: Cell } {
@@ -24,7 +24,7 @@ describe('a cell that JupyterLab has not drawn yet', () => {
     'is drawn out of turn in the mode %s, whatever its type',
     async mode => {
       const { notebook, cell } = undrawn(mode);
-      await scrollIntoView(notebook, cell);
+      await scrollToCell(notebook, cell);
       expect(cell.isAttached).toBe(true);
       expect(cell.dataset.windowedListIndex).toBe('0');
     }
@@ -32,7 +32,7 @@ describe('a cell that JupyterLab has not drawn yet', () => {
 
   test('is left to JupyterLab where that draws what is in view alone', async () => {
     const { notebook, cell } = undrawn('full');
-    await scrollIntoView(notebook, cell);
+    await scrollToCell(notebook, cell);
     expect(cell.isAttached).toBe(false);
   });
 });
@@ -46,6 +46,6 @@ describe('the least that is scrolled', () => {
     ['up to its beginning', { top: 20, bottom: 60 }, -88],
     ['up to its beginning where it goes on below the view', { top: 20, bottom: 2000 }, -88]
   ])('is %s', (_, wanted, by) => {
-    expect(leastScroll(seen, wanted)).toBe(by);
+    expect(minimalScroll(seen, wanted)).toBe(by);
   });
 });

@@ -13,14 +13,14 @@ const ATTEMPTS = 5;
  * and waits 10 s for one that it has not drawn. Heights are guessed until then, and each wish of its own to scroll ends
  * ours with a rejection.
  */
-export async function scrollIntoView(notebook: Notebook, cell: Cell): Promise<void> {
+export async function scrollToCell(notebook: Notebook, cell: Cell): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const index = notebook.widgets.indexOf(cell);
     if (index < 0 || notebook.isDisposed) {
       return; // deleted meanwhile
     }
     if (!cell.isAttached && notebook.notebookConfig.windowingMode !== 'full') {
-      drawOutOfTurn(notebook, cell, index);
+      renderNow(notebook, cell, index);
     }
     const scrolled = notebook.scrollToItem(index, attempt === 0 ? 'smart' : 'center');
     await scrolled.catch(() => undefined); // another wish to scroll came between: look where that has led
@@ -38,7 +38,7 @@ export async function scrollIntoView(notebook: Notebook, cell: Cell): Promise<vo
  * As JupyterLab's own search does with cells of code (`renderCellOutputs`, which leaves the others): in a long notebook
  * on a slow machine a turn may take minutes.
  */
-function drawOutOfTurn(notebook: Notebook, cell: Cell, index: number): void {
+function renderNow(notebook: Notebook, cell: Cell, index: number): void {
   if (notebook.layout instanceof PanelLayout) {
     cell.dataset.windowedListIndex = `${index}`;
     notebook.layout.insertWidget(index, cell);
@@ -49,13 +49,13 @@ function drawOutOfTurn(notebook: Notebook, cell: Cell, index: number): void {
 const MARGIN_PX = 8;
 
 /** A stretch on the vertical axis; pixels. */
-export interface IStretch {
+export interface IVerticalRange {
   top: number;
   bottom: number;
 }
 
 /** How far to scroll so that all of it is seen, or its beginning where it is higher than what can be seen. */
-export function leastScroll(seen: IStretch, wanted: IStretch): number {
+export function minimalScroll(seen: IVerticalRange, wanted: IVerticalRange): number {
   const top = wanted.top - seen.top - MARGIN_PX;
   const bottom = wanted.bottom - seen.bottom + MARGIN_PX;
   if (top < 0) {
@@ -65,13 +65,13 @@ export function leastScroll(seen: IStretch, wanted: IStretch): number {
 }
 
 /** Scroll as little as brings these neighbours into view; neither the focus nor the active cell changes. */
-export async function bringIntoView(notebook: Notebook, cells: readonly Cell[]): Promise<void> {
+export async function scrollCellsIntoView(notebook: Notebook, cells: readonly Cell[]): Promise<void> {
   const [first] = cells;
   if (!first || notebook.isDisposed) {
     return;
   }
   if (!first.isAttached) {
-    await scrollIntoView(notebook, first);
+    await scrollToCell(notebook, first);
   }
   await Promise.all(cells.filter(cell => cell.isAttached).map(cell => cell.ready));
   await nextFrame();
@@ -79,7 +79,7 @@ export async function bringIntoView(notebook: Notebook, cells: readonly Cell[]):
   if (drawn.length > 0 && !notebook.isDisposed) {
     const top = drawn[0].node.getBoundingClientRect().top;
     const { bottom } = drawn[drawn.length - 1].node.getBoundingClientRect();
-    const by = leastScroll(notebook.outerNode.getBoundingClientRect(), { top, bottom });
+    const by = minimalScroll(notebook.outerNode.getBoundingClientRect(), { top, bottom });
     if (Math.abs(by) >= 1) {
       notebook.outerNode.scrollTop += by;
     }

@@ -116,7 +116,7 @@ export class AgentComm implements IDisposable {
       this._model.setLink('absent');
       return;
     }
-    this._sayHello(1);
+    this._sendHello(1);
   }
 
   private async _hasAgent(): Promise<boolean> {
@@ -127,7 +127,7 @@ export class AgentComm implements IDisposable {
     return Object.keys(comms ?? {}).length > 0;
   }
 
-  private _sayHello(attempt: number): void {
+  private _sendHello(attempt: number): void {
     const gone = (): void => {
       if (this._comm === comm) {
         this._comm = null;
@@ -151,7 +151,7 @@ export class AgentComm implements IDisposable {
     this._comm = null;
     comm.dispose();
     if (attempt < HELLOS) {
-      this._sayHello(attempt + 1);
+      this._sendHello(attempt + 1);
     } else {
       this._model.setLink('failed', `the kernel did not answer ${HELLOS} times`);
     }

@@ -64,7 +64,7 @@ export interface IAgentState {
   grants: readonly IGrant[];
 }
 
-export const EMPTY: IAgentState = {
+export const EMPTY_STATE: IAgentState = {
   link: 'connecting',
   problem: '',
   model: '',
@@ -127,12 +127,12 @@ export class AgentModel {
 
   setLink(link: LinkStatus, problem = ''): void {
     // What a kernel said that has no agent any more is no longer true.
-    this._update({ ...(link === 'absent' ? EMPTY : this._state), link, problem });
+    this._update({ ...(link === 'absent' ? EMPTY_STATE : this._state), link, problem });
   }
 
   /** The user's switch, shown at once and until the kernel has heard the message with this id. */
   setShared(id: string, name: string, shared: Shared): void {
-    this._switch(id, name, variable => ({ ...variable, shared }));
+    this._applySwitch(id, name, variable => ({ ...variable, shared }));
   }
 
   /** The user's switches of columns, likewise. */
@@ -143,7 +143,7 @@ export class AgentModel {
     if (found?.name === name) {
       this._update({ ...this._state, found: { ...found, columns: changed(found.columns) } });
     }
-    this._switch(id, name, variable => ({ ...variable, columns: changed(variable.columns) }));
+    this._applySwitch(id, name, variable => ({ ...variable, columns: changed(variable.columns) }));
   }
 
   /** A variable has been asked for; the kernel answers once it is free. */
@@ -153,7 +153,7 @@ export class AgentModel {
   }
 
   /** A change is asked for: what was said of the last one is over. */
-  forgetRefusal(): void {
+  clearRefusal(): void {
     this._update({ ...this._state, refused: '' });
   }
 
@@ -164,7 +164,7 @@ export class AgentModel {
       this._progressed.emit(message.run_id);
       return;
     }
-    this._update(this._withSwitches(next(before, message), message));
+    this._update(this._withPendingSwitches(next(before, message), message));
     const knownProposals = new Set(before.proposals.map(p => p.id));
     this._state.proposals.filter(p => !knownProposals.has(p.id)).forEach(p => this._proposed.emit(p));
     if (message.type === 'run' && isRunning(message.run) && !before.runs.some(r => r.id === message.run.id)) {
@@ -176,7 +176,7 @@ export class AgentModel {
       .forEach(run => this._runEnded.emit(run));
   }
 
-  private _switch(id: string, name: string, change: (variable: IVariable) => IVariable): void {
+  private _applySwitch(id: string, name: string, change: (variable: IVariable) => IVariable): void {
     const made: ISwitch = {
       id,
       change: context => ({
@@ -184,21 +184,24 @@ export class AgentModel {
         variables: context.variables.map(v => (v.name === name ? change(v) : v))
       })
     };
-    this._unheard = [...this._unheard, made];
+    this._unacknowledged = [...this._unacknowledged, made];
     this._update({ ...this._state, context: made.change(this._state.context) });
   }
 
   /** A context sent before the kernel heard the user's last switches does not turn them back. */
-  private _withSwitches(state: IAgentState, message: ToPage): IAgentState {
+  private _withPendingSwitches(state: IAgentState, message: ToPage): IAgentState {
     if (message.type === 'state') {
-      this._unheard = []; // a new connection: what was sent on the old one may be lost
+      this._unacknowledged = []; // a new connection: what was sent on the old one may be lost
     }
     if (message.type !== 'context') {
       return state;
     }
-    const heard = this._unheard.findIndex(one => one.id === message.heard);
-    this._unheard = this._unheard.slice(heard + 1);
-    return { ...state, context: this._unheard.reduce((context, one) => one.change(context), state.context) };
+    const heard = this._unacknowledged.findIndex(one => one.id === message.heard);
+    this._unacknowledged = this._unacknowledged.slice(heard + 1);
+    return {
+      ...state,
+      context: this._unacknowledged.reduce((context, one) => one.change(context), state.context)
+    };
   }
 
   private _update(state: IAgentState): void {
@@ -208,9 +211,9 @@ export class AgentModel {
     }
   }
 
-  private _state: IAgentState = EMPTY;
+  private _state: IAgentState = EMPTY_STATE;
   /** Oldest first. */
-  private _unheard: readonly ISwitch[] = [];
+  private _unacknowledged: readonly ISwitch[] = [];
   private _changed = new Signal<this, IAgentState>(this);
   private _proposed = new Signal<this, IProposal>(this);
   private _runStarted = new Signal<this, IRun>(this);

@@ -49,7 +49,7 @@ export function receive(
 class Receiver implements IReceiver {
   constructor(
     private readonly _kernel: Kernel.IKernelConnection,
-    private readonly _said: (data: unknown) => void,
+    private readonly _onCommMessage: (data: unknown) => void,
     private readonly _closed: () => void
   ) {
     _kernel.iopubMessage.connect(this._onMessage, this);
@@ -72,7 +72,7 @@ class Receiver implements IReceiver {
       return;
     }
     if (type === 'comm_msg') {
-      this._said(contentOf(message).data);
+      this._onCommMessage(contentOf(message).data);
     } else if (type === 'comm_close') {
       this._closed();
       this.dispose();

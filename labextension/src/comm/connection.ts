@@ -17,11 +17,11 @@ import type {
 import { assertNever, PROTOCOL, readMessage } from '../protocol/messages';
 import { AgentComm } from './agentcomm';
 import { AgentModel } from './agentmodel';
-import type { IInserted, ITouched } from './kernelcommands';
-import { CellOrders } from './kernelcommands';
+import type { IInsertion, ICellsChange } from './kernelcommands';
+import { KernelCommands } from './kernelcommands';
 import { Preferences } from './preferences';
 import { follows } from './progress';
-import { SharingLists } from './sharingsync';
+import { SharingSync } from './sharingsync';
 
 /** The kernel itself gives up after 1.5 s, when a cell keeps its main thread, and says so. */
 const EFFECTS_MS = 2500;
@@ -36,8 +36,8 @@ export class KernelConnection implements IDisposable {
     private readonly _preferences = new Preferences()
   ) {
     this._panels = () => panelsOfKernel(tracker, kernel.id);
-    this._orders = new CellOrders(tracker, kernel.id);
-    this._sharing = new SharingLists(this._panels);
+    this._commands = new KernelCommands(tracker, kernel.id);
+    this._sharing = new SharingSync(this._panels);
     _preferences.changed.connect(this._onPreferences, this);
     this._comm = new AgentComm({
       kernel,
@@ -51,13 +51,13 @@ export class KernelConnection implements IDisposable {
   readonly model = new AgentModel();
 
   /** Cells were inserted by the kernel's order. */
-  get inserted(): ISignal<unknown, IInserted> {
-    return this._orders.inserted;
+  get inserted(): ISignal<unknown, IInsertion> {
+    return this._commands.inserted;
   }
 
   /** Cells came, went or were marked by the kernel's order. */
-  get touched(): ISignal<unknown, ITouched> {
-    return this._orders.touched;
+  get cellsChanged(): ISignal<unknown, ICellsChange> {
+    return this._commands.cellsChanged;
   }
 
   /** Somebody decided over a run's cells; the model knows it already. */
@@ -77,7 +77,7 @@ export class KernelConnection implements IDisposable {
   dispose(): void {
     this._preferences.changed.disconnect(this._onPreferences, this);
     this._comm.dispose();
-    this._orders.dispose();
+    this._commands.dispose();
     Signal.clearData(this);
   }
 
@@ -99,25 +99,25 @@ export class KernelConnection implements IDisposable {
   }
 
   /** What code would do to the names of the kernel; null if it does not answer in time. */
-  async effectsOf(code: string, inKernel: boolean): Promise<IEffects | null> {
+  async findEffects(code: string, inKernel: boolean): Promise<IEffects | null> {
     const id = UUID.uuid4();
     const asked = new Promise<IEffects | null>(resolve => {
-      this._asked.set(id, resolve);
+      this._effectRequests.set(id, resolve);
       setTimeout(() => resolve(null), EFFECTS_MS);
     });
     if (!this.send({ type: 'find_effects', id, code, in_kernel: inKernel })) {
-      this._asked.get(id)!(null);
+      this._effectRequests.get(id)!(null);
     }
     const effects = await asked;
-    this._asked.delete(id);
+    this._effectRequests.delete(id);
     return effects;
   }
 
   /** A notebook of this kernel is there: the kernel is told what its metadata hides. */
-  adopt(panel: NotebookPanel): void {
-    this._sharing.see(panel);
+  addNotebook(panel: NotebookPanel): void {
+    this._sharing.track(panel);
     if (this._comm.isOpen) {
-      this._sharing.adopt(panel, sharing => this.send({ type: 'sharing', sharing }));
+      this._sharing.sendLists(panel, sharing => this.send({ type: 'sharing', sharing }));
     }
   }
 
@@ -129,21 +129,21 @@ export class KernelConnection implements IDisposable {
 
   private _hello(): IHelloMessage {
     const preferences = this._preferences.values;
-    this._toldPreferences = JSON.stringify(preferences);
+    this._sentPreferences = JSON.stringify(preferences);
     return {
       type: 'hello',
       protocol: PROTOCOL,
       session: this.kernel.clientId,
       notebook: this._panels()[0]?.context.path ?? null,
-      sharing: this._sharing.tellAll(),
+      sharing: this._sharing.collectAll(),
       preferences
     };
   }
 
   private _onPreferences(): void {
     const preferences = this._preferences.values;
-    if (JSON.stringify(preferences) !== this._toldPreferences) {
-      this._toldPreferences = JSON.stringify(preferences);
+    if (JSON.stringify(preferences) !== this._sentPreferences) {
+      this._sentPreferences = JSON.stringify(preferences);
       this.send({ type: 'preferences', preferences });
     }
   }
@@ -160,19 +160,19 @@ export class KernelConnection implements IDisposable {
       }
       switch (message.type) {
         case 'effects':
-          this._asked.get(message.id)?.(message.effects);
+          this._effectRequests.get(message.id)?.(message.effects);
           break;
         case 'ping':
           this.send({ type: 'pong' });
           break;
         case 'insert':
         case 'mark':
-          this.send(this._orders.carryOut(message));
+          this.send(this._commands.execute(message));
           break;
         case 'state':
         case 'context':
           this.model.apply(message);
-          this._sharing.keep(message.context.sharing);
+          this._sharing.save(message.context.sharing);
           break;
         case 'unrecorded':
           this._unrecorded.emit(message);
@@ -195,7 +195,7 @@ export class KernelConnection implements IDisposable {
           if (follows(this.model.state.progress[message.run_id], message)) {
             this.model.apply(message);
           } else {
-            this._askForText(message.run_id);
+            this._requestMissedText(message.run_id);
           }
           break;
         default:
@@ -208,20 +208,20 @@ export class KernelConnection implements IDisposable {
   }
 
   /** A part of it was lost: the server drops messages in a flood of output. The answer may be lost too. */
-  private _askForText(runId: string): void {
-    if (Date.now() - this._askedForTextAt >= ASK_AGAIN_MS) {
-      this._askedForTextAt = Date.now();
+  private _requestMissedText(runId: string): void {
+    if (Date.now() - this._requestedTextAt >= ASK_AGAIN_MS) {
+      this._requestedTextAt = Date.now();
       this.send({ type: 'missed', run_id: runId });
     }
   }
 
   private readonly _panels: () => NotebookPanel[];
-  private readonly _orders: CellOrders;
-  private readonly _sharing: SharingLists;
+  private readonly _commands: KernelCommands;
+  private readonly _sharing: SharingSync;
   private readonly _comm: AgentComm;
-  private _toldPreferences = '';
-  private _askedForTextAt = 0;
-  private _asked = new Map<string, (effects: IEffects | null) => void>();
+  private _sentPreferences = '';
+  private _requestedTextAt = 0;
+  private _effectRequests = new Map<string, (effects: IEffects | null) => void>();
   private _unrecorded = new Signal<this, IUnrecordedMessage>(this);
   private _decided = new Signal<this, IDecidedMessage>(this);
 }

@@ -5,9 +5,9 @@ import type { Signal } from '@lumino/signaling';
 
 import type { CellActions } from '../cells/cellactions';
 import type { CellDecisions } from '../cells/celldecisions';
-import type { Marks } from '../cells/celldecorations';
+import type { CellDecorations } from '../cells/celldecorations';
 import type { ResultVersions } from '../cells/resultversions';
-import { addCommands, Commands } from '../commands';
+import { addCommands, CommandIDs } from '../commands';
 import { insertCells } from '../notebook/notebook';
 import { run, stateMessage } from '../testing/golden';
 import { FakeKernel } from '../testing/kernel';
@@ -119,7 +119,9 @@ describe('commands', () => {
       connections,
       decisions,
       actions: {} as CellActions,
-      marks: { refine: (_: unknown, runId: string) => done.push(['refine', runId]) } as unknown as Marks,
+      decorations: {
+        refine: (_: unknown, runId: string) => done.push(['refine', runId])
+      } as unknown as CellDecorations,
       versions: {
         show: (_: unknown, runId: string, step: number) => done.push(['show', runId, step])
       } as unknown as ResultVersions,
@@ -137,12 +139,12 @@ describe('commands', () => {
 
   it('act on the active cell if it is pending', async () => {
     const { commands, done } = made(pending(), 1);
-    await commands.execute(Commands.accept);
-    await commands.execute(Commands.apply);
-    await commands.execute(Commands.discard);
-    await commands.execute(Commands.refine);
-    await commands.execute(Commands.earlierVersion);
-    await commands.execute(Commands.laterVersion);
+    await commands.execute(CommandIDs.accept);
+    await commands.execute(CommandIDs.apply);
+    await commands.execute(CommandIDs.discard);
+    await commands.execute(CommandIDs.refine);
+    await commands.execute(CommandIDs.earlierVersion);
+    await commands.execute(CommandIDs.laterVersion);
     expect(done).toEqual([
       ['accept', 'r'],
       ['apply', 'r-code'],
@@ -155,16 +157,16 @@ describe('commands', () => {
 
   it('are not enabled on a cell that is not pending, but for the whole notebook they are', () => {
     const { commands } = made(pending(), 0);
-    const enabled = Object.values(Commands).filter(id => commands.isEnabled(id));
+    const enabled = Object.values(CommandIDs).filter(id => commands.isEnabled(id));
     expect(enabled).toEqual([
-      ...[Commands.open, Commands.review, Commands.stop, Commands.acceptAll, Commands.discardAll],
-      ...[Commands.next, Commands.previous, Commands.undo]
+      ...[CommandIDs.open, CommandIDs.review, CommandIDs.stop, CommandIDs.acceptAll, CommandIDs.discardAll],
+      ...[CommandIDs.next, CommandIDs.previous, CommandIDs.undo]
     ]);
   });
 
   it('stop what runs in the kernel of the current notebook', async () => {
     const { commands, sent } = made(notebookOf('x'), 0);
-    await commands.execute(Commands.stop);
+    await commands.execute(CommandIDs.stop);
     expect(sent).toEqual([{ type: 'stop', run_id: run().id }]);
   });
 });

@@ -48,7 +48,7 @@ export class KernelConnections {
 
   private _watch(panel: NotebookPanel): void {
     const look = (): void => {
-      this.of(panel)?.adopt(panel);
+      this.of(panel)?.addNotebook(panel);
       this._changed.emit();
     };
     panel.sessionContext.kernelChanged.connect(look);

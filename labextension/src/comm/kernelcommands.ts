@@ -8,7 +8,7 @@ import {
   findNotebook,
   insertCells,
   isPending,
-  markRun,
+  setRunState,
   panelsOfKernel,
   requireWritable,
   sharedNotebook
@@ -17,7 +17,7 @@ import type { IInsertedMessage, IInsertMessage, IMarkedMessage, IMarkMessage } f
 
 export type Ack = IInsertedMessage | IMarkedMessage;
 
-export interface IInserted {
+export interface IInsertion {
   panel: NotebookPanel;
   cellIds: string[];
   /** The cell that asked. */
@@ -25,25 +25,25 @@ export interface IInserted {
 }
 
 /** A notebook in which cells of these runs came, went or were marked, by the kernel's order. */
-export interface ITouched {
+export interface ICellsChange {
   panel: NotebookPanel;
   runIds: string[];
 }
 
 /** Of one kernel. */
-export class CellOrders {
+export class KernelCommands {
   constructor(
     private readonly _tracker: INotebookTracker,
     private readonly _kernelId: string
   ) {}
 
   /** Cells were inserted. */
-  get inserted(): ISignal<this, IInserted> {
+  get inserted(): ISignal<this, IInsertion> {
     return this._inserted;
   }
 
-  get touched(): ISignal<this, ITouched> {
-    return this._touched;
+  get cellsChanged(): ISignal<this, ICellsChange> {
+    return this._cellsChanged;
   }
 
   dispose(): void {
@@ -51,7 +51,7 @@ export class CellOrders {
   }
 
   /** Orders are sent again until they are acknowledged: what was done once is answered, not done, again. */
-  carryOut(order: IInsertMessage | IMarkMessage): Ack {
+  execute(order: IInsertMessage | IMarkMessage): Ack {
     const ack =
       this._done.get(order.id) ?? (order.type === 'insert' ? this._insert(order) : this._mark(order));
     if (ack.ok) {
@@ -66,7 +66,7 @@ export class CellOrders {
       const wanted = order.cells.map(cell => String(cell.id));
       const panel = findNotebook(this._tracker, this._kernelId, [...wanted, order.anchor ?? '']);
       const cellIds = insertCells(sharedNotebook(panel)!, order);
-      this._touched.emit({ panel, runIds: [order.run_id, ...order.replace] });
+      this._cellsChanged.emit({ panel, runIds: [order.run_id, ...order.replace] });
       this._inserted.emit({ panel, cellIds, anchor: order.anchor });
       return { ...ack, ok: true, cell_ids: cellIds, problem: '' };
     } catch (error) {
@@ -96,16 +96,16 @@ export class CellOrders {
       const cellIds =
         order.state === 'discarded'
           ? discardRuns(notebook, [order.run_id])
-          : markRun(notebook, order.run_id, order.state);
-      this._touched.emit({ panel, runIds: [order.run_id] });
+          : setRunState(notebook, order.run_id, order.state);
+      this._cellsChanged.emit({ panel, runIds: [order.run_id] });
       return cellIds;
     });
     return { ...ack, ok: true, cell_ids: cellIds, problem: '' };
   }
 
   private _done = new Map<string, Ack>();
-  private _inserted = new Signal<this, IInserted>(this);
-  private _touched = new Signal<this, ITouched>(this);
+  private _inserted = new Signal<this, IInsertion>(this);
+  private _cellsChanged = new Signal<this, ICellsChange>(this);
 }
 
 function requireLoaded(panel: NotebookPanel): void {

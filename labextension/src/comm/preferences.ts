@@ -40,12 +40,12 @@ export class Preferences {
     ) as Record<string, SettingValue>;
   }
 
-  get canKeep(): boolean {
+  get canSave(): boolean {
     return this._settings !== null;
   }
 
   /** Make these the user's settings; an empty text takes one away. */
-  async keep(values: Record<string, SettingValue>): Promise<void> {
+  async save(values: Record<string, SettingValue>): Promise<void> {
     for (const [name, value] of Object.entries(values)) {
       await (value === '' ? this._settings?.remove(KEYS[name]) : this._settings?.set(KEYS[name], value));
     }

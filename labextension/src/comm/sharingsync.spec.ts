@@ -3,14 +3,14 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { ISharing } from '../protocol/messages';
 import type { Notebook } from '../testing/notebooks';
 import { notebookOf, panelOf } from '../testing/notebooks';
-import { SharingLists } from './sharingsync';
+import { SharingSync } from './sharingsync';
 
 const HIDDEN: ISharing = { shared: { model: 'hidden' }, hidden_columns: { flights: ['tailnum'] } };
 const NOTHING: ISharing = { shared: {}, hidden_columns: {} };
 
 let notebook: Notebook;
 let panel: NotebookPanel;
-let lists: SharingLists;
+let lists: SharingSync;
 
 const kept = (): unknown => notebook.getMetadata('codeagent');
 const readOnly = (yes: boolean): void => {
@@ -20,55 +20,55 @@ const readOnly = (yes: boolean): void => {
 beforeEach(() => {
   notebook = notebookOf('x');
   panel = panelOf(notebook);
-  lists = new SharingLists(() => [panel]);
+  lists = new SharingSync(() => [panel]);
 });
 
 describe('what the user hides', () => {
-  beforeEach(() => void lists.tellAll());
+  beforeEach(() => void lists.collectAll());
 
   it('is kept in the notebook’s metadata, and not written again where nothing changed', () => {
     let changes = 0;
     notebook.changed.connect(() => changes++);
-    lists.keep(HIDDEN);
+    lists.save(HIDDEN);
     expect(kept()).toEqual({ version: 1, ...HIDDEN });
     const written = changes;
-    lists.keep(HIDDEN);
+    lists.save(HIDDEN);
     expect(changes).toBe(written);
     expect(notebook.canUndo()).toBe(false);
-    expect(lists.tellAll()).toEqual(HIDDEN);
+    expect(lists.collectAll()).toEqual(HIDDEN);
   });
 
   it('is not written into a read-only notebook', () => {
     readOnly(true);
-    lists.keep(HIDDEN);
+    lists.save(HIDDEN);
     expect(kept()).toBeUndefined();
   });
 
   it('stays hidden in a kernel that starts anew although somebody has taken it off the notebook’s list', () => {
-    lists.keep(HIDDEN);
+    lists.save(HIDDEN);
     notebook.deleteMetadata('codeagent');
-    expect(lists.tellAll()).toEqual(HIDDEN);
+    expect(lists.collectAll()).toEqual(HIDDEN);
   });
 
   it('and shows again is shown in a kernel that starts anew', () => {
-    lists.keep(HIDDEN);
-    lists.keep(NOTHING);
-    expect(lists.tellAll()).toEqual(NOTHING);
+    lists.save(HIDDEN);
+    lists.save(NOTHING);
+    expect(lists.collectAll()).toEqual(NOTHING);
   });
 
   it('leaves no entry in a notebook that hides nothing', () => {
-    lists.keep(HIDDEN);
-    lists.keep(NOTHING);
+    lists.save(HIDDEN);
+    lists.save(NOTHING);
     expect(kept()).toBeUndefined();
   });
 });
 
 it('what a notebook hid when it came stays hidden, whoever takes it off the list before the kernel knows', () => {
   notebook.setMetadata('codeagent', HIDDEN);
-  lists.see(panel);
+  lists.track(panel);
   notebook.deleteMetadata('codeagent');
-  lists.see(panel);
-  expect(lists.tellAll()).toEqual(HIDDEN);
+  lists.track(panel);
+  expect(lists.collectAll()).toEqual(HIDDEN);
 });
 
 describe('a notebook whose lists the kernel does not have', () => {
@@ -86,29 +86,29 @@ describe('a notebook whose lists the kernel does not have', () => {
   });
 
   it('is not overwritten by what the kernel has', () => {
-    lists.keep(NOTHING);
+    lists.save(NOTHING);
     expect(kept()).toEqual({ version: 1, ...HIDDEN });
   });
 
   it('is told of once it has loaded, until it was sent, and then not again', () => {
     const { context } = panel;
     Object.assign(panel, { context: { ...context, isReady: false } });
-    lists.adopt(panel, tell(true));
+    lists.sendLists(panel, tell(true));
     expect(told).toEqual([]);
     Object.assign(panel, { context });
-    lists.adopt(panel, tell(false));
-    lists.adopt(panel, tell(true));
-    lists.adopt(panel, tell(true));
+    lists.sendLists(panel, tell(false));
+    lists.sendLists(panel, tell(true));
+    lists.sendLists(panel, tell(true));
     expect(told).toEqual([HIDDEN, HIDDEN]);
-    lists.keep(NOTHING);
+    lists.save(NOTHING);
     expect(kept()).toBeUndefined();
   });
 
   it('counts as told without a message where it hides nothing', () => {
     notebook.deleteMetadata('codeagent');
-    lists.adopt(panel, tell(true));
+    lists.sendLists(panel, tell(true));
     expect(told).toEqual([]);
-    lists.keep(HIDDEN);
+    lists.save(HIDDEN);
     expect(kept()).toEqual({ version: 1, ...HIDDEN });
   });
 });
@@ -119,14 +119,14 @@ describe('what a notebook of another wants always copied', () => {
   beforeEach(() => notebook.setMetadata('codeagent', ASKED));
 
   it('is not asked of the kernel, and stays written until somebody agrees', () => {
-    expect(lists.tellAll().shared).toEqual({ model: 'hidden' });
-    lists.keep(HIDDEN);
+    expect(lists.collectAll().shared).toEqual({ model: 'hidden' });
+    lists.save(HIDDEN);
     expect(kept()).toMatchObject(ASKED);
   });
 
   it('is asked for from when the kernel has said that it is shared', () => {
-    lists.tellAll();
-    lists.keep({ ...HIDDEN, shared: { keys: 'shared', model: 'hidden' } });
-    expect(lists.tellAll().shared).toEqual({ keys: 'shared', model: 'hidden' });
+    lists.collectAll();
+    lists.save({ ...HIDDEN, shared: { keys: 'shared', model: 'hidden' } });
+    expect(lists.collectAll().shared).toEqual({ keys: 'shared', model: 'hidden' });
   });
 });

@@ -6,47 +6,47 @@ import { isEmpty, joinedSharing, readSharing, writeSharing } from '../notebook/s
 import type { ISharing } from '../protocol/messages';
 
 /** The lists of one kernel. */
-export class SharingLists {
+export class SharingSync {
   /** `panels`: the open notebooks of the kernel. */
   constructor(private readonly _panels: () => NotebookPanel[]) {}
 
   /** The lists of all notebooks, which count as told from now on. */
-  tellAll(): ISharing {
+  collectAll(): ISharing {
     const panels = this._panels();
     const loaded = panels.filter(panel => panel.context.isReady);
-    panels.forEach(panel => this._told.add(panel.context));
+    panels.forEach(panel => this._sent.add(panel.context));
     return this._joined(loaded);
   }
 
   /** A notebook has come: what it hides now stays hidden, whoever takes it off the list before the kernel knows. */
-  see(panel: NotebookPanel): void {
-    if (panel.context.isReady && !this._seen.has(panel.context)) {
-      this._seen.add(panel.context);
-      this._remembered = this._joined([panel]);
+  track(panel: NotebookPanel): void {
+    if (panel.context.isReady && !this._tracked.has(panel.context)) {
+      this._tracked.add(panel.context);
+      this._lastKnown = this._joined([panel]);
     }
   }
 
   /** A notebook is there: tell its lists, unless the kernel has them. `tell`: whether they were sent. */
-  adopt(panel: NotebookPanel, tell: (sharing: ISharing) => boolean): void {
-    if (!panel.context.isReady || this._told.has(panel.context)) {
+  sendLists(panel: NotebookPanel, tell: (sharing: ISharing) => boolean): void {
+    if (!panel.context.isReady || this._sent.has(panel.context)) {
       return;
     }
     const sharing = this._joined([panel]);
     if (isEmpty(sharing) || tell(sharing)) {
-      this._told.add(panel.context);
+      this._sent.add(panel.context);
     }
   }
 
   /** Write what holds in the kernel into its notebooks. */
-  keep(sharing: ISharing): void {
-    this._remembered = sharing;
+  save(sharing: ISharing): void {
+    this._lastKnown = sharing;
     Object.keys(sharing.shared)
       .filter(name => sharing.shared[name] === 'shared')
-      .forEach(name => this._agreed.add(name));
+      .forEach(name => this._confirmed.add(name));
     for (const panel of this._panels()) {
       const notebook = sharedNotebook(panel);
-      if (notebook && this._told.has(panel.context) && isWritable(panel)) {
-        writeSharing(notebook, sharing, this._agreed);
+      if (notebook && this._sent.has(panel.context) && isWritable(panel)) {
+        writeSharing(notebook, sharing, this._confirmed);
       }
     }
   }
@@ -54,17 +54,17 @@ export class SharingLists {
   /** `shared` only where a person has said so in this page. */
   private _joined(panels: readonly NotebookPanel[]): ISharing {
     const lists = panels.map(panel => readSharing(sharedNotebook(panel)));
-    return joinedSharing([this._remembered, ...lists], this._agreed);
+    return joinedSharing([this._lastKnown, ...lists], this._confirmed);
   }
 
   /**
    * What was hidden last, as the kernel said, else as the notebooks came. Anyone who edits the notebook can write its
    * lists; only what is switched in the kernel shows something again.
    */
-  private _remembered: ISharing = { shared: {}, hidden_columns: {} };
-  private _seen = new WeakSet<object>();
+  private _lastKnown: ISharing = { shared: {}, hidden_columns: {} };
+  private _tracked = new WeakSet<object>();
   /** Notebooks whose lists the kernel has. */
-  private _told = new WeakSet<object>();
+  private _sent = new WeakSet<object>();
   /** Variables that the kernel has always copied while this page was there: a person has said so. */
-  private _agreed = new Set<string>();
+  private _confirmed = new Set<string>();
 }

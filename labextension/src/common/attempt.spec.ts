@@ -3,7 +3,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 
 import type { ICommandsOptions } from '../commands';
-import { addCommands, Commands } from '../commands';
+import { addCommands, CommandIDs } from '../commands';
 import { insertCells } from '../notebook/notebook';
 import { cellsOf, notebookOf, panelOf, trackerOf } from '../testing/notebooks';
 import { attempt } from './attempt';
@@ -50,6 +50,6 @@ it('a command that fails says so and leaves no rejection to its key', async () =
     ...{ commands, trans, tracker: trackerOf(panelOf(notebook)) },
     decisions: { revealPending: () => Promise.reject(new Error('no such cell')) }
   } as unknown as ICommandsOptions);
-  await commands.execute(Commands.next);
+  await commands.execute(CommandIDs.next);
   expect(told()).toEqual([expect.stringContaining('“Go to Next Pending Cell” failed: no such cell')]);
 });

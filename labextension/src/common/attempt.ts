@@ -8,7 +8,7 @@ export async function attempt(trans: TranslationBundle, what: string, act: () =>
     await act();
   } catch (error) {
     console.error(`jupyter-codeagent: ${what}:`, error);
-    tell(
+    notifyOnce(
       trans.__(
         '“%1” failed: %2 — Try again. If it fails again, save your notebooks and reload the page.',
         what,
@@ -19,7 +19,7 @@ export async function attempt(trans: TranslationBundle, what: string, act: () =>
 }
 
 /** The same failure of many cells is one notice. */
-function tell(text: string): void {
+function notifyOnce(text: string): void {
   if (!Notification.manager.notifications.some(shown => shown.message === text)) {
     Notification.error(text, { autoClose: false });
   }

@@ -1,12 +1,12 @@
 /** The words for states, in the user's language. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { ShownState } from '../history/runcells';
+import type { DisplayState } from '../history/runcells';
 import type { EntryState } from '../panel/run/timelineentries';
 import type { ApprovalPolicy, IGrant, Phase, Privacy } from '../protocol/messages';
 import type { ContentKind, IModelCall, IResult, RunStatus } from '../protocol/run';
 
-export function runStatusWord(trans: TranslationBundle, status: RunStatus): string {
+export function runStatusLabel(trans: TranslationBundle, status: RunStatus): string {
   switch (status) {
     case 'running':
       return trans.__('running');
@@ -25,7 +25,7 @@ export function runStatusWord(trans: TranslationBundle, status: RunStatus): stri
   }
 }
 
-export function phaseWord(trans: TranslationBundle, phase: Phase): string {
+export function phaseLabel(trans: TranslationBundle, phase: Phase): string {
   switch (phase) {
     case 'context':
       return trans.__('Looking at your variables …');
@@ -46,7 +46,7 @@ export function phaseWord(trans: TranslationBundle, phase: Phase): string {
   }
 }
 
-export function cellStateWord(trans: TranslationBundle, state: ShownState | 'applied'): string {
+export function cellStateLabel(trans: TranslationBundle, state: DisplayState | 'applied'): string {
   switch (state) {
     case 'pending':
       return trans.__('cells pending');
@@ -63,7 +63,7 @@ export function cellStateWord(trans: TranslationBundle, state: ShownState | 'app
   }
 }
 
-export function resultWord(trans: TranslationBundle, status: IResult['status']): string {
+export function resultLabel(trans: TranslationBundle, status: IResult['status']): string {
   switch (status) {
     case 'ok':
       return trans.__('ran');
@@ -78,7 +78,7 @@ export function resultWord(trans: TranslationBundle, status: IResult['status']):
   }
 }
 
-export function entryStateWord(trans: TranslationBundle, state: EntryState): string {
+export function entryStateLabel(trans: TranslationBundle, state: EntryState): string {
   switch (state) {
     case 'done':
       return trans.__('done');
@@ -93,7 +93,7 @@ export function entryStateWord(trans: TranslationBundle, state: EntryState): str
   }
 }
 
-export function contentWord(trans: TranslationBundle, kind: ContentKind): string {
+export function contentLabel(trans: TranslationBundle, kind: ContentKind): string {
   switch (kind) {
     case 'names':
       return trans.__('names and types of variables');
@@ -126,7 +126,7 @@ export function contentWord(trans: TranslationBundle, kind: ContentKind): string
   }
 }
 
-export function purposeWord(trans: TranslationBundle, purpose: IModelCall['purpose']): string {
+export function purposeLabel(trans: TranslationBundle, purpose: IModelCall['purpose']): string {
   switch (purpose) {
     case 'program':
       return trans.__('For a program');
@@ -140,7 +140,7 @@ export function purposeWord(trans: TranslationBundle, purpose: IModelCall['purpo
 }
 
 /** When the agent waits for a person. */
-export function approvalWord(trans: TranslationBundle, policy: ApprovalPolicy): string {
+export function approvalLabel(trans: TranslationBundle, policy: ApprovalPolicy): string {
   switch (policy) {
     case 'ask':
       return trans.__('ask before code runs');
@@ -152,7 +152,7 @@ export function approvalWord(trans: TranslationBundle, policy: ApprovalPolicy): 
 }
 
 /** How much of the data the model may see. */
-export function privacyWord(trans: TranslationBundle, privacy: Privacy): string {
+export function privacyLabel(trans: TranslationBundle, privacy: Privacy): string {
   switch (privacy) {
     case 'schema':
       return trans.__('names and types');
@@ -164,7 +164,7 @@ export function privacyWord(trans: TranslationBundle, privacy: Privacy): string 
 }
 
 /** What a yes that lasts is for. */
-export function grantWords(trans: TranslationBundle, grant: IGrant): string {
+export function grantLabel(trans: TranslationBundle, grant: IGrant): string {
   switch (grant.kind) {
     case 'run':
       return trans.__('all further code of this notebook in the sandbox');

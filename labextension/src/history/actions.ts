@@ -9,7 +9,7 @@ import { attempt } from '../common/attempt';
 import type { ISharedNotebook } from '../notebook/notebook';
 import { insertCells, provenance, requireWritable, sharedNotebook } from '../notebook/notebook';
 import { cellToAskAgain } from '../prompts/askagain';
-import { runIfStill } from '../prompts/runcell';
+import { runIfUnchanged } from '../prompts/runcell';
 import type { IRun } from '../protocol/run';
 import type { HistoryClient } from './client';
 import type { RunList } from './runlist';
@@ -73,7 +73,7 @@ export class HistoryActions {
     const cell = await decisions.reveal(panel, id);
     if (cell) {
       // Not awaited: it is the answer of the model. What goes wrong stands below the cell.
-      void attempt(trans, trans.__('Ask another model'), () => runIfStill(panel, cell, source, trans));
+      void attempt(trans, trans.__('Ask another model'), () => runIfUnchanged(panel, cell, source, trans));
     }
   }
 

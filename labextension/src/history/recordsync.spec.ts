@@ -5,7 +5,7 @@ import type { Map as YMap } from 'yjs';
 
 import type { KernelConnection } from '../comm/connection';
 import type { KernelConnections } from '../comm/connections';
-import { insertCells, markRun, META, provenance } from '../notebook/notebook';
+import { insertCells, setRunState, META, provenance } from '../notebook/notebook';
 import type { CellState, FromPage, IDecidedMessage } from '../protocol/messages';
 import type { IRun } from '../protocol/run';
 import { run } from '../testing/golden';
@@ -41,7 +41,7 @@ function connectionDouble() {
     kernel: { id: 'k', clientId: 'this page', disposed: new Signal<object, void>({}) },
     model,
     unrecorded: new Signal<object, unknown>({}),
-    touched: new Signal<object, { panel: NotebookPanel; runIds: string[] }>({}),
+    cellsChanged: new Signal<object, { panel: NotebookPanel; runIds: string[] }>({}),
     decided: new Signal<object, IDecidedMessage>({}),
     send: (message: FromPage) =>
       message.type === 'cell_state' && sent.push([message.run_id, message.state]) > 0
@@ -61,7 +61,7 @@ const link = (state: 'ready' | 'absent'): void => {
   connection.model.changed.emit(connection.model.state);
 };
 const read = async (): Promise<void> => {
-  sync.notice(panel);
+  sync.reportChanges(panel);
   await vi.waitFor(() => expect(looked).not.toEqual([]));
   await Promise.resolve();
 };
@@ -98,9 +98,9 @@ describe('what changes in the notebook', () => {
     await read();
     notebook.deleteCell(2);
     notebook.deleteCell(1);
-    sync.notice(panel);
+    sync.reportChanges(panel);
     notebook.undo();
-    sync.notice(panel);
+    sync.reportChanges(panel);
     expect(sent).toEqual([
       ['a', 'discarded'],
       ['a', 'pending']
@@ -112,10 +112,10 @@ describe('what changes in the notebook', () => {
     runs = [run({ id: 'a', cell_state: 'pending' })];
     link('ready');
     insert('a');
-    sync.notice(panel);
+    sync.reportChanges(panel);
     insert('b');
-    connection.touched.emit({ panel, runIds: ['b'] });
-    sync.notice(panel);
+    connection.cellsChanged.emit({ panel, runIds: ['b'] });
+    sync.reportChanges(panel);
     expect(sent).toEqual([]);
   });
 
@@ -125,7 +125,7 @@ describe('what changes in the notebook', () => {
     looked = [];
     Object.assign(panel.context, { isReady: false });
     notebook.deleteCell(1);
-    sync.notice(panel);
+    sync.reportChanges(panel);
     Object.assign(panel.context, { isReady: true });
     notebook.fromJSON(notebookOf('%%agent\none').toJSON());
     await read();
@@ -136,7 +136,7 @@ describe('what changes in the notebook', () => {
   it('is not reported of cells that come from elsewhere and wait as they did there', async () => {
     await read();
     insert('of somebody else');
-    sync.notice(panel);
+    sync.reportChanges(panel);
     expect(sent).toEqual([]);
   });
 
@@ -144,8 +144,8 @@ describe('what changes in the notebook', () => {
     await read();
     insert('a');
     insert('b', 'accepted');
-    sync.reportAnew(panel, ids(notebook));
-    sync.notice(panel);
+    sync.reportReinserted(panel, ids(notebook));
+    sync.reportChanges(panel);
     expect(sent).toEqual([['a', 'pending']]);
   });
 
@@ -154,10 +154,10 @@ describe('what changes in the notebook', () => {
     await read();
     const order = { anchor: 'cell-0', replace: ['a'], cells: cellsOf('b') };
     insertCells(notebook, order);
-    sync.know(panel, ['a', 'b']); // the kernel's order
+    sync.markReported(panel, ['a', 'b']); // the kernel's order
     decide('a', 'discarded', 'this page');
     notebook.undo();
-    sync.notice(panel);
+    sync.reportChanges(panel);
     expect(sent).toEqual([
       ['a', 'pending'],
       ['b', 'discarded']
@@ -173,7 +173,7 @@ describe('what changes in the notebook', () => {
     Object.assign(sync, { _options: { ...(sync as never as { _options: object })._options, tracker } });
     notebook.deleteCell(2);
     notebook.deleteCell(1);
-    sync.notice(panel);
+    sync.reportChanges(panel);
     expect(sent).toEqual([]);
   });
 });
@@ -200,20 +200,20 @@ describe('what others do in a shared notebook', () => {
     ]
   ])('is for them to report: %s', (_, change) => {
     change();
-    sync.notice(panel);
+    sync.reportChanges(panel);
     expect(sent).toEqual([]);
   });
 
   it('does not take with it what was done here just before', () => {
-    markRun(notebook, 'a', 'accepted');
+    setRunState(notebook, 'a', 'accepted');
     changedElsewhere(notebook, cells => cells.delete(1, 2));
-    sync.notice(panel);
+    sync.reportChanges(panel);
     expect(sent).toEqual([['a', 'accepted']]);
   });
 
   it('is not believed either when it was there before this page', async () => {
-    markRun(notebook, 'a', 'accepted');
-    sync.know(panel, ['a']);
+    setRunState(notebook, 'a', 'accepted');
+    sync.markReported(panel, ['a']);
     runs = [run({ id: 'a', cell_state: 'pending' }), run({ id: 'b', cell_state: 'discarded' })];
     link('ready');
     expect(sent).toEqual([]);
@@ -269,19 +269,19 @@ describe('a notebook that has just been read', () => {
     recorded = new HistoryError('not enabled', 404);
     await read();
     expect(states(notebook).slice(1)).toEqual(['pending', 'pending']);
-    expect(sync.undecidedBefore(panel)).toEqual([]);
+    expect(sync.earlierPending(panel)).toEqual([]);
   });
 
   it('has lost what the record has more of, until it is decided here or elsewhere', async () => {
     const line = { id: 'lost', prompt: 'p', cell_id: 'cell-0' } as never;
     recorded = { states: {}, known: [], missing: [line] };
     await read();
-    await vi.waitFor(() => expect(sync.undecidedBefore(panel)).toEqual([line]));
+    await vi.waitFor(() => expect(sync.earlierPending(panel)).toEqual([line]));
     expect(sync.isRecorded('lost')).toBe(true);
     decide('lost', 'discarded');
-    expect(sync.undecidedBefore(panel)).toEqual([]);
+    expect(sync.earlierPending(panel)).toEqual([]);
     decide('lost', 'pending');
-    expect(sync.undecidedBefore(panel)).toEqual([line]);
+    expect(sync.earlierPending(panel)).toEqual([line]);
   });
 
   it('is compared again when its kernel goes, which knew of its own runs', async () => {
@@ -309,7 +309,7 @@ describe('a decision that was made elsewhere', () => {
     ['pending', ['pending', 'pending']]
   ] as [CellState, CellState[]][])('is written into the notebook: %s', (state, cells) => {
     decide('a', state);
-    sync.notice(panel);
+    sync.reportChanges(panel);
     expect(states(notebook).slice(1)).toEqual(cells);
     expect(notebook.dirty).toBe(false);
     expect(sent).toEqual([]);
@@ -321,7 +321,7 @@ describe('a decision that was made elsewhere', () => {
   });
 
   it('changes nothing that was decided here', () => {
-    markRun(notebook, 'a', 'accepted');
+    setRunState(notebook, 'a', 'accepted');
     decide('a', 'discarded');
     decide('a', 'edited');
     expect(states(notebook).slice(1)).toEqual(['accepted', 'accepted']);
@@ -337,7 +337,7 @@ describe('a decision that was made elsewhere', () => {
 
   it('is known from the state of a new link as well, and so is what the kernel missed', () => {
     insert('b', 'accepted');
-    sync.know(panel, ['b']);
+    sync.markReported(panel, ['b']);
     runs = [run({ id: 'a', cell_state: 'accepted' }), run({ id: 'b', cell_state: 'pending' })];
     link('ready');
     expect(states(notebook).slice(1)).toEqual(['accepted', 'accepted', 'accepted', 'accepted']);

@@ -13,13 +13,13 @@ import { Signal } from '@lumino/signaling';
 
 import type { KernelConnection } from '../comm/connection';
 import type { KernelConnections } from '../comm/connections';
-import { cellStateWord } from '../common/words';
+import { cellStateLabel } from '../common/words';
 import type { ISharedNotebook } from '../notebook/notebook';
 import {
   discardRuns,
   isWritable,
   localPath,
-  markRun,
+  setRunState,
   panelsOfKernel,
   provenance,
   sharedNotebook
@@ -28,7 +28,7 @@ import type { CellState, IDecidedMessage } from '../protocol/messages';
 import type { HistoryClient, IRunLine } from './client';
 import { HistoryError } from './client';
 import type { ISnapshot, RunStates } from './runstates';
-import { decidedBetween, isKept, isReadAnew, isSame, runStates, snapshotOf } from './runstates';
+import { decisionsBetween, isKept, isReloaded, isEqual, runStates, snapshotOf } from './runstates';
 
 export interface IRecordSyncOptions {
   connections: KernelConnections;
@@ -42,7 +42,7 @@ export class RecordSync {
     const { connections, tracker } = _options;
     connections.added.connect((_, connection) => this._listen(connection));
     const watch = (panel: NotebookPanel): void => {
-      const look = (): void => this.notice(panel);
+      const look = (): void => this.reportChanges(panel);
       panel.context.ready.then(look, look);
     };
     tracker.forEach(watch);
@@ -62,48 +62,48 @@ export class RecordSync {
   /** What a notebook of this page holds, as last looked at; none while it is loading. */
   statesOf(panel: NotebookPanel): RunStates | null {
     const notebook = sharedNotebook(panel);
-    return (notebook && this._seen.get(notebook)?.states) ?? null;
+    return (notebook && this._snapshots.get(notebook)?.states) ?? null;
   }
 
   /** Whether cells of the run have ever been in a notebook of this page. */
-  hasHeld(runId: string): boolean {
-    return this._held.has(runId);
+  hasContained(runId: string): boolean {
+    return this._contained.has(runId);
   }
 
   /** Whether the history had this run of a notebook of this page, when it was asked. */
   isRecorded(runId: string): boolean {
-    return this._known.has(runId);
+    return this._recorded.has(runId);
   }
 
   /** Results of earlier kernels that belonged into the notebook when it was read, and nobody has decided over since. */
-  undecidedBefore(panel: NotebookPanel): readonly IRunLine[] {
+  earlierPending(panel: NotebookPanel): readonly IRunLine[] {
     const notebook = sharedNotebook(panel);
-    const lines = (notebook && this._undecided.get(notebook)) ?? [];
-    return lines.filter(line => (this._said.get(line.id) ?? 'pending') === 'pending');
+    const lines = (notebook && this._earlierPending.get(notebook)) ?? [];
+    return lines.filter(line => (this._lastReported.get(line.id) ?? 'pending') === 'pending');
   }
 
   /** Look at a notebook, and report what was decided in it since the last look. */
-  notice(panel: NotebookPanel): void {
+  reportChanges(panel: NotebookPanel): void {
     const notebook = sharedNotebook(panel);
     if (!notebook || panel.isDisposed || !panel.context.isReady) {
       return;
     }
-    const before = this._seen.get(notebook);
+    const before = this._snapshots.get(notebook);
     if (!before) {
       this._observe(panel, notebook);
     }
-    const after = this._look(notebook);
-    if (!before || isReadAnew(before, after)) {
-      void this._compare(panel, notebook);
+    const after = this._takeSnapshot(notebook);
+    if (!before || isReloaded(before, after)) {
+      void this._reconcileWithHistory(panel, notebook);
       return;
     }
-    for (const [runId, state] of decidedBetween(before.states, after.states)) {
-      const isMoved = state === 'discarded' && this._holds(runId);
+    for (const [runId, state] of decisionsBetween(before.states, after.states)) {
+      const isMoved = state === 'discarded' && this._isInAnotherNotebook(runId);
       if (state !== this._lastKnown(panel, runId) && !isMoved) {
         this.report(panel, runId, state);
       }
     }
-    if (!isSame(before.states, after.states)) {
+    if (!isEqual(before.states, after.states)) {
       this._changed.emit();
     }
   }
@@ -112,30 +112,30 @@ export class RecordSync {
   private _observe(panel: NotebookPanel, notebook: ISharedNotebook): void {
     notebook.ydoc.on('beforeTransaction', ({ local }) => {
       if (!local) {
-        this.notice(panel); // what was done here until now
+        this.reportChanges(panel); // what was done here until now
       }
     });
     notebook.ydoc.on('afterTransaction', ({ local }) => {
       if (!local && !panel.isDisposed && panel.context.isReady) {
-        this._see(panel, notebook);
+        this._onRemoteChange(panel, notebook);
       }
     });
   }
 
-  private _see(panel: NotebookPanel, notebook: ISharedNotebook): void {
-    const before = this._seen.get(notebook)!;
-    const after = this._look(notebook);
-    if (isReadAnew(before, after)) {
-      void this._compare(panel, notebook);
-    } else if (!isSame(before.states, after.states)) {
+  private _onRemoteChange(panel: NotebookPanel, notebook: ISharedNotebook): void {
+    const before = this._snapshots.get(notebook)!;
+    const after = this._takeSnapshot(notebook);
+    if (isReloaded(before, after)) {
+      void this._reconcileWithHistory(panel, notebook);
+    } else if (!isEqual(before.states, after.states)) {
       this._changed.emit();
     }
   }
 
   /** What the notebook holds of these runs is on record, or will be: it is not reported. */
-  know(panel: NotebookPanel, runIds: readonly string[]): void {
+  markReported(panel: NotebookPanel, runIds: readonly string[]): void {
     const notebook = sharedNotebook(panel);
-    const seen = notebook && this._seen.get(notebook);
+    const seen = notebook && this._snapshots.get(notebook);
     if (seen) {
       const states = new Map(seen.states);
       const now = runStates(notebook);
@@ -144,20 +144,20 @@ export class RecordSync {
         const state = now.get(runId);
         if (state) {
           states.set(runId, state);
-          this._held.add(runId);
+          this._contained.add(runId);
         }
       }
-      this._seen.set(notebook, { ...seen, states });
+      this._snapshots.set(notebook, { ...seen, states });
       this._changed.emit();
     }
   }
 
   /** Cells of the history are in the notebook again: if they wait, the record is told so whatever it says. */
-  reportAnew(panel: NotebookPanel, cellIds: readonly string[]): void {
+  reportReinserted(panel: NotebookPanel, cellIds: readonly string[]): void {
     const notebook = sharedNotebook(panel);
     const cells = notebook?.cells.filter(cell => cellIds.includes(cell.id)) ?? [];
     const runIds = new Set(cells.flatMap(cell => provenance(cell)?.run_id ?? []));
-    this.know(panel, [...runIds]);
+    this.markReported(panel, [...runIds]);
     for (const runId of runIds) {
       if (runStates(notebook!).get(runId) === 'pending') {
         this.report(panel, runId, 'pending');
@@ -168,25 +168,25 @@ export class RecordSync {
   /** To the kernel; without a link to it, to the history itself. */
   report(panel: NotebookPanel, runId: string, state: CellState): void {
     const { connections, history } = this._options;
-    this._said.set(runId, state);
+    this._lastReported.set(runId, state);
     if (connections.of(panel)?.send({ type: 'cell_state', run_id: runId, state })) {
       return;
     }
     history.setState(runId, state).then(
-      () => this._wrote(),
+      () => this._onRecorded(),
       (error: Error) => {
         // Cells of somebody else's notebook: no line of this history tells of them.
         if (!(error instanceof HistoryError && error.status === 404)) {
-          this.tellUnrecorded(runId, state, error.message);
+          this.notifyUnrecorded(runId, state, error.message);
         }
       }
     );
   }
 
   /** The notebook has it, and the code has run: only the record lacks it, so whoever decided has to know. */
-  tellUnrecorded(runId: string, what: CellState | 'applied', why: string): void {
+  notifyUnrecorded(runId: string, what: CellState | 'applied', why: string): void {
     const { trans } = this._options;
-    const done = cellStateWord(trans, what);
+    const done = cellStateLabel(trans, what);
     Notification.error(trans.__('Not recorded in the history: “%1”, run %2. %3', done, runId, why), {
       autoClose: false
     });
@@ -194,8 +194,8 @@ export class RecordSync {
 
   private _listen(connection: KernelConnection): void {
     const panels = (): NotebookPanel[] => panelsOfKernel(this._options.tracker, connection.kernel.id);
-    connection.unrecorded.connect((_, { run_id, what, text }) => this.tellUnrecorded(run_id, what, text));
-    connection.touched.connect((_, { panel, runIds }) => this.know(panel, runIds));
+    connection.unrecorded.connect((_, { run_id, what, text }) => this.notifyUnrecorded(run_id, what, text));
+    connection.cellsChanged.connect((_, { panel, runIds }) => this.markReported(panel, runIds));
     connection.decided.connect((_, message) => this._onDecided(connection, message));
     let link = connection.model.state.link;
     connection.model.changed.connect((_, state) => {
@@ -203,32 +203,32 @@ export class RecordSync {
       link = state.link;
       if (link === 'ready' && before !== 'ready') {
         const states = Object.fromEntries(state.runs.map(run => [run.id, run.cell_state]));
-        panels().forEach(panel => this._settle(panel, states, false));
+        panels().forEach(panel => this._reconcile(panel, states, false));
       } else if (link === 'absent' && before === 'ready') {
-        panels().forEach(panel => this._compareAgain(panel)); // what that kernel knew is in the history
+        panels().forEach(panel => this._reconcileAgain(panel)); // what that kernel knew is in the history
       }
     });
     connection.kernel.disposed.connect(() => {
-      this._options.tracker.forEach(panel => this._compareAgain(panel));
+      this._options.tracker.forEach(panel => this._reconcileAgain(panel));
     });
   }
 
   private _onDecided(connection: KernelConnection, message: IDecidedMessage): void {
     const { run_id: runId, state, session } = message;
-    this._said.set(runId, state);
+    this._lastReported.set(runId, state);
     if (session !== connection.kernel.clientId) {
       for (const panel of panelsOfKernel(this._options.tracker, connection.kernel.id)) {
         // A shared document brings a discard by itself, and may have brought its undo by now.
         if (isKept(state) || (state === 'discarded' && panel.content.model?.collaborative !== true)) {
-          this._write(panel, runId, state);
+          this._setState(panel, runId, state);
         }
       }
     }
-    this._wrote();
+    this._onRecorded();
   }
 
   /** The notebook has just been read: what does the record say? */
-  private async _compare(panel: NotebookPanel, notebook: ISharedNotebook): Promise<void> {
+  private async _reconcileWithHistory(panel: NotebookPanel, notebook: ISharedNotebook): Promise<void> {
     const saved = Date.parse(panel.context.contentsModel?.last_modified ?? '');
     try {
       const { states, missing, known } = await this._options.history.notebook({
@@ -238,9 +238,9 @@ export class RecordSync {
         run_ids: [...runStates(notebook).keys()]
       });
       if (!panel.isDisposed) {
-        this._undecided.set(notebook, missing);
-        [...known, ...missing.map(line => line.id)].forEach(runId => this._known.add(runId));
-        this._settle(panel, states, true);
+        this._earlierPending.set(notebook, missing);
+        [...known, ...missing.map(line => line.id)].forEach(runId => this._recorded.add(runId));
+        this._reconcile(panel, states, true);
         this._changed.emit();
       }
     } catch (error) {
@@ -251,15 +251,15 @@ export class RecordSync {
     }
   }
 
-  private _compareAgain(panel: NotebookPanel): void {
+  private _reconcileAgain(panel: NotebookPanel): void {
     const notebook = sharedNotebook(panel);
     if (notebook && !panel.isDisposed && panel.context.isReady) {
-      void this._compare(panel, notebook);
+      void this._reconcileWithHistory(panel, notebook);
     }
   }
 
   /** A decision counts, wherever it was made; what was discarded and is in a file again waits again. */
-  private _settle(panel: NotebookPanel, recorded: Record<string, CellState>, isReadNow: boolean): void {
+  private _reconcile(panel: NotebookPanel, recorded: Record<string, CellState>, isReadNow: boolean): void {
     const notebook = sharedNotebook(panel);
     if (!notebook || !panel.context.isReady) {
       return;
@@ -268,7 +268,7 @@ export class RecordSync {
     for (const [runId, state] of runStates(notebook)) {
       const known = recorded[runId];
       if (state === 'pending' && isKept(known)) {
-        this._write(panel, runId, known);
+        this._setState(panel, runId, known);
       } else if (!isShared && isKept(state) && known === 'pending') {
         this.report(panel, runId, state);
       } else if (!isShared && isReadNow && state === 'pending' && known === 'discarded') {
@@ -278,28 +278,29 @@ export class RecordSync {
   }
 
   /** Into the cells that are still pending. Nobody has changed anything here: the notebook does not want to be saved. */
-  private _write(panel: NotebookPanel, runId: string, state: CellState): void {
+  private _setState(panel: NotebookPanel, runId: string, state: CellState): void {
     const notebook = sharedNotebook(panel);
     if (!notebook || !panel.context.isReady || !isWritable(panel)) {
       return;
     }
     const { dirty } = notebook;
-    const changed = state === 'discarded' ? discardRuns(notebook, [runId]) : markRun(notebook, runId, state);
+    const changed =
+      state === 'discarded' ? discardRuns(notebook, [runId]) : setRunState(notebook, runId, state);
     if (changed.length > 0) {
       notebook.dirty = dirty;
-      this.know(panel, [runId]);
+      this.markReported(panel, [runId]);
     }
   }
 
-  private _look(notebook: ISharedNotebook): ISnapshot {
+  private _takeSnapshot(notebook: ISharedNotebook): ISnapshot {
     const snapshot = snapshotOf(notebook);
-    this._seen.set(notebook, snapshot);
-    [...snapshot.states.keys()].forEach(runId => this._held.add(runId));
+    this._snapshots.set(notebook, snapshot);
+    [...snapshot.states.keys()].forEach(runId => this._contained.add(runId));
     return snapshot;
   }
 
   /** Whether another notebook of this page has cells of the run. */
-  private _holds(runId: string): boolean {
+  private _isInAnotherNotebook(runId: string): boolean {
     return (
       this._options.tracker.find(panel => {
         const notebook = sharedNotebook(panel);
@@ -311,20 +312,20 @@ export class RecordSync {
   /** On record, as far as this page knows. Cells that come from elsewhere wait as they did there. */
   private _lastKnown(panel: NotebookPanel, runId: string): CellState {
     const runs = this._options.connections.of(panel)?.model.state.runs ?? [];
-    return runs.find(run => run.id === runId)?.cell_state ?? this._said.get(runId) ?? 'pending';
+    return runs.find(run => run.id === runId)?.cell_state ?? this._lastReported.get(runId) ?? 'pending';
   }
 
-  private _wrote(): void {
+  private _onRecorded(): void {
     this._version++;
     this._changed.emit();
   }
 
-  private _seen = new WeakMap<ISharedNotebook, ISnapshot>();
-  private _undecided = new WeakMap<ISharedNotebook, readonly IRunLine[]>();
-  private _held = new Set<string>();
-  private _known = new Set<string>();
+  private _snapshots = new WeakMap<ISharedNotebook, ISnapshot>();
+  private _earlierPending = new WeakMap<ISharedNotebook, readonly IRunLine[]>();
+  private _contained = new Set<string>();
+  private _recorded = new Set<string>();
   /** What this page reported or heard last. */
-  private _said = new Map<string, CellState>();
+  private _lastReported = new Map<string, CellState>();
   private _version = 0;
   private _changed = new Signal<this, void>(this);
 }

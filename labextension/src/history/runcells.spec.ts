@@ -7,7 +7,7 @@ import { run } from '../testing/golden';
 import { notebookOf, panelOf, trackerOf } from '../testing/notebooks';
 import type { IRunLine } from './client';
 import type { RecordSync } from './recordsync';
-import { RunCells } from './runcells';
+import { RunCellStates } from './runcells';
 
 const panel = panelOf(notebookOf('%%agent\none'));
 const model = {
@@ -19,21 +19,21 @@ const model = {
 let here: Map<string, CellState> | null;
 let before: IRunLine[];
 let held: Set<string>;
-let cells: RunCells;
+let cells: RunCellStates;
 
 beforeEach(() => {
   [here, before, held] = [new Map(), [], new Set()];
   model.state = { runs: [] };
   const added = new Signal<object, object>({});
-  cells = new RunCells({
+  cells = new RunCellStates({
     connections: { added, of: () => ({ model }) } as unknown as KernelConnections,
     tracker: trackerOf(panel),
     sync: {
       changed: new Signal({}),
       version: 0,
       statesOf: () => here,
-      hasHeld: (id: string) => held.has(id),
-      undecidedBefore: () => before
+      hasContained: (id: string) => held.has(id),
+      earlierPending: () => before
     } as unknown as RecordSync
   });
   added.emit({ model });
@@ -136,10 +136,10 @@ describe('results that are missing', () => {
 });
 
 it('cells are gone that were put into a notebook of this page, whatever was decided over them', () => {
-  expect(cells.isGone(known({ cell_state: 'accepted' }))).toBe(true);
-  expect(cells.isGone(known({ id: 'b', cell_state: 'discarded' }))).toBe(true);
-  expect(cells.isGone(known({ id: 'c', placed: 'nowhere' }))).toBe(false);
-  expect(cells.isGone(known({ id: 'd', status: 'failed' }))).toBe(false);
+  expect(cells.canReinsert(known({ cell_state: 'accepted' }))).toBe(true);
+  expect(cells.canReinsert(known({ id: 'b', cell_state: 'discarded' }))).toBe(true);
+  expect(cells.canReinsert(known({ id: 'c', placed: 'nowhere' }))).toBe(false);
+  expect(cells.canReinsert(known({ id: 'd', status: 'failed' }))).toBe(false);
   here!.set('a', 'accepted');
-  expect(cells.isGone(model.state.runs[0])).toBe(false);
+  expect(cells.canReinsert(model.state.runs[0])).toBe(false);
 });

@@ -10,23 +10,23 @@ import type { IRunLine } from './client';
 import type { RecordSync } from './recordsync';
 
 /** `missing`: nobody has decided over the cells, and they are not in the notebook. */
-export type ShownState = CellState | 'missing';
+export type DisplayState = CellState | 'missing';
 
 /** A result that belongs into a notebook and is not there. */
-export interface IMissing {
+export interface IMissingResult {
   id: string;
   prompt: string;
   cellId: string | null;
 }
 
-export interface IRunCellsOptions {
+export interface IRunCellStatesOptions {
   connections: KernelConnections;
   tracker: INotebookTracker;
   sync: RecordSync;
 }
 
-export class RunCells {
-  constructor(private readonly _options: IRunCellsOptions) {
+export class RunCellStates {
+  constructor(private readonly _options: IRunCellStatesOptions) {
     _options.connections.added.connect((_, { model }) => {
       model.runStarted.connect((_, run) => this._live.add(run.id));
       model.runEnded.connect((_, run) => this._live.add(run.id));
@@ -42,7 +42,7 @@ export class RunCells {
   }
 
   /** What to show as the state of a run's cells; null where it has none. */
-  stateOf(run: IRun | IRunLine): ShownState | null {
+  stateOf(run: IRun | IRunLine): DisplayState | null {
     if (run.status !== 'ok') {
       return null;
     }
@@ -57,7 +57,7 @@ export class RunCells {
   }
 
   /** Whether its cells could be inserted again: they were put into a notebook of this page, and are not there. */
-  isGone(run: IRun): boolean {
+  canReinsert(run: IRun): boolean {
     const wasPlaced = ['cells', 'kept', 'undelivered'].includes(run.placed ?? '');
     return run.status === 'ok' && wasPlaced && !this._stateHere(run) && this._belongsHere(run);
   }
@@ -68,14 +68,14 @@ export class RunCells {
   }
 
   /** Undecided results that are not in the notebook, the oldest first. */
-  missing(panel: NotebookPanel): IMissing[] {
+  missing(panel: NotebookPanel): IMissingResult[] {
     if (!this._options.sync.statesOf(panel)) {
       return []; // it is still loading
     }
     const known = this._options.connections.of(panel)?.model.state.runs ?? [];
     const ofKernel = known.filter(run => run.cell_state === 'pending' && this._isLost(run));
     const before = this._options.sync
-      .undecidedBefore(panel)
+      .earlierPending(panel)
       .filter(line => !known.some(run => run.id === line.id) && !this._stateHere(line));
     return [
       ...[...before].reverse().map(line => ({ id: line.id, prompt: line.prompt, cellId: line.cell_id })),
@@ -86,8 +86,8 @@ export class RunCells {
   private _isLost(run: IRun): boolean {
     // What came while this page looked on and went into another page is there.
     const isElsewhere =
-      run.placed === 'cells' && this._live.has(run.id) && !this._options.sync.hasHeld(run.id);
-    return !isElsewhere && this.isGone(run);
+      run.placed === 'cells' && this._live.has(run.id) && !this._options.sync.hasContained(run.id);
+    return !isElsewhere && this.canReinsert(run);
   }
 
   private _stateHere(run: IRun | IRunLine): CellState | undefined {

@@ -1,6 +1,6 @@
-import { itemsBetween, layOut, marked, moved, topOf } from '../panel/history/listlayout';
+import { itemsBetween, layOut, highlight, keyTarget, offsetOf } from '../panel/history/listlayout';
 import type { IRunFilter, IRunLine } from './client';
-import { PAGE, RunList } from './runlist';
+import { PAGE_SIZE, RunList } from './runlist';
 
 const noon = (day: number): number => new Date(2026, 2, day, 12).getTime() / 1000;
 
@@ -25,7 +25,7 @@ describe('the layout', () => {
     ).toEqual([1, 'day 120', 2]);
     expect(itemsBetween(layout, 0, 10_000)).toHaveLength(9);
     expect(itemsBetween(layOut([], 50, 20), 0, 500)).toEqual([]);
-    expect([0, 2, 4, 5].map(index => topOf(layout, index))).toEqual([20, 140, 240, 310]);
+    expect([0, 2, 4, 5].map(index => offsetOf(layout, index))).toEqual([20, 140, 240, 310]);
   });
 
   it('draws as little of 10,000 runs as of 50', () => {
@@ -40,20 +40,22 @@ describe('the layout', () => {
 
 it('moves with the keys, and stops at both ends', () => {
   const keys = ['ArrowDown', 'ArrowUp', 'PageDown', 'PageUp', 'Home', 'End', 'x'];
-  expect(keys.map(key => moved(key, 5, 20, 10))).toEqual([6, 4, 14, 0, 0, 19, null]);
-  expect([moved('ArrowUp', 0, 20, 10), moved('ArrowDown', 19, 20, 10), moved('End', 0, 0, 10)]).toEqual([
-    0, 19, 0
-  ]);
+  expect(keys.map(key => keyTarget(key, 5, 20, 10))).toEqual([6, 4, 14, 0, 0, 19, null]);
+  expect([
+    keyTarget('ArrowUp', 0, 20, 10),
+    keyTarget('ArrowDown', 19, 20, 10),
+    keyTarget('End', 0, 0, 10)
+  ]).toEqual([0, 19, 0]);
 });
 
 it('marks words in any case, and takes them for text', () => {
   const hits = (text: string, ...words: string[]): string[] =>
-    marked(text, words).flatMap(piece => (piece.hit ? piece.text : []));
+    highlight(text, words).flatMap(piece => (piece.hit ? piece.text : []));
   expect(hits('Which carrier? (CARRIER)', 'carrier', '(')).toEqual(['carrier', '(', 'CARRIER']);
   expect(hits('a.b axb', 'a.b')).toEqual(['a.b']);
   expect(hits('nothing')).toEqual([]);
   expect(
-    marked('Which carrier?', ['carrier'])
+    highlight('Which carrier?', ['carrier'])
       .map(piece => piece.text)
       .join('')
   ).toBe('Which carrier?');
@@ -113,7 +115,7 @@ describe('the list', () => {
     all.runs = [{ id: 'new', prompt: 'new' } as IRunLine, ...all.runs];
     list.show(60, 70);
     await vi.waitFor(() => expect(list.state.overview?.times).toHaveLength(201));
-    await vi.waitFor(() => expect(list.state.lines.get(PAGE)?.id).toBe('r49'));
+    await vi.waitFor(() => expect(list.state.lines.get(PAGE_SIZE)?.id).toBe('r49'));
   });
 
   it('the answer to an older search does not replace that to a newer one', async () => {

@@ -5,11 +5,11 @@ import { Signal } from '@lumino/signaling';
 import type { HistoryClient, IOverview, IRunFilter, IRunLine } from './client';
 
 /** Lines that are asked for at once. */
-export const PAGE = 50;
+export const PAGE_SIZE = 50;
 /** More would let a fast scroll wait for pages that have left the sight again. */
 const MAX_REQUESTS = 2;
 
-export interface IRunList {
+export interface IRunListState {
   filter: IRunFilter;
   /** Null until the first answer. */
   overview: IOverview | null;
@@ -31,7 +31,7 @@ export type HistoryView =
 export class RunList {
   constructor(private readonly _history: Pick<HistoryClient, 'list' | 'overview'>) {}
 
-  get state(): IRunList {
+  get state(): IRunListState {
     return this._state;
   }
 
@@ -54,7 +54,7 @@ export class RunList {
   /** Other conditions; the list stays as it is until the answer is there. */
   setFilter(filter: IRunFilter): Promise<void> {
     this.position = { active: 0, top: 0 };
-    this._range = [0, PAGE - 1];
+    this._range = [0, PAGE_SIZE - 1];
     this._update({ filter });
     return this.refresh();
   }
@@ -89,7 +89,7 @@ export class RunList {
   private async _read(filter: IRunFilter): Promise<ReadonlyMap<number, IRunLine>> {
     const pages = pagesOf(this._range);
     const answers = await Promise.all(
-      pages.map(page => this._history.list({ ...filter, limit: PAGE, offset: page * PAGE }))
+      pages.map(page => this._history.list({ ...filter, limit: PAGE_SIZE, offset: page * PAGE_SIZE }))
     );
     return new Map(answers.flatMap((answer, i) => placed(answer.runs, pages[i])));
   }
@@ -98,7 +98,7 @@ export class RunList {
     const { overview, lines, filter } = this._state;
     const total = overview?.times.length ?? 0;
     const missing = pagesOf(this._range).filter(
-      page => page * PAGE < total && !lines.has(page * PAGE) && !this._asked.has(page)
+      page => page * PAGE_SIZE < total && !lines.has(page * PAGE_SIZE) && !this._asked.has(page)
     );
     for (const page of missing.slice(0, MAX_REQUESTS - this._asked.size)) {
       void this._add(filter, page, total);
@@ -109,7 +109,7 @@ export class RunList {
     const request = this._request;
     this._asked.add(page);
     try {
-      const answer = await this._history.list({ ...filter, limit: PAGE, offset: page * PAGE });
+      const answer = await this._history.list({ ...filter, limit: PAGE_SIZE, offset: page * PAGE_SIZE });
       if (request === this._request) {
         this._update({ lines: new Map([...this._state.lines, ...placed(answer.runs, page)]) });
         if (answer.total !== total) {
@@ -127,12 +127,12 @@ export class RunList {
     this._more();
   }
 
-  private _update(change: Partial<IRunList>): void {
+  private _update(change: Partial<IRunListState>): void {
     this._state = { ...this._state, ...change };
     this._changed.emit();
   }
 
-  private _state: IRunList = {
+  private _state: IRunListState = {
     filter: {},
     overview: null,
     lines: new Map(),
@@ -141,17 +141,17 @@ export class RunList {
   };
   private _view: HistoryView = { kind: 'list' };
   private _changed = new Signal<this, void>(this);
-  private _range: [number, number] = [0, PAGE - 1];
+  private _range: [number, number] = [0, PAGE_SIZE - 1];
   private _request = 0;
   private _asked = new Set<number>();
 }
 
 function pagesOf([first, last]: [number, number]): number[] {
-  const from = Math.floor(Math.max(0, first) / PAGE);
-  const to = Math.floor(Math.max(first, last, 0) / PAGE);
+  const from = Math.floor(Math.max(0, first) / PAGE_SIZE);
+  const to = Math.floor(Math.max(first, last, 0) / PAGE_SIZE);
   return Array.from({ length: to - from + 1 }, (_, i) => from + i);
 }
 
 function placed(runs: readonly IRunLine[], page: number): [number, IRunLine][] {
-  return runs.map((run, i) => [page * PAGE + i, run]);
+  return runs.map((run, i) => [page * PAGE_SIZE + i, run]);
 }

@@ -1,7 +1,7 @@
-import { discardRuns, insertCells, markCells } from '../notebook/notebook';
+import { discardRuns, insertCells, setCellStates } from '../notebook/notebook';
 import type { Notebook } from '../testing/notebooks';
 import { cellsOf, notebookOf } from '../testing/notebooks';
-import { decidedBetween, isReadAnew, isSame, runStates, snapshotOf } from './runstates';
+import { decisionsBetween, isReloaded, isEqual, runStates, snapshotOf } from './runstates';
 
 let notebook: Notebook;
 const insert = (runId: string): unknown =>
@@ -9,7 +9,7 @@ const insert = (runId: string): unknown =>
 const decided = (change: () => unknown): [string, string][] => {
   const before = runStates(notebook);
   change();
-  return decidedBetween(before, runStates(notebook));
+  return decisionsBetween(before, runStates(notebook));
 };
 
 beforeEach(() => {
@@ -21,20 +21,20 @@ it('the code of a run tells what is decided about it; where it is gone, what is 
   expect(state()).toBeUndefined();
   insert('a');
   expect(state()).toBe('pending');
-  markCells([notebook.cells[2]], 'accepted'); // the answer
+  setCellStates([notebook.cells[2]], 'accepted'); // the answer
   expect(state()).toBe('pending');
   notebook.deleteCell(1);
   expect(state()).toBe('accepted');
   insert('b');
   notebook.cells[1].setSource('changed, nobody knows by whom');
   expect(runStates(notebook).get('b')).toBe('pending');
-  markCells([notebook.cells[1]], 'edited');
+  setCellStates([notebook.cells[1]], 'edited');
   expect(runStates(notebook).get('b')).toBe('edited');
 });
 
 it('what was inserted, marked, discarded and brought back is told once', () => {
   expect(decided(() => insert('a'))).toEqual([['a', 'pending']]);
-  expect(decided(() => markCells(notebook.cells.slice(1), 'accepted'))).toEqual([['a', 'accepted']]);
+  expect(decided(() => setCellStates(notebook.cells.slice(1), 'accepted'))).toEqual([['a', 'accepted']]);
   insert('b');
   expect(decided(() => discardRuns(notebook, ['b']))).toEqual([['b', 'discarded']]);
   expect(decided(() => notebook.undo())).toEqual([['b', 'pending']]);
@@ -44,7 +44,7 @@ it('what was inserted, marked, discarded and brought back is told once', () => {
 it('pending cells that went were discarded; accepted ones are the user’s own to delete', () => {
   insert('a');
   insert('b');
-  markCells(notebook.cells.slice(1, 3), 'accepted');
+  setCellStates(notebook.cells.slice(1, 3), 'accepted');
   expect(decided(() => [4, 3, 2, 1].forEach(index => notebook.deleteCell(index)))).toEqual([
     ['a', 'discarded']
   ]);
@@ -54,15 +54,15 @@ it('a cell that was moved has not changed', () => {
   insert('a');
   const before = runStates(notebook);
   notebook.moveCell(1, 0);
-  expect(isSame(before, runStates(notebook))).toBe(true);
+  expect(isEqual(before, runStates(notebook))).toBe(true);
 });
 
 it('a notebook was read anew when none of its cells is left, not when some were deleted', () => {
   insert('a');
   const before = snapshotOf(notebook);
   notebook.deleteCell(1);
-  expect(isReadAnew(before, snapshotOf(notebook))).toBe(false);
+  expect(isReloaded(before, snapshotOf(notebook))).toBe(false);
   notebook.fromJSON(notebook.toJSON());
-  expect(isReadAnew(before, snapshotOf(notebook))).toBe(true);
-  expect(isReadAnew(snapshotOf(notebookOf()), before)).toBe(true); // it was still empty
+  expect(isReloaded(before, snapshotOf(notebook))).toBe(true);
+  expect(isReloaded(snapshotOf(notebookOf()), before)).toBe(true); // it was still empty
 });

@@ -40,18 +40,18 @@ function stateOf(cells: readonly ISharedCell[]): CellState {
 }
 
 /** Whether the notebook was read from its file again: then none of the cells that it had is left. */
-export function isReadAnew(before: ISnapshot, after: ISnapshot): boolean {
+export function isReloaded(before: ISnapshot, after: ISnapshot): boolean {
   return ![...after.cells].some(cell => before.cells.has(cell));
 }
 
 /** What was decided between two looks; pending cells that went were discarded, whoever took them out and how. */
-export function decidedBetween(before: RunStates, after: RunStates): [string, CellState][] {
+export function decisionsBetween(before: RunStates, after: RunStates): [string, CellState][] {
   const decided = [...after].filter(([runId, state]) => before.get(runId) !== state);
   const gone = [...before].filter(([runId, state]) => state === 'pending' && !after.has(runId));
   return [...decided, ...gone.map(([runId]): [string, CellState] => [runId, 'discarded'])];
 }
 
-export function isSame(before: RunStates, after: RunStates): boolean {
+export function isEqual(before: RunStates, after: RunStates): boolean {
   return before.size === after.size && [...after].every(([runId, state]) => before.get(runId) === state);
 }
 

@@ -38,9 +38,9 @@ function blocks(notebook: ISharedNotebook, belongs: (cell: ISharedCell) => boole
   return found;
 }
 
-export type Place = 'only' | 'head' | 'part';
+export type BlockPosition = 'only' | 'head' | 'part';
 
-export function placeIn(block: IBlock, cellId: string): Place {
+export function positionIn(block: IBlock, cellId: string): BlockPosition {
   if (block.cellIds.length === 1) {
     return 'only';
   }

@@ -10,7 +10,7 @@ import {
   insertCells,
   isPending,
   LastInsertion,
-  markRun,
+  setRunState,
   panelsOfKernel,
   pendingRuns,
   requireWritable
@@ -73,7 +73,7 @@ describe('inserting', () => {
 
   it('a repeated message leaves accepted cells accepted', () => {
     insert(notebook, 'r', 'cell-0');
-    markRun(notebook, 'r', 'accepted');
+    setRunState(notebook, 'r', 'accepted');
     insert(notebook, 'r', 'cell-0');
     expect(states(notebook).slice(1, 3)).toEqual(['accepted', 'accepted']);
   });
@@ -110,7 +110,7 @@ describe('running the same cell again', () => {
   });
 
   it('keeps accepted cells', () => {
-    markRun(notebook, 'old', 'accepted');
+    setRunState(notebook, 'old', 'accepted');
     insert(notebook, 'new', 'cell-0', ['old']);
     expect(ids(notebook).slice(0, 5)).toEqual(['cell-0', 'new-code', 'new-answer', 'old-code', 'old-answer']);
   });
@@ -186,7 +186,7 @@ describe('the state of a cell', () => {
 
   it('of an accepted cell stays accepted whatever its text', () => {
     insert(notebook, 'r', 'cell-0');
-    markRun(notebook, 'r', 'accepted');
+    setRunState(notebook, 'r', 'accepted');
     notebook.getCell(1).setSource('other');
     expect(cellState(notebook.cells[1])).toBe('accepted');
   });
@@ -211,14 +211,14 @@ describe('deciding', () => {
   });
 
   it('accepts one run only, and is not undone with the insertion', () => {
-    expect(markRun(notebook, 'a', 'accepted')).toEqual(['a-code', 'a-answer']);
+    expect(setRunState(notebook, 'a', 'accepted')).toEqual(['a-code', 'a-answer']);
     expect(pendingRuns(notebook).map(run => run.runId)).toEqual(['b']);
-    expect(markRun(notebook, 'a', 'accepted')).toEqual([]);
+    expect(setRunState(notebook, 'a', 'accepted')).toEqual([]);
   });
 
   it('leaves an edited cell edited', () => {
     notebook.getCell(1).setSource('changed');
-    expect(markRun(notebook, 'a', 'accepted')).toEqual(['a-answer']);
+    expect(setRunState(notebook, 'a', 'accepted')).toEqual(['a-answer']);
   });
 
   it('discards pending cells in one undo step', () => {
@@ -236,7 +236,7 @@ describe('deciding', () => {
   });
 
   it('never discards what was accepted', () => {
-    markRun(notebook, 'a', 'accepted');
+    setRunState(notebook, 'a', 'accepted');
     expect(discardRuns(notebook, ['a'])).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import { UUID } from '@lumino/coreutils';
 import { sha256 } from '../common/sha256';
 import type { CellState, ICell, IInsertMessage } from '../protocol/messages';
 import type { IVersion } from './versions';
-import { placeOf, versionsOf, withNext } from './versions';
+import { versionIndex, versionsOf, withNextVersion } from './versions';
 
 /** Key of the provenance in a cell's metadata. */
 export const META = 'codeagent';
@@ -137,7 +137,7 @@ export function insertCells(
       replaceCells(notebook, insertionIndex(notebook, request.anchor, ids), fresh, replaced);
     } else {
       const asked = notebook.cells.find(cell => cell.id === request.anchor);
-      const versions = withNext(refined, asked?.getSource() ?? '', originOf(fresh[0])!);
+      const versions = withNextVersion(refined, asked?.getSource() ?? '', originOf(fresh[0])!);
       const before = replaced.find(index => provenance(notebook.cells[index])!.run_id === refined.run_id);
       const at = before ?? insertionIndex(notebook, request.anchor, ids);
       replaceVersion(notebook, at, fresh, { versions, replaced, asked });
@@ -167,14 +167,14 @@ export function switchVersion(notebook: ISharedNotebook, runId: string, cells: I
   if (at !== undefined) {
     const versions = versionsOf(provenance(notebook.cells[at])!);
     const pending = cells.map(cell => withOrigin(cell, { state: 'pending' }));
-    replaceVersion(notebook, at, pending, { versions, replaced, asked: questionOf(notebook, at) });
+    replaceVersion(notebook, at, pending, { versions, replaced, asked: agentCellOf(notebook, at) });
   }
 }
 
 /** The cell that asked for a pending one, as far as its text is still what was asked. */
-export function questionOf(notebook: ISharedNotebook, index: number): ISharedCell | undefined {
+export function agentCellOf(notebook: ISharedNotebook, index: number): ISharedCell | undefined {
   const shown = provenance(notebook.cells[index])!;
-  const source = versionsOf(shown)[placeOf(shown)]?.question;
+  const source = versionsOf(shown)[versionIndex(shown)]?.question;
   return notebook.cells
     .slice(0, index)
     .reverse()
@@ -246,14 +246,14 @@ function insertionIndex(notebook: ISharedNotebook, anchor: string | null, ids: s
 }
 
 /** Set the state of a run's pending cells; the ids of those that changed. Not an undo step: it is a decision. */
-export function markRun(notebook: ISharedNotebook, runId: string, state: CellState): string[] {
-  return markCells(
+export function setRunState(notebook: ISharedNotebook, runId: string, state: CellState): string[] {
+  return setCellStates(
     notebook.cells.filter(cell => isPending(cell, runId)),
     state
   );
 }
 
-export function markCells(cells: readonly ISharedCell[], state: CellState): string[] {
+export function setCellStates(cells: readonly ISharedCell[], state: CellState): string[] {
   for (const cell of cells) {
     const found = provenance(cell);
     if (found) {

@@ -5,7 +5,7 @@ import {
   discardRuns,
   insertCells,
   LastInsertion,
-  markRun,
+  setRunState,
   META,
   provenance,
   switchVersion
@@ -88,7 +88,7 @@ it.each([
 });
 
 it('what was accepted stays, and so does its question: the refined result comes beside it', () => {
-  markRun(notebook, 'a', 'accepted');
+  setRunState(notebook, 'a', 'accepted');
   refine('b', 'a', 'only the largest');
   expect(states(notebook)).toEqual([undefined, 'pending', 'pending', 'accepted', 'accepted', undefined]);
   expect([question(), versions('b-code')]).toEqual([QUESTION, undefined]);
@@ -115,7 +115,7 @@ it('a result whose question was deleted is refined where it stands', () => {
 
 it('what is accepted has no other versions any more, but says what it refines', () => {
   refine('b', 'a', 'only the largest');
-  markRun(notebook, 'b', 'accepted');
+  setRunState(notebook, 'b', 'accepted');
   const { versions: none, refines, refinement } = provenance(notebook.cells[1])!;
   expect([none, refines, refinement]).toEqual([undefined, 'a', 'only the largest']);
 });

@@ -2,7 +2,7 @@
  * Versions of one result: *Refine* puts another in the place of the one that is pending, and adds what was asked to the
  * question above. Which there are stands in the metadata of the pending cells; their cells are in the history. Pure.
  */
-import { isQuestion } from '../prompts/magicline';
+import { isAgentCell } from '../prompts/magicline';
 import { arrayOf, shape, string } from '../protocol/checks';
 import type { IProvenance } from './notebook';
 
@@ -26,17 +26,17 @@ export function versionsOf(cell: Versioned, question = ''): IVersion[] {
 }
 
 /** The place of a cell's run among its versions, from 0. */
-export function placeOf(cell: IProvenance): number {
+export function versionIndex(cell: IProvenance): number {
   return versionsOf(cell).findIndex(version => version.run_id === cell.run_id);
 }
 
 /** With the version that `next` brings. */
-export function withNext(before: Versioned, question: string, next: IProvenance): IVersion[] {
+export function withNextVersion(before: Versioned, question: string, next: IProvenance): IVersion[] {
   const refined = withRefinement(question, next.refinement ?? '');
   return [...versionsOf(before, question), { run_id: next.run_id, question: refined }];
 }
 
 /** The question as the kernel was asked it; a cell that is no `%%agent` cell cannot hold more than it does. */
 export function withRefinement(question: string, refinement: string): string {
-  return isQuestion(question) && refinement ? `${question.trimEnd()}\n${refinement}` : question;
+  return isAgentCell(question) && refinement ? `${question.trimEnd()}\n${refinement}` : question;
 }

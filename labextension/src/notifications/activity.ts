@@ -1,4 +1,4 @@
-/** What needs attention in all notebooks of the page: facts and words, no DOM. */
+/** What waits for the user or runs in all notebooks of the page: facts and words, no DOM. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { IProgress } from '../comm/progress';
@@ -6,7 +6,7 @@ import { elapsedSeconds } from '../comm/progress';
 import { formatSeconds } from '../common/format';
 
 /** One notebook (or kernel without an open notebook) with an agent. */
-export interface IWatched {
+export interface IKernelActivity {
   kernelId: string;
   /** File name; empty if no notebook of the kernel is open. */
   notebook: string;
@@ -19,8 +19,8 @@ export interface IWatched {
   progress: IProgress | null;
 }
 
-export function decisionsOf(watched: readonly IWatched[]): number {
-  return watched.reduce((sum, one) => sum + one.decisions, 0);
+export function countDecisions(activity: readonly IKernelActivity[]): number {
+  return activity.reduce((sum, one) => sum + one.decisions, 0);
 }
 
 export interface IStatusLine {
@@ -35,13 +35,13 @@ export interface IStatusLine {
 /** What the status bar says: what a person has to do comes before what goes by itself. None: nothing. */
 export function statusLine(
   trans: TranslationBundle,
-  watched: readonly IWatched[],
+  activity: readonly IKernelActivity[],
   nowMs: number
 ): IStatusLine | null {
-  const deciding = watched.filter(one => one.decisions > 0);
-  const running = watched.filter(one => one.running);
-  const reviewing = watched.filter(one => one.toReview > 0);
-  const decisions = decisionsOf(deciding);
+  const deciding = activity.filter(one => one.decisions > 0);
+  const running = activity.filter(one => one.running);
+  const reviewing = activity.filter(one => one.toReview > 0);
+  const decisions = countDecisions(deciding);
   if (decisions > 0) {
     return {
       kind: 'decision',
@@ -81,14 +81,14 @@ export function statusLine(
 
 function titleOf(
   trans: TranslationBundle,
-  watched: readonly IWatched[],
-  words: (one: IWatched) => string
+  activity: readonly IKernelActivity[],
+  words: (one: IKernelActivity) => string
 ): string {
-  return watched.map(one => `${nameOf(trans, one)}: ${words(one)}`).join('\n');
+  return activity.map(one => `${notebookName(trans, one)}: ${words(one)}`).join('\n');
 }
 
-export function nameOf(trans: TranslationBundle, watched: Pick<IWatched, 'notebook'>): string {
-  return watched.notebook || trans.__('a notebook that is closed');
+export function notebookName(trans: TranslationBundle, activity: Pick<IKernelActivity, 'notebook'>): string {
+  return activity.notebook || trans.__('a notebook that is closed');
 }
 
 /** Name of the panel's tab, read aloud by screen readers. */

@@ -24,7 +24,7 @@ export class Announcer {
   }
 
   ended(run: Pick<IRun, 'status' | 'error'>, notebook: string): void {
-    this._say(endWords(this._trans, run, notebook));
+    this._say(endMessage(this._trans, run, notebook));
   }
 
   dispose(): void {
@@ -37,7 +37,7 @@ export class Announcer {
   }
 }
 
-export function endWords(
+export function endMessage(
   trans: TranslationBundle,
   run: Pick<IRun, 'status' | 'error'>,
   notebook: string

@@ -8,7 +8,7 @@ import { insertCells } from '../notebook/notebook';
 import { run, stateMessage } from '../testing/golden';
 import { FakeKernel } from '../testing/kernel';
 import { cellsOf, notebookOf, panelWith, trackerOf } from '../testing/notebooks';
-import { Attention } from './notifications';
+import { Notifications } from './notifications';
 import { StatusItem } from './statusitem';
 
 const trans = nullTranslator.load('x');
@@ -23,21 +23,21 @@ const asking = { ...stateMessage(), runs: [] };
 const idle = { ...asking, proposals: [] };
 
 /** The first notebook is the current one. */
-function watched(visible: boolean, ...names: string[]) {
+function setUp(visible: boolean, ...names: string[]) {
   const notebooks = (names.length ? names : ['a.ipynb']).map((name, i) => {
     const panel = panelWith(Object.assign(new FakeKernel(), { id: `kernel of ${name}` }), notebookOf(`${i}`));
     Object.assign(panel.context, { path: `work/${name}` });
     return panel;
   });
-  const marks = { changed: new Signal<object, NotebookPanel>({}) };
+  const decorations = { changed: new Signal<object, NotebookPanel>({}) };
   const tracker = trackerOf(...notebooks);
   const connections = new KernelConnections(tracker);
   connections.added.connect((_, connection) => disposers.push(() => connection.dispose()));
   const seen = { opened: 0, badge: [0, ''] as [number, string], activated: [] as NotebookPanel[] };
-  const attention = new Attention({
+  const notifications = new Notifications({
     connections,
     tracker,
-    marks: marks as never,
+    decorations: decorations as never,
     trans,
     open: () => seen.opened++,
     show: () => seen.opened++,
@@ -47,7 +47,7 @@ function watched(visible: boolean, ...names: string[]) {
   });
   connections.start();
   const models = notebooks.map(panel => connections.of(panel)!.model);
-  return { attention, models, notebooks, marks, seen, said: () => document.body.textContent };
+  return { notifications, models, notebooks, decorations, seen, said: () => document.body.textContent };
 }
 
 function notices() {
@@ -57,7 +57,7 @@ function notices() {
 }
 
 it('opens the panel for a decision, and counts it on its tab until it is decided', () => {
-  const { models, seen } = watched(false);
+  const { models, seen } = setUp(false);
   models[0].apply(asking);
   expect([seen.opened, ...seen.badge]).toEqual([1, 1, 'Code agent: 1 decision waits']);
   models[0].apply({ type: 'resolved', proposal_id: asking.proposals[0].id, action: 'approve' });
@@ -66,15 +66,15 @@ it('opens the panel for a decision, and counts it on its tab until it is decided
 
 it('leaves a visible panel alone that shows the decision', () => {
   const { warning } = notices();
-  const { models, seen } = watched(true);
+  const { models, seen } = setUp(true);
   models[0].apply(asking);
   expect([seen.opened, warning.mock.calls.length]).toEqual([0, 0]);
 });
 
 it('only notifies where the user does not want the panel, and takes the notice back', () => {
   const { warning, dismiss } = notices();
-  const { attention, models, seen } = watched(false);
-  attention.settings = { openOnDecision: false, openOnFirstRun: false };
+  const { notifications, models, seen } = setUp(false);
+  notifications.settings = { openOnDecision: false, openOnFirstRun: false };
   models[0].apply(asking);
   expect([seen.opened, warning.mock.calls.length]).toEqual([0, 1]);
   models[0].apply(idle);
@@ -83,21 +83,21 @@ it('only notifies where the user does not want the panel, and takes the notice b
 
 it('says which notebook a decision is in when the panel shows another one, and leads there', () => {
   const { warning } = notices();
-  const { attention, models, notebooks, seen } = watched(true, 'here.ipynb', 'there.ipynb');
+  const { notifications, models, notebooks, seen } = setUp(true, 'here.ipynb', 'there.ipynb');
   models[1].apply(asking);
   expect(warning.mock.calls[0][0]).toContain('there.ipynb');
   warning.mock.calls[0][1]!.actions![0].callback({} as MouseEvent);
   expect([seen.activated, seen.opened]).toEqual([[notebooks[1]], 1]);
   models[0].apply(asking);
   expect(seen.badge[0]).toBe(2);
-  expect(attention.watched.map(one => [one.notebook, one.decisions])).toEqual([
+  expect(notifications.activity.map(one => [one.notebook, one.decisions])).toEqual([
     ['here.ipynb', 1],
     ['there.ipynb', 1]
   ]);
 });
 
 it('opens for the first run only', () => {
-  const { models, seen } = watched(false);
+  const { models, seen } = setUp(false);
   models[0].apply({ type: 'run', run: run({ id: 'a', status: 'running' }) });
   models[0].apply({ type: 'run', run: run({ id: 'b', status: 'running' }) });
   expect(seen.opened).toBe(1);
@@ -105,7 +105,7 @@ it('opens for the first run only', () => {
 
 it('tells the turns of a run in one live region, once each, and nothing of its progress', () => {
   notices();
-  const { models, said } = watched(true);
+  const { models, said } = setUp(true);
   const regions = document.querySelectorAll('[aria-live=polite]');
   expect(regions).toHaveLength(1);
   models[0].apply({ type: 'run', run: run({ id: 'a', status: 'running' }) });
@@ -122,8 +122,8 @@ it('tells the turns of a run in one live region, once each, and nothing of its p
 describe('the status bar', () => {
   it('tells what waits before what runs, then what is to be reviewed, and leads there', () => {
     notices();
-    const { attention, models, notebooks, marks, seen } = watched(true, 'here.ipynb', 'there.ipynb');
-    const item = new StatusItem(attention, trans);
+    const { notifications, models, notebooks, decorations, seen } = setUp(true, 'here.ipynb', 'there.ipynb');
+    const item = new StatusItem(notifications, trans);
     disposers.push(() => item.dispose());
     const button = item.node.querySelector('button')!;
     expect(item.isHidden).toBe(true);
@@ -132,7 +132,7 @@ describe('the status bar', () => {
       replace: [],
       cells: cellsOf('r')
     });
-    marks.changed.emit(notebooks[0]);
+    decorations.changed.emit(notebooks[0]);
     expect([item.isHidden, button.textContent]).toEqual([false, '1 result to review']);
     models[1].apply({ type: 'run', run: run({ id: 'a', status: 'running' }) });
     expect(button.textContent).toContain('Agent: running');

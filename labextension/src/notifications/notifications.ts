@@ -5,25 +5,25 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import type { Marks } from '../cells/celldecorations';
+import type { CellDecorations } from '../cells/celldecorations';
 import { currentRun } from '../comm/agentmodel';
 import type { KernelConnection } from '../comm/connection';
 import type { KernelConnections } from '../comm/connections';
 import { panelsOfKernel, pendingRuns, sharedNotebook } from '../notebook/notebook';
 import { isRunning } from '../protocol/run';
-import type { IWatched } from './activity';
-import { decisionsOf, nameOf, tabCaption } from './activity';
+import type { IKernelActivity } from './activity';
+import { countDecisions, notebookName, tabCaption } from './activity';
 import { Announcer } from './announcer';
 
-export interface IAttentionSettings {
+export interface INotificationSettings {
   openOnDecision: boolean;
   openOnFirstRun: boolean;
 }
 
-export interface IAttentionOptions {
+export interface INotificationsOptions {
   connections: KernelConnections;
   tracker: INotebookTracker;
-  marks: Pick<Marks, 'changed'>;
+  decorations: Pick<CellDecorations, 'changed'>;
   trans: TranslationBundle;
   /** Reveals the agent's panel; the keyboard stays where it is. */
   open: () => void;
@@ -35,13 +35,13 @@ export interface IAttentionOptions {
   setBadge: (decisions: number, caption: string) => void;
 }
 
-export class Attention {
-  constructor(private readonly _options: IAttentionOptions) {
-    const { connections, marks, trans } = _options;
+export class Notifications {
+  constructor(private readonly _options: INotificationsOptions) {
+    const { connections, decorations, trans } = _options;
     this._announcer = new Announcer(trans);
     connections.added.connect((_, connection) => this._watch(connection));
     connections.changed.connect(() => this._refresh());
-    marks.changed.connect((_, panel) => {
+    decorations.changed.connect((_, panel) => {
       // Typing comes here too: only this notebook is looked through, and only news goes on.
       const notebook = sharedNotebook(panel);
       const toReview = notebook ? pendingRuns(notebook).length : 0;
@@ -52,11 +52,11 @@ export class Attention {
     });
   }
 
-  settings: IAttentionSettings = { openOnDecision: true, openOnFirstRun: true };
+  settings: INotificationSettings = { openOnDecision: true, openOnFirstRun: true };
 
   /** Of every kernel with an agent. */
-  get watched(): readonly IWatched[] {
-    return this._watched;
+  get activity(): readonly IKernelActivity[] {
+    return this._activity;
   }
 
   /** Not emitted for the progress of runs: look again while one is under way. */
@@ -74,11 +74,11 @@ export class Attention {
   }
 
   /** Facts as they are now, progress included. */
-  look(): readonly IWatched[] {
-    return [...this._connections].map(connection => this._lookAt(connection));
+  currentActivity(): readonly IKernelActivity[] {
+    return [...this._connections].map(connection => this._activityOf(connection));
   }
 
-  private _lookAt({ kernel, model }: KernelConnection): IWatched {
+  private _activityOf({ kernel, model }: KernelConnection): IKernelActivity {
     const panels = panelsOfKernel(this._options.tracker, kernel.id);
     const run = currentRun(model.state);
     const running = run !== null && isRunning(run);
@@ -96,11 +96,11 @@ export class Attention {
   private _watch(connection: KernelConnection): void {
     const { model, kernel } = connection;
     this._connections.add(connection);
-    const name = (): string => nameOf(this._options.trans, this._lookAt(connection));
+    const name = (): string => notebookName(this._options.trans, this._activityOf(connection));
     model.changed.connect(() => this._refresh());
     model.proposed.connect((_, proposal) => {
       this._announcer.waits(name());
-      this._ask(connection, proposal.id);
+      this._notify(connection, proposal.id);
     });
     model.runStarted.connect(() => {
       this._announcer.started(name());
@@ -117,7 +117,7 @@ export class Attention {
   }
 
   /** In view is a decision of the current notebook, in the panel that is open. */
-  private _ask(connection: KernelConnection, proposalId: string): void {
+  private _notify(connection: KernelConnection, proposalId: string): void {
     const { connections, trans, open, isPanelVisible } = this._options;
     const elsewhere = connections.current !== connection;
     if (!isPanelVisible() && this.settings.openOnDecision) {
@@ -127,7 +127,10 @@ export class Attention {
       return;
     }
     const id = Notification.warning(
-      trans.__('The code agent waits for your decision in %1.', nameOf(trans, this._lookAt(connection))),
+      trans.__(
+        'The code agent waits for your decision in %1.',
+        notebookName(trans, this._activityOf(connection))
+      ),
       {
         autoClose: false,
         actions: [
@@ -143,8 +146,8 @@ export class Attention {
   }
 
   private _refresh(): void {
-    this._watched = this.look();
-    const decisions = decisionsOf(this._watched);
+    this._activity = this.currentActivity();
+    const decisions = countDecisions(this._activity);
     this._options.setBadge(decisions, tabCaption(this._options.trans, decisions));
     this._dismissDecided();
     this._changed.emit();
@@ -165,7 +168,7 @@ export class Attention {
 
   private readonly _announcer: Announcer;
   private _connections = new Set<KernelConnection>();
-  private _watched: readonly IWatched[] = [];
+  private _activity: readonly IKernelActivity[] = [];
   /** Runs with pending cells, by the context of their notebook. */
   private _toReview = new WeakMap<object, number>();
   private _ranOnce = false;

@@ -4,23 +4,23 @@ import { Widget } from '@lumino/widgets';
 
 import { agentIcon } from '../common/icons';
 import { statusLine } from './activity';
-import type { Attention } from './notifications';
+import type { Notifications } from './notifications';
 
 const TICK_MS = 1000;
 
 export class StatusItem extends Widget {
   constructor(
-    private readonly _attention: Attention,
+    private readonly _notifications: Notifications,
     private readonly _trans: TranslationBundle
   ) {
     super();
     this.addClass('jp-CodeAgent-statusItem');
     this._button.type = 'button';
-    this._button.addEventListener('click', () => this._attention.reveal(this._kernelId));
+    this._button.addEventListener('click', () => this._notifications.reveal(this._kernelId));
     const icon = agentIcon.element({ tag: 'span', className: 'jp-CodeAgent-statusIcon' });
     this._button.append(icon, this._text);
     this.node.append(this._button);
-    _attention.changed.connect(this._draw, this);
+    _notifications.changed.connect(this._draw, this);
     this._draw();
   }
 
@@ -31,14 +31,14 @@ export class StatusItem extends Widget {
 
   dispose(): void {
     window.clearTimeout(this._timer);
-    this._attention.changed.disconnect(this._draw, this);
+    this._notifications.changed.disconnect(this._draw, this);
     super.dispose();
   }
 
   private _draw(): void {
     window.clearTimeout(this._timer);
     this._timer = 0;
-    const line = statusLine(this._trans, this._attention.look(), Date.now());
+    const line = statusLine(this._trans, this._notifications.currentActivity(), Date.now());
     this.setHidden(line === null);
     if (!line) {
       this._kernelId = '';

@@ -115,14 +115,14 @@ describe('a draft in the ask box', () => {
 
   it('is typed without drawing the rest of the panel again', async () => {
     let drawn = 0;
-    const attention = {
-      get watched() {
+    const notifications = {
+      get activity() {
         drawn++; // read by what is drawn above the ask box
         return [];
       },
       changed: new Signal({})
     };
-    const [services] = await withNotebook({ attention });
+    const [services] = await withNotebook({ notifications });
     const host = await render(<PanelView />, services);
     expect(drawn).toBeGreaterThan(0);
     drawn = 0;

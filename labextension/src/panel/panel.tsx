@@ -85,9 +85,9 @@ function isTyping(view: HTMLElement | null): boolean {
 
 /** How much waits in the current notebook. */
 function useWaiting(): { proposals: number; cells: number } {
-  const { connections, marks, tracker } = useServices();
+  const { connections, decorations, tracker } = useServices();
   useSignal(connections.changed);
-  useSignal(marks.changed);
+  useSignal(decorations.changed);
   useSignal(connections.current?.model.changed);
   const notebook = sharedNotebook(tracker.currentWidget);
   return {
@@ -98,8 +98,8 @@ function useWaiting(): { proposals: number; cells: number } {
 
 /** Changes when a run of the current kernel ended or its cells were decided: the history then has news. */
 function useEndedRuns(): number {
-  const { connections, runCells } = useServices();
-  useSignal(runCells.changed);
+  const { connections, cellStates } = useServices();
+  useSignal(cellStates.changed);
   const runs = connections.current?.model.state.runs ?? [];
-  return runs.filter(run => !isRunning(run)).length + runCells.version * 1000;
+  return runs.filter(run => !isRunning(run)).length + cellStates.version * 1000;
 }

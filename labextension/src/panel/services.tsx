@@ -14,16 +14,16 @@ import React, {
 } from 'react';
 
 import type { CellDecisions } from '../cells/celldecisions';
-import type { Marks } from '../cells/celldecorations';
+import type { CellDecorations } from '../cells/celldecorations';
 import type { Keys } from '../cells/pendingbar';
 import type { KernelConnection } from '../comm/connection';
 import type { KernelConnections } from '../comm/connections';
 import type { Preferences } from '../comm/preferences';
 import type { HistoryActions } from '../history/actions';
 import type { HistoryClient } from '../history/client';
-import type { RunCells } from '../history/runcells';
+import type { RunCellStates } from '../history/runcells';
 import type { RunList } from '../history/runlist';
-import type { Attention } from '../notifications/notifications';
+import type { Notifications } from '../notifications/notifications';
 import type { PanelMemory } from './panelmemory';
 
 export interface IPanelServices {
@@ -32,16 +32,19 @@ export interface IPanelServices {
   editors: IEditorServices;
   rendermime: IRenderMimeRegistry;
   connections: KernelConnections;
-  marks: Pick<Marks, 'changed'>;
+  decorations: Pick<CellDecorations, 'changed'>;
   decisions: CellDecisions;
   history: HistoryClient;
   historyActions: HistoryActions;
   /** The history as the panel shows it; it outlives a change of tabs. */
   runs: RunList;
   /** What becomes of the cells of runs. */
-  runCells: Pick<RunCells, 'changed' | 'version' | 'stateOf' | 'isGone' | 'missing' | 'isRecorded'>;
+  cellStates: Pick<
+    RunCellStates,
+    'changed' | 'version' | 'stateOf' | 'canReinsert' | 'missing' | 'isRecorded'
+  >;
   memory: PanelMemory;
-  attention: Pick<Attention, 'watched' | 'changed' | 'reveal'>;
+  notifications: Pick<Notifications, 'activity' | 'changed' | 'reveal'>;
   preferences: Preferences;
   /** What is bound to a command of the review. */
   keys: Keys;

@@ -1,6 +1,6 @@
 /** The `%%agent` cell that asks a recorded question again, of another model: text in, text out. */
 import type { IRun } from '../protocol/run';
-import { literal, oneLine, quoted } from './magicline';
+import { escapeExpressions, oneLine, shellQuoted } from './magicline';
 
 export interface IAskedAgain {
   /** Forget the conversation first. */
@@ -24,14 +24,14 @@ export function cellToAskAgain(run: IRun, model: string, options: IAskedAgain): 
   const copied = run.manifest.copied.map(item => item.name);
   const line = [
     '%%agent',
-    `--model ${quoted(model)}`,
+    `--model ${shellQuoted(model)}`,
     options.fresh ? '--new' : '',
     kept.trim(),
     written === undefined && copied.length > 0 && !/^--vars\b/.test(kept)
-      ? `--vars ${quoted(copied.join(','))}`
+      ? `--vars ${shellQuoted(copied.join(','))}`
       : '',
     run.request.privacy === 'schema' && !kept.includes('--privacy') ? '--privacy schema' : '',
     run.request.approve === 'ask' && !kept.includes('--approve') ? '--approve ask' : ''
   ];
-  return `${line.filter(Boolean).join(' ')}\n${literal(run.request.prompt)}`;
+  return `${line.filter(Boolean).join(' ')}\n${escapeExpressions(run.request.prompt)}`;
 }

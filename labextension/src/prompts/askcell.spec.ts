@@ -5,7 +5,7 @@ import { insertCells } from '../notebook/notebook';
 import { stateMessage } from '../testing/golden';
 import type { Notebook } from '../testing/notebooks';
 import { cellsOf, codeCell, ids, notebookOf, panelOf } from '../testing/notebooks';
-import { agentCell, insertAndRun, landing, obstacle, placeBelow } from './askcell';
+import { agentCell, insertAndRun, insertionPoint, findBlocker, insertionIndexBelow } from './askcell';
 
 describe('a question as a cell', () => {
   it.each([
@@ -46,28 +46,36 @@ describe('a question as a cell', () => {
   it('goes below the active cell and below the results of the question there', () => {
     const notebook = notebookOf('%%agent\none', 'last');
     insertCells(notebook, { anchor: 'cell-0', replace: [], cells: cellsOf('r') });
-    expect([placeBelow(notebook, 0), placeBelow(notebook, 1), placeBelow(notebook, 3)]).toEqual([3, 3, 4]);
-    expect(placeBelow(notebookOf('x'), -1)).toBe(0);
+    expect([
+      insertionIndexBelow(notebook, 0),
+      insertionIndexBelow(notebook, 1),
+      insertionIndexBelow(notebook, 3)
+    ]).toEqual([3, 3, 4]);
+    expect(insertionIndexBelow(notebookOf('x'), -1)).toBe(0);
   });
 });
 
 describe('where a question will stand', () => {
   it('is told by the active cell: its first line, of a question its words', () => {
     const notebook = notebookOf('\n  df.head()\nx', '%%agent --new\n\nWhy is that?');
-    expect(landing(notebook, 0)).toEqual({
+    expect(insertionPoint(notebook, 0)).toEqual({
       cellId: 'cell-0',
       isCode: true,
       line: 'df.head()',
       hasResults: false
     });
     insertCells(notebook, { anchor: 'cell-1', replace: [], cells: cellsOf('r') });
-    expect(landing(notebook, 1)).toMatchObject({ line: 'Why is that?', hasResults: true });
-    expect(landing(notebook, 3)).toMatchObject({ isCode: false, line: 'answer of r', hasResults: false });
+    expect(insertionPoint(notebook, 1)).toMatchObject({ line: 'Why is that?', hasResults: true });
+    expect(insertionPoint(notebook, 3)).toMatchObject({
+      isCode: false,
+      line: 'answer of r',
+      hasResults: false
+    });
   });
 
   it('is the top of a notebook in which no cell is active', () => {
-    expect(landing(notebookOf('x'), -1)).toBeNull();
-    expect(landing(notebookOf(), 0)).toBeNull();
+    expect(insertionPoint(notebookOf('x'), -1)).toBeNull();
+    expect(insertionPoint(notebookOf(), 0)).toBeNull();
   });
 });
 
@@ -80,7 +88,7 @@ describe('two questions, the second asked while the first is under way', () => {
   const ask =
     (below: string) =>
     (notebook: Notebook): unknown =>
-      notebook.insertCells(placeBelow(notebook, Math.max(ids(notebook).indexOf(below), 0)), [
+      notebook.insertCells(insertionIndexBelow(notebook, Math.max(ids(notebook).indexOf(below), 0)), [
         codeCell('second', '%%agent\ntwo')
       ]);
   const half = (notebook: Notebook): unknown => insertFirst(notebook, cellsOf('r').slice(0, 1));
@@ -108,19 +116,19 @@ describe('what stands against asking', () => {
   const panel = panelOf(notebookOf('x'));
 
   it('is nothing where notebook, kernel and agent are there', () => {
-    expect(obstacle(panel, ready().state)).toBeNull();
+    expect(findBlocker(panel, ready().state)).toBeNull();
   });
 
   it('is said, the first of them first', () => {
-    expect(obstacle(null, null)).toBe('no-notebook');
+    expect(findBlocker(null, null)).toBe('no-notebook');
     const readOnly = { ...panel, context: { contentsModel: { writable: false } } } as unknown as typeof panel;
-    expect(obstacle(readOnly, ready().state)).toBe('read-only');
-    expect(obstacle(panelOf(notebookOf('x'), null), null)).toBe('no-kernel');
+    expect(findBlocker(readOnly, ready().state)).toBe('read-only');
+    expect(findBlocker(panelOf(notebookOf('x'), null), null)).toBe('no-kernel');
     const dead = { ...panel, sessionContext: { session: { kernel: { status: 'dead' } } } };
-    expect(obstacle(dead as unknown as typeof panel, ready().state)).toBe('dead');
+    expect(findBlocker(dead as unknown as typeof panel, ready().state)).toBe('dead');
     const absent = new AgentModel();
-    expect(obstacle(panel, absent.state)).toBe('connecting');
+    expect(findBlocker(panel, absent.state)).toBe('connecting');
     absent.setLink('absent');
-    expect(obstacle(panel, absent.state)).toBe('absent');
+    expect(findBlocker(panel, absent.state)).toBe('absent');
   });
 });

@@ -2,15 +2,15 @@
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { NotebookActions } from '@jupyterlab/notebook';
 
-import { bringIntoView } from '../cells/scrolling';
+import { scrollCellsIntoView } from '../cells/scrolling';
 import type { IAgentState } from '../comm/agentmodel';
 import type { ISharedNotebook } from '../notebook/notebook';
 import { insertAsUndoStep, isWritable, newCodeCell, provenance, sharedNotebook } from '../notebook/notebook';
 import type { ApprovalPolicy, Privacy } from '../protocol/messages';
 import { isRunning } from '../protocol/run';
-import { isQuestion, quoted } from './magicline';
+import { isAgentCell, shellQuoted } from './magicline';
 
-export const LOAD = '%load_ext jupyter_codeagent';
+export const LOAD_MAGIC = '%load_ext jupyter_codeagent';
 
 /** What is chosen for one question; what is left out is as the settings say. */
 export interface IAskOptions {
@@ -28,19 +28,19 @@ export function agentCell(prompt: string, options: IAskOptions = {}): string {
   const { vars = [], model = '', approve, privacy } = options;
   const words = [
     '%%agent',
-    ...(vars.length > 0 ? ['--vars', quoted(vars.join(','))] : []),
-    ...(model ? ['--model', quoted(model)] : []),
+    ...(vars.length > 0 ? ['--vars', shellQuoted(vars.join(','))] : []),
+    ...(model ? ['--model', shellQuoted(model)] : []),
     ...(approve ? ['--approve', approve] : []),
     ...(privacy ? ['--privacy', privacy] : [])
   ];
   return `${words.join(' ')}\n${prompt}`;
 }
 
-export type Obstacle =
+export type AskBlocker =
   'no-notebook' | 'read-only' | 'no-kernel' | 'dead' | 'connecting' | 'absent' | 'failed';
 
 /** Why nothing can be asked now; null if it can. */
-export function obstacle(panel: NotebookPanel | null, state: IAgentState | null): Obstacle | null {
+export function findBlocker(panel: NotebookPanel | null, state: IAgentState | null): AskBlocker | null {
   if (!panel?.content.model) {
     return 'no-notebook';
   }
@@ -67,7 +67,7 @@ export function isBusy(panel: NotebookPanel, state: IAgentState): boolean {
  * Where a new question goes: below the active cell, and below the results that an earlier question has put there, so
  * that question and answer stay together.
  */
-export function placeBelow(notebook: ISharedNotebook, activeIndex: number): number {
+export function insertionIndexBelow(notebook: ISharedNotebook, activeIndex: number): number {
   let index = Math.min(activeIndex + 1, notebook.cells.length);
   while (index < notebook.cells.length && provenance(notebook.cells[index])) {
     index++;
@@ -75,7 +75,7 @@ export function placeBelow(notebook: ISharedNotebook, activeIndex: number): numb
   return index;
 }
 
-export interface ILanding {
+export interface IInsertionPoint {
   /** The active cell. */
   cellId: string;
   isCode: boolean;
@@ -86,18 +86,18 @@ export interface ILanding {
 }
 
 /** Below what a new question goes; null: at the top of the notebook. */
-export function landing(notebook: ISharedNotebook, activeIndex: number): ILanding | null {
+export function insertionPoint(notebook: ISharedNotebook, activeIndex: number): IInsertionPoint | null {
   const cell = notebook.cells[Math.min(activeIndex, notebook.cells.length - 1)];
   if (!cell) {
     return null;
   }
   const lines = cell.getSource().split('\n');
-  const words = isQuestion(cell.getSource()) ? lines.slice(1) : lines;
+  const words = isAgentCell(cell.getSource()) ? lines.slice(1) : lines;
   return {
     cellId: cell.id,
     isCode: cell.cell_type === 'code',
     line: (words.find(line => line.trim()) ?? lines[0]).trim(),
-    hasResults: placeBelow(notebook, activeIndex) > activeIndex + 1
+    hasResults: insertionIndexBelow(notebook, activeIndex) > activeIndex + 1
   };
 }
 
@@ -105,11 +105,11 @@ export function landing(notebook: ISharedNotebook, activeIndex: number): ILandin
 export async function insertAndRun(panel: NotebookPanel, source: string): Promise<string> {
   const notebook = sharedNotebook(panel)!;
   const cell = newCodeCell(source);
-  const at = placeBelow(notebook, panel.content.activeCellIndex);
+  const at = insertionIndexBelow(notebook, panel.content.activeCellIndex);
   insertAsUndoStep(notebook, at, [cell]);
   panel.content.deselectAll();
   panel.content.activeCellIndex = at;
-  void bringIntoView(panel.content, [panel.content.widgets[at]]);
+  void scrollCellsIntoView(panel.content, [panel.content.widgets[at]]);
   await NotebookActions.runCells(panel.content, [panel.content.widgets[at]], panel.sessionContext);
   return String(cell.id);
 }

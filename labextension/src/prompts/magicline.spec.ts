@@ -1,23 +1,23 @@
-import { isCellId, isQuestion, literal, quoted } from './magicline';
+import { isCellId, isAgentCell, escapeExpressions, shellQuoted } from './magicline';
 
 it.each(['\n', '\r', '\v', '\f', '\u001c', '\u001d', '\u001e', '\u0085', '\u2028', '\u2029'])(
   'the name of a model cannot end the line of the options: what follows would be a body, and evaluated: %j',
   end => {
-    expect(quoted(`m${end}{{__import__('os').system('id')}}`)).toBe(
+    expect(shellQuoted(`m${end}{{__import__('os').system('id')}}`)).toBe(
       `'m {{__import__('"'"'os'"'"').system('"'"'id'"'"')}}'`
     );
   }
 );
 
 it('a word stays one word, whatever a shell would read in it', () => {
-  expect(['qwen2.5:7b', 'a,b[c]', ''].map(quoted)).toEqual(['qwen2.5:7b', 'a,b[c]', "''"]);
-  expect(['a; b', '!ls', '{x}', 'a"b', "a'b", '#x', '\\'].map(quoted)).toEqual([
+  expect(['qwen2.5:7b', 'a,b[c]', ''].map(shellQuoted)).toEqual(['qwen2.5:7b', 'a,b[c]', "''"]);
+  expect(['a; b', '!ls', '{x}', 'a"b', "a'b", '#x', '\\'].map(shellQuoted)).toEqual([
     ...["'a; b'", "'!ls'", "'{x}'", `'a"b'`, `'a'"'"'b'`, "'#x'", "'\\'"]
   ]);
 });
 
 it('what looks like an expression in a recorded prompt is text', () => {
-  expect(literal('{{a}} {{{b}}} \\{{c}}')).toBe('\\{{a}} \\{{{b}}} \\\\{{c}}');
+  expect(escapeExpressions('{{a}} {{{b}}} \\{{c}}')).toBe('\\{{a}} \\{{{b}}} \\\\{{c}}');
 });
 
 it('an id is a cell id only as nbformat has it', () => {
@@ -33,5 +33,5 @@ it.each([
   [' %%agent', false],
   ['# %%agent', false]
 ])('%j asks the agent: %s', (source, asks) => {
-  expect(isQuestion(source)).toBe(asks);
+  expect(isAgentCell(source)).toBe(asks);
 });

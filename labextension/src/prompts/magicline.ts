@@ -6,7 +6,7 @@
  */
 
 /** Whether a cell with this source asks the agent. */
-export function isQuestion(source: string): boolean {
+export function isAgentCell(source: string): boolean {
   return /^%%agent\b/.test(source);
 }
 
@@ -19,13 +19,13 @@ export function oneLine(text: string): string {
 }
 
 /** One word for the magic's line, as a shell quotes it. */
-export function quoted(word: string): string {
+export function shellQuoted(word: string): string {
   const line = oneLine(word);
   return /^[\w@%+=:,./[\]-]+$/.test(line) ? line : `'${line.replace(/'/g, `'"'"'`)}'`;
 }
 
 /** A prompt as it was sent, with its `{{expressions}}` filled in: what looks like one now is text. */
-export function literal(prompt: string): string {
+export function escapeExpressions(prompt: string): string {
   return prompt.replace(/\{\{/g, '\\{{');
 }
 

@@ -4,7 +4,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 
 import { currentRun, type IAgentState } from '../comm/agentmodel';
 import { isRunning } from '../protocol/run';
-import { isQuestion } from './magicline';
+import { isAgentCell } from './magicline';
 
 /** How many `%%agent` cells wait for the kernel, behind the run under way. */
 export function queuedPrompts(panel: NotebookPanel | null, state: IAgentState): number {
@@ -17,6 +17,6 @@ export function queuedPrompts(panel: NotebookPanel | null, state: IAgentState): 
       model.type === 'code' &&
       model.id !== run.request.cell_id &&
       (model as ICodeCellModel).executionState === 'running' &&
-      isQuestion(model.sharedModel.getSource())
+      isAgentCell(model.sharedModel.getSource())
   ).length;
 }

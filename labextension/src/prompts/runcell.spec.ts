@@ -4,7 +4,7 @@ import { NotebookActions } from '@jupyterlab/notebook';
 import { nullTranslator } from '@jupyterlab/translation';
 
 import { notebookOf, panelOf, typedElsewhere, type Notebook } from '../testing/notebooks';
-import { runIfStill } from './runcell';
+import { runIfUnchanged } from './runcell';
 
 const trans = nullTranslator.load('x');
 let notebook: Notebook;
@@ -20,22 +20,24 @@ beforeEach(() => {
 });
 
 it('a cell is run as it was made', async () => {
-  await runIfStill(panel, cell, '%agent fix', trans);
+  await runIfUnchanged(panel, cell, '%agent fix', trans);
   expect(ran).toHaveBeenCalledTimes(1);
 });
 
 it('a cell that somebody else has changed before it could be run is not run', async () => {
   typedElsewhere(notebook, 0, 'evil()');
-  await expect(runIfStill(panel, cell, '%agent fix', trans)).rejects.toThrow('was changed before');
+  await expect(runIfUnchanged(panel, cell, '%agent fix', trans)).rejects.toThrow('was changed before');
   expect(ran).not.toHaveBeenCalled();
 });
 
 it('without a kernel nothing is run: JupyterLab would have one chosen first', async () => {
-  await expect(runIfStill(panelOf(notebook, null), cell, '%agent fix', trans)).rejects.toThrow('no kernel');
+  await expect(runIfUnchanged(panelOf(notebook, null), cell, '%agent fix', trans)).rejects.toThrow(
+    'no kernel'
+  );
   expect(ran).not.toHaveBeenCalled();
 });
 
 it('what is sent to the kernel is what was looked at: nothing is waited for in between', () => {
-  void runIfStill(panel, cell, '%agent fix', trans);
+  void runIfUnchanged(panel, cell, '%agent fix', trans);
   expect(ran).toHaveBeenCalledTimes(1); // within the same turn
 });

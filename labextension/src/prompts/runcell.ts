@@ -12,7 +12,7 @@ export function requireKernel(panel: NotebookPanel, trans: TranslationBundle): v
 }
 
 /** Run a cell if it still holds this text. Nothing comes between the look and the request to the kernel. */
-export async function runIfStill(
+export async function runIfUnchanged(
   panel: NotebookPanel,
   cell: Cell,
   source: string,

@@ -36,19 +36,19 @@ export function servicesOf(changes: Partial<IPanelServices> | object = {}): IPan
     editors,
     rendermime: new RenderMimeRegistry({ initialFactories: standardRendererFactories }),
     connections: { current: null, changed: new Signal(nothing) },
-    marks: { changed: new Signal(nothing) },
-    runCells: {
+    decorations: { changed: new Signal(nothing) },
+    cellStates: {
       changed: new Signal(nothing),
       version: 0,
       stateOf: (run: IRun) => (run.status === 'ok' ? run.cell_state : null),
-      isGone: () => false,
+      canReinsert: () => false,
       missing: () => [],
       isRecorded: () => false
     },
     decisions: {},
     history: {},
     memory: new PanelMemory(),
-    attention: { watched: [], changed: new Signal(nothing), reveal: () => undefined },
+    notifications: { activity: [], changed: new Signal(nothing), reveal: () => undefined },
     preferences: new Preferences(),
     keys: () => '',
     ...changes

@@ -54,7 +54,7 @@ async function card(changes: Partial<IProposal> = {}, options: ICardOptions = {}
         decided.push(decision);
         return options.sent ?? true;
       }}
-      onLook={async code => {
+      onFindEffects={async code => {
         looked.push(code);
         return options.effects ?? null;
       }}

@@ -1,6 +1,6 @@
 import React, { useEffect, useId, useRef, useState } from 'react';
 
-import { grantWords } from '../../common/words';
+import { grantLabel } from '../../common/words';
 import type { IDecisionMessage, IEffects, IProposal, Scope } from '../../protocol/messages';
 import { Button, Problem } from '../controls/basics';
 import { Diff } from '../controls/diffview';
@@ -30,7 +30,7 @@ export function Approval(props: {
   place?: number;
   /** Whether it was sent. */
   onDecide: (decision: IDecisionMessage) => boolean;
-  onLook?: (code: string) => Promise<IEffects | null>;
+  onFindEffects?: (code: string) => Promise<IEffects | null>;
 }): JSX.Element {
   const { trans } = useServices();
   const { proposal } = props;
@@ -42,7 +42,7 @@ export function Approval(props: {
   const sending = useSending(props.onDecide);
   const title = useId();
   const isCode = proposal.kind === 'run' || proposal.kind === 'apply';
-  const effects = useEffectsOf(code, proposal, props.onLook);
+  const effects = useEffectsOf(code, proposal, props.onFindEffects);
   const decide = (action: Action): void =>
     sending.send({
       type: 'decision',
@@ -233,7 +233,7 @@ function ScopeChoice(props: {
         </div>
       )}
       {scopes.includes('notebook') &&
-        choice('notebook', lasting.map(grant => grantWords(trans, grant)).join(', '))}
+        choice('notebook', lasting.map(grant => grantLabel(trans, grant)).join(', '))}
     </fieldset>
   );
 }

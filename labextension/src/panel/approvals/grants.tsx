@@ -2,7 +2,7 @@ import { PathExt } from '@jupyterlab/coreutils';
 import React from 'react';
 
 import type { KernelConnection } from '../../comm/connection';
-import { grantWords } from '../../common/words';
+import { grantLabel } from '../../common/words';
 import type { IGrant } from '../../protocol/messages';
 import { Button, Section } from '../controls/basics';
 import { useServices } from '../services';
@@ -19,10 +19,10 @@ export function Grants(props: { connection: KernelConnection }): JSX.Element | n
     <Section title={trans.__('Allowed until you take it back')}>
       <ul className="jp-CodeAgent-grants">
         {grants.map(grant => {
-          const words = grantWords(trans, grant);
+          const words = grantLabel(trans, grant);
           return (
             <li key={`${grant.kind} ${grant.subject}`}>
-              <span title={words}>{grantWords(trans, shortened(grant))}</span>
+              <span title={words}>{grantLabel(trans, shortened(grant))}</span>
               <Button
                 label={trans.__('Take back: %1', words)}
                 title={trans.__(

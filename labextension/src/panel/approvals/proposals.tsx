@@ -22,7 +22,7 @@ export function Proposals(props: { connection: KernelConnection }): JSX.Element 
           proposal={proposal}
           place={place}
           onDecide={decision => connection.send(decision)}
-          onLook={code => connection.effectsOf(code, proposal.kind === 'apply')}
+          onFindEffects={code => connection.findEffects(code, proposal.kind === 'apply')}
         />
       ))}
     </>

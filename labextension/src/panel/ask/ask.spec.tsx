@@ -1,7 +1,7 @@
 import { Signal } from '@lumino/signaling';
 import React from 'react';
 
-import { EMPTY } from '../../comm/agentmodel';
+import { EMPTY_STATE } from '../../comm/agentmodel';
 import { run } from '../../testing/golden';
 import { FakeKernel } from '../../testing/kernel';
 import { notebookOf, panelWith, trackerOf } from '../../testing/notebooks';
@@ -20,7 +20,7 @@ it('below which cell the question will stand is said, and said anew when another
   }));
   Object.assign(panel.content, { widgets, activeCellIndex: 0 });
   const activeCellChanged = new Signal<object, void>({});
-  const model = { state: { ...EMPTY, link: 'ready' }, changed: new Signal({}) };
+  const model = { state: { ...EMPTY_STATE, link: 'ready' }, changed: new Signal({}) };
   const services = servicesOf({
     tracker: Object.assign(trackerOf(panel), { activeCellChanged }),
     connections: { current: { kernel, model }, changed: new Signal({}) }
@@ -41,7 +41,7 @@ it('the last prompt, called back, is text: what was filled in once is not an exp
   const kernel = new FakeKernel();
   const asked = run();
   asked.request = { ...asked.request, prompt: 'Is {{x}} it?', notebook: 'eda.ipynb' };
-  const model = { state: { ...EMPTY, link: 'ready', runs: [asked] }, changed: new Signal({}) };
+  const model = { state: { ...EMPTY_STATE, link: 'ready', runs: [asked] }, changed: new Signal({}) };
   const services = servicesOf({
     tracker: trackerOf(panelWith(kernel)),
     connections: { current: { kernel, model }, changed: new Signal({}) }

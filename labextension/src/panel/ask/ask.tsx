@@ -4,9 +4,16 @@ import React, { useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 import type { IAgentState } from '../../comm/agentmodel';
 import { sharedNotebook } from '../../notebook/notebook';
-import type { IAskOptions, Obstacle } from '../../prompts/askcell';
-import { agentCell, insertAndRun, isBusy, landing, LOAD, obstacle } from '../../prompts/askcell';
-import { literal } from '../../prompts/magicline';
+import type { IAskOptions, AskBlocker } from '../../prompts/askcell';
+import {
+  agentCell,
+  insertAndRun,
+  isBusy,
+  insertionPoint,
+  LOAD_MAGIC,
+  findBlocker
+} from '../../prompts/askcell';
+import { escapeExpressions } from '../../prompts/magicline';
 import { Button } from '../controls/basics';
 import { useRemembered, useServices, useSignal } from '../services';
 import { AskOptions } from './askoptions';
@@ -36,8 +43,8 @@ function Composer(props: { panel: NotebookPanel | null; state: IAgentState | nul
   const field = useRef<HTMLTextAreaElement>(null);
   const draft = draftName(panel?.context.path ?? '');
   const prompt = useRemembered(draft);
-  const against = obstacle(panel, state);
-  const isReady = against === null && prompt.trim() !== '';
+  const blocker = findBlocker(panel, state);
+  const isReady = blocker === null && prompt.trim() !== '';
   useFittingHeight(field, prompt);
 
   const run = (source: string): Promise<unknown> => {
@@ -46,7 +53,7 @@ function Composer(props: { panel: NotebookPanel | null; state: IAgentState | nul
   };
   const load = (): void => {
     setLoading(true);
-    void run(LOAD).then(() => setLoading(false));
+    void run(LOAD_MAGIC).then(() => setLoading(false));
   };
   const ask = (): void => {
     if (isReady) {
@@ -99,13 +106,13 @@ function Composer(props: { panel: NotebookPanel | null; state: IAgentState | nul
         />
         {state && <AskOptions state={state} options={options} onChange={setOptions} />}
       </div>
-      {panel && against === null && <Landing panel={panel} />}
+      {panel && blocker === null && <InsertionPoint panel={panel} />}
       <div className="jp-CodeAgent-line">
         <span id="jp-CodeAgent-askNote" role="status" className="jp-CodeAgent-quiet">
-          <Note against={against} isWaiting={panel !== null && state !== null && isBusy(panel, state)} />
+          <Note blocker={blocker} isWaiting={panel !== null && state !== null && isBusy(panel, state)} />
         </span>
-        {against === 'absent' ? (
-          <Button kind="primary" title={LOAD} disabled={isLoading} onClick={load}>
+        {blocker === 'absent' ? (
+          <Button kind="primary" title={LOAD_MAGIC} disabled={isLoading} onClick={load}>
             {trans.__('Load the agent')}
           </Button>
         ) : (
@@ -124,13 +131,13 @@ function Composer(props: { panel: NotebookPanel | null; state: IAgentState | nul
 }
 
 /** Below which cell the question will stand. */
-function Landing(props: { panel: NotebookPanel }): JSX.Element | null {
-  const { trans, tracker, marks } = useServices();
+function InsertionPoint(props: { panel: NotebookPanel }): JSX.Element | null {
+  const { trans, tracker, decorations } = useServices();
   useSignal(tracker.activeCellChanged);
-  useSignal(marks.changed);
+  useSignal(decorations.changed);
   const { content } = props.panel;
   const notebook = sharedNotebook(props.panel);
-  const below = notebook && landing(notebook, content.activeCellIndex);
+  const below = notebook && insertionPoint(notebook, content.activeCellIndex);
   const model = content.widgets.find(cell => cell.model.id === below?.cellId)?.model;
   useSignal(model?.stateChanged); // its number comes when it has run
   if (!notebook) {
@@ -149,9 +156,9 @@ function Landing(props: { panel: NotebookPanel }): JSX.Element | null {
   );
 }
 
-function Note(props: { against: Obstacle | null; isWaiting: boolean }): JSX.Element | null {
+function Note(props: { blocker: AskBlocker | null; isWaiting: boolean }): JSX.Element | null {
   const { trans } = useServices();
-  switch (props.against) {
+  switch (props.blocker) {
     case null:
       return props.isWaiting ? (
         <>{trans.__('The kernel is busy: your question runs when it is free.')}</>
@@ -198,5 +205,5 @@ function useFittingHeight(field: React.RefObject<HTMLTextAreaElement>, text: str
 /** What was asked last in this notebook: from here, else by any cell of it. */
 function lastPrompt(panel: NotebookPanel, state: IAgentState | null, asked: string): string {
   const own = state?.runs.filter(run => run.request.notebook === panel.context.path) ?? [];
-  return asked || literal(own[own.length - 1]?.request.prompt ?? '');
+  return asked || escapeExpressions(own[own.length - 1]?.request.prompt ?? '');
 }

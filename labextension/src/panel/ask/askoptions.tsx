@@ -1,7 +1,7 @@
 import React from 'react';
 
 import type { IAgentState } from '../../comm/agentmodel';
-import { approvalWord, privacyWord } from '../../common/words';
+import { approvalLabel, privacyLabel } from '../../common/words';
 import type { IAskOptions } from '../../prompts/askcell';
 import type { ApprovalPolicy, Privacy } from '../../protocol/messages';
 import { Fold } from '../controls/basics';
@@ -57,10 +57,10 @@ export function AskOptions(props: {
               })
             }
           >
-            <option value="">{trans.__('as set (%1)', approvalWord(trans, state.approve))}</option>
+            <option value="">{trans.__('as set (%1)', approvalLabel(trans, state.approve))}</option>
             {APPROVALS.map(policy => (
               <option key={policy} value={policy}>
-                {approvalWord(trans, policy)}
+                {approvalLabel(trans, policy)}
               </option>
             ))}
           </select>
@@ -74,10 +74,10 @@ export function AskOptions(props: {
               onChange({ ...options, privacy: (event.target.value || undefined) as Privacy | undefined })
             }
           >
-            <option value="">{trans.__('as set (%1)', privacyWord(trans, state.context.privacy))}</option>
+            <option value="">{trans.__('as set (%1)', privacyLabel(trans, state.context.privacy))}</option>
             {PRIVACIES.map(privacy => (
               <option key={privacy} value={privacy}>
-                {privacyWord(trans, privacy)}
+                {privacyLabel(trans, privacy)}
               </option>
             ))}
           </select>

@@ -20,10 +20,10 @@ export function ContextTab(): JSX.Element {
       </Empty>
     );
   }
-  return <Told key={connection.kernel.id} connection={connection} />;
+  return <ContextView key={connection.kernel.id} connection={connection} />;
 }
 
-function Told(props: { connection: KernelConnection }): JSX.Element {
+function ContextView(props: { connection: KernelConnection }): JSX.Element {
   const { tracker } = useServices();
   const { connection } = props;
   const { context, found } = connection.model.state;

@@ -104,7 +104,7 @@ function Variable(
           </>
         }
       >
-        <Told variable={variable} />
+        <PromptText variable={variable} />
         {variable.column_count > 0 && variable.shared !== 'hidden' && <Columns {...props} />}
       </Fold>
       <select
@@ -153,15 +153,15 @@ function Cost(props: { variable: IVariable }): JSX.Element {
   return <span className="jp-CodeAgent-quiet">{parts.filter(Boolean).join(' · ')}</span>;
 }
 
-function Told(props: { variable: IVariable }): JSX.Element {
+function PromptText(props: { variable: IVariable }): JSX.Element {
   const { trans } = useServices();
   const { variable } = props;
   if (variable.told) {
     return <Code code={variable.told} label={trans.__('What the model is told of %1', variable.name)} />;
   }
-  return <p className="jp-CodeAgent-quiet">{whyNotTold(variable)}</p>;
+  return <p className="jp-CodeAgent-quiet">{whyOmitted(variable)}</p>;
 
-  function whyNotTold({ shared, withheld, type_name: type }: IVariable): string {
+  function whyOmitted({ shared, withheld, type_name: type }: IVariable): string {
     if (shared === 'hidden') {
       return type
         ? trans.__('The model is not told of it, and it is not copied.')

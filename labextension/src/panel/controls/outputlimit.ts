@@ -3,12 +3,12 @@ import type { IOutput } from '@jupyterlab/nbformat';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 /** About 250 lines: the cells have the rest. A page that wraps one line of 200,000 characters stands still. */
-export const SHOWN_CHARS = 20_000;
+export const MAX_CHARS = 20_000;
 
-export function shortened(
+export function truncated(
   outputs: readonly IOutput[],
   trans: TranslationBundle,
-  limit = SHOWN_CHARS
+  limit = MAX_CHARS
 ): IOutput[] {
   const cut = (value: unknown): string => {
     const text = joined(value);

@@ -74,7 +74,7 @@ export function itemsBetween(layout: ILayout, top: number, bottom: number): Item
   return items;
 }
 
-export function topOf(layout: ILayout, index: number): number {
+export function offsetOf(layout: ILayout, index: number): number {
   const day =
     layout.days[
       Math.max(
@@ -96,7 +96,7 @@ function lastBefore(days: readonly IDay[], holds: (day: IDay) => boolean): numbe
 }
 
 /** The place to which a key leads; null for a key that does not move. `fit`: how many runs are in sight. */
-export function moved(key: string, active: number, total: number, fit: number): number | null {
+export function keyTarget(key: string, active: number, total: number, fit: number): number | null {
   const to: Record<string, number> = {
     ArrowDown: active + 1,
     ArrowUp: active - 1,
@@ -109,7 +109,7 @@ export function moved(key: string, active: number, total: number, fit: number): 
 }
 
 /** The text in pieces; `hit` where one of the words stands, in any case. */
-export function marked(text: string, words: readonly string[]): { text: string; hit: boolean }[] {
+export function highlight(text: string, words: readonly string[]): { text: string; hit: boolean }[] {
   const wanted = words.filter(word => word !== '').map(word => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   if (wanted.length === 0) {
     return [{ text, hit: false }];

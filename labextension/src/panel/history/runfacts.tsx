@@ -1,7 +1,7 @@
 import React from 'react';
 
 import { formatMoment, formatSeconds, formatTokens } from '../../common/format';
-import { cellStateWord } from '../../common/words';
+import { cellStateLabel } from '../../common/words';
 import type { ICellDecision, IRecordedRun } from '../../history/client';
 import { Button, Code, Section } from '../controls/basics';
 import { useServices } from '../services';
@@ -86,7 +86,7 @@ function Decided(props: { decision: ICellDecision }): JSX.Element {
   };
   return (
     <>
-      {cellStateWord(trans, what)} <span className="jp-CodeAgent-quiet">{by_whom[by] ?? by}</span>{' '}
+      {cellStateLabel(trans, what)} <span className="jp-CodeAgent-quiet">{by_whom[by] ?? by}</span>{' '}
       <span className="jp-CodeAgent-quiet">{formatMoment(at)}</span>
     </>
   );

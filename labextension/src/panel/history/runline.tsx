@@ -2,9 +2,9 @@ import React, { memo } from 'react';
 
 import { formatClock, formatSeconds, formatShort } from '../../common/format';
 import type { IRunLine } from '../../history/client';
-import { OutcomeLabel, outcomeWord, useOutcome } from '../run/outcome';
+import { OutcomeLabel, outcomeLabel, useOutcome } from '../run/outcome';
 import { useServices } from '../services';
-import { marked } from './listlayout';
+import { highlight } from './listlayout';
 
 /** One run as three lines of text; the third is where a search found something that the prompt does not have. */
 export const RunLine = memo(function RunLine(props: {
@@ -19,7 +19,7 @@ export const RunLine = memo(function RunLine(props: {
   return (
     <>
       <div className="jp-CodeAgent-runPrompt" title={run.prompt}>
-        <Marked text={run.prompt} words={words} />
+        <Highlighted text={run.prompt} words={words} />
       </div>
       <div className="jp-CodeAgent-runFacts">
         <OutcomeLabel outcome={outcome} />
@@ -29,7 +29,7 @@ export const RunLine = memo(function RunLine(props: {
       </div>
       {run.excerpt ? (
         <code className="jp-CodeAgent-runWhere">
-          <Marked text={run.excerpt} words={words} />
+          <Highlighted text={run.excerpt} words={words} />
         </code>
       ) : (
         <div className="jp-CodeAgent-runWhere" title={run.error || run.notebook || ''}>
@@ -42,10 +42,10 @@ export const RunLine = memo(function RunLine(props: {
   );
 });
 
-export function Marked(props: { text: string; words: readonly string[] }): JSX.Element {
+export function Highlighted(props: { text: string; words: readonly string[] }): JSX.Element {
   return (
     <>
-      {marked(props.text, props.words).map((piece, i) =>
+      {highlight(props.text, props.words).map((piece, i) =>
         piece.hit ? <mark key={i}>{piece.text}</mark> : <React.Fragment key={i}>{piece.text}</React.Fragment>
       )}
     </>
@@ -63,7 +63,7 @@ export function useRunName(): (run: IRunLine) => string {
   return run =>
     [
       run.prompt,
-      outcomeWord(trans, outcomeOf(run)),
+      outcomeLabel(trans, outcomeOf(run)),
       new Date(run.started_at * 1000).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' }),
       run.model,
       baseName(run.notebook)

@@ -2,9 +2,9 @@ import React, { useEffect, useLayoutEffect, useMemo, useRef, useState } from 're
 
 import { formatDay } from '../../common/format';
 import type { IRunLine } from '../../history/client';
-import type { IRunList, RunList } from '../../history/runlist';
+import type { IRunListState, RunList } from '../../history/runlist';
 import { useServices } from '../services';
-import { itemsBetween, layOut, moved, topOf } from './listlayout';
+import { itemsBetween, layOut, keyTarget, offsetOf } from './listlayout';
 import { RunLine, useRunName } from './runline';
 
 /** In lines of text, so that a larger font in the settings makes larger rows. */
@@ -16,7 +16,7 @@ const MARGIN_PX = 300;
 /** All runs that match as one list, of which only what is in sight is drawn. */
 export function RunListBox(props: {
   list: RunList;
-  state: IRunList;
+  state: IRunListState;
   words: readonly string[];
   onOpen: (run: IRunLine) => void;
   /** Put the keyboard into the list: the user came back from a run. */
@@ -52,7 +52,7 @@ export function RunListBox(props: {
   const go = (index: number): void => {
     setActive(index);
     list.position.active = index;
-    const top = topOf(layout, index);
+    const top = offsetOf(layout, index);
     const node = box.current!;
     if (top - layout.heading < node.scrollTop) {
       node.scrollTop = top - layout.heading;
@@ -71,7 +71,7 @@ export function RunListBox(props: {
     if (event.ctrlKey || event.metaKey || event.altKey) {
       return;
     }
-    const to = moved(event.key, active, times.length, Math.floor(sight.height / layout.row));
+    const to = keyTarget(event.key, active, times.length, Math.floor(sight.height / layout.row));
     if (to !== null) {
       event.preventDefault();
       go(to);

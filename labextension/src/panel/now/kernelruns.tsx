@@ -4,7 +4,7 @@ import type { AgentModel, IAgentState } from '../../comm/agentmodel';
 import { currentRun } from '../../comm/agentmodel';
 import type { KernelConnection } from '../../comm/connection';
 import type { IProgress } from '../../comm/progress';
-import { runStatusWord } from '../../common/words';
+import { runStatusLabel } from '../../common/words';
 import type { IRun } from '../../protocol/run';
 import { Chip, Empty, Fold, Section } from '../controls/basics';
 import { Elapsed } from '../run/elapsed';
@@ -112,7 +112,7 @@ function Earlier(props: {
               summary={
                 <span className="jp-CodeAgent-entryLine">
                   <span className="jp-CodeAgent-oneLine">{run.request.prompt}</span>
-                  <Chip kind={run.status}>{runStatusWord(trans, run.status)}</Chip>
+                  <Chip kind={run.status}>{runStatusLabel(trans, run.status)}</Chip>
                   <Elapsed run={run} />
                 </span>
               }

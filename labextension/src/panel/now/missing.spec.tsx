@@ -2,7 +2,7 @@ import { Notification } from '@jupyterlab/apputils';
 import { Signal } from '@lumino/signaling';
 import React from 'react';
 
-import type { IMissing } from '../../history/runcells';
+import type { IMissingResult } from '../../history/runcells';
 import { run } from '../../testing/golden';
 import { notebookOf, panelOf } from '../../testing/notebooks';
 import { press, render, servicesOf, unmount } from '../../testing/render';
@@ -12,19 +12,21 @@ import { Missing } from './missing';
 afterEach(unmount);
 
 const panel = panelOf(notebookOf('%%agent\none'));
-const lost = (...ids: string[]): IMissing[] =>
+const lost = (...ids: string[]): IMissingResult[] =>
   ids.map(id => ({ id, prompt: `question ${id}`, cellId: 'cell-0' }));
 let done: unknown[][];
 
 /** What the panel shows where these results are not in the notebook; `recorded` are in the history. */
-async function shown(missing: IMissing[], recorded: object[] = []): Promise<HTMLElement> {
+async function shown(missing: IMissingResult[], recorded: object[] = []): Promise<HTMLElement> {
   done = [];
   const changed = new Signal<object, void>({});
   return render(
     <Missing panel={panel} />,
     servicesOf({
-      runCells: { changed, missing: () => missing, isRecorded: () => true },
-      historyActions: { insertAgain: async (result: IMissing) => void done.push(['insert', result.id]) },
+      cellStates: { changed, missing: () => missing, isRecorded: () => true },
+      historyActions: {
+        insertAgain: async (result: IMissingResult) => void done.push(['insert', result.id])
+      },
       decisions: { discardMissing: (_: unknown, id: string) => void done.push(['discard', id]) },
       history: { get: async (id: string) => Object.assign(run({ id }), recorded[0]) }
     })
@@ -66,8 +68,8 @@ it('what cannot be inserted is told', async () => {
   vi.spyOn(console, 'error').mockReturnValueOnce(undefined);
   const error = vi.spyOn(Notification, 'error').mockReturnValue('');
   const fails = { insertAgain: () => Promise.reject(new Error('the notebook is read-only')) };
-  const runCells = { changed: new Signal({}), missing: () => lost('a'), isRecorded: () => false };
-  const host = await render(<Missing panel={panel} />, servicesOf({ historyActions: fails, runCells }));
+  const cellStates = { changed: new Signal({}), missing: () => lost('a'), isRecorded: () => false };
+  const host = await render(<Missing panel={panel} />, servicesOf({ historyActions: fails, cellStates }));
   await press(host, 'Insert again');
   expect(error.mock.calls[0][0]).toContain('“Insert again” failed: the notebook is read-only');
   error.mockRestore();
@@ -76,9 +78,9 @@ it('what cannot be inserted is told', async () => {
 describe('at its run', () => {
   const draw = (isGone: boolean, canInsert: boolean): Promise<HTMLElement> => {
     done = [];
-    const runCells = { changed: new Signal({}), stateOf: () => 'accepted', isGone: () => isGone };
-    const insertAgain = async (result: IMissing): Promise<void> => void done.push([result]);
-    const services = servicesOf({ runCells, historyActions: { insertAgain } });
+    const cellStates = { changed: new Signal({}), stateOf: () => 'accepted', canReinsert: () => isGone };
+    const insertAgain = async (result: IMissingResult): Promise<void> => void done.push([result]);
+    const services = servicesOf({ cellStates, historyActions: { insertAgain } });
     return render(<Run run={run({ id: 'a' })} canInsert={canInsert} />, services);
   };
 

@@ -2,7 +2,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import React from 'react';
 
 import { attempt } from '../../common/attempt';
-import type { IMissing } from '../../history/runcells';
+import type { IMissingResult } from '../../history/runcells';
 import { Button, Fold, Section } from '../controls/basics';
 import { ResultPreview, useRecord } from '../run/resultpreview';
 import { useServices, useSignal } from '../services';
@@ -12,10 +12,10 @@ const SHOWN = 3;
 
 /** Results in the history whose cells are not in the notebook: the page was loaded again before it was saved. */
 export function Missing(props: { panel: NotebookPanel }): JSX.Element | null {
-  const { trans, runCells, historyActions, decisions } = useServices();
-  useSignal(runCells.changed);
+  const { trans, cellStates, historyActions, decisions } = useServices();
+  useSignal(cellStates.changed);
   const { panel } = props;
-  const missing = runCells.missing(panel);
+  const missing = cellStates.missing(panel);
   if (missing.length === 0) {
     return null;
   }
@@ -56,7 +56,7 @@ export function Missing(props: { panel: NotebookPanel }): JSX.Element | null {
   );
 }
 
-function MissingItem(props: { panel: NotebookPanel; result: IMissing }): JSX.Element {
+function MissingItem(props: { panel: NotebookPanel; result: IMissingResult }): JSX.Element {
   const { trans, historyActions, decisions } = useServices();
   const { panel, result } = props;
   const run = useRecord(result.id);
@@ -85,7 +85,7 @@ function MissingItem(props: { panel: NotebookPanel; result: IMissing }): JSX.Ele
 }
 
 /** One quiet line at a run whose cells are not in the notebook, whatever was decided over them. */
-export function GoneCells(props: { run: IMissing }): JSX.Element {
+export function MissingCells(props: { run: IMissingResult }): JSX.Element {
   const { trans, tracker, historyActions } = useServices();
   const label = trans.__('Insert again');
   const insert = (): Promise<void> =>

@@ -3,7 +3,7 @@ import React from 'react';
 import type { IAgentState } from '../../comm/agentmodel';
 import { currentRun } from '../../comm/agentmodel';
 import type { KernelConnection } from '../../comm/connection';
-import { approvalWord } from '../../common/words';
+import { approvalLabel } from '../../common/words';
 import { pendingRuns, sharedNotebook } from '../../notebook/notebook';
 import { queuedPrompts } from '../../prompts/queue';
 import { Grants } from '../approvals/grants';
@@ -12,20 +12,20 @@ import { Button, Empty, Problem } from '../controls/basics';
 import { useServices, useSignal } from '../services';
 import { KernelRuns } from './kernelruns';
 import { Missing } from './missing';
-import { Elsewhere } from './othernotebooks';
+import { OtherNotebooks } from './othernotebooks';
 import { Pending } from './pending';
 
 /** What waits and what runs in the current notebook. */
 export function Now(): JSX.Element {
-  const { trans, tracker, connections, marks } = useServices();
+  const { trans, tracker, connections, decorations } = useServices();
   useSignal(connections.changed);
-  useSignal(marks.changed);
+  useSignal(decorations.changed);
   const panel = tracker.currentWidget;
   const notebook = sharedNotebook(panel);
   if (!panel || !notebook) {
     return (
       <>
-        <Elsewhere />
+        <OtherNotebooks />
         <Empty>{trans.__('Open a notebook to use the code agent.')}</Empty>
       </>
     );
@@ -40,7 +40,7 @@ export function Now(): JSX.Element {
   if (!connection) {
     return (
       <>
-        <Elsewhere />
+        <OtherNotebooks />
         {pending}
         <NoKernel />
       </>
@@ -66,7 +66,7 @@ function Connected(props: { connection: KernelConnection; pending: JSX.Element }
   return (
     <>
       <Proposals connection={connection} />
-      <Elsewhere except={connection.kernel.id} />
+      <OtherNotebooks except={connection.kernel.id} />
       {props.pending}
       <LinkNotice connection={connection} state={state} />
       {state.link === 'ready' && <Live connection={connection} state={state} />}
@@ -120,7 +120,7 @@ function Live(props: { connection: KernelConnection; state: IAgentState }): JSX.
       <div className="jp-CodeAgent-footer">
         <div className="jp-CodeAgent-quiet">
           {modelName ? trans.__('Model: %1', modelName) : trans.__('Model: chosen at the first run')} ·{' '}
-          {trans.__('approval: %1', approvalWord(trans, state.approve))}
+          {trans.__('approval: %1', approvalLabel(trans, state.approve))}
         </div>
       </div>
     </>

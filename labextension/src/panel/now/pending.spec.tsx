@@ -4,7 +4,7 @@ import { Signal } from '@lumino/signaling';
 import React from 'react';
 
 import type { Keys } from '../../cells/pendingbar';
-import { blockBar } from '../../cells/pendingbar';
+import { pendingBar } from '../../cells/pendingbar';
 import { pendingBlocks } from '../../notebook/blocks';
 import { insertCells, pendingRuns } from '../../notebook/notebook';
 import { run } from '../../testing/golden';
@@ -23,7 +23,7 @@ async function list(changes: object): Promise<HTMLElement> {
 
 it('a pending run has the words and the order of the bar on its cell', async () => {
   const nothing = (): void => undefined;
-  const { node } = blockBar(nullTranslator.load('x'), pendingBlocks(notebook).get('r-code')!, {
+  const { node } = pendingBar(nullTranslator.load('x'), pendingBlocks(notebook).get('r-code')!, {
     ...{ accept: nothing, edit: nothing, discard: nothing, apply: nothing, showVersion: nothing }
   });
   const words = (buttons: Iterable<Element>): unknown[] =>

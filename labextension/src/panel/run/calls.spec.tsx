@@ -2,7 +2,7 @@ import React from 'react';
 
 import type { IToolCall } from '../../protocol/run';
 import { render, servicesOf, unmount } from '../../testing/render';
-import { Calls } from './calls';
+import { ToolCalls } from './calls';
 
 afterEach(unmount);
 
@@ -18,7 +18,7 @@ const made: IToolCall = {
 };
 
 const lines = async (...calls: IToolCall[]): Promise<string[]> => {
-  const host = await render(<Calls calls={calls} />, servicesOf({}));
+  const host = await render(<ToolCalls calls={calls} />, servicesOf({}));
   return [...host.querySelectorAll('li')].map(line => line.textContent ?? '');
 };
 
@@ -46,12 +46,12 @@ it('of functions are shown with what came of each, where and who decided', async
 
 it('are text, never HTML', async () => {
   const host = await render(
-    <Calls calls={[{ ...made, call: 'f("<img src=x>")', result: '<b>x</b>' }]} />,
+    <ToolCalls calls={[{ ...made, call: 'f("<img src=x>")', result: '<b>x</b>' }]} />,
     servicesOf({})
   );
   expect(host.querySelectorAll('img, b')).toHaveLength(0);
 });
 
 it('that there are none of take no room', async () => {
-  expect((await render(<Calls calls={[]} />, servicesOf({}))).textContent).toBe('');
+  expect((await render(<ToolCalls calls={[]} />, servicesOf({}))).textContent).toBe('');
 });

@@ -5,7 +5,7 @@ import type { IToolCall } from '../../protocol/run';
 import { useServices } from '../services';
 
 /** The user's functions that the code has called, with what came of each call. */
-export function Calls(props: {
+export function ToolCalls(props: {
   calls: readonly IToolCall[];
   /** Of how many these are the last; all of them by default. */
   count?: number;

@@ -11,17 +11,17 @@ import {
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
-import { cellStateWord, runStatusWord } from '../../common/words';
+import { cellStateLabel, runStatusLabel } from '../../common/words';
 import type { IRunLine, Outcome } from '../../history/client';
 import { outcomeOf } from '../../history/client';
-import type { ShownState } from '../../history/runcells';
+import type { DisplayState } from '../../history/runcells';
 import type { IRun } from '../../protocol/run';
 import { useServices, useSignal } from '../services';
 
 /** As the notebooks of this page and the record together tell it. */
-type ShownOutcome = Outcome | ShownState;
+type DisplayOutcome = Outcome | DisplayState;
 
-const ICONS: Record<ShownOutcome, LabIcon> = {
+const ICONS: Record<DisplayOutcome, LabIcon> = {
   accepted: checkIcon,
   edited: editIcon,
   pending: circleEmptyIcon,
@@ -35,28 +35,28 @@ const ICONS: Record<ShownOutcome, LabIcon> = {
   waiting: runningIcon
 };
 
-export function outcomeWord(trans: TranslationBundle, outcome: ShownOutcome): string {
-  return isCellState(outcome) ? cellStateWord(trans, outcome) : runStatusWord(trans, outcome);
+export function outcomeLabel(trans: TranslationBundle, outcome: DisplayOutcome): string {
+  return isCellState(outcome) ? cellStateLabel(trans, outcome) : runStatusLabel(trans, outcome);
 }
 
-function isCellState(outcome: ShownOutcome): outcome is ShownState {
+function isCellState(outcome: DisplayOutcome): outcome is DisplayState {
   return ['pending', 'missing', 'accepted', 'edited', 'discarded'].includes(outcome);
 }
 
-export function useOutcome(): (run: IRun | IRunLine) => ShownOutcome {
-  const { runCells } = useServices();
-  useSignal(runCells.changed);
-  return run => runCells.stateOf(run) ?? outcomeOf(run);
+export function useOutcome(): (run: IRun | IRunLine) => DisplayOutcome {
+  const { cellStates } = useServices();
+  useSignal(cellStates.changed);
+  return run => cellStates.stateOf(run) ?? outcomeOf(run);
 }
 
 /** What came of a run: a sign and a word, so that nobody depends on the colour. */
-export function OutcomeLabel(props: { outcome: ShownOutcome }): JSX.Element {
+export function OutcomeLabel(props: { outcome: DisplayOutcome }): JSX.Element {
   const { trans } = useServices();
   const Icon = ICONS[props.outcome] ?? circleEmptyIcon;
   return (
     <span className="jp-CodeAgent-outcome" data-outcome={props.outcome}>
       <Icon.react tag="span" width="12px" height="12px" aria-hidden="true" />
-      {outcomeWord(trans, props.outcome)}
+      {outcomeLabel(trans, props.outcome)}
     </span>
   );
 }

@@ -34,10 +34,10 @@ export function ResultPreview(props: { run: IRun }): JSX.Element | null {
 
 /** The record of a run, from the kernel or else from the history; null while it is read, and where there is none. */
 export function useRecord(runId: string): IRun | null {
-  const { connections, history, runCells } = useServices();
+  const { connections, history, cellStates } = useServices();
   const live = connections.current?.model.state.runs.find(run => run.id === runId);
   const [read, setRead] = useState<IRun | null>(null);
-  const isMissing = live === undefined && runCells.isRecorded(runId);
+  const isMissing = live === undefined && cellStates.isRecorded(runId);
   useEffect(() => {
     let wanted = isMissing;
     if (isMissing) {

@@ -3,11 +3,11 @@ import React, { useEffect, useState } from 'react';
 import type { IPull } from '../../comm/agentmodel';
 import type { IProgress } from '../../comm/progress';
 import { formatTokens } from '../../common/format';
-import { cellStateWord, runStatusWord } from '../../common/words';
+import { cellStateLabel, runStatusLabel } from '../../common/words';
 import type { IRun } from '../../protocol/run';
 import { isRunning } from '../../protocol/run';
 import { Button, Chip, Problem } from '../controls/basics';
-import { GoneCells } from '../now/missing';
+import { MissingCells } from '../now/missing';
 import { useServices, useSignal } from '../services';
 import { Elapsed } from './elapsed';
 import { Results } from './results';
@@ -23,17 +23,17 @@ export function Run(props: {
   /** Its cells can be inserted again where they are not in the notebook. */
   canInsert?: boolean;
 }): JSX.Element {
-  const { trans, runCells } = useServices();
-  useSignal(runCells.changed);
+  const { trans, cellStates } = useServices();
+  useSignal(cellStates.changed);
   const { run, progress } = props;
   const running = isRunning(run);
-  const cells = runCells.stateOf(run);
+  const cells = cellStates.stateOf(run);
   return (
     <article className="jp-CodeAgent-run" aria-label={trans.__('Run')}>
       <div className="jp-CodeAgent-prompt">{run.request.prompt}</div>
       <div className="jp-CodeAgent-line">
-        <Chip kind={run.status}>{runStatusWord(trans, run.status)}</Chip>
-        {cells && <Chip kind={cells}>{cellStateWord(trans, cells)}</Chip>}
+        <Chip kind={run.status}>{runStatusLabel(trans, run.status)}</Chip>
+        {cells && <Chip kind={cells}>{cellStateLabel(trans, cells)}</Chip>}
         <Elapsed run={run} progress={progress} />
         {running && props.onStop && <Stop onStop={props.onStop} />}
       </div>
@@ -41,8 +41,8 @@ export function Run(props: {
         {run.request.model} · {formatTokens(trans, (running && progress?.usage) || run.usage)}
       </div>
       <Timeline run={run} progress={progress} cells={cells} />
-      {props.canInsert && runCells.isGone(run) && (
-        <GoneCells run={{ id: run.id, prompt: run.request.prompt, cellId: run.request.cell_id }} />
+      {props.canInsert && cellStates.canReinsert(run) && (
+        <MissingCells run={{ id: run.id, prompt: run.request.prompt, cellId: run.request.cell_id }} />
       )}
       {run.error &&
         (run.status === 'failed' ? (

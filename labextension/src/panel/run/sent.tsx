@@ -1,7 +1,7 @@
 import React from 'react';
 
 import { formatBytes, formatTokens } from '../../common/format';
-import { contentWord, purposeWord } from '../../common/words';
+import { contentLabel, purposeLabel } from '../../common/words';
 import type { IModelCall, IRun } from '../../protocol/run';
 import { Fold } from '../controls/basics';
 import { useServices } from '../services';
@@ -82,10 +82,10 @@ function Call(props: { call: IModelCall }): JSX.Element {
   const { trans } = useServices();
   const { purpose, kinds, sent, usage } = props.call;
   const asked = purpose === 'program' || purpose === 'sentence' ? [trans.__('the question')] : [];
-  const held = [...asked, ...kinds.map(kind => contentWord(trans, kind))].join(', ');
+  const held = [...asked, ...kinds.map(kind => contentLabel(trans, kind))].join(', ');
   return (
     <>
-      {purposeWord(trans, purpose)}: {sent ? held : trans.__('not sent, there was no connection')}{' '}
+      {purposeLabel(trans, purpose)}: {sent ? held : trans.__('not sent, there was no connection')}{' '}
       {usage.calls > 0 && <span className="jp-CodeAgent-quiet">{formatTokens(trans, usage)}</span>}
     </>
   );

@@ -1,13 +1,13 @@
 import React, { useMemo } from 'react';
 
 import { formatSeconds, formatTokens } from '../../common/format';
-import { resultWord } from '../../common/words';
+import { resultLabel } from '../../common/words';
 import type { IChatMessage, IStep } from '../../protocol/run';
 import { Fold } from '../controls/basics';
 import { CopyableCode } from '../controls/codeview';
 import { Outputs } from '../controls/outputs';
 import { useServices } from '../services';
-import { Calls } from './calls';
+import { ToolCalls } from './calls';
 import { DecisionLine } from './decision';
 import { stepProblem } from './timelineentries';
 
@@ -20,7 +20,7 @@ export function StepSummary(props: { step: IStep }): JSX.Element {
     <span className="jp-CodeAgent-entryLine">
       <span>
         {trans.__('Step %1', step.index)}
-        {step.result && ` · ${resultWord(trans, step.result.status)}`}
+        {step.result && ` · ${resultLabel(trans, step.result.status)}`}
       </span>
       <span className="jp-CodeAgent-figure">{formatSeconds(step.duration_s)}</span>
       {problem && <span className="jp-CodeAgent-stepProblem">{problem}</span>}
@@ -48,7 +48,7 @@ export function StepBody(props: { step: IStep }): JSX.Element {
         </p>
       )}
       {result?.reason && <p className="jp-CodeAgent-error">{result.reason}</p>}
-      <Calls calls={result?.calls ?? []} />
+      <ToolCalls calls={result?.calls ?? []} />
       <Outputs outputs={outputs} />
       {result?.notes.map(note => (
         <p key={note} className="jp-CodeAgent-quiet">

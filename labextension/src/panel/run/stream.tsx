@@ -55,7 +55,7 @@ function Prose(props: { text: string }): JSX.Element {
 }
 
 /** How fast the model writes, by the length of its text: exact counts come with the end of a reply. */
-export function Pace(props: { progress: IProgress }): JSX.Element | null {
+export function GenerationSpeed(props: { progress: IProgress }): JSX.Element | null {
   const { trans } = useServices();
   const { phase, text, elapsed_s: elapsedSeconds, step } = props.progress;
   const writing = phase === 'model' || phase === 'answer';

@@ -3,31 +3,31 @@ import React from 'react';
 
 import type { IProgress } from '../../comm/progress';
 import { formatBytes } from '../../common/format';
-import { cellStateWord, entryStateWord, phaseWord } from '../../common/words';
-import type { ShownState } from '../../history/runcells';
+import { cellStateLabel, entryStateLabel, phaseLabel } from '../../common/words';
+import type { DisplayState } from '../../history/runcells';
 import type { Phase } from '../../protocol/messages';
 import type { IRun } from '../../protocol/run';
 import { isRunning } from '../../protocol/run';
 import { Fold } from '../controls/basics';
 import { useServices } from '../services';
-import { Calls } from './calls';
+import { ToolCalls } from './calls';
 import { Sent } from './sent';
 import { StepBody, StepSummary } from './steps';
-import { Pace, Stream } from './stream';
+import { GenerationSpeed, Stream } from './stream';
 import type { EntryState, IEntry } from './timelineentries';
-import { timeline } from './timelineentries';
+import { timelineEntries } from './timelineentries';
 
 /** A run step by step: what is done, what is under way, what went wrong. */
 export function Timeline(props: {
   run: IRun;
   progress?: IProgress;
   /** What is shown as the state of its cells. */
-  cells: ShownState | null;
+  cells: DisplayState | null;
 }): JSX.Element {
   const { trans } = useServices();
   const { run, progress } = props;
   const running = isRunning(run);
-  const entries = timeline(run, running ? (progress?.phase ?? null) : null, progress?.step ?? 0);
+  const entries = timelineEntries(run, running ? (progress?.phase ?? null) : null, progress?.step ?? 0);
   return (
     <ol className="jp-CodeAgent-timeline" aria-label={trans.__('Steps of this run')}>
       {entries.map(entry => (
@@ -53,7 +53,7 @@ function State(props: { state: EntryState }): JSX.Element {
     props.state
   ];
   return (
-    <span className="jp-CodeAgent-state" role="img" aria-label={entryStateWord(trans, props.state)}>
+    <span className="jp-CodeAgent-state" role="img" aria-label={entryStateLabel(trans, props.state)}>
       {icon && <icon.react tag="span" />}
     </span>
   );
@@ -63,7 +63,7 @@ function Entry(props: {
   run: IRun;
   entry: IEntry;
   progress?: IProgress;
-  cells: ShownState | null;
+  cells: DisplayState | null;
 }): JSX.Element {
   const { run, entry, progress } = props;
   const now = entry.state === 'now';
@@ -86,7 +86,7 @@ function Variables(props: { run: IRun; now: boolean; phase?: Phase }): JSX.Eleme
   const copied = run.manifest.copied.filter(item => !unchanged.includes(item.name));
   const total = copied.reduce((sum, item) => sum + item.size_bytes, 0);
   if (props.now) {
-    return <Now text={phaseWord(trans, props.phase ?? 'context')} />;
+    return <CurrentPhase text={phaseLabel(trans, props.phase ?? 'context')} />;
   }
   return (
     <Fold
@@ -116,21 +116,21 @@ function Step(props: {
   if (progress) {
     return (
       <>
-        <Now
+        <CurrentPhase
           text={
             <>
-              {trans.__('Step %1', entry.index)} · {phaseWord(trans, progress.phase)}
+              {trans.__('Step %1', entry.index)} · {phaseLabel(trans, progress.phase)}
             </>
           }
-          extra={<Pace progress={progress} />}
+          extra={<GenerationSpeed progress={progress} />}
         />
         <Stream progress={progress} />
-        <Calls calls={progress.calls} count={progress.call_count} />
+        <ToolCalls calls={progress.calls} count={progress.call_count} />
       </>
     );
   }
   if (!entry.step) {
-    return <Now text={trans.__('Step %1', entry.index)} />;
+    return <CurrentPhase text={trans.__('Step %1', entry.index)} />;
   }
   // The last step is open unless it became the result, which is shown elsewhere.
   const open = run.status !== 'ok' && !isRunning(run) && entry.step === run.steps[run.steps.length - 1];
@@ -146,7 +146,7 @@ function Answer(props: { run: IRun; progress?: IProgress }): JSX.Element {
   const { run, progress } = props;
   return progress ? (
     <>
-      <Now text={phaseWord(trans, 'answer')} extra={<Pace progress={progress} />} />
+      <CurrentPhase text={phaseLabel(trans, 'answer')} extra={<GenerationSpeed progress={progress} />} />
       <Stream progress={progress} />
     </>
   ) : (
@@ -154,16 +154,16 @@ function Answer(props: { run: IRun; progress?: IProgress }): JSX.Element {
   );
 }
 
-function Cells(props: { run: IRun; now: boolean; state: ShownState | null }): JSX.Element {
+function Cells(props: { run: IRun; now: boolean; state: DisplayState | null }): JSX.Element {
   const { trans } = useServices();
   const { run, now, state } = props;
   if (now || run.placed === 'inserting') {
-    return <Now text={phaseWord(trans, 'inserting')} />;
+    return <CurrentPhase text={phaseLabel(trans, 'inserting')} />;
   }
   return (
     <span>
       {state
-        ? cellStateWord(trans, state)
+        ? cellStateLabel(trans, state)
         : run.placed === 'output'
           ? trans.__('shown below the question')
           : trans.__('not put into the notebook')}
@@ -171,7 +171,7 @@ function Cells(props: { run: IRun; now: boolean; state: ShownState | null }): JS
   );
 }
 
-function Now(props: { text: React.ReactNode; extra?: React.ReactNode }): JSX.Element {
+function CurrentPhase(props: { text: React.ReactNode; extra?: React.ReactNode }): JSX.Element {
   return (
     <div className="jp-CodeAgent-entryLine">
       <span className="jp-CodeAgent-phase">{props.text}</span>

@@ -1,12 +1,12 @@
 import type { Phase } from '../../protocol/messages';
 import type { IRun, IStep } from '../../protocol/run';
 import { run } from '../../testing/golden';
-import { stepProblem, timeline } from './timelineentries';
+import { stepProblem, timelineEntries } from './timelineentries';
 
 const [failed, good] = run().steps;
 const open: IStep = { ...good, index: 1, result: null, decision: null };
 const lines = (changes: Partial<IRun>, phase: Phase | null, steps: number): string[] =>
-  timeline(run({ answer: '', ...changes }), phase, steps).map(
+  timelineEntries(run({ answer: '', ...changes }), phase, steps).map(
     entry => `${entry.kind === 'step' ? `step ${entry.index}` : entry.kind} ${entry.state}`
   );
 

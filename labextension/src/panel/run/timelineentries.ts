@@ -18,7 +18,7 @@ export type IEntry =
  * @param phase where the run is now; None for one that is over
  * @param stepCount steps that have begun, as the kernel's progress counts them
  */
-export function timeline(run: IRun, phase: Phase | null, stepCount: number): IEntry[] {
+export function timelineEntries(run: IRun, phase: Phase | null, stepCount: number): IEntry[] {
   const running = isRunning(run);
   const now = running ? (phase ?? 'context') : 'ended';
   const inStep = now === 'model' || now === 'waiting' || now === 'sandbox';

@@ -6,7 +6,7 @@ import { EMBEDDED } from '../../protocol/messages';
 import { Button, Chip, Section } from '../controls/basics';
 import { useServices } from '../services';
 import { Destination } from './privacy';
-import { Source } from './settingsource';
+import { SettingSource } from './settingsource';
 
 interface IChoice {
   model: string;
@@ -27,7 +27,7 @@ export function Models(props: {
   const fixed = settings.values.filter(one => one.fixed && ['model', 'base_url'].includes(one.name));
   const use = (model: string, server: IServed | null, confirmed = ''): void => {
     setAsked(null);
-    connection.model.forgetRefusal();
+    connection.model.clearRefusal();
     props.onUse();
     connection.send({ type: 'use_model', model, base_url: server?.base_url ?? '', confirmed });
   };
@@ -44,7 +44,7 @@ export function Models(props: {
       <Destination server={settings.server} />
       {fixed.map(setting => (
         <p key={setting.name}>
-          <code>{String(setting.value)}</code> <Source setting={setting} />
+          <code>{String(setting.value)}</code> <SettingSource setting={setting} />
         </p>
       ))}
       {asked && (

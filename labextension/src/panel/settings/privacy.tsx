@@ -5,7 +5,7 @@ import type { IServer, Privacy } from '../../protocol/messages';
 import { EMBEDDED } from '../../protocol/messages';
 import { Chip, Problem, Section } from '../controls/basics';
 import { useServices } from '../services';
-import { Source } from './settingsource';
+import { SettingSource } from './settingsource';
 
 const MODES: readonly Privacy[] = ['schema', 'stats', 'samples'];
 
@@ -35,7 +35,7 @@ export function PrivacyChoice(props: { connection: KernelConnection }): JSX.Elem
               checked={one === mode}
               disabled={at > allowed}
               onChange={() => {
-                connection.model.forgetRefusal();
+                connection.model.clearRefusal();
                 connection.send({ type: 'choose', name: 'privacy', value: one });
               }}
             />
@@ -45,7 +45,7 @@ export function PrivacyChoice(props: { connection: KernelConnection }): JSX.Elem
           </label>
         ))}
       </fieldset>
-      {setting && <Source setting={setting} />}
+      {setting && <SettingSource setting={setting} />}
       {refused && <Problem>{refused}</Problem>}
     </Section>
   );

@@ -62,7 +62,7 @@ describe('the privacy mode', () => {
     await unmount();
     model.apply(TO_PAGE.refused as never);
     expect(model.state.refused).toContain('Your administrator fixes');
-    model.forgetRefusal();
+    model.clearRefusal();
     expect(model.state.refused).toBe('');
   });
 });
@@ -95,7 +95,7 @@ describe('the settings', () => {
 
 it('a setting that cannot be kept is told, in whichever tab', async () => {
   vi.spyOn(console, 'error').mockReturnValueOnce(undefined);
-  const preferences = { canKeep: true, keep: () => Promise.reject(new Error('the disk is full')) };
+  const preferences = { canSave: true, save: () => Promise.reject(new Error('the disk is full')) };
   const error = vi.spyOn(Notification, 'error').mockReturnValue('');
   const changed = setting('privacy', 'stats', { source: 'session' });
   const { host } = await shown(<ContextTab />, [changed], null, { preferences });

@@ -1,12 +1,12 @@
 import React, { useEffect, useRef, useState } from 'react';
 
 import type { KernelConnection } from '../../comm/connection';
-import { approvalWord, privacyWord } from '../../common/words';
+import { approvalLabel, privacyLabel } from '../../common/words';
 import type { ApprovalPolicy, ISetting, Privacy, SettingValue } from '../../protocol/messages';
 import { Empty, Problem, Section } from '../controls/basics';
 import { useReadyConnection, useServices } from '../services';
 import { Models } from './models';
-import { Source } from './settingsource';
+import { SettingSource } from './settingsource';
 
 /** The models that could be asked, and the settings of this kernel. */
 export function SettingsTab(): JSX.Element {
@@ -30,7 +30,7 @@ function Live(props: { connection: KernelConnection }): JSX.Element {
   /** The setting that was changed last; empty if it was the model. */
   const [chosen, setChosen] = useState('');
   const choose = (name: string, value: SettingValue): void => {
-    connection.model.forgetRefusal();
+    connection.model.clearRefusal();
     setChosen(name);
     connection.send({ type: 'choose', name, value });
   };
@@ -61,7 +61,7 @@ function Live(props: { connection: KernelConnection }): JSX.Element {
                   />
                 </label>
                 {refused && chosen === setting.name && <Problem>{refused}</Problem>}
-                <Source setting={setting} />
+                <SettingSource setting={setting} />
               </li>
             ))}
         </ul>
@@ -107,8 +107,8 @@ function Control(props: IControlProps): JSX.Element {
         {choices.map((choice, at) => (
           <option key={choice} value={choice} disabled={at > allowed}>
             {setting.name === 'approve'
-              ? approvalWord(trans, choice as ApprovalPolicy)
-              : privacyWord(trans, choice as Privacy)}
+              ? approvalLabel(trans, choice as ApprovalPolicy)
+              : privacyLabel(trans, choice as Privacy)}
           </option>
         ))}
       </select>

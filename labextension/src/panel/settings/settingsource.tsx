@@ -13,7 +13,7 @@ const lockIcon = new LabIcon({
 });
 
 /** Where the value of a setting comes from; one that was set here can be kept. */
-export function Source(props: { setting: ISetting }): JSX.Element {
+export function SettingSource(props: { setting: ISetting }): JSX.Element {
   const { trans, preferences } = useServices();
   const { setting } = props;
   const said: Record<ISetting['source'], string> = {
@@ -36,13 +36,13 @@ export function Source(props: { setting: ISetting }): JSX.Element {
         <lockIcon.react tag="span" width="12px" height="12px" aria-hidden />
       )}
       <span>{[said[setting.source], limit].filter(Boolean).join(' · ')}</span>
-      {setting.source === 'session' && preferences.canKeep && (
+      {setting.source === 'session' && preferences.canSave && (
         <Button
           label={trans.__('Keep %1 for all notebooks', setting.name)}
           title={trans.__('Write it into your settings of JupyterLab')}
           onClick={() =>
             void attempt(trans, trans.__('Keep for all notebooks'), () =>
-              preferences.keep({ [setting.name]: setting.value })
+              preferences.save({ [setting.name]: setting.value })
             )
           }
         >
