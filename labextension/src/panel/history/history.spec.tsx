@@ -3,10 +3,11 @@ import type { IRunFilter, IRunLine } from '../../history/client';
 import { RunList } from '../../history/runlist';
 import { run } from '../../testing/golden';
 import { change, choose, enter, eventually, press, render, servicesOf, unmount } from '../../testing/render';
-import React from 'react';
+import React, { useState } from 'react';
 
 import { Comparison } from './comparison';
 import { History } from './history';
+import { HistoryFilters } from './historyfilters';
 
 afterEach(unmount);
 
@@ -110,6 +111,26 @@ it('a search typed after a visit to a run keeps the keyboard, also where it find
   await enter(field, 'r34');
   await eventually(() => expect(options(host)).toBe(1));
   expect(document.activeElement).toBe(field);
+});
+
+it('what is typed before the list has followed the last search is kept', async () => {
+  const searched: (string | undefined)[] = [];
+  let follow: (filter: IRunFilter) => void = () => undefined;
+  function Slow(): JSX.Element {
+    const [filter, setFilter] = useState<IRunFilter>({});
+    follow = setFilter;
+    const here = { notebook: '', on: false, onChange: () => undefined };
+    const onChange = ({ search }: IRunFilter): void => void searched.push(search);
+    return <HistoryFilters filter={filter} overview={null} onChange={onChange} here={here} />;
+  }
+  const field = (await render(<Slow />)).querySelector('input')!;
+  await enter(field, 'r3');
+  await eventually(() => expect(searched).toEqual(['r3']));
+  await enter(field, 'r34');
+  await change(() => follow({ search: 'r3' }));
+  expect(field.value).toBe('r34');
+  await change(() => follow({}));
+  expect(field.value).toBe(''); // all runs are shown again
 });
 
 it('a run takes the keyboard when it is opened, not when its tab is reached', async () => {

@@ -1,8 +1,8 @@
-import React, { useEffect, useState } from 'react';
+import React, { useEffect, useRef, useState } from 'react';
 
 import { formatCount } from '../../common/format';
 import type { ICounted, IOverview, IRunFilter, Outcome } from '../../history/client';
-import { outcomeWord } from '../run/outcome';
+import { outcomeLabel } from '../run/outcome';
 import { useServices } from '../services';
 
 const TYPING_MS = 200;
@@ -35,7 +35,7 @@ export function HistoryFilters(props: {
           all={trans.__('All outcomes')}
           value={filter.outcome ?? ''}
           choices={overview?.outcomes ?? []}
-          word={name => outcomeWord(trans, name as Outcome)}
+          word={name => outcomeLabel(trans, name as Outcome)}
           onChange={outcome => onChange({ outcome })}
         />
         <Choice
@@ -65,14 +65,24 @@ function Search(props: { value: string; onChange: (text: string) => void }): JSX
   const { trans } = useServices();
   const { value, onChange } = props;
   const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  const searched = useRef(value);
   useEffect(() => {
-    if (text === value) {
+    // The list follows what was typed here with a delay: that does not take back what was typed since.
+    if (value !== searched.current) {
+      searched.current = value;
+      setText(value);
+    }
+  }, [value]);
+  useEffect(() => {
+    if (text === searched.current) {
       return;
     }
-    const timer = window.setTimeout(() => onChange(text), TYPING_MS);
+    const timer = window.setTimeout(() => {
+      searched.current = text;
+      onChange(text);
+    }, TYPING_MS);
     return () => window.clearTimeout(timer);
-  }, [text, value, onChange]);
+  }, [text, onChange]);
   return (
     <input
       type="search"
