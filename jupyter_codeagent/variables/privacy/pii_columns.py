@@ -38,7 +38,6 @@ COMMON_SHARE = 0.5
 # Values that are tried first, evenly spread: a pattern that many match shows up among them.
 PROBED = 32
 
-_E_MAIL = re.compile(r"[\w.+-]@[\w-]+\.\w")
 _NATIONAL = {
     "US": re.compile(r"(?!000|666)[0-8]\d\d-(?!00)\d\d-(?!0000)\d{4}"),
     "UK": re.compile(r"[A-CEGHJ-PR-TW-Z]{2} ?\d\d ?\d\d ?\d\d ?[A-D]"),
@@ -140,7 +139,7 @@ def _key(sample: _Sample) -> bool:
 
 
 def _e_mail(sample: _Sample) -> bool:
-    return "@" in sample.text and len(_E_MAIL.findall(sample.text)) >= RARE_SHARE * len(sample.values)
+    return "@" in sample.text and len(pii_patterns.E_MAIL.findall(sample.text)) >= RARE_SHARE * len(sample.values)
 
 
 def _iban(sample: _Sample) -> bool:

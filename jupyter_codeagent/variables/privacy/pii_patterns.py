@@ -10,6 +10,7 @@ import re
 MASK = "***"
 
 E_MAIL = re.compile(r"[\w.+%-]{1,64}@(?:[\w-]{1,63}\.)+\w{2,24}")
+"""At least two letters at the end: `a@b.T` is a product of matrices."""
 IBAN = re.compile(r"[A-Z]{2}(?<![A-Za-z0-9][A-Z]{2})\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])")
 # Visa, Mastercard, Discover and the like; American Express; Diners.
 CARD = re.compile(

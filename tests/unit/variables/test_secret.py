@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from jupyter_codeagent.variables.describe import describe, describe_value
-from jupyter_codeagent.variables.privacy.secret import carries_secret, mask_private, secret_text
+from jupyter_codeagent.variables.privacy.secret import carries_secret, mask_private, private_text, secret_text
 from jupyter_codeagent.variables.relevance import relevant_variables
 
 SECRETS = {
@@ -145,3 +145,8 @@ def test_random_tokens_are_secrets() -> None:
     for alphabet, missed_of_thousand in ((string.ascii_letters + string.digits, 1), (string.ascii_letters, 25)):
         tokens = ["".join(drawn.choices(alphabet, k=20)) for _ in range(1000)]
         assert sum(not secret_text(token) for token in tokens) <= missed_of_thousand
+
+
+def test_a_product_of_matrices_is_no_e_mail_address() -> None:
+    assert not private_text("y = a@b.T")
+    assert private_text("write to a@b.org")
