@@ -200,7 +200,7 @@ def _reason_to_withhold(hidden: HiddenParts, value: object) -> str:
     try:
         return hidden.reason_to_withhold(value)
     except Exception as problem:  # noqa: BLE001 - labels and attributes are the user's, and may raise anything
-        return f"it cannot be told whether it holds something hidden ({type(problem).__name__})"
+        return f"it cannot be checked whether it holds something hidden ({type(problem).__name__})"
 
 
 SHAPED = frozenset({"pandas", "polars", "numpy", "pyarrow", "scipy"})

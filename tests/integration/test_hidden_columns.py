@@ -125,7 +125,7 @@ def test_nothing_that_holds_a_hidden_column_is_copied_or_told_and_the_reason_is_
         ("df[]", "names no column"),
         ("df[n", "is not a list of variables and columns"),
         ("nosuch[n]", "There is no variable 'nosuch'"),
-        ("text[n]", "'text': columns of a str cannot be left out. `%agent hide text` hides it as a whole."),
+        ("text[n]", "'text': columns of str values cannot be left out. `%agent hide text` hides it as a whole."),
     ],
 )
 def test_what_cannot_be_hidden_is_one_line_and_hides_nothing(kernel: Kernel, words: str, error: str) -> None:

@@ -47,7 +47,7 @@ def without_columns(value: Any, hidden: Labels) -> Any:
         return value
     narrow = lookup_by_type(value, _NARROW)
     if narrow is None:
-        raise NotNarrowableError(f"columns of a {value_type(value)} cannot be left out")
+        raise NotNarrowableError(f"columns of {value_type(value)} values cannot be left out")
     try:
         return narrow(value, hidden)
     except NotNarrowableError:
@@ -132,7 +132,7 @@ def _pandas_series(series: Any, hidden: Labels) -> Any:
 def _require_kind(value: object, known: frozenset[str]) -> None:
     """Refuse subclasses, which may keep what is hidden in their own attributes."""
     if f"{type(value).__module__}.{type(value).__qualname__}" not in known:
-        raise NotNarrowableError(f"columns of a {value_type(value)} cannot be left out")
+        raise NotNarrowableError(f"columns of {value_type(value)} values cannot be left out")
 
 
 def _pandas_index(index: Any, hidden: Labels) -> Any:
@@ -240,7 +240,7 @@ def _structured_array(array: Any, hidden: Labels) -> Any:
     from numpy.lib import recfunctions
 
     if type(array).__module__ != "numpy" or type(array).__qualname__ != "ndarray" or array.dtype.names is None:
-        raise NotNarrowableError(f"columns of a {value_type(array)} without fields cannot be left out")
+        raise NotNarrowableError(f"columns of {value_type(array)} values without fields cannot be left out")
     kept = [name for name in array.dtype.names if name not in hidden]
     if len(kept) == len(array.dtype.names):
         return array
@@ -250,7 +250,7 @@ def _structured_array(array: Any, hidden: Labels) -> Any:
 
 def _dict(mapping: Any, hidden: Labels) -> Any:
     if type(mapping) is not dict:
-        raise NotNarrowableError(f"keys of a {value_type(mapping)} cannot be left out")
+        raise NotNarrowableError(f"keys of {value_type(mapping)} values cannot be left out")
     return _without_keys(mapping, hidden)
 
 

@@ -100,7 +100,7 @@ describe('what is not told says why', () => {
   it.each([
     [{ shared: 'hidden' }, 'The model is not told of it'],
     [{ shared: 'hidden', type_name: '' }, 'there is no such variable at present'],
-    [{ withheld: 'columns of a X cannot be left out' }, 'columns of a X cannot be left out'],
+    [{ withheld: 'columns of X values cannot be left out' }, 'columns of X values cannot be left out'],
     [{}, 'Left out: the limit is reached']
   ] as [Partial<IVariable>, string][])('%j: %s', async (changes, told) => {
     const [host] = await view(contextOf({ ...changes, told: '', tokens: 0 }));

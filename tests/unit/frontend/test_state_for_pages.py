@@ -120,7 +120,7 @@ def test_a_hidden_frame_is_hidden_under_all_its_names_but_equal_numbers_are_not(
 def test_what_cannot_be_narrowed_is_withheld_with_the_reason() -> None:
     seen = live(df=7).variables({}, {"df": frozenset("b")})
     assert seen.values == {}
-    assert seen.withheld == {"df": "columns of a int cannot be left out"}
+    assert seen.withheld == {"df": "columns of int values cannot be left out"}
 
 
 @pytest.mark.parametrize("privacy", ["schema", "stats", "samples"])
