@@ -252,8 +252,8 @@ def test_a_parquet_file_tells_the_exact_ranges_of_its_footer(tmp_path: Path) -> 
 def test_paths_tell_whether_the_file_is_there_and_how_large(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"x" * 2048)
     (tmp_path / "no.parquet").write_bytes(b"not parquet")
-    assert headline(tmp_path / "a.csv").endswith("(2 kB)")
-    assert headline(tmp_path / "no.parquet").endswith("(11 B)")
+    assert headline(tmp_path / "a.csv").endswith("(2 KiB)")
+    assert headline(tmp_path / "no.parquet").endswith("(11 bytes)")
     assert headline(tmp_path).endswith("(directory)")
     assert headline(tmp_path / "b.csv").endswith("(no such file)")
     assert headline(tmp_path / "a.csv", "schema") == "x: PosixPath"
