@@ -30,7 +30,7 @@ TECHNIQUES: Mapping[str, Sequence[Replaced]] = {
     "resuming": [(loop, "resume_prefill", _not_resumed)],
     "parts": [(task, "_parts", lambda _: ())],
     "terms": [(task, "_terms", lambda _: ())],
-    "written": [(columns, "written_as", _nothing)],
+    "written": [(columns, "describe_text_format", _nothing)],
 }
 GROUPS: Mapping[str, tuple[str, type]] = {
     "rewrites": ("before_run", Fix),

@@ -53,12 +53,14 @@ def test_a_prompt_is_never_put_through_format(kernel: Kernel, model_server: Mode
     assert prompt in model_server.requests[0]["messages"][-1]["content"]
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_double_braces_insert_the_text_of_an_expression(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM, "x")
     assert kernel.ask("for the city {{df['city'][1]}} only").error == ""
     assert "for the city Rome only" in model_server.requests[0]["messages"][-1]["content"]
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_bad_expression_is_an_error_and_nothing_is_sent(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM)
     ran = kernel.ask("for {{no_such_name}}")
@@ -84,6 +86,7 @@ def test_a_failing_program_is_repaired_by_the_model(kernel: Kernel, model_server
     assert "Reply with the whole corrected program" in model_server.requests[1]["messages"][-1]["content"]
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_the_messages_of_a_repair_begin_with_the_bytes_of_the_first_call(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -102,6 +105,7 @@ def test_a_follow_up_knows_the_conversation_and_the_variables(kernel: Kernel, mo
     assert "totals = df.groupby" in json.dumps(model_server.requests[2]["messages"])
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_new_forgets_the_conversation_and_the_variables(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(code("totals = 5\ntotals"), "x", code("print('totals' in globals())"), "x")
     kernel.ask("remember")
@@ -119,6 +123,7 @@ def test_dry_run_sends_and_runs_nothing(kernel: Kernel, model_server: ModelServe
     assert model_server.requests == []
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_dry_run_with_new_shows_what_would_be_sent_after_forgetting_and_forgets_nothing(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -130,6 +135,7 @@ def test_dry_run_with_new_shows_what_would_be_sent_after_forgetting_and_forgets_
     assert "Remember the sum" in kernel.ask("And now?", "--dry-run").text
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_dry_run_has_no_engine_fetch_anything(kernel: Kernel, model_server: ModelServer) -> None:
     kernel.run(
         "import dask.dataframe as dd\n_fetched = []\n"
@@ -148,6 +154,7 @@ def test_json_prints_the_record_and_nothing_else(kernel: Kernel, model_server: M
     assert [copied["name"] for copied in record["manifest"]["copied"]] == ["df"]
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_vars_chooses_what_is_copied(kernel: Kernel, model_server: ModelServer) -> None:
     kernel.run("other = df.copy()")
     model_server.script(code("print(sorted(name for name in ('df', 'other') if name in globals()))"), "x")
@@ -169,6 +176,7 @@ def test_with_privacy_schema_no_value_is_sent(kernel: Kernel, model_server: Mode
     assert "Oslo" in json.dumps(model_server.requests)  # the twin
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_use_takes_another_model_from_now_on(kernel: Kernel, model_server: ModelServer) -> None:
     assert "no model 'nowhere'" in kernel.run("%agent use nowhere").error
     kernel.run("%agent use scripted")
@@ -217,6 +225,7 @@ def test_hidden_variables_and_columns_values_are_not_sent(kernel: Kernel, model_
         ("--model other-model", "other-model"),
     ],
 )
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_bad_option_or_variable_is_one_line_and_nothing_is_sent(
     kernel: Kernel, model_server: ModelServer, options: str, error: str
 ) -> None:
@@ -263,6 +272,7 @@ def test_fix_repairs_the_last_failed_cell(kernel: Kernel, model_server: ModelSer
     assert "KeyError" in told
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_fix_tells_no_value_of_an_error_under_schema(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(code("1"))
     kernel.run("%config CodeAgent.privacy = 'schema'")
@@ -282,6 +292,7 @@ def test_fix_evaluates_nothing_that_stands_in_the_failed_code_or_its_error(
     assert "{{globals()" in model_server.requests[0]["messages"][-1]["content"]
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_hidden_variable_leaves_sandbox_and_conversation(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(code("print(df['city'].iloc[1])"), "x")
     assert "Rome" in kernel.ask("the second city").text
@@ -291,6 +302,7 @@ def test_a_hidden_variable_leaves_sandbox_and_conversation(kernel: Kernel, model
     assert "Rome" not in json.dumps(model_server.requests)
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_pull_copies_a_sandbox_variable(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(code("answer_value = 41 + 1\nanswer_value"), "x")
     kernel.ask("the answer")

@@ -81,6 +81,7 @@ def test_with_nobody_to_ask_nothing_is_sent_wherever_the_notebook_names_the_serv
     assert model_server.headers == []
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_dry_run_sends_nothing_to_anybody(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.script(SUM)
     model_server.tokenizer = lambda _: {"count": 7}
@@ -112,6 +113,7 @@ def tokens(text: str) -> str:
     return text.partition("would go about ")[2].partition(" ")[0]
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_the_command_line_denies_what_it_was_not_allowed_and_says_how(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
@@ -157,6 +159,7 @@ def test_another_users_server_is_asked_for_by_its_owners_name_and_stands_with_it
 
 
 @needs_root
+@pytest.mark.long("another case of what a test beside it proves")
 def test_another_users_server_that_is_configured_is_denied_where_nobody_can_be_asked_unless_it_is_allowed(
     tmp_path: Path,
 ) -> None:
@@ -177,6 +180,7 @@ def test_another_users_server_that_is_configured_is_denied_where_nobody_can_be_a
 
 
 @needs_root
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_system_accounts_server_is_used_unasked_and_named_in_the_receipt(tmp_path: Path) -> None:
     with (
         strangers_server(uid=990) as ollama,

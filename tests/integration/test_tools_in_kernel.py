@@ -110,6 +110,7 @@ def test_a_program_that_is_corrected_does_not_repeat_what_it_has_called_and_the_
     assert "Calls done: rates('2013-01-02'). They are not made twice" in told
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_tools_come_and_go_and_the_beginning_of_the_messages_stays_the_same(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -134,6 +135,7 @@ def test_tools_come_and_go_and_the_beginning_of_the_messages_stays_the_same(
     assert "Code may call none of your functions" in kernel.run("%agent tool").text
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_function_is_added_by_name_with_a_policy_and_what_cannot_be_is_one_line(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -153,6 +155,7 @@ def test_a_function_is_added_by_name_with_a_policy_and_what_cannot_be_is_one_lin
         assert "\n" not in ran.error
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_several_candidates_are_not_offered_functions_that_each_of_them_would_call(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -194,13 +197,14 @@ def test_stop_ends_the_function_that_runs_and_says_what_has_happened(
     assert "called rates once" in told
     stopped = kernel.run(
         f"import json\nfrom jupyter_codeagent.types.run_json import run_to_json\n{SESSION}"
-        f"print(json.dumps(run_to_json(_session.book.find({run_id!r}))))"
+        f"print(json.dumps(run_to_json(_session.run_log.find({run_id!r}))))"
     )
     assert calls_of(as_record(stopped.text)) == [("rates('a')", "ok"), ("nap(60)", "stopped")]
     model_server.script(code("print(df.n.sum())"))
     assert "7" in kernel.ask("Sum?", "--approve auto").text
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_stop_in_the_panel_ends_the_function_that_runs_as_well(kernel: Kernel, model_server: ModelServer) -> None:
     kernel.run(TOOLS)
     kernel.run(
@@ -216,6 +220,7 @@ def test_stop_in_the_panel_ends_the_function_that_runs_as_well(kernel: Kernel, m
     assert kernel.run("print('alive')").text == "alive\n"
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_result_that_tells_the_program_what_to_do_is_data(kernel: Kernel, model_server: ModelServer) -> None:
     """What a tool returns goes to the program; the model reads of it what the program prints."""
     kernel.run(TOOLS)
@@ -240,11 +245,12 @@ def test_a_variable_with_the_name_of_a_tool_is_one_line_before_anything_is_sent(
 
 GRANT = (
     f"{SESSION}from jupyter_codeagent.tools.grants import grant_of\n"
-    "_session.grants.add([grant_of(_session.all_tools()['send'])])"
+    "_session.grants.add([grant_of(_session.tools.all()['send'])])"
 )
 CELL = "%%agent --json --approve auto\nTell ada and bob"
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_sandbox_that_dies_is_followed_by_one_that_does_not_repeat_the_calls(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -275,6 +281,7 @@ def test_a_replay_gives_calls_that_were_asked_for_their_recorded_result_and_read
     assert f"not called again, results as recorded: {recorded}" in again["notes"]
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_another_policy_leaves_a_function_its_limits_and_a_query_that_may_write_is_never_unasked(
     kernel: Kernel,
 ) -> None:
@@ -284,7 +291,9 @@ def test_another_policy_leaves_a_function_its_limits_and_a_query_that_may_write_
         "query = sql_tool(sqlite3.connect(':memory:'), allow_writes=True)"
     )
     kernel.run("%agent tool add slow auto")
-    found = kernel.run(f"{SESSION}print(*[(t.stub.policy, t.timeout_s) for t in _session.tools.tools().values()])")
+    found = kernel.run(
+        f"{SESSION}print(*[(t.stub.policy, t.timeout_s) for t in _session.tools.registry.tools().values()])"
+    )
     assert "('auto', 7)" in found.text
     assert "with allow_writes=True each query is asked for" in kernel.run("%agent tool add query auto").error
     kernel.run("other = query")
@@ -317,6 +326,7 @@ def book(seat: int) -> str:
 """
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_what_was_undone_is_not_given_from_the_record_by_a_replay_of_a_replay(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -332,6 +342,7 @@ def test_what_was_undone_is_not_given_from_the_record_by_a_replay_of_a_replay(
     assert kernel.run("print(_booked)").text == "[7]\n", "made again, and not said to be booked"
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_call_that_began_is_in_the_history_when_the_kernel_is_killed_meanwhile(
     kernel: Kernel, model_server: ModelServer, tmp_path: Path
 ) -> None:
@@ -351,6 +362,7 @@ def test_a_call_that_began_is_in_the_history_when_the_kernel_is_killed_meanwhile
     assert calls_of(run) == [("send(to='ada', text='hi')", "ok"), ("mail('bob')", "stopped")]
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_an_async_function_that_blocks_holds_up_nothing_of_ours(kernel: Kernel, model_server: ModelServer) -> None:
     kernel.run(TOOLS)
     kernel.run(
@@ -373,6 +385,7 @@ def test_an_async_function_that_blocks_holds_up_nothing_of_ours(kernel: Kernel, 
     assert float(kernel.run("print(max(_late))").text) < 4
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_replay_gives_the_recorded_frame_of_a_query_that_was_asked_for(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -393,6 +406,7 @@ def test_a_replay_gives_the_recorded_frame_of_a_query_that_was_asked_for(
     assert "not called again, results as recorded: query('SELECT amount FROM sales')" in again["notes"]
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_replay_that_goes_another_way_than_the_record_says_so(kernel: Kernel, model_server: ModelServer) -> None:
     kernel.run(TOOLS)
     kernel.run(GRANT)
@@ -406,6 +420,7 @@ def test_a_replay_that_goes_another_way_than_the_record_says_so(kernel: Kernel, 
     assert "the replay made other calls than the record: send(to='eve', text='hi')" in again["notes"]
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_calls_are_taken_back_newest_first_where_there_is_an_undo(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -425,13 +440,14 @@ def test_calls_are_taken_back_newest_first_where_there_is_an_undo(
     )
     live = kernel.run(LIVE).text
     assert "('unbook', 102, 2, 'ada'), ('unbook', 101, 1, 'me')" in live
-    store = "get_ipython().magics_manager.registry['AgentMagics'].session.book.history"
+    store = "get_ipython().magics_manager.registry['AgentMagics'].session.run_log.history"
     assert "ok" in kernel.run(f"print({store}.load({run['id']!r}).ended_at == {run['ended_at']!r} and 'ok')").text
     load = f"print([c.status for s in {store}.load({run['id']!r}).steps for c in s.result.calls])"
     assert "['undone', 'undone', 'ok', 'ok']" in kernel.run(load).text
     assert "No calls of any run are left" in kernel.run("%agent tool undo").error
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_code_asks_the_model_about_single_texts_within_a_budget_and_the_notebook_can_too(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

@@ -9,7 +9,7 @@ from jupyter_codeagent.agent.rules.error_reading import frames, missing_labels
 from jupyter_codeagent.agent.rules.rule import Fix, Program, edited, with_line_before
 from jupyter_codeagent.agent.source import Edit, called_name, column_of, span, statement_at, used_names
 from jupyter_codeagent.types.sandbox import NamespaceEntry
-from jupyter_codeagent.variables.date_parts import PARTS
+from jupyter_codeagent.variables.describers.date_parts import PARTS
 
 _OF_DATE: Mapping[str, str] = {
     "quarter": ".dt.quarter",

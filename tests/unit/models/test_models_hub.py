@@ -75,7 +75,6 @@ def test_a_hub_that_lies_about_its_file_is_an_error(small: SmallWeights, tmp_pat
     assert not list((tmp_path / "cache").rglob("*.gguf"))
 
 
-@pytest.mark.alone
 def test_an_unreachable_hub_costs_seconds(small: SmallWeights, tmp_path: Path) -> None:
     with socket.socket() as silent:  # accepts connections and never answers
         silent.bind(("127.0.0.1", 0))
@@ -85,7 +84,7 @@ def test_an_unreachable_hub_costs_seconds(small: SmallWeights, tmp_path: Path) -
 
     assert "Not from the Hugging Face hub" in said
     assert path.read_bytes() == small.content
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
 
 
 def test_a_hub_set_offline_after_the_import_is_honoured(
