@@ -15,8 +15,6 @@ _UNFINISHED = re.compile(
 _EMPTY = re.compile(r"^Empty DataFrame|^Series\(\[\], |^shape: \(0, \d+\)|^\[\]$|^\{\}$", re.MULTILINE)
 _MISSING = r"(?:nan|NaN|None|<NA>|NaT|null)"
 _MISSING_VALUE = re.compile(rf"\b{_MISSING}\b|{_MISSING}")
-_NO_LABELS = re.compile(r"No artists with labels found to put in legend")
-_LEGEND_WANTED = re.compile(r"\blegend|\b(?:one|a) (?:line|bar|curve|point|box) (?:per|for each)\b", re.IGNORECASE)
 _NAMED_NAN = re.compile(r"^(?P<name>[^\W\d_][^:=|\n\d]{1,60})[:=] *nan\.?$", re.MULTILINE)
 _DASHES = re.compile(r"^[\s\-=_.:|+]*$")
 
@@ -57,14 +55,6 @@ def all_missing(program: Program) -> str:
     """Report a result whose every value is NaN."""
     advice = "Check the column and the calculation; drop missing values first."
     return f"Every value is missing (NaN). {advice}" if _all_missing(program.output) else ""
-
-
-@from_text
-def empty_legend(program: Program) -> str:
-    """Report a legend without labels where the prompt asks for one."""
-    if _NO_LABELS.search(program.output) is None or _LEGEND_WANTED.search(program.prompt) is None:
-        return ""
-    return "The legend is empty: nothing was drawn with a label. Draw each group by itself, with its label."
 
 
 @from_text

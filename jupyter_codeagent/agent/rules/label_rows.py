@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 
 from jupyter_codeagent.agent.rules.error_reading import text_columns
-from jupyter_codeagent.agent.rules.rule import Fix, Program, edited, from_text
-from jupyter_codeagent.agent.source import Edit, base_names, bound_names, span
+from jupyter_codeagent.agent.rules.rule import Program, from_text
 from jupyter_codeagent.types.sandbox import NamespaceEntry
 from jupyter_codeagent.variables.mentions import stemmed
 
 _WHICH = re.compile(
     r"\bwhich\s+(?:(?:\d+|one|two|three|four|five|ten|of\s+the|the)\s+)*(?P<words>[A-Za-z_]\w*(?:\s\w+)?)", re.I
 )
-_ROW = re.compile(r"^\d+(?:\s|$)", re.MULTILINE)
 
 
 @from_text
@@ -25,25 +22,6 @@ def unnamed_rows(program: Program) -> str:
     for word, frame, column in _left_out(program):
         return f"The task asks which {word}, and the result does not name it: show {frame}[{column!r}] with it."
     return ""
-
-
-def name_rows(program: Program) -> Fix | None:
-    """The same program over the table with the names in place of its row numbers, where it showed those; else None.
-
-    Under a name of its own: a cell that is accepted must not give the user's variable another index.
-    """
-    tree, code = program.tree, program.code
-    found = next(_left_out(program), None) if program.issue else None
-    if found is None or _ROW.search(program.output) is None:
-        return None
-    word, frame, column = found
-    own = f"by_{word}"
-    if {frame, own} & (bound_names(tree) | _written(tree)):
-        return None
-    read = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == frame]
-    edits = [Edit(start=start, end=end, text=own) for start, end in (span(code, node) for node in read)]
-    made = Edit(start=0, end=0, text=f"{own} = {frame}.set_index({column!r})\n")
-    return edited(program, [*edits, made], f"rows are named by {column!r}") if edits else None
 
 
 def _left_out(program: Program) -> Iterator[tuple[str, str, str]]:
@@ -66,9 +44,3 @@ def _of_texts(entry: NamespaceEntry, word: str) -> list[str]:
     """Columns of texts that are called so, or begin or end with that word: ``Country``, ``Country Name``."""
     texts = [(column, stemmed(column).split()) for column in text_columns(entry)]
     return [column for column, words in texts if words and word in (words[0], words[-1])]
-
-
-def _written(tree: ast.Module) -> set[str]:
-    """Tables of ``rates["fall"] = …`` and ``rates.loc[3, "fall"] = …``: it would be written to the other one."""
-    targets = (node for node in ast.walk(tree) if isinstance(node, ast.Subscript | ast.Attribute))
-    return {name for node in targets if isinstance(node.ctx, ast.Store) for name in base_names(node)}

@@ -117,7 +117,6 @@ RULES: tuple[Rule, ...] = (
     _issue("after_result", "empty-result", displayed.empty_result),
     _issue("after_result", "all-missing", displayed.all_missing),
     _issue("after_result", "unfilled-placeholder", placeholders.unfilled_placeholder),
-    _issue("after_result", "empty-legend", displayed.empty_legend),
     _issue("after_result", "nothing-converted", missing_columns.nothing_converted),
     _issue("after_result", "statistic-as-judgement", statistics.statistic_as_judgement),
     _issue("after_result", "impossible-number", ranges.impossible_number),
@@ -133,7 +132,6 @@ RULES: tuple[Rule, ...] = (
     _issue("after_result", "unused-data", unused.unused_data),
     # ... or is corrected without it.
     _fix("after_result", "leave-missing-out", statistics.leave_missing_out),
-    _fix("after_result", "name-rows", label_rows.name_rows),
     _fix("after_result", "broadcast-to-rows", broadcast.broadcast_to_rows),
     _fix("after_result", "name-results", named_results.name_results),
     Rule(name="match-values", stage="after_result", gives=Fix, apply=value_matching.match_values, probed=True),

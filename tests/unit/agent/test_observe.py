@@ -163,21 +163,6 @@ def test_an_ordinary_result_passes(outputs: tuple[Output, ...]) -> None:
     assert issue_of(ok(*outputs), "x") == ""
 
 
-LEGEND = stream("UserWarning: No artists with labels found to put in legend.  Note that artists\n", "stderr")
-
-
-@pytest.mark.parametrize(
-    ("prompt", "noticed"),
-    [
-        ("Draw one line per airport, with a legend", True),
-        ("Draw one line for each airport", True),
-        ("Draw the delays by month", False),
-    ],
-)
-def test_a_legend_that_is_wanted_and_empty_is_noticed(prompt: str, noticed: bool) -> None:
-    assert ("legend is empty" in issue_of(ok(figure(), LEGEND), "x", prompt)) is noticed
-
-
 def test_what_the_reply_is_begun_with_is_not_said_before_it_as_well() -> None:
     error = ExecutionError(ename="KeyError", evalue="'Revenu'", line=1, source="x = df['Revenu']")
     entry = NamespaceEntry(name="df", type_name="DataFrame", columns=("Revenue",))
