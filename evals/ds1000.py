@@ -1,4 +1,4 @@
-"""Extraction of code measured on stored replies: `python -m evals.ds1000 FOLDER [--run]`. Needs no model.
+"""Extraction of code measured on stored replies: `python -m evals.ds1000 FOLDER [--run | --rules]`. Needs no model.
 
 FOLDER holds replies of models to DS-1000 (CC-BY-SA-4.0, not part of this project): `<model>-answers.jsonl`, and for
 what is read of its problems `ds1000.jsonl.gz`.
@@ -173,7 +173,13 @@ def main() -> None:
     parser.add_argument(
         "--run", action="store_true", help="also run the code and the problems' tests in the sandbox"
     )
+    parser.add_argument("--rules", action="store_true", help="only: what the rules before a run change in them")
     arguments = parser.parse_args()
+    if arguments.rules:
+        from evals.ds1000_rules import rules_text
+
+        print(rules_text(arguments.folder))
+        return
     print(table(measure(arguments.folder)))
     if (arguments.folder / PROBLEMS).exists():
         count, taken = measure_prose(arguments.folder)
