@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from hostile_mcp_server import answer as answered
 
-from jupyter_codeagent.tools import mcp, mcp_transport
+from jupyter_codeagent.tools import mcp, mcp_transport, mcp_values
 from jupyter_codeagent.tools.mcp import McpServer
 from jupyter_codeagent.tools.prompt_lines import functions_text
 from jupyter_codeagent.tools.servers import McpServers, merged
@@ -342,4 +342,4 @@ def peak_bytes(*, reset: bool = False) -> int:
 
 def test_the_limits_are_those_that_the_documents_name() -> None:
     assert mcp_transport.MAX_MESSAGE_BYTES == 16 << 20
-    assert (mcp.MAX_TOOLS, mcp.MAX_PARAMETERS, mcp.MAX_SCHEMA_CHARS) == (200, 100, 64_000)
+    assert (mcp.MAX_TOOLS, mcp_values.MAX_PARAMETERS, mcp_values.MAX_SCHEMA_CHARS) == (200, 100, 64_000)
