@@ -129,6 +129,6 @@ def check_name(name: str) -> None:
         raise UsageError(f"{name!r} is not the name of a variable.")
     if means_something_else(name):
         raise UsageError(
-            f"{name!r} means something else in a notebook and is not overwritten; have the agent give the result "
-            f"another name."
+            f"{name!r} is a reserved name in notebooks and is not overwritten; have the agent give the "
+            f"result another name."
         )

@@ -83,7 +83,7 @@ class VariableSelection:
     def run_notes(self) -> tuple[str, ...]:
         """For the receipt."""
         return tuple(
-            f"figures of {name} are from its copy ({note}); accepted cells run on your whole {name}"
+            f"numbers for {name} are from its copy ({note}); accepted cells run on your whole {name}"
             for name, note in self.notes.items()
         )
 
@@ -190,7 +190,7 @@ class _Parts:
             part = fetch(name, value, wanted)
             self._keep(name, part.value, part.note)
         elif wanted.columns and not can_be_narrowed(value):
-            raise VariableError(f"{name!r} is a {type(value).__name__}: it has no columns to select_variables.")
+            raise VariableError(f"{name!r} is a {type(value).__name__}: it has no columns to select.")
         else:
             part = narrow(name, value, wanted) if wanted and can_be_narrowed(value) else Narrowed(value=value)
             shown, left_out = without_unused(name, part.value)

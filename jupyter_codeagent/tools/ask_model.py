@@ -106,12 +106,12 @@ class ModelQuestions:
         """
         settings = self._in_force or self._settings()
         if settings.privacy == "schema":
-            raise PermissionError(f"{NAME} tells values to the model, and the privacy is schema")
+            raise PermissionError(f"{NAME} sends values to the model, which privacy 'schema' forbids")
         check_question(prompt, choices)
         texts, is_one = texts_of(data)
         different = [text for text in dict.fromkeys(texts) if text.strip()]
         if len(different) > MAX_TEXTS:
-            raise ValueError(f"{NAME} takes {MAX_TEXTS} different texts at the most, not {len(different)}")
+            raise ValueError(f"{NAME} takes at most {MAX_TEXTS} different texts, not {len(different)}")
         endpoint = await self._models.find(settings.model)
         model = self._sent.of(await self._models.open(endpoint, settings.model, on_loading=lambda: None), endpoint)
         places = asyncio.Semaphore(AT_ONCE)
@@ -172,12 +172,12 @@ def offered(tools: Mapping[str, Tool], prompt: str) -> dict[str, Tool]:
 def check_question(prompt: str, choices: Sequence[str] | None) -> None:
     """Raises ValueError for what is longer than a question."""
     if len(prompt) > MAX_PROMPT_CHARS:
-        raise ValueError(f"{NAME} takes a question of {MAX_PROMPT_CHARS:,} characters, not {len(prompt):,}")
+        raise ValueError(f"{NAME} takes a question of at most {MAX_PROMPT_CHARS:,} characters, not {len(prompt):,}")
     if choices is None:
         return
     is_plain = isinstance(choices, list | tuple) and all(isinstance(choice, str) for choice in choices)
     if not is_plain or len(choices) > MAX_CHOICES or max(map(len, choices), default=0) > MAX_CHOICE_CHARS:
-        raise ValueError(f"{NAME} takes {MAX_CHOICES} choices at the most, texts of {MAX_CHOICE_CHARS} characters")
+        raise ValueError(f"{NAME} takes at most {MAX_CHOICES} choices of at most {MAX_CHOICE_CHARS} characters")
 
 
 def texts_of(data: Any) -> tuple[list[str], bool]:
@@ -189,7 +189,7 @@ def texts_of(data: Any) -> tuple[list[str], bool]:
         It is longer than anybody can mean: a range has any length at no cost.
     """
     if isinstance(data, Sized) and not isinstance(data, str) and len_of(data) > MAX_ITEMS:
-        raise ValueError(f"{NAME} takes {MAX_ITEMS:,} texts at the most, not {len_of(data):,}")
+        raise ValueError(f"{NAME} takes at most {MAX_ITEMS:,} texts, not {len_of(data):,}")
     if hasattr(data, "to_pandas"):
         data = data.to_pandas()
     if hasattr(data, "columns"):

@@ -133,9 +133,9 @@ class ToolCallBroker:
         tool = self._tools.get(request.name)
         exceeded = self._counter.exceeded()
         if tool is None:
-            return refused(request, "NameError", f"{request.name} is no function that the user lets code call")
+            return refused(request, "NameError", f"{request.name} is not a function that code may call")
         if exceeded:
-            return refused(request, "RuntimeError", f"{request.name} was not called: {exceeded} are the limit")
+            return refused(request, "RuntimeError", f"{request.name} was not called: the limit is {exceeded}")
         try:
             outline = await read_arguments(tool, request, outlined, self._argument_bytes)
         except Exception as problem:  # noqa: BLE001  (they come from the sandbox: whatever is wrong is told to it)
@@ -158,7 +158,7 @@ class ToolCallBroker:
             call=allowed.text,
             status="stopped",
             line=request.line,
-            result="it was ended before it had returned, and may have happened",
+            result="it was stopped before it returned, and may have happened",
             decided_by=allowed.decided_by,
             id=uuid.uuid4().hex[:12],
             key=request.key,

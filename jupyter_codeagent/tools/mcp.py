@@ -96,7 +96,7 @@ class McpServer:
             raise
         except Exception as problem:
             await self.stop()
-            why = self._gave_up or f"it does not tell its functions: {_reason(problem)}"
+            why = self._gave_up or f"it does not list its functions: {_reason(problem)}"
             raise CodeAgentError(f"The MCP server {self.name} cannot be used: {why}.") from problem
         except BaseException:
             await self.stop()
@@ -223,7 +223,7 @@ class McpServer:
                 raise ConnectionError(f"the MCP server {self.name} is gone: {self._gave_up}") from problem
             raise
         if isinstance(result, InputRequiredResult):
-            raise RuntimeError(f"the MCP server {self.name} asks for something first, which is not offered to it")
+            raise RuntimeError(f"the MCP server {self.name} asks for further input, which is not supported")
         return value_of(result)
 
 

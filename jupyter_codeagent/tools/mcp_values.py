@@ -48,9 +48,9 @@ def why_unusable(described: Described) -> str:
     size = len(json.dumps(schema)) + len(json.dumps(described.output_schema))
     properties = schema.get("properties")
     if size > MAX_SCHEMA_CHARS:
-        return f"its schemas have {size:,} characters, {MAX_SCHEMA_CHARS:,} are the limit"
+        return f"its schemas have {size:,} characters; the limit is {MAX_SCHEMA_CHARS:,}"
     if isinstance(properties, Mapping) and len(properties) > MAX_PARAMETERS:
-        return f"it has {len(properties)} parameters, {MAX_PARAMETERS} are the limit"
+        return f"it has {len(properties)} parameters; the limit is {MAX_PARAMETERS}"
     return ""
 
 

@@ -25,8 +25,8 @@ class ToolRegistry:
     def remove(self, name: str) -> None:
         """Raises UsageError if there is none of this name."""
         if name not in self._tools:
-            known = f"there are {', '.join(self._tools)}" if self._tools else "there is none"
-            raise UsageError(f"{name!r} is no tool; {known}.")
+            known = f"registered: {', '.join(self._tools)}" if self._tools else "none are registered"
+            raise UsageError(f"No tool named {name!r}; {known}.")
         del self._tools[name]
 
     def tools(self) -> dict[str, Tool]:

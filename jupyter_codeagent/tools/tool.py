@@ -67,7 +67,7 @@ def tool_of(
     """Raises UsageError for what cannot be a tool: no function, a name that means something else, no signature, no
     time, or an `undo` that cannot be called with a result and the function's arguments."""
     if not callable(function):
-        raise UsageError(f"{name or type(function).__name__} is no function, so that code cannot call it.")
+        raise UsageError(f"{name or type(function).__name__} is not a function, so code cannot call it.")
     name = name or getattr(function, "__name__", "")
     check_tool_name(name)
     if policy not in get_args(ToolPolicy):
@@ -98,16 +98,16 @@ def tool_of(
 def check_tool_name(name: str) -> None:
     """Raises UsageError."""
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-        raise UsageError(f"{name!r} cannot be the name of a function that code calls: give it one with name=.")
+        raise UsageError(f"{name!r} is not a valid function name: give one with name=.")
     if means_something_else(name) or name == "tools":  # `tools.map` of the sandbox
-        raise UsageError(f"{name!r} means something else in Python or a notebook: give the function another name.")
+        raise UsageError(f"{name!r} is a reserved name in Python or notebooks: give the function another name.")
 
 
 def _check_undo(name: str, undo: Callable[..., Any], of: inspect.Signature) -> None:
     """Now, not when something has to be undone."""
     named = [key for key, parameter in of.parameters.items() if parameter.kind not in VARIADIC]
     if inspect.iscoroutinefunction(undo):
-        raise UsageError(f"undo= of {name} is async: give a function that has taken the call back when it returns.")
+        raise UsageError(f"undo= of {name} is async: give a function that has undone the call when it returns.")
     try:
         inspect.signature(undo).bind(None, **dict.fromkeys(named))
     except (TypeError, ValueError) as problem:

@@ -63,7 +63,7 @@ def test_each_call_is_asked_for_with_its_arguments_while_the_program_waits_and_c
     expect(panel).to_contain_text("rates('2013-01-02') → DataFrame 2x1 · line 1")
     expect(panel).to_contain_text("send(to='Bergen', text='rate 9') → 'sent' · line 3")
     expect(panel).to_contain_text("send(to='Rome', text='rate 9.25') not allowed")
-    expect(panel).to_contain_text("PermissionError: the user does not allow this call of send: not to Rome")
+    expect(panel).to_contain_text("PermissionError: the user rejected this call of send: not to Rome")
     notebook.picture("tool_calls_made")
     notebook.run_cell(4)
     notebook.wait_until_ran(4)
@@ -89,7 +89,7 @@ def test_a_yes_can_be_for_all_calls_that_the_program_makes_in_one_go_and_for_no_
     program = "print(tools.map(send, [{'to': c, 'text': 'hi'} for c in ['a', 'b', 'c']]))\nprint(send('d', 'hi'))"
     shared_model.script(code(program), code("print('gave up', *df.city)"), "no figures")
     notebook, panel, card = asked(open_notebook, "Send hi to each")
-    expect(card).to_contain_text("It makes 3 calls of it in one go.")
+    expect(card).to_contain_text("It makes 3 calls of it at once.")
     expect(card.get_by_role("spinbutton", name="Calls of this function")).to_have_value("3")
     card.get_by_label("so many of its calls in this run").check()
     notebook.picture("tool_calls_in_one_go")

@@ -240,7 +240,7 @@ def test_subcommands_answer(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM, "Oslo has 5.")
     kernel.ask("sum by city")
     assert "scripted at" in kernel.run("%agent status").text
-    assert "closed (probed from inside)" in kernel.run("%agent status").text
+    assert "blocked (tested at startup)" in kernel.run("%agent status").text
     assert "city str" in kernel.run("%agent context").text
     assert "sum by city" in kernel.run("%agent history 5").text
     assert "0 of 0 runs" in kernel.run("%agent history nothingofthekind").text

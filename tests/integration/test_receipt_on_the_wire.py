@@ -183,7 +183,7 @@ def test_a_follow_up_of_one_call_sends_rows_of_the_earlier_result(asked: Asked) 
 def test_a_sentence_on_the_result_is_asked_for_with_the_output(asked: Asked) -> None:
     asked.script(SHOWS, "That is it.")
     whole = asked.assert_true(asked.ask("show it"), {*TOLD, "output"})
-    assert "for a sentence on the result: the same, and what the code printed and showed" in whole
+    assert "for a sentence on the result: the same, and what the code printed and displayed" in whole
 
 
 def test_a_repair_sends_the_error_and_the_result_of_the_repaired_code_stays_here(asked: Asked) -> None:
@@ -215,7 +215,7 @@ def test_a_reason_for_a_no_is_sent_and_the_rejected_code_never_ran(asked: Asked)
     asked.script(SLOW, SHOWS)
     ran = asked.ask("show it", "--approve ask --max-steps 2", answers=["reasoncanary", "y"])
     whole = asked.assert_true(ran, {*TOLD, "reason"})
-    assert "1 program that you said no to never ran" in whole
+    assert "1 program that you rejected never ran" in whole
     assert "never ran, you said no: reasoncanary" in whole
     assert "failed" not in whole
 
@@ -281,7 +281,7 @@ def test_a_replay_asks_no_model(asked: Asked) -> None:
     asked.script("Never asked for.")
     ran = asked.ask("show it", cell_id="same")
     asked.assert_true(ran, set())
-    assert "as recorded, model not asked · frame unchanged · nothing sent" in ran.text
+    assert "as recorded, model not asked · frame already copied · nothing sent" in ran.text
 
 
 def test_a_tokenizer_that_counts_is_on_the_receipt_even_where_the_model_is_not_asked(asked: Asked) -> None:

@@ -24,10 +24,10 @@ MODELS_WAIT_S = 0.3
 """For the list of models; a server that takes longer is offered at the next try."""
 MEANINGS = {
     "schema": "names and types only",
-    "stats": "figures about the columns as well",
-    "samples": "some values as well",
-    "review": "inserted cells wait for you",
-    "ask": "each piece of code waits for you before it runs",
+    "stats": "statistics of the columns, too",
+    "samples": "some values, too",
+    "review": "inserted cells wait for your decision",
+    "ask": "code waits for your approval before it runs",
     "auto": "nothing waits",
 }
 """Of the values of `--privacy` and `--approve`."""

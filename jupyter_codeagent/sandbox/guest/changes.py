@@ -85,10 +85,14 @@ def _look(name: str, copy: _Copy, namespace: dict[str, Any], memory: Memory, unt
         if copy.told is not None:
             copy.told = {**copy.told, "earlier": True}
         return copy.told
-    copy.now, copy.holds = now, id(value)
+    last, copy.now, copy.holds = copy.now, now, id(value)
+    untouched = _same_marks(last, now)
     if is_same_object:
-        parts = _parts(copy, value, now, until)
-        copy.told = _told(name, "changed", parts) if any(parts.values()) else None
+        parts = _parts(copy, value, now, until, untouched)
+        earlier = _is_of_earlier(copy.told, parts, untouched) and not (
+            parts["notes"] and _is_other_shape(last, now)
+        )
+        copy.told = _told(name, "changed", parts, earlier=earlier) if any(parts.values()) else None
         return copy.told
     copy.loaded = lambda: None
     parts = _parts(copy, value, now, until) if now.kind == copy.before.kind else _none()
@@ -96,6 +100,25 @@ def _look(name: str, copy: _Copy, namespace: dict[str, Any], memory: Memory, unt
         parts["notes"] = [f"{copy.before.kind} → {now.kind}"]
     copy.told = _told(name, "rebound", parts)
     return copy.told
+
+
+def _same_marks(last: Fingerprint, now: Fingerprint) -> frozenset[str]:
+    """Columns or keys that nothing has touched since the last report."""
+    marks = dict(zip(last.labels, last.marks, strict=False))
+    pairs = zip(now.labels, now.marks, strict=False)
+    return frozenset(label for label, mark in pairs if mark is not None and marks.get(label) == mark)
+
+
+def _is_of_earlier(told: Told | None, parts: dict[str, list[str]], untouched: frozenset[str]) -> bool:
+    """Whether all of it was told before, and nothing has touched it since: a mark of another part has changed."""
+    if told is None or any(told[what] != labels for what, labels in parts.items()):
+        return False
+    return untouched.issuperset((*parts["values"], *parts["added"]))
+
+
+def _is_other_shape(last: Fingerprint, now: Fingerprint) -> bool:
+    """Whether rows, index, types or the whole may have changed, which notes tell of."""
+    return (last.rows, last.index, last.dtypes, last.whole) != (now.rows, now.index, now.dtypes, now.whole)
 
 
 def _is_as_before(copy: _Copy, now: Fingerprint, value: Any) -> bool:
@@ -115,9 +138,12 @@ def _none() -> dict[str, list[str]]:
     return {"added": [], "removed": [], "values": [], "notes": []}
 
 
-def _parts(copy: _Copy, value: Any, now: Fingerprint, until: float) -> dict[str, list[str]]:
-    """What is different; all empty if nothing certain is."""
+def _parts(
+    copy: _Copy, value: Any, now: Fingerprint, until: float, untouched: frozenset[str] = frozenset()
+) -> dict[str, list[str]]:
+    """What is different; all empty if nothing certain is. What was told of `untouched` parts is still so."""
     before, parts = copy.before, _none()
+    known = untouched.intersection(copy.told["values"]) if copy.told is not None else frozenset[str]()
     if now == before:
         return parts
     parts["added"] = _without(now.labels, before.labels)
@@ -127,11 +153,13 @@ def _parts(copy: _Copy, value: Any, now: Fingerprint, until: float) -> dict[str,
     if before.rows is not None and now.rows is not None and before.rows != now.rows:
         parts["notes"].append(f"{before.rows:,} → {now.rows:,} {'rows' if now.labels or now.index else 'items'}")
         return parts
-    if time.monotonic() < until:
+    if time.monotonic() >= until:
+        parts["values"] = [label for label in now.labels if label in known]
+    else:
         try:
             with _room_for_another():
                 old = before.kept if _is_polars(value) else copy.again()
-                _compare(before, now, old, value, parts, until)
+                _compare(before, now, old, value, parts, known, until)
         except Exception:  # noqa: BLE001  (no memory, a file that is gone, a foreign comparison: no more is certain)
             return parts
     return parts
@@ -158,9 +186,15 @@ def _is_polars(value: Any) -> bool:
 
 
 def _compare(
-    before: Fingerprint, now: Fingerprint, old: Any, value: Any, parts: dict[str, list[str]], until: float
+    before: Fingerprint,
+    now: Fingerprint,
+    old: Any,
+    value: Any,
+    parts: dict[str, list[str]],
+    known: frozenset[str],
+    until: float,
 ) -> None:
-    """Index, then each part whose mark differs, until the time is over."""
+    """Index, then each part whose mark differs, until the time is over; `known` parts are other values anyway."""
     if now.index != before.index and (index_note := _index_note(old.index, value.index)):
         parts["notes"].append(index_note)
         return  # then rows do not correspond
@@ -171,9 +205,11 @@ def _compare(
     places = {label: at for at, label in enumerate(before.labels)}
     for at, label in enumerate(now.labels):
         was = places.get(label)
-        if was is None or not label or before.labels.count(label) > 1 or time.monotonic() > until:
+        if label in known:
+            parts["values"].append(label)
+        elif was is None or not label or before.labels.count(label) > 1 or time.monotonic() > until:
             continue
-        if now.dtypes[at] != before.dtypes[was]:
+        elif now.dtypes[at] != before.dtypes[was]:
             parts["notes"].append(f"{label} {before.dtypes[was]} → {now.dtypes[at]}")
         elif _is_other(before.marks[was], now.marks[at]) and not _equal(_part(old, was), _part(value, at)):
             parts["values"].append(label)

@@ -129,7 +129,7 @@ def test_a_description_cannot_end_its_line_or_speak_for_another_role() -> None:
         ("many-parameters", "its schemas have"),
         ("many-required", "its schemas have"),
         ("same-parameters", "its schemas have"),
-        ("some-parameters", "it has 150 parameters, 100 are the limit"),
+        ("some-parameters", "it has 150 parameters; the limit is 100"),
         ("many-tools", "more than 200"),
     ],
 )
