@@ -1,4 +1,4 @@
-"""The catalogue as a person reads it: what fits this machine, how fast and how good it is, and how to get it."""
+"""The catalogue as text: what fits this machine, its speed and quality, and how to get it."""
 
 from __future__ import annotations
 
@@ -30,23 +30,25 @@ HOW_TO = (
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """What the same catalogue is read against."""
+    """Facts about this machine and its models."""
 
     memory: MachineMemory
     speed: MeasuredSpeed | None
     scores: Mapping[str, Score]
     fetched: frozenset[str]
-    """Models whose weights are there."""
+    """Models whose weights were downloaded."""
     version: str
     context_tokens: int
 
     def needed_bytes(self, weights: PublishedWeights) -> int:
-        """Memory for this model with this context."""
+        """Return the memory that a model needs with this context window."""
         return needed_bytes(weights, cached_tokens(self.context_tokens))
 
 
 def format_models(settings: ModelSettings, model: str = "") -> str:
-    """The whole catalogue, or all about one model. A running server is asked for half a second at the most.
+    """Return the text of the whole catalogue, or the details of one model.
+
+    A running server is asked for its speed, for half a second at most.
 
     Raises
     ------
@@ -66,12 +68,12 @@ def format_models(settings: ModelSettings, model: str = "") -> str:
 
 
 def downloaded_models() -> list[str]:
-    """Models of the catalogue whose weights are there."""
+    """Return the models of the catalogue whose weights were downloaded."""
     return [model for model, weights in catalogue().items() if is_downloaded(weights)]
 
 
 def download_warnings(weights: PublishedWeights, settings: ModelSettings) -> list[str]:
-    """What a person should know before gigabytes are fetched; they may be meant for another machine."""
+    """Return warnings before a download of gigabytes, which may be meant for another machine."""
     needed, total = needed_bytes(weights, cached_tokens(settings.context_tokens)), machine_memory().total_bytes
     notes = [] if weights.commercial else [f"licence: {format_licence(weights)}"]
     if needed > total:
@@ -83,7 +85,7 @@ def download_warnings(weights: PublishedWeights, settings: ModelSettings) -> lis
 
 
 def format_catalogue(here: Machine) -> str:
-    """A line for each model, then how to get and use one."""
+    """Return the catalogue: one line per model, then how to get and use one."""
     speed = ESTIMATED if here.speed is not None else UNKNOWN
     headings = ("runs here without a server", "memory", speed, "licence", "measured", "")
     rows = [headings, *(_row(weights, here) for weights in catalogue().values())]
@@ -104,7 +106,7 @@ def _row(weights: PublishedWeights, here: Machine) -> tuple[str, ...]:
 
 
 def format_speed(weights: PublishedWeights, speed: MeasuredSpeed | None) -> str:
-    """``28`` as measured, ``≈ 7`` as estimated from it; empty where nothing was measured."""
+    """Return ``28`` if measured, ``≈ 7`` if estimated from another model; empty without a measurement."""
     if speed is None:
         return ""
     if speed.model == weights.model:
@@ -126,7 +128,7 @@ def _format_speed_with_origin(weights: PublishedWeights, speed: MeasuredSpeed | 
 
 
 def format_state(weights: PublishedWeights, here: Machine) -> str:
-    """Whether it is there, and what stands against it."""
+    """Return whether a model is downloaded and fits the memory."""
     needed = here.needed_bytes(weights)
     if needed > here.memory.total_bytes:
         return f"too large: this machine has {gigabytes(here.memory.total_bytes)}"
@@ -137,12 +139,12 @@ def format_state(weights: PublishedWeights, here: Machine) -> str:
 
 
 def format_licence(weights: PublishedWeights) -> str:
-    """With what it forbids."""
+    """Return the licence with its restrictions."""
     return weights.licence if weights.commercial else f"{weights.licence}, for research only, no commercial use"
 
 
 def format_details(weights: PublishedWeights, here: Machine) -> str:
-    """All that the catalogue says of one model."""
+    """Return the details of one model."""
     needed = gigabytes(here.needed_bytes(weights))
     free, total = gigabytes(here.memory.free_bytes), gigabytes(here.memory.total_bytes)
     score = here.scores.get(weights.model)

@@ -11,7 +11,7 @@ from typing import Any
 import nbformat
 import pytest
 from nbformat.sign import MemorySignatureStore, NotebookNotary
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_notebook
 from run_examples import CODE, OUTPUTS, example_run
 
 from jupyter_codeagent.notebook.cells import (

@@ -268,7 +268,7 @@ def test_a_key_that_names_no_server_goes_only_to_the_first_that_is_configured(
     assert "asks once before it is used" in link.sent[-1]["servers"][0]["problem"]
 
     started = {"OPENAI_BASE_URL": "https://openai.example/v1", "OPENAI_API_KEY": "of-openai"}
-    for module in ("config", "models.keys"):
+    for module in ("settings.config", "models.keys"):
         monkeypatch.setattr(f"jupyter_codeagent.{module}.initial_environ", lambda: started)
     monkeypatch.setenv("OPENAI_BASE_URL", started["OPENAI_BASE_URL"])
     settings.heard({"type": "find_models"})
