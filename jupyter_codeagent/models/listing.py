@@ -45,7 +45,7 @@ def _fault(status: int, where: str, *, has_key: bool) -> ModelError | None:
     return None
 
 
-def key_refused_error(where: str, status: int, *, has_key: bool, said: str = "") -> ModelRefusedError:
+def key_refused_error(where: str, status: int, *, has_key: bool, message: str = "") -> ModelRefusedError:
     """Return the error for status 401 or 403; a key that exists and was not sent was set for another server."""
     why = (
         f"{where} refused the key ({status}): check CODEAGENT_API_KEY."
@@ -53,7 +53,7 @@ def key_refused_error(where: str, status: int, *, has_key: bool, said: str = "")
         else f"{where} wants a key ({status}), and none was sent: CODEAGENT_API_KEY goes to the server of "
         "CODEAGENT_BASE_URL alone, OPENAI_API_KEY to that of OPENAI_BASE_URL."
     )
-    return ModelRefusedError(f"{why} It said: {said}" if said else why)
+    return ModelRefusedError(f"{why} It said: {message}" if message else why)
 
 
 def unreachable_error(where: str, error: Exception) -> ModelError:

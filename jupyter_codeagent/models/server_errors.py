@@ -148,7 +148,7 @@ def _no_connection(where: str, reason: str) -> ModelError:
 def _by_status(status: int, error: ServerError, where: str, model: str, *, has_key: bool) -> ModelError:
     summary = error.summary
     if status in (401, 403):
-        return key_refused_error(where, status, has_key=has_key, said=summary)
+        return key_refused_error(where, status, has_key=has_key, message=summary)
     if status == 404:
         return ModelNotFoundError(
             f"{where} has no model {model!r}, or no chat completions at this base URL (404): {summary}. "

@@ -55,8 +55,8 @@ def format_models(settings: ModelSettings, model: str = "") -> str:
     UsageError
         The catalogue has no such model.
     """
-    asked = published_weights(model.removeprefix(EMBEDDED_PREFIX)) if model else None
-    here = Machine(
+    wanted = published_weights(model.removeprefix(EMBEDDED_PREFIX)) if model else None
+    machine = Machine(
         memory=machine_memory(),
         speed=measured_speed(),
         scores=measured_scores(),
@@ -64,7 +64,7 @@ def format_models(settings: ModelSettings, model: str = "") -> str:
         version=this_version(),
         context_tokens=settings.context_tokens,
     )
-    return format_details(asked, here) if asked is not None else format_catalogue(here)
+    return format_details(wanted, machine) if wanted is not None else format_catalogue(machine)
 
 
 def downloaded_models() -> list[str]:
@@ -84,24 +84,24 @@ def download_warnings(weights: PublishedWeights, settings: ModelSettings) -> lis
     return notes
 
 
-def format_catalogue(here: Machine) -> str:
+def format_catalogue(machine: Machine) -> str:
     """Return the catalogue: one line per model, then how to get and use one."""
-    speed = ESTIMATED if here.speed is not None else UNKNOWN
+    speed = ESTIMATED if machine.speed is not None else UNKNOWN
     headings = ("runs here without a server", "memory", speed, "licence", "measured", "")
-    rows = [headings, *(_row(weights, here) for weights in catalogue().values())]
+    rows = [headings, *(_row(weights, machine) for weights in catalogue().values())]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([*lines, HOW_TO])
 
 
-def _row(weights: PublishedWeights, here: Machine) -> tuple[str, ...]:
+def _row(weights: PublishedWeights, machine: Machine) -> tuple[str, ...]:
     return (
         weights.model,
-        gigabytes(here.needed_bytes(weights)),
-        format_speed(weights, here.speed) or "?",
+        gigabytes(machine.needed_bytes(weights)),
+        format_speed(weights, machine.speed) or "?",
         weights.licence if weights.commercial else "research only",
-        format_score(here.scores.get(weights.model), here.version),
-        format_state(weights, here),
+        format_score(machine.scores.get(weights.model), machine.version),
+        format_state(weights, machine),
     )
 
 
@@ -127,14 +127,14 @@ def _format_speed_with_origin(weights: PublishedWeights, speed: MeasuredSpeed | 
     return f"{text}, estimated from the {_rounded(speed.tokens_per_s)} of {speed.model} here"
 
 
-def format_state(weights: PublishedWeights, here: Machine) -> str:
+def format_state(weights: PublishedWeights, machine: Machine) -> str:
     """Return whether a model is downloaded and fits the memory."""
-    needed = here.needed_bytes(weights)
-    if needed > here.memory.total_bytes:
-        return f"too large: this machine has {gigabytes(here.memory.total_bytes)}"
-    state = "fetched" if weights.model in here.fetched else f"to fetch: {gigabytes(weights.size_bytes)}"
-    if needed > here.memory.free_bytes:
-        return f"{state}; memory free now: {gigabytes(here.memory.free_bytes)}"
+    needed = machine.needed_bytes(weights)
+    if needed > machine.memory.total_bytes:
+        return f"too large: this machine has {gigabytes(machine.memory.total_bytes)}"
+    state = "fetched" if weights.model in machine.fetched else f"to fetch: {gigabytes(weights.size_bytes)}"
+    if needed > machine.memory.free_bytes:
+        return f"{state}; memory free now: {gigabytes(machine.memory.free_bytes)}"
     return state
 
 
@@ -143,20 +143,20 @@ def format_licence(weights: PublishedWeights) -> str:
     return weights.licence if weights.commercial else f"{weights.licence}, for research only, no commercial use"
 
 
-def format_details(weights: PublishedWeights, here: Machine) -> str:
+def format_details(weights: PublishedWeights, machine: Machine) -> str:
     """Return the details of one model."""
-    needed = gigabytes(here.needed_bytes(weights))
-    free, total = gigabytes(here.memory.free_bytes), gigabytes(here.memory.total_bytes)
-    score = here.scores.get(weights.model)
+    needed = gigabytes(machine.needed_bytes(weights))
+    free, total = gigabytes(machine.memory.free_bytes), gigabytes(machine.memory.total_bytes)
+    score = machine.scores.get(weights.model)
     facts = {
-        "state": format_state(weights, here),
+        "state": format_state(weights, machine),
         "repository": f"{weights.repository} (Hugging Face hub), revision {weights.revision}",
         "file": f"{weights.file}, {weights.size_bytes:,} bytes",
         "SHA-256": weights.sha256,
         "licence": format_licence(weights),
-        "memory": f"about {needed} with {here.context_tokens:,} tokens of context; {free} of {total} are free",
-        "speed": _format_speed_with_origin(weights, here.speed),
-        "measured": format_score(score, here.version) + (f", {score.date}, {score.version}" if score else ""),
+        "memory": f"about {needed} with {machine.context_tokens:,} tokens of context; {free} of {total} are free",
+        "speed": _format_speed_with_origin(weights, machine.speed),
+        "measured": format_score(score, machine.version) + (f", {score.date}, {score.version}" if score else ""),
         "get it": fetch_command(weights.model),
         "use it": f"%agent use {EMBEDDED_PREFIX}{weights.model}",
     }

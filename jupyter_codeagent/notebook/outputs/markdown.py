@@ -1,8 +1,8 @@
 """A model's prose for a markdown cell: emphasis, lists, tables and code; nothing that is fetched, clicked or run.
 
 A markdown cell is rendered automatically and untrusted data can steer the model, so an image address or a link
-could carry data out. Dangerous syntax is broken by blanks that no Markdown dialect ignores, in code spans, too: code
-cannot be distinguished from text exactly as the renderer does, and a blank harms neither.
+could carry data out. Dangerous syntax is broken by blanks that no Markdown dialect ignores, in code spans, too:
+code cannot be distinguished from text exactly as the renderer does, and a blank harms neither.
 """
 
 from __future__ import annotations

