@@ -15,6 +15,7 @@ from model_server import ModelServer, serving
 # The same examples in every run: new ones are looked for on purpose (HYPOTHESIS_PROFILE=explore), not when somebody
 # else's change is checked. How long an example takes says nothing where several tests share a processor.
 settings.register_profile("steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("steady"), max_examples=25)  # of `make test`
 settings.register_profile("explore", derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 

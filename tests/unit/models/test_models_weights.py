@@ -274,6 +274,7 @@ def test_half_a_part_is_never_taken_for_a_whole_one(small: SmallWeights, path: P
     "record",
     ["", "[]", '{"sha256": "another", "parts": 1, "size_bytes": 40000}', '{"parts": 99, "size_bytes": 0}'],
 )
+@pytest.mark.long("a fetch that goes on where it stopped is tried each time")
 def test_a_record_that_does_not_fit_means_from_the_start(small: SmallWeights, path: Path, record: str) -> None:
     partial = path.with_name(".small.gguf.partial") / "parts"
     partial.mkdir(parents=True)
