@@ -109,7 +109,7 @@ def ours(privacy: Privacy) -> Callable[[Any], str]:
 
 def told(frame: Any, privacy: Privacy) -> str:
     """The variable lines as they would be sent, within the default budget."""
-    from jupyter_codeagent.session.prepare import render_context
+    from jupyter_codeagent.session.prompt_context import render_context
 
     return render_context(describe({"df": frame}, privacy=privacy, mentioned=""), Settings(), "").text
 

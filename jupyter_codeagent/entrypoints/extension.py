@@ -8,10 +8,12 @@ from typing import Any
 from jupyter_codeagent.entrypoints import neutral_end
 from jupyter_codeagent.entrypoints.completion.matcher import AgentCompleter, install, uninstall
 from jupyter_codeagent.entrypoints.completion.session_offers import session_offers
-from jupyter_codeagent.entrypoints.magic import SUBCOMMANDS, AgentMagics
+from jupyter_codeagent.entrypoints.magic import AgentMagics
 from jupyter_codeagent.entrypoints.pending_guard import PendingGuard
 from jupyter_codeagent.entrypoints.question_mark import QuestionMarks
+from jupyter_codeagent.entrypoints.subcommands import SUBCOMMANDS
 from jupyter_codeagent.session.session import AgentSession
+from jupyter_codeagent.session.wiring import new_session
 from jupyter_codeagent.settings.config import CodeAgent
 
 _loaded: dict[int, tuple[AgentSession, AgentMagics, PendingGuard, QuestionMarks, AgentCompleter]] = {}
@@ -23,11 +25,11 @@ def load(shell: Any) -> None:
         return
     config = CodeAgent(parent=shell)
     shell.configurables.append(config)  # so that %config CodeAgent finds it
-    session = AgentSession(shell, config)
+    session = new_session(shell, config)
     magics = AgentMagics(shell, session)
     shell.register_magics(magics)
     shell.events.register("post_run_cell", magics.remember_failure)
-    guard = PendingGuard(shell, session.book)
+    guard = PendingGuard(shell, session.run_log)
     # The first of all: others change what looks like a prompt, and the guard compares the code as it stands.
     questions = QuestionMarks(shell)
     shell.input_transformers_cleanup[:0] = [guard, questions]
@@ -36,7 +38,7 @@ def load(shell: Any) -> None:
     neutral_end.install(shell)
     atexit.register(session.close, tell_pages=False)
     _loaded[id(shell)] = (session, magics, guard, questions, completer)
-    shell.events.register("post_execute", session.show_variables)
+    shell.events.register("post_execute", session.variables_view.cell_ran)
     session.warm()
 
 
@@ -46,7 +48,7 @@ def unload(shell: Any) -> None:
     uninstall(shell, completer)
     neutral_end.uninstall(shell)
     shell.events.unregister("post_run_cell", magics.remember_failure)
-    shell.events.unregister("post_execute", session.show_variables)
+    shell.events.unregister("post_execute", session.variables_view.cell_ran)
     shell.input_transformers_cleanup.remove(guard)
     shell.input_transformers_cleanup.remove(questions)
     shell.configurables.remove(session.config)

@@ -26,16 +26,16 @@ class PendingGuard:
 
     has_side_effects = False
 
-    def __init__(self, shell: Any, book: RunLog) -> None:
+    def __init__(self, shell: Any, run_log: RunLog) -> None:
         self._shell = shell
-        self._book = book
+        self._run_log = run_log
 
     def __call__(self, lines: list[str]) -> list[str]:
         """The cell's lines, or one that shows the record where the cell is a pending one of ours."""
-        place = find_cell_origin(self._shell)
-        if place.cell_id is None or not place.cell_id.startswith(CELL_ID_PREFIX):
+        origin = find_cell_origin(self._shell)
+        if origin.cell_id is None or not origin.cell_id.startswith(CELL_ID_PREFIX):
             return lines
-        run_id = find_run(place.cell_id, self._book.known_ids())
+        run_id = find_run(origin.cell_id, self._run_log.known_ids())
         source = "".join(lines)
         if run_id is None or not _stays(lambda: self._is_pending(run_id, source)):
             return lines
@@ -43,7 +43,7 @@ class PendingGuard:
 
     def _is_pending(self, run_id: str, source: str) -> bool:
         """Until somebody accepted it; also of a discarded run. Code that the user has changed is the user's."""
-        run = self._book.find(run_id)
+        run = self._run_log.find(run_id)
         codes = (run.code, *(step.code for step in run.steps))
         return run.cell_state not in KEPT_STATES and any(_words(code) == _words(source) for code in codes if code)
 

@@ -56,19 +56,19 @@ class FrontEndAdapters:
         self._approvers: dict[bool, Approver] = {}
         self._waited = False
 
-    def gate(self, place: CellOrigin, *, timeout_s: float) -> ApprovalGate:
+    def gate(self, origin: CellOrigin, *, timeout_s: float) -> ApprovalGate:
         """Who decides there, after the policy and what was granted before."""
-        if place.headless not in self._approvers:
-            self._approvers[place.headless] = self._approver(place)
-        return ApprovalGate(self._approvers[place.headless], grants=self._grants, timeout_s=timeout_s)
+        if origin.headless not in self._approvers:
+            self._approvers[origin.headless] = self._approver(origin)
+        return ApprovalGate(self._approvers[origin.headless], grants=self._grants, timeout_s=timeout_s)
 
-    def inserter(self, place: CellOrigin) -> CellInserter:
+    def inserter(self, origin: CellOrigin) -> CellInserter:
         """Where the cells go."""
-        if place.headless:
+        if origin.headless:
             return HeadlessInserter(self._background.on_main_thread)
         if self._link is not None and self._link.was_open:
-            return PanelInserter(self._link, place.session)
-        line = "" if self._told else what_is_missing(place)
+            return PanelInserter(self._link, origin.session)
+        line = "" if self._told else what_is_missing(origin)
         self._told = True
         return self.in_place(line)
 
@@ -76,20 +76,20 @@ class FrontEndAdapters:
         """The output of the `%%agent` cell, which is there also where cells cannot be inserted."""
         return InPlaceInserter(self._background.on_main_thread, line)
 
-    def wait_for_page(self, place: CellOrigin) -> None:
+    def wait_for_page(self, origin: CellOrigin) -> None:
         """Give a page that was just opened the moment it needs to say hello. Main thread."""
         link = self._link
-        if link is None or place.headless or place.front_end == "program" or link.is_open:
+        if link is None or origin.headless or origin.front_end == "program" or link.is_open:
             return
         link.announce()
         if not self._waited or link.was_open:
-            first_s = LAB_HELLO_S if CELL_ID.fullmatch(place.cell_id or "") else FIRST_HELLO_S
+            first_s = LAB_HELLO_S if CELL_ID.fullmatch(origin.cell_id or "") else FIRST_HELLO_S
             self._background.run(link.wait_for_page(LATER_HELLO_S if self._waited else first_s))
         self._waited = True
 
-    def _approver(self, place: CellOrigin) -> Approver:
-        asker: Approver = NobodyApprover() if place.headless else StdinApprover(self._background.on_main_thread)
-        if self._kernel is not None and not place.headless:
+    def _approver(self, origin: CellOrigin) -> Approver:
+        asker: Approver = NobodyApprover() if origin.headless else StdinApprover(self._background.on_main_thread)
+        if self._kernel is not None and not origin.headless:
             asker = WidgetApprover(self._kernel, self._background.on_main_thread, asker)
         link = self._link
         if link is not None:
@@ -97,10 +97,10 @@ class FrontEndAdapters:
         return asker if self._effects is None else InformedApprover(asker, self._effects.of_proposal)
 
 
-def what_is_missing(place: CellOrigin) -> str:
+def what_is_missing(origin: CellOrigin) -> str:
     """One line for the front ends that make no cells; said once."""
-    who = NAMES.get(place.front_end, "This front end")
-    if place.front_end == "program":
+    who = NAMES.get(origin.front_end, "This front end")
+    if origin.front_end == "program":
         return f"{who}: results are shown here, nobody can be asked. `jupyter codeagent run` makes cells of them."
     return (
         f"{who} has no side panel of the code agent: results are shown here and are not cells. "

@@ -84,7 +84,7 @@ class BackgroundLoop:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._schedule: Callable[[Callable[[], None]], object] | None = None
-        self._hear: Callable[[], None] = lambda: None
+        self._handle_messages: Callable[[], None] = lambda: None
         self._calls: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
         self._woken = threading.Event()
         """There is a call, or a task has ended: whoever waits need not wait for the next tick."""
@@ -115,7 +115,7 @@ class BackgroundLoop:
                 self._woken.clear()
                 self._serve_calls()
                 if time.monotonic() >= tick_at:
-                    self._hear()
+                    self._handle_messages()
                     tick()
                     tick_at = time.monotonic() + TICK_S
             self._serve_calls()
@@ -138,9 +138,9 @@ class BackgroundLoop:
         """`schedule` has the main thread call something when no cell is running, as a kernel's loop can."""
         self._schedule = schedule
 
-    def hear_while_waiting(self, hear: Callable[[], None]) -> None:
-        """`hear` is called on the main thread again and again while it waits in a cell."""
-        self._hear = hear
+    def handle_while_waiting(self, handle: Callable[[], None]) -> None:
+        """Have `handle` called on the main thread again and again while it waits in a cell."""
+        self._handle_messages = handle
 
     async def on_main_thread(self, call: Callable[[], Result]) -> Result:
         """Run `call` on the main thread: while it is in `wait` (stdin can be read there only) or when free."""

@@ -30,9 +30,9 @@ from jupyter_codeagent.frontend.receipt_words import (
 from jupyter_codeagent.notebook.outputs import visible_code
 from jupyter_codeagent.types.messages import ContentKind, ModelCall, Usage
 from jupyter_codeagent.types.run import AgentRun, Step
+from jupyter_codeagent.types.sizes import format_bytes
 from jupyter_codeagent.types.variables import CopiedVariable
 
-MIB = 1 << 20
 MAX_NAMES = 3
 """Variables that the line names; the details name all."""
 
@@ -196,15 +196,8 @@ def _copies_text(run: AgentRun) -> str:
 def _size(copied: CopiedVariable) -> str:
     """Of what was copied; of a lazy value its plan alone was."""
     files = len(copied.reads)
-    size = f"plan, reads {files} local file{'s' if files > 1 else ''}" if files else size_text(copied.size_bytes)
+    size = f"plan, reads {files} local file{'s' if files > 1 else ''}" if files else format_bytes(copied.size_bytes)
     return f"{size}; {copied.note}" if copied.note else size
-
-
-def size_text(size_bytes: int) -> str:
-    """``48.5 MiB``, ``3 KiB``."""
-    if size_bytes >= 1 << 30:
-        return f"{size_bytes / (1 << 30):.1f} GiB"
-    return f"{size_bytes / MIB:.1f} MiB" if size_bytes >= MIB else f"{max(1, size_bytes >> 10)} KiB"
 
 
 def _sent_text(run: AgentRun) -> str:

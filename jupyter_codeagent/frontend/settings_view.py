@@ -17,20 +17,20 @@ from jupyter_codeagent.frontend.messages import (
     SettingsView,
     SettingView,
 )
-from jupyter_codeagent.models.embedded.published import EMBEDDED, EMBEDDED_PREFIX, is_embedded
+from jupyter_codeagent.models.embedded.catalogue import EMBEDDED, EMBEDDED_PREFIX, is_embedded
 from jupyter_codeagent.models.endpoint import host_and_port, is_loopback, origin
 from jupyter_codeagent.models.resolver import ModelResolver
-from jupyter_codeagent.models.served import embedded_state, served_models
-from jupyter_codeagent.models.servers import chosen_server
+from jupyter_codeagent.models.server_status import embedded_status, model_server_statuses
+from jupyter_codeagent.models.servers import configured_server
 from jupyter_codeagent.settings.config import CodeAgent, check_settings, read_caps
 from jupyter_codeagent.settings.settings import Settings
-from jupyter_codeagent.settings.view import check_change, shown_settings
+from jupyter_codeagent.settings.view import check_change, effective_settings
 from jupyter_codeagent.types.approvals import Grant
 from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 
 
 class SettingsHandler:
-    """Shows them, changes them for this kernel, and finds models. Whatever is refused is said with its reason."""
+    """Displays them, changes them for this kernel, and finds models. A refusal is sent with its reason."""
 
     def __init__(
         self,
@@ -52,27 +52,27 @@ class SettingsHandler:
         self._submit = submit
 
     def view(self) -> SettingsView:
-        """Asks no server. Where the configuration cannot be used, and so no run is possible, it says why."""
+        """Return all settings, or why the configuration cannot be used. Asks no server."""
         try:
             values = [
                 SettingView(name=s.name, value=s.value, source=s.source, fixed=s.fixed, limit=s.limit)
-                for s in shown_settings(self._config, read_caps())
+                for s in effective_settings(self._config, read_caps())
             ]
             return SettingsView(values=values, server=self._server(), problem="")
         except UsageError as error:
             return SettingsView(values=[], server=None, problem=str(error))
 
-    def heard(self, data: Mapping[str, Any]) -> None:
-        """What a page sends of settings; anything else is for others."""
+    def handle_message(self, data: Mapping[str, Any]) -> None:
+        """Handle what a page sends about settings; ignore anything else."""
         match data:
             case {"type": "hello", "preferences": preferences}:
                 self.adopt(preferences)
             case {"type": "preferences", "preferences": preferences}:
                 self.adopt(preferences)
-                self.tell()
+                self.send_state()
             case {"type": "choose", "name": "model" | "base_url" as name}:
                 self._refuse(f"{name} is chosen with its server, in the list of models; it was not set.")
-                self.tell()
+                self.send_state()
             case {"type": "choose", "name": str(name), "value": str() | int() | float() as value}:
                 self.choose({name: value})
             case {"type": "use_model", "model": str(model), "base_url": str(base_url), "confirmed": str(confirmed)}:
@@ -81,7 +81,7 @@ class SettingsHandler:
                 self._submit(self.find_models())
 
     def adopt(self, preferences: object) -> None:
-        """The user's settings in JupyterLab, as a page read them."""
+        """Take over the user's settings in JupyterLab, as a page read them."""
         refusals = ["The settings of JupyterLab did not arrive as names and values; reload the page."]
         if isinstance(preferences, dict):
             wanted, refusals = dict(preferences), []
@@ -95,7 +95,7 @@ class SettingsHandler:
             self._submit(self._refuse_later(refusals))
 
     async def _refuse_later(self, refusals: Sequence[str]) -> None:
-        """A page that says hello hears only after that."""
+        """Refuse once a page that says hello can receive it."""
         for refusal in refusals:
             self._refuse(refusal)
 
@@ -107,13 +107,13 @@ class SettingsHandler:
             _check_address(values)
             for name, value in values.items():
                 check_change(name, value, caps)
-            self._config.choose(**values)
+            self._config.set_in_session(**values)
         except UsageError as error:
             self._refuse(str(error))
-        self.tell()
+        self.send_state()
 
     def use_model(self, model: str, base_url: str, confirmed: str) -> None:
-        """Another model from the next run on; one elsewhere only if the user said yes to this very host.
+        """Use another model from the next run on; on a remote host only if the user said yes to this very host.
 
         It is the yes that a run would ask for. The one to another user's server on this machine is left to the run.
         """
@@ -126,7 +126,7 @@ class SettingsHandler:
                 self._grants.add([Grant(kind="server", subject=origin(base_url))])
         except UsageError as error:
             self._refuse(str(error))
-            self.tell()
+            self.send_state()
             return
         self.choose({"model": model if base_url else EMBEDDED, "base_url": base_url})
 
@@ -135,12 +135,12 @@ class SettingsHandler:
         try:
             settings = self._settings().model
             fixed = read_caps().get("base_url")
-            addresses = (fixed,) if fixed else self._config.addresses()
-            servers = await served_models(addresses, settings, os.environ)
+            addresses = (fixed,) if fixed else self._config.server_addresses()
+            servers = await model_server_statuses(addresses, settings, os.environ)
         except UsageError as error:
             self._refuse(str(error))
             return
-        embedded = embedded_state(settings)
+        embedded = embedded_status(settings)
         self._send(
             ModelsMessage(
                 type="models",
@@ -168,7 +168,7 @@ class SettingsHandler:
             return ServerView(model=settings.model.removeprefix(EMBEDDED_PREFIX), label=EMBEDDED, remote=False)
         model = settings.model or os.environ.get("CODEAGENT_MODEL", "")
         try:
-            named = chosen_server(settings, os.environ)
+            named = configured_server(settings, os.environ)
             if named is None:
                 return None
             label, remote = host_and_port(named.base_url), not is_loopback(named.base_url)
@@ -176,8 +176,8 @@ class SettingsHandler:
             return ServerView(model=model, label=str(error), remote=True)
         return ServerView(model=model, label=label, remote=remote)
 
-    def tell(self) -> None:
-        """Every page, what holds now."""
+    def send_state(self) -> None:
+        """Send every page what holds now."""
         link = self._link()
         if link is not None:
             link.send_state()

@@ -33,7 +33,7 @@ class MainShell:
         else:
             self._socket = kernel.shell_stream.socket
 
-    def hear(self, wanted: Wanted, handle: Callable[[Message], None]) -> None:
+    def handle_waiting(self, wanted: Wanted, handle: Callable[[Message], None]) -> None:
         """Have what has arrived of it handled, signatures checked. An interrupt waits until nothing can be lost."""
         while self._socket.getsockopt(zmq.EVENTS) & zmq.POLLIN:
             with _interrupts_held_back():

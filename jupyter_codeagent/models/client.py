@@ -12,8 +12,8 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.models.endpoint import host_and_port, is_loopback, sendable_key
-from jupyter_codeagent.models.parsing import words
-from jupyter_codeagent.models.small_request import PLAIN
+from jupyter_codeagent.models.parsing import printable_line
+from jupyter_codeagent.models.simple_http import UNCOMPRESSED
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.errors import BadReplyError
 
@@ -35,8 +35,8 @@ the environment for whichever server it asks; they are meant for another one."""
 MAX_ERROR_BYTES = 1 << 16
 
 
-class RefusedRequest(Exception):
-    """An answer with another status than success; `faults.explain` says what it means."""
+class HttpStatusError(Exception):
+    """An answer with another status than success; `server_errors.to_model_error` says what it means."""
 
     def __init__(self, status: int, body: bytes) -> None:
         super().__init__(f"status {status}")
@@ -67,7 +67,7 @@ def new_client(base_url: str, api_key: str, settings: ModelSettings) -> AsyncOpe
 
     key = sendable_key(api_key)
 
-    async def tie_down(request: Any) -> None:
+    async def restrict_request(request: Any) -> None:
         for name in [name for name in request.headers if name.lower() not in HEADERS]:
             del request.headers[name]
         request.headers["accept-encoding"] = "identity"
@@ -75,37 +75,37 @@ def new_client(base_url: str, api_key: str, settings: ModelSettings) -> AsyncOpe
             request.headers["authorization"] = f"Bearer {key}"
         request.extensions["trace"] = _trace
 
-    async def take_in(response: Any) -> None:
+    async def check_response(response: Any) -> None:
         """Before anything of the body is read; the client itself reads errors whole, however long they are."""
         encoding = str(response.headers.get("content-encoding", ""))
-        if encoding.strip().lower() not in PLAIN:
+        if encoding.strip().lower() not in UNCOMPRESSED:
             raise BadReplyError(
-                f"{where} sent a compressed reply ({words(encoding)}), which was not asked for and is not read: "
-                "switch that off there."
+                f"{where} sent a compressed reply ({printable_line(encoding)}), which was not asked for and is not "
+                "read: switch that off there."
             )
         if not response.is_success:
-            raise RefusedRequest(response.status_code, await _beginning(response))
+            raise HttpStatusError(response.status_code, await _read_start(response))
 
-    where, here = host_and_port(base_url), is_loopback(base_url)
+    where, is_local = host_and_port(base_url), is_loopback(base_url)
     of_package: Any = type(openai.DEFAULT_CONNECTION_LIMITS)  # httpx or what has succeeded it, as openai likes
     http = openai.DefaultAsyncHttpxClient(
-        trust_env=not here,  # what is meant for this machine must not go to the user's proxy
+        trust_env=not is_local,  # what is meant for this machine must not go to the user's proxy
         # A new connection to this machine costs nothing; a kept one may be closed by the server as we use it.
-        limits=of_package(max_keepalive_connections=0) if here else openai.DEFAULT_CONNECTION_LIMITS,
+        limits=of_package(max_keepalive_connections=0) if is_local else openai.DEFAULT_CONNECTION_LIMITS,
         follow_redirects=False,  # the prompt is for the server that was named
-        event_hooks={"request": [tie_down], "response": [take_in]},
+        event_hooks={"request": [restrict_request], "response": [check_response]},
     )
     limits: Any = openai.Timeout(settings.read_timeout_s, connect=settings.connect_timeout_s)
     return openai.AsyncOpenAI(
         base_url=base_url,
-        api_key=key or "none",  # the package insists on one; `tie_down` sends none
+        api_key=key or "none",  # the package insists on one; `restrict_request` sends none
         timeout=limits,
         max_retries=0,  # a retry that nobody sees is a run that hangs
         http_client=http,
     )
 
 
-async def _beginning(response: Any) -> bytes:
+async def _read_start(response: Any) -> bytes:
     body = b""
     async for piece in response.aiter_raw():
         body += piece

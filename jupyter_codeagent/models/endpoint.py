@@ -87,7 +87,7 @@ def parse_address(base_url: str) -> Address:
         It is no http address, or one that two programs could read differently.
     """
     text = base_url.strip()
-    wrong = f"The base URL {_shown(text)} is not an address such as http://127.0.0.1:8000/v1."
+    wrong = f"The base URL {_displayed(text)} is not an address such as http://127.0.0.1:8000/v1."
     if len(text) > MAX_URL_CHARS or not text.isprintable() or set(text) & set("\\ ?#"):
         raise UsageError(wrong)
     try:
@@ -99,12 +99,13 @@ def parse_address(base_url: str) -> Address:
         raise UsageError(wrong)
     if parts.username is not None:
         raise UsageError(
-            f"The base URL {_shown(text)} holds a user name, which is not sent: give a key in CODEAGENT_API_KEY."
+            f"The base URL {_displayed(text)} holds a user name, which is not sent:"
+            " give a key in CODEAGENT_API_KEY."
         )
     try:
         port = USUAL_PORTS[parts.scheme] if parts.port is None else parts.port
     except ValueError as error:
-        raise UsageError(f"The base URL {_shown(text)} has no valid port.") from error
+        raise UsageError(f"The base URL {_displayed(text)} has no valid port.") from error
     return Address(
         scheme=parts.scheme, host=host, port=port, path=quote(parts.path, safe="/%:@!$&'()*+,;=~").rstrip("/")
     )
@@ -164,6 +165,6 @@ def sendable_key(api_key: str) -> str:
     return key
 
 
-def _shown(base_url: str) -> str:
+def _displayed(base_url: str) -> str:
     """Without user name and password, and not longer than a line."""
     return repr(base_url.rpartition("@")[2][:200])

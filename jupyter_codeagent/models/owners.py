@@ -22,7 +22,7 @@ NOBODY: frozenset[int] = frozenset()
 
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 LOGIN_DEFS = Path("/etc/login.defs")
-LISTENS = "0A"
+LISTEN_STATE = "0A"
 USUAL_UID_MIN = 500 if sys.platform == "darwin" else 1000
 """From here on user ids are people's. A site may begin lower; what begins higher does not make people of the ids
 between them system accounts."""
@@ -38,7 +38,7 @@ class Listener:
     port: int
     uid: int
 
-    def takes(self, target: IPAddress, port: int) -> bool:
+    def accepts(self, target: IPAddress, port: int) -> bool:
         """Whether a connection to this address could become its. Whether one of IPv6 takes IPv4 is in no table."""
         if self.port != port:
             return False
@@ -46,12 +46,12 @@ class Listener:
         return anywhere or self.address == target
 
 
-def owners(host: str, port: int) -> Owners:
+def find_owners(host: str, port: int) -> Owners:
     """Of whatever listens at this address of this machine. Sends nothing; blocks for a moment at the most."""
     targets = _targets(host)
     found = _in_tables(targets, port)
     # What no table shows may be out of our view, as Windows is from within WSL; a connection alone says nothing.
-    if found == NOBODY and _somebody_answers(host, port):
+    if found == NOBODY and _accepts_connections(host, port):
         return _in_tables(targets, port) or None
     return found
 
@@ -62,12 +62,12 @@ def are_trusted(uids: Owners) -> bool:
     return uids is not None and all(uid in mine or uid < people for uid in uids)
 
 
-def are_mine(uids: Owners) -> bool:
+def belong_to_user(uids: Owners) -> bool:
     """Whether somebody listens, and it is this user alone."""
     return bool(uids) and uids is not None and uids <= {os.getuid(), os.geteuid()}
 
 
-def names(uids: Owners) -> str:
+def format_owners(uids: Owners) -> str:
     """``user 'eve'``, ``root``; what a person reads."""
     if uids is None:
         return "an unknown user"
@@ -80,7 +80,7 @@ def parse_table(text: str) -> Iterator[Listener]:
         fields = line.split()
         if len(fields) < 8:
             raise ValueError(f"no line of a table of sockets: {line!r}")
-        if fields[3] == LISTENS:
+        if fields[3] == LISTEN_STATE:
             address, _, port = fields[1].partition(":")
             yield Listener(address=_address(address), port=int(port, 16), uid=int(fields[7]))
 
@@ -113,7 +113,7 @@ def _in_tables(targets: Iterable[IPAddress], port: int) -> Owners:
         listeners = [listener for text in texts for listener in parse_table(text)]
     except (OSError, ValueError):
         return None
-    return frozenset(one.uid for target in targets for one in listeners if one.takes(target, port))
+    return frozenset(one.uid for target in targets for one in listeners if one.accepts(target, port))
 
 
 def _listed_by_lsof(port: int) -> Owners:
@@ -127,10 +127,10 @@ def _listed_by_lsof(port: int) -> Owners:
 
 
 def _nobody_or_unknown(port: int) -> Owners:
-    return None if _somebody_answers("localhost", port) else NOBODY
+    return None if _accepts_connections("localhost", port) else NOBODY
 
 
-def _somebody_answers(host: str, port: int) -> bool:
+def _accepts_connections(host: str, port: int) -> bool:
     try:
         with socket.create_connection((host, port), timeout=KNOCK_TIMEOUT_S):
             return True

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from jupyter_codeagent.notebook.outputs import clean_text
-from jupyter_codeagent.notebook.outputs.text import without_colours
+from jupyter_codeagent.notebook.outputs.text import strip_colours
 from jupyter_codeagent.types.errors import BadReplyError
 from jupyter_codeagent.types.messages import Usage
 
@@ -22,12 +22,12 @@ MAX_COUNT = 10**9
 MAX_NAME_CHARS = 200
 MAX_READ_CHARS = 1 << 16
 MAX_MESSAGE_CHARS = 2000
-MAX_SHOWN_CHARS = 200
-CONTINUES = ("llamacpp", "vllm")
+MAX_DISPLAY_CHARS = 200
+PREFILL_SERVERS = ("llamacpp", "vllm")
 """`owned_by` of servers that continue a last message of role assistant; both say so in their documentation."""
-TAKES_GRAMMAR = "llamacpp"
+GRAMMAR_SERVER = "llamacpp"
 """`owned_by` of the server that reads GBNF in a request."""
-THOUGHTS = ("reasoning_content", "reasoning")
+REASONING_KEYS = ("reasoning_content", "reasoning")
 """Where models that think first put it."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text"}
@@ -49,15 +49,15 @@ class ListedModel:
 
     @property
     def chats(self) -> bool:
-        return not any(word in self.name.lower() for word in NOT_CHAT)
+        return not any(word in self.name.lower() for word in NOT_CHAT_WORDS)
 
 
-NOT_CHAT = ("embed", "rerank", "whisper", "tts", "moderation", "dall-e", "clip")
+NOT_CHAT_WORDS = ("embed", "rerank", "whisper", "tts", "moderation", "dall-e", "clip")
 """In the names of models that do not chat."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SaidError:
+class ServerError:
     """A server's own words about what went wrong, cleaned."""
 
     message: str
@@ -67,34 +67,34 @@ class SaidError:
     @property
     def shown(self) -> str:
         """As much of it as a line has room for."""
-        return shortened(self.message, MAX_SHOWN_CHARS)
+        return shorten(self.message, MAX_DISPLAY_CHARS)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piece:
+class ChoiceDelta:
     """Of one reply, in one part of the stream."""
 
     index: int | None
     """Which of several replies; None where it is not said."""
     text: str
-    thought_chars: int
+    reasoning_chars: int
     finish_reason: FinishReason
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class Chunk:
     """One event of the stream."""
 
-    pieces: tuple[Piece, ...] = ()
+    choices: tuple[ChoiceDelta, ...] = ()
     usage: Usage | None = None
     timings: Usage | None = None
     """llama.cpp's own counts."""
-    error: SaidError | None = None
+    error: ServerError | None = None
 
     @property
     def has_text(self) -> bool:
         """Whether the model has got any further with it."""
-        return any(piece.text or piece.thought_chars for piece in self.pieces)
+        return any(piece.text or piece.reasoning_chars for piece in self.choices)
 
 
 def parse_json(text: bytes | str) -> Any:
@@ -105,7 +105,7 @@ def parse_json(text: bytes | str) -> Any:
         raise ValueError("nested too deeply") from error
 
 
-def parse_part(text: str, where: str, api_key: str) -> Part:
+def parse_chunk(text: str, where: str, api_key: str) -> Chunk:
     """One event of a stream of replies.
 
     Raises
@@ -114,33 +114,33 @@ def parse_part(text: str, where: str, api_key: str) -> Part:
         It is not of the protocol.
     """
     try:
-        part = parse_json(text)
+        event = parse_json(text)
     except ValueError as error:
         raise BadReplyError(f"{where} sent something that is no JSON; look at its log, then ask again.") from error
-    part = _object(part, "a part of the stream", where)
-    if part.get("error"):
-        return Part(error=parse_error(part, api_key))
-    choices = part.get("choices")
+    event = _object(event, "a part of the stream", where)
+    if event.get("error"):
+        return Chunk(error=parse_error(event, api_key))
+    choices = event.get("choices")
     if choices is not None and not isinstance(choices, list):
-        raise _odd("choices", choices, where)
-    return Part(
-        pieces=tuple(_piece(_object(choice, "choices[…]", where), where) for choice in choices or ()),
-        usage=_usage(part.get("usage")),
-        timings=_timings(part.get("timings")),
+        raise _protocol_error("choices", choices, where)
+    return Chunk(
+        choices=tuple(_choice_delta(_object(choice, "choices[…]", where), where) for choice in choices or ()),
+        usage=_usage(event.get("usage")),
+        timings=_timings(event.get("timings")),
     )
 
 
-def _piece(choice: Mapping[str, Any], where: str) -> Piece:
+def _choice_delta(choice: Mapping[str, Any], where: str) -> ChoiceDelta:
     delta = choice.get("delta")
     delta = _object({} if delta is None else delta, "delta", where)
     content, finish, index = delta.get("content"), choice.get("finish_reason"), choice.get("index")
     if content is not None and not isinstance(content, str):
-        raise _odd("delta.content", content, where)
-    thoughts = [delta[key] for key in THOUGHTS if isinstance(delta.get(key), str)]
-    return Piece(
+        raise _protocol_error("delta.content", content, where)
+    reasoning = [delta[key] for key in REASONING_KEYS if isinstance(delta.get(key), str)]
+    return ChoiceDelta(
         index=index if type(index) is int else None,
         text=_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", content or ""),
-        thought_chars=max(map(len, thoughts), default=0),
+        reasoning_chars=max(map(len, reasoning), default=0),
         finish_reason=""
         if not finish or not isinstance(finish, str)
         else "length"
@@ -176,34 +176,36 @@ def count(value: Any) -> int:
     return min(max(value, 0), MAX_COUNT) if type(value) is int else 0
 
 
-def parse_error(body: Any, api_key: str) -> SaidError:
+def parse_error(body: Any, api_key: str) -> ServerError:
     """The error in any body: an object, a text, or whatever a proxy sends."""
     error = body.get("error", body) if isinstance(body, dict) else body
     if not isinstance(error, dict):
-        return SaidError(message=words(error, api_key))
-    kinds = (str(error[key])[:MAX_SHOWN_CHARS] for key in ("code", "type") if isinstance(error.get(key), str | int))
-    return SaidError(
-        message=words(error.get("message") or error.get("detail") or error, api_key), kind=" ".join(kinds)
+        return ServerError(message=printable_line(error, api_key))
+    kinds = (
+        str(error[key])[:MAX_DISPLAY_CHARS] for key in ("code", "type") if isinstance(error.get(key), str | int)
+    )
+    return ServerError(
+        message=printable_line(error.get("message") or error.get("detail") or error, api_key), kind=" ".join(kinds)
     )
 
 
-def parse_error_body(body: bytes, api_key: str) -> SaidError:
+def parse_error_body(body: bytes, api_key: str) -> ServerError:
     """As `parse_error`, of the beginning of a body, which may be cut."""
     try:
         return parse_error(parse_json(body), api_key)
     except ValueError:
-        return SaidError(message=words(body.decode("utf-8", "replace"), api_key))
+        return ServerError(message=printable_line(body.decode("utf-8", "replace"), api_key))
 
 
-def words(said: Any, api_key: str = "") -> str:
+def printable_line(value: Any, api_key: str = "") -> str:
     """What a server said, for people: one line without the key, and without what deceives terminals and readers."""
-    text = (said if isinstance(said, str) else json.dumps(said))[:MAX_READ_CHARS]
-    words_alone = " ".join(without_colours(clean_text(text)).split())
+    text = (value if isinstance(value, str) else json.dumps(value))[:MAX_READ_CHARS]
+    words_alone = " ".join(strip_colours(clean_text(text)).split())
     line = "".join(one if one.isprintable() else f"<U+{ord(one):04X}>" for one in words_alone)
-    return shortened(line.replace(api_key, "***") if api_key else line, MAX_MESSAGE_CHARS)
+    return shorten(line.replace(api_key, "***") if api_key else line, MAX_MESSAGE_CHARS)
 
 
-def shortened(text: str, limit: int) -> str:
+def shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
@@ -222,16 +224,16 @@ def parse_models(body: bytes) -> tuple[ListedModel, ...] | None:
     return tuple(
         ListedModel(
             name=entry["id"],
-            supports_prefill=entry.get("owned_by") in CONTINUES,
-            supports_grammar=entry.get("owned_by") == TAKES_GRAMMAR,
+            supports_prefill=entry.get("owned_by") in PREFILL_SERVERS,
+            supports_grammar=entry.get("owned_by") == GRAMMAR_SERVER,
             context_tokens=_context_tokens(entry),
         )
         for entry in entries
-        if isinstance(entry, dict) and is_name(entry.get("id"))
+        if isinstance(entry, dict) and is_displayable_name(entry.get("id"))
     )
 
 
-def is_name(name: Any) -> bool:
+def is_displayable_name(name: Any) -> bool:
     """Whether it can be shown as it is: no controls, no marks that reorder or hide."""
     return isinstance(name, str) and 0 < len(name) <= MAX_NAME_CHARS and name.isprintable()
 
@@ -259,11 +261,11 @@ def parse_token_count(body: bytes, text: str) -> int | None:
 
 def _object(value: Any, what: str, where: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise _odd(what, value, where)
+        raise _protocol_error(what, value, where)
     return value
 
 
-def _odd(what: str, value: Any, where: str) -> BadReplyError:
+def _protocol_error(what: str, value: Any, where: str) -> BadReplyError:
     kind = "null" if value is None else KINDS.get(type(value).__name__, "a number")
     return BadReplyError(
         f"{where} sent a reply that is not of the OpenAI protocol ({what} is {kind}): check its base URL, or look "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from jupyter_codeagent.models.parsing import Part, Piece
+from jupyter_codeagent.models.parsing import ChoiceDelta, Chunk
 from jupyter_codeagent.types.messages import Usage
 
 FinishReason = Literal["stop", "length", "closed"]
@@ -13,7 +13,7 @@ FinishReason = Literal["stop", "length", "closed"]
 
 CHARS_PER_TOKEN = 16
 """A token is rarely longer, and on average four characters: more text than this was not limited by its server."""
-SPARE_CHARS = 256
+EXTRA_CHARS = 256
 
 
 class TooMuchTextError(Exception):
@@ -31,11 +31,11 @@ class Reply:
     prefill: str
     max_tokens: int
     received: str = ""
-    thought_chars: int = 0
+    reasoning_chars: int = 0
     """Of what it thought before it answered, which is not kept."""
     finish_reason: FinishReason | Literal[""] = ""
     usage: Usage = field(default_factory=lambda: Usage(calls=1))
-    counted: bool = False
+    has_usage: bool = False
     """Whether the server has said how many tokens it were."""
     complete: bool = False
     """What comes now is not read any more."""
@@ -53,28 +53,28 @@ class Reply:
             return self.prefill  # may yet become a repetition
         return self.prefill + self.received
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: ChoiceDelta) -> None:
         """A piece of text, or the end. Raises TooMuchTextError."""
         if not self.complete:
             self.received += piece.text
-            self.thought_chars += piece.thought_chars
-            limit = CHARS_PER_TOKEN * self.max_tokens + SPARE_CHARS
-            if len(self.received) + self.thought_chars > limit + len(self.prefill):
+            self.reasoning_chars += piece.reasoning_chars
+            limit = CHARS_PER_TOKEN * self.max_tokens + EXTRA_CHARS
+            if len(self.received) + self.reasoning_chars > limit + len(self.prefill):
                 raise TooMuchTextError(limit)
         self.end(piece)
 
-    def end(self, piece: Piece) -> None:
+    def end(self, piece: ChoiceDelta) -> None:
         """As `add`, without the text."""
         self.finish_reason = piece.finish_reason or self.finish_reason
 
-    def count(self, part: Part) -> None:
+    def count(self, chunk: Chunk) -> None:
         """What the server says of its tokens in this part."""
-        known = part.timings.cached_tokens if part.timings is not None else self.usage.cached_tokens
-        if part.usage is not None:
-            self.usage = replace(part.usage, cached_tokens=part.usage.cached_tokens or known)
-        elif part.timings is not None:
-            self.usage = part.timings
-        self.counted = self.counted or part.usage is not None or part.timings is not None
+        known = chunk.timings.cached_tokens if chunk.timings is not None else self.usage.cached_tokens
+        if chunk.usage is not None:
+            self.usage = replace(chunk.usage, cached_tokens=chunk.usage.cached_tokens or known)
+        elif chunk.timings is not None:
+            self.usage = chunk.timings
+        self.has_usage = self.has_usage or chunk.usage is not None or chunk.timings is not None
 
 
 class Replies:
@@ -84,56 +84,56 @@ class Replies:
         self.each = [Reply(prefill=prefill, max_tokens=max_tokens) for _ in range(count)]
         self._last = self.each[0]
         """What a part without a choice is about, where it says so at all."""
-        self._together: Usage | None = None
+        self._total_usage: Usage | None = None
         """Counts of all of them: vLLM tells them once, llama.cpp for each reply."""
 
     @property
-    def shown(self) -> Reply:
+    def displayed(self) -> Reply:
         """The first that still grows."""
         return next((reply for reply in self.each if not reply.ended), self.each[-1])
 
     @property
-    def came(self) -> list[Reply]:
+    def arrived(self) -> list[Reply]:
         """A server that does not know how to give several gives one."""
         return [reply for at, reply in enumerate(self.each) if not at or reply.received or reply.finish_reason]
 
     @property
-    def counted(self) -> bool:
-        return self._together is not None or all(reply.counted for reply in self.each)
+    def has_usage(self) -> bool:
+        return self._total_usage is not None or all(reply.has_usage for reply in self.each)
 
-    def add(self, part: Part) -> None:
+    def add(self, chunk: Chunk) -> None:
         """One part of the stream: text, the end, or the counts. Raises TooMuchTextError."""
-        for piece in part.pieces:
-            if (reply := self._of(piece)) is not None:
+        for piece in chunk.choices:
+            if (reply := self._reply_for(piece)) is not None:
                 reply.add(piece)
-        self._count(part)
+        self._count(chunk)
 
-    def end(self, part: Part) -> None:
+    def end(self, chunk: Chunk) -> None:
         """As `add`, without the text."""
-        for piece in part.pieces:
-            if (reply := self._of(piece)) is not None:
+        for piece in chunk.choices:
+            if (reply := self._reply_for(piece)) is not None:
                 reply.end(piece)
-        self._count(part)
+        self._count(chunk)
 
-    def _of(self, piece: Piece) -> Reply | None:
+    def _reply_for(self, piece: ChoiceDelta) -> Reply | None:
         index = piece.index if len(self.each) > 1 else 0
         if index is None or not 0 <= index < len(self.each):
             return None
         self._last = self.each[index]
         return self._last
 
-    def _count(self, part: Part) -> None:
-        if part.pieces or len(self.each) == 1 or part.timings is not None:
-            self._last.count(part)
-        elif part.usage is not None:
-            self._together = part.usage
+    def _count(self, chunk: Chunk) -> None:
+        if chunk.choices or len(self.each) == 1 or chunk.timings is not None:
+            self._last.count(chunk)
+        elif chunk.usage is not None:
+            self._total_usage = chunk.usage
 
     def usages(self) -> list[Usage]:
         """Of the replies that came: the prompt, which was sent once, goes with the first."""
-        each = [reply.usage for reply in self.came]
+        each = [reply.usage for reply in self.arrived]
         if len(each) == 1:
             return each
-        known = self._together
+        known = self._total_usage
         written = [usage.completion_tokens for usage in each]
         if known is not None and sum(written) != known.completion_tokens:
             written = [known.completion_tokens] + [0] * (len(each) - 1)

@@ -6,9 +6,9 @@ import asyncio
 import os
 from collections.abc import Callable
 
-from jupyter_codeagent.models.admission import has_changed_hands
-from jupyter_codeagent.models.discovery import foreseen_model, open_model, resolve_model
-from jupyter_codeagent.models.embedded.launcher import known_embedded
+from jupyter_codeagent.models.admission import owner_changed
+from jupyter_codeagent.models.discovery import open_model, predict_model, resolve_model
+from jupyter_codeagent.models.embedded.launcher import running_embedded
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.protocol import Model
 from jupyter_codeagent.settings.settings import ModelSettings
@@ -38,13 +38,13 @@ class ModelResolver:
         Whose a server on this machine is, is looked up each time: its port may have been taken over.
         """
         known = self._found.get(settings)
-        if known is None or await asyncio.to_thread(has_changed_hands, known):
+        if known is None or await asyncio.to_thread(owner_changed, known):
             known = self._found[settings] = await resolve_model(settings, os.environ)
         return known
 
     def foresee(self, settings: ModelSettings) -> ModelEndpoint:
         """The model that would be asked, as far as it is known without asking anybody. From any thread."""
-        return self._found.get(settings) or foreseen_model(settings, os.environ)
+        return self._found.get(settings) or predict_model(settings, os.environ)
 
     async def open(
         self, endpoint: ModelEndpoint, settings: ModelSettings, *, on_loading: Callable[[], None]
@@ -54,7 +54,7 @@ class ModelResolver:
         `on_loading` is called before the embedded one is loaded: at the first run, and after it has ended itself
         for want of work.
         """
-        if endpoint.kind == "embedded" and await asyncio.to_thread(known_embedded, endpoint.model) is None:
+        if endpoint.kind == "embedded" and await asyncio.to_thread(running_embedded, endpoint.model) is None:
             on_loading()
             self._open = None
         if self._open is None or self._open[:2] != (endpoint, settings):

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from jupyter_codeagent.types.messages import Completion, CompletionRequest
 
-AT_ONCE = 3
+MAX_PARALLEL = 3
 """Requests. A server that does not batch has the last wait for the others, and the read timeout runs meanwhile."""
 
 
@@ -25,25 +25,25 @@ class Complete(Protocol):
     ) -> Completion: ...
 
 
-async def one_by_one(
+async def sample_separately(
     complete: Complete,
     request: CompletionRequest,
     seeds: Iterable[int],
     *,
     on_text: Callable[[str], None],
     is_complete: Callable[[str], bool],
-    at_once: int = AT_ONCE,
+    max_parallel: int = MAX_PARALLEL,
 ) -> tuple[Completion, ...]:
-    """A request for each, `at_once` at the same time; `seeds` are added to the request's. The first is shown."""
-    places = asyncio.Semaphore(at_once)
+    """A request for each, `max_parallel` at once; `seeds` are added to the request's. The first is shown."""
+    slots = asyncio.Semaphore(max_parallel)
 
-    async def one(seed: int, shown: Callable[[str], None]) -> Completion:
-        async with places:
+    async def one(seed: int, on_own_text: Callable[[str], None]) -> Completion:
+        async with slots:
             return await complete(
-                replace(request, seed=request.seed + seed), on_text=shown, is_complete=is_complete
+                replace(request, seed=request.seed + seed), on_text=on_own_text, is_complete=is_complete
             )
 
-    replies = [asyncio.create_task(one(seed, on_text if not at else _unseen)) for at, seed in enumerate(seeds)]
+    replies = [asyncio.create_task(one(seed, on_text if not at else _ignore_text)) for at, seed in enumerate(seeds)]
     try:
         return tuple(await asyncio.gather(*replies))
     finally:
@@ -51,5 +51,5 @@ async def one_by_one(
             reply.cancel()  # where one has failed, or the run was stopped; nothing to those that have ended
 
 
-def _unseen(_text: str) -> None:
+def _ignore_text(_text: str) -> None:
     """Of one reply only the growth is shown."""

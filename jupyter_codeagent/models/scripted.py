@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from jupyter_codeagent.models.sampling import one_by_one
+from jupyter_codeagent.models.sampling import sample_separately
 from jupyter_codeagent.types.errors import BadReplyError
 from jupyter_codeagent.types.messages import Completion, CompletionRequest, Usage
 
@@ -75,11 +75,13 @@ class ScriptedModel:
         is_complete: Callable[[str], bool],
     ) -> tuple[Completion, ...]:
         """The next replies, in order; see `protocol.Model.sample`."""
-        first, *more = await one_by_one(
-            self.complete, request, range(count), on_text=on_text, is_complete=is_complete, at_once=1
+        first, *more = await sample_separately(
+            self.complete, request, range(count), on_text=on_text, is_complete=is_complete, max_parallel=1
         )
-        told_once = (replace(reply, usage=Usage(completion_tokens=reply.usage.completion_tokens)) for reply in more)
-        return (first, *told_once)
+        counted_once = (
+            replace(reply, usage=Usage(completion_tokens=reply.usage.completion_tokens)) for reply in more
+        )
+        return (first, *counted_once)
 
 
 def _words(request: CompletionRequest) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from jupyter_codeagent.models.admission import admit
 from jupyter_codeagent.models.endpoint import parse_address
 from jupyter_codeagent.models.keys import key_for
-from jupyter_codeagent.models.listing import list_served
+from jupyter_codeagent.models.listing import fetch_model_list
 from jupyter_codeagent.models.owners import NOBODY, Owners
 from jupyter_codeagent.models.parsing import ListedModel
 from jupyter_codeagent.settings.settings import ModelSettings
@@ -38,19 +38,19 @@ class ServerAddress:
         return parse_address(self.base_url).label
 
 
-Found = tuple[ServerAddress, tuple[ListedModel, ...], Owners]
+FoundServer = tuple[ServerAddress, tuple[ListedModel, ...], Owners]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loopback:
+class LoopbackScan:
     """What answers on the usual ports of this machine, in the order of the ports."""
 
-    found: tuple[Found, ...] = ()
-    passed_over: tuple[tuple[ServerAddress, UnconfirmedServerError], ...] = ()
+    found: tuple[FoundServer, ...] = ()
+    skipped: tuple[tuple[ServerAddress, UnconfirmedServerError], ...] = ()
     """Servers of other users: they were not asked anything."""
 
 
-def chosen_server(settings: ModelSettings, environ: Mapping[str, str]) -> ServerAddress | None:
+def configured_server(settings: ModelSettings, environ: Mapping[str, str]) -> ServerAddress | None:
     """The server that the user named, with its key; None if none is named."""
     named = settings.base_url or environ.get("CODEAGENT_BASE_URL", "") or environ.get("OPENAI_BASE_URL", "")
     return server_at(named, settings, environ) if named.strip() else None
@@ -68,34 +68,32 @@ async def ask_for_models(
     """What it lists, and whose it is. Raises ModelError; UnconfirmedServerError means that nothing was sent."""
     uids = await asyncio.to_thread(admit, server.base_url, settings)
     limit_s = settings.connect_timeout_s
-    return await asyncio.to_thread(list_served, server.base_url, server.api_key, timeout_s=limit_s), uids
+    return await asyncio.to_thread(fetch_model_list, server.base_url, server.api_key, timeout_s=limit_s), uids
 
 
-async def loopback_servers(settings: ModelSettings) -> Loopback:
+async def loopback_servers(settings: ModelSettings) -> LoopbackScan:
     """Servers of this user and of the system that answer on the usual ports, and those of others, not asked."""
-    servers = usual_servers(settings)
+    servers = loopback_candidates(settings)
     if not servers:
-        return Loopback()
+        return LoopbackScan()
     probes = [asyncio.ensure_future(asyncio.to_thread(_probe, server, settings)) for server in servers]
     await asyncio.wait(probes, timeout=PROBES_TIMEOUT_S)
     answers = [(server, probe.result()) for server, probe in zip(servers, probes, strict=True) if probe.done()]
-    return Loopback(
+    return LoopbackScan(
         found=tuple(answer for _, answer in answers if isinstance(answer, tuple)),
-        passed_over=tuple(
-            (server, answer) for server, answer in answers if isinstance(answer, UnconfirmedServerError)
-        ),
+        skipped=tuple((server, answer) for server, answer in answers if isinstance(answer, UnconfirmedServerError)),
     )
 
 
-def usual_servers(settings: ModelSettings) -> list[ServerAddress]:
+def loopback_candidates(settings: ModelSettings) -> list[ServerAddress]:
     ports = LOOPBACK_PORTS if settings.discover else {}
     return [ServerAddress(base_url=f"http://127.0.0.1:{port}/v1") for port in ports]
 
 
-def _probe(server: ServerAddress, settings: ModelSettings) -> Found | UnconfirmedServerError | None:
+def _probe(server: ServerAddress, settings: ModelSettings) -> FoundServer | UnconfirmedServerError | None:
     try:
         uids = admit(server.base_url, settings)
-        models = list_served(server.base_url, "", timeout_s=PROBE_TIMEOUT_S) if uids != NOBODY else None
+        models = fetch_model_list(server.base_url, "", timeout_s=PROBE_TIMEOUT_S) if uids != NOBODY else None
     except UnconfirmedServerError as error:
         return error
     except ModelError:

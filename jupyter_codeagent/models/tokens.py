@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from jupyter_codeagent.models.admission import is_own
-from jupyter_codeagent.models.embedded.launcher import known_embedded
+from jupyter_codeagent.models.admission import is_own_server
+from jupyter_codeagent.models.embedded.launcher import running_embedded
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.parsing import parse_token_count
-from jupyter_codeagent.models.small_request import NotConnectedError, ask_server
+from jupyter_codeagent.models.simple_http import NotConnectedError, http_request
 from jupyter_codeagent.types.errors import ModelError
 
 TIMEOUT_S = 1.0
@@ -64,24 +64,24 @@ class TokenCounter:
 
     def __init__(self) -> None:
         self._factors: dict[Tokenizer, float] = {}
-        self._without: set[Tokenizer] = set()
+        self._unsupported: set[Tokenizer] = set()
 
-    def count(self, text: str, tokenizer: Tokenizer | None, *, learn: bool = False) -> TokenCount:
+    def count(self, text: str, tokenizer: Tokenizer | None, *, calibrate: bool = False) -> TokenCount:
         """By the tokenizer if there is one that answers, else estimated; never raises.
 
-        `learn` says that the text is of the kind that `estimator` is for.
+        `calibrate` says that the text is of the kind that `estimator` is for.
         """
         estimated = estimate_tokens(text)
-        if tokenizer is None or tokenizer in self._without or not text:
+        if tokenizer is None or tokenizer in self._unsupported or not text:
             return TokenCount(tokens=estimated, counted=False)
         try:
             tokens = ask_tokenizer(tokenizer, text)
         except TokenizerError as error:
             if error.status in NOT_OFFERED:
-                self._without.add(tokenizer)
+                self._unsupported.add(tokenizer)
             tokens = math.ceil(estimated * self.factor(tokenizer))
             return TokenCount(tokens=tokens, counted=False, asked=error.was_sent)
-        if learn:
+        if calibrate:
             self._factors[tokenizer] = tokens / estimated
         return TokenCount(tokens=tokens, counted=True, asked=True)
 
@@ -111,10 +111,10 @@ def find_tokenizer(endpoint: ModelEndpoint, *, sends: bool = True) -> Tokenizer 
     Text goes there that nobody has asked to be sent: no other user's server, not even root's, gets it for counting.
     Where nothing may be sent at all only the embedded one counts. Sends nothing itself.
     """
-    if sends and is_own(endpoint):
+    if sends and is_own_server(endpoint):
         url = endpoint.base_url.rstrip("/").removesuffix("/v1")
         return Tokenizer(url=url, model=endpoint.model, api_key=endpoint.api_key)
-    if endpoint.kind == "embedded" and (server := known_embedded(endpoint.model)) is not None:
+    if endpoint.kind == "embedded" and (server := running_embedded(endpoint.model)) is not None:
         return Tokenizer(url=server.base_url.removesuffix("/v1"), model=server.model, api_key=server.api_key)
     return None
 
@@ -130,7 +130,7 @@ def ask_tokenizer(tokenizer: Tokenizer, text: str) -> int:
     # llama.cpp reads `content`, vLLM `model` and `prompt`; each ignores the other's. Neither adds a first token.
     body = {"content": text, "model": tokenizer.model, "prompt": text, "add_special_tokens": False}
     try:
-        answer = ask_server(
+        answer = http_request(
             f"{tokenizer.url}/tokenize",
             api_key=tokenizer.api_key,
             json_body=json.dumps(body).encode(),

@@ -11,7 +11,7 @@ import copy
 import hashlib
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
 from jupyter_codeagent.notebook.outputs import clean_markdown
@@ -116,13 +116,6 @@ def _writable(text: str) -> str:
 
 
 def insert_cells(
-    notebook: Any, run: AgentRun, *, anchor: str | int | None, replace: Collection[str] = ()
-) -> tuple[str, ...]:
-    """`place_cells` with the cells of a run, in the run's own cell state."""
-    return place_cells(notebook, cells_from_run(run, state=run.cell_state), anchor=anchor, replace=replace)
-
-
-def place_cells(
     notebook: Any, cells: Sequence[Cell], *, anchor: str | int | None, replace: Collection[str] = ()
 ) -> tuple[str, ...]:
     """Insert cells below the anchor, in place; the ids of those that are new.
@@ -185,38 +178,6 @@ def remove_pending(notebook: Any, run_ids: Collection[str]) -> None:
     notebook.cells = [
         cell for cell in notebook.cells if not (_run_id(cell) in run_ids and _state(cell) == "pending")
     ]
-
-
-def set_state(notebook: Any, run_id: str, state: CellState) -> tuple[str, ...]:
-    """Decide over a run's cells, in place; the ids of the cells that changed or went.
-
-    Discarding removes those that are pending. Accepting leaves an edited cell `edited`.
-    """
-    pending = [cell for cell in notebook.cells if _run_id(cell) == run_id and _state(cell) == "pending"]
-    if state == "discarded":
-        remove_pending(notebook, {run_id})
-    for cell in pending:
-        cell["metadata"]["codeagent"]["state"] = state
-    return tuple(cell["id"] for cell in pending)
-
-
-def run_ids_below(notebook: Any, anchor: str) -> tuple[str, ...]:
-    """Runs whose cells stand directly below the anchor, from top to bottom: what it made the last times.
-
-    Raises
-    ------
-    InsertError
-        The notebook has no such cell.
-    """
-    return tuple(dict.fromkeys(_run_ids(notebook.cells[_position(notebook, anchor) + 1 :])))
-
-
-def _run_ids(cells: Iterable[Any]) -> Iterator[str]:
-    for cell in cells:
-        run_id = _run_id(cell)
-        if run_id is None:
-            return
-        yield run_id
 
 
 def _provenance(cell: Any) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import builtins
 
-OF_NOTEBOOKS = frozenset({"In", "Out", "exit", "quit", "get_ipython", "display"})
+NOTEBOOK_NAMES = frozenset({"In", "Out", "exit", "quit", "get_ipython", "display"})
 
 
-def means_something_else(name: str) -> bool:
+def is_reserved(name: str) -> bool:
     """Whether Python or IPython have it, or hide it from the user."""
-    return name.startswith("_") or name in OF_NOTEBOOKS or hasattr(builtins, name)
+    return name.startswith("_") or name in NOTEBOOK_NAMES or hasattr(builtins, name)

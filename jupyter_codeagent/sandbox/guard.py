@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Literal, cast
 
-from jupyter_codeagent.sandbox.levels import in_words
 from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError, Received
 from jupyter_codeagent.sandbox.tool_calls import CALL_TYPE
 from jupyter_codeagent.types.sandbox import Output, PackedValue, SandboxPolicy
+from jupyter_codeagent.types.sizes import format_bytes
 
 Clean = Callable[[str, dict[str, Any]], tuple[Output | None, tuple[str, ...]]]
 OUTPUT_TYPES = frozenset({"stream", "display_data", "execute_result", "error"})
@@ -110,7 +110,6 @@ class OutputGuard(RequestGuard):
         self,
         policy: SandboxPolicy,
         clean: Clean,
-        on_output: Callable[[Output], None] | None = None,
         on_call: Callable[[Received], None] | None = None,
     ) -> None:
         """`on_call` gets calls of the user's functions; without it there are none, and they are dropped."""
@@ -118,7 +117,6 @@ class OutputGuard(RequestGuard):
         self._on_call = on_call
         self._policy = policy
         self._clean = clean
-        self._on_output = on_output
         self._outputs: list[Output] = []
         self._stream: tuple[StreamName, list[str]] | None = None
         self._clear_pending = False
@@ -141,7 +139,7 @@ class OutputGuard(RequestGuard):
         self._messages += 1
         self._bytes += received.size_bytes
         if self._bytes > self._policy.output_bytes:
-            limit = in_words(self._policy.output_bytes)
+            limit = format_bytes(self._policy.output_bytes)
             self.overflow = self.overflow or f"stopped: its output went over the limit of {limit}"
         elif self._messages > self._policy.output_messages:
             limit = str(self._policy.output_messages)
@@ -158,7 +156,6 @@ class OutputGuard(RequestGuard):
         self._close_stream()
         if (cleaned := self._cleaned(msg_type, content)) is not None:
             self._outputs.append(cleaned)
-            self._tell(cleaned)
 
     def _take_stream(self, content: dict[str, Any]) -> None:
         """Raw chunks are kept and cleaned as one text at the end: an escape sequence may lie across two of them."""
@@ -169,8 +166,6 @@ class OutputGuard(RequestGuard):
             self._close_stream()
             self._stream = (cast("StreamName", name), [])
         self._stream[1].append(text)
-        if self._on_output is not None and (cleaned := self._cleaned("stream", content)) is not None:
-            self._tell(cleaned)
 
     def _close_stream(self) -> None:
         if self._stream is not None:
@@ -192,11 +187,7 @@ class OutputGuard(RequestGuard):
         return cleaned
 
     def mute(self) -> None:
-        self._on_output = self._on_call = None
-
-    def _tell(self, output: Output) -> None:
-        if self._on_output is not None:
-            self._on_output(output)
+        self._on_call = None
 
     def finish(self) -> tuple[Output, ...]:
         """All outputs, streams merged. Called once, at the end."""
@@ -229,7 +220,7 @@ class ValueGuard(RequestGuard):
             self.overflow = f"chunk {index} came where {self._next} was due"
             return
         if len(self._data) + received.size_bytes > self._max_bytes + (64 << 10):
-            self.overflow = f"it is larger than the limit of {in_words(self._max_bytes)}"
+            self.overflow = f"it is larger than the limit of {format_bytes(self._max_bytes)}"
             return
         if index == 0:
             self._kind, self._meta, self._count = kind, meta, count

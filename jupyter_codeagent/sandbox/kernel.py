@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from jupyter_codeagent.sandbox.backend import Backend
-from jupyter_codeagent.sandbox.backends import ELSEWHERE, make_backend
+from jupyter_codeagent.sandbox.backends import make_backend
 from jupyter_codeagent.sandbox.entries import AfterCell, read_after_cell, read_loaded
 from jupyter_codeagent.sandbox.failures import execution_error
 from jupyter_codeagent.sandbox.guard import OutputGuard, ValueGuard, one_line
@@ -20,11 +20,10 @@ from jupyter_codeagent.sandbox.tool_call_handler import Answering
 from jupyter_codeagent.sandbox.tool_calls import OnCall
 from jupyter_codeagent.types.errors import SandboxDiedError, SandboxUnavailableError, VariableError
 from jupyter_codeagent.types.sandbox import (
+    REMOTE_LEVELS,
     ExecutionError,
     ExecutionResult,
     ExecutionStatus,
-    NamespaceEntry,
-    Output,
     PackedValue,
     SandboxPolicy,
     SandboxStatus,
@@ -82,7 +81,7 @@ class SandboxKernel:
             else:
                 return kernel
         tried = "; ".join(failures) or "no level was given"
-        hint = f" {INSTALL_HINT}" if set(policy.levels) - set(ELSEWHERE) else ""
+        hint = f" {INSTALL_HINT}" if set(policy.levels) - set(REMOTE_LEVELS) else ""
         raise SandboxUnavailableError(f"No sandbox works here, so nothing was run ({tried}).{hint}")
 
     async def _open(self) -> None:
@@ -111,7 +110,6 @@ class SandboxKernel:
         code: str,
         *,
         timeout_s: float,
-        on_output: Callable[[Output], None] | None = None,
         on_call: OnCall | None = None,
     ) -> ExecutionResult:
         """See `protocol.CodeRunner.execute`."""
@@ -119,9 +117,7 @@ class SandboxKernel:
 
         async with self._one_at_a_time:
             answering = Answering(self._requests, self.backend, on_call) if on_call is not None else None
-            guard = OutputGuard(
-                self._policy, clean_output, on_output, answering.take if answering is not None else None
-            )
+            guard = OutputGuard(self._policy, clean_output, answering.take if answering is not None else None)
             started = time.monotonic()
             try:
                 ending = await self._requests.send(guard, code, timeout_s, silent=False)
@@ -181,11 +177,6 @@ class SandboxKernel:
     async def fetch(self, name: str, *, max_bytes: int) -> PackedValue:
         """See `protocol.Sandbox.fetch`."""
         return await self._call("fetch", {"name": name, "max_bytes": max_bytes}, max_bytes=max_bytes)
-
-    async def namespace(self) -> tuple[NamespaceEntry, ...]:
-        """The variables now; empty when the sandbox is gone."""
-        async with self._one_at_a_time:
-            return (await self._after_cell(failed=False)).entries
 
     async def stop(self) -> None:
         """See `protocol.Sandbox.stop`."""

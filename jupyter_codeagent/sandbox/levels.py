@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy, SandboxStatus
+from jupyter_codeagent.types.sizes import format_bytes
 
 EVERY_LEVEL = (
     "read files outside",
@@ -130,18 +131,10 @@ def layers_in_words(measured: Measured, policy: SandboxPolicy) -> tuple[str, ...
 def _limits(measured: Measured, policy: SandboxPolicy) -> tuple[str, ...]:
     disk = "a tmpfs of that size" if measured.inner == "bubblewrap" else "checked every 0.5 s"
     return (
-        f"memory {in_words(policy.memory_bytes)} (watchdog, every 50 ms)",
+        f"memory {format_bytes(policy.memory_bytes)} (watchdog, every 50 ms)",
         f"{policy.wall_s:g} s for one execution, then interrupt, after {policy.grace_s:g} s more kill",
         f"processor time {policy.processors:g} × that, then the same",
         f"{policy.processes} processes, {policy.threads} threads (watchdog)",
-        f"disk {in_words(policy.disk_bytes)} ({disk}), {policy.files} files (watchdog)",
-        f"output {in_words(policy.output_bytes)} in {policy.output_messages} messages",
+        f"disk {format_bytes(policy.disk_bytes)} ({disk}), {policy.files} files (watchdog)",
+        f"output {format_bytes(policy.output_bytes)} in {policy.output_messages} messages",
     )
-
-
-def in_words(size_bytes: int) -> str:
-    """``2 GiB``, ``512 MiB``, ``900 KiB``, ``12 bytes``."""
-    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if size_bytes >= unit:
-            return f"{size_bytes / unit:.3g} {name}"
-    return f"{size_bytes} bytes"

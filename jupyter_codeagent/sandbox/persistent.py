@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol
 
@@ -13,7 +13,6 @@ from jupyter_codeagent.types.sandbox import (
     CopyChange,
     ExecutionResult,
     NamespaceEntry,
-    Output,
     PackedValue,
     SandboxStatus,
 )
@@ -117,7 +116,6 @@ class PersistentSandbox:
         code: str,
         *,
         timeout_s: float,
-        on_output: Callable[[Output], None] | None = None,
         on_call: OnCall | None = None,
     ) -> ExecutionResult:
         """Run code; where the sandbox died in an earlier step, in a new one with the same copies."""
@@ -126,7 +124,7 @@ class PersistentSandbox:
             await self.prepare(self._manifest)
         sandbox = await self._live()
         self._unknown = True
-        result = await sandbox.execute(code, timeout_s=timeout_s, on_output=on_output, on_call=on_call)
+        result = await sandbox.execute(code, timeout_s=timeout_s, on_call=on_call)
         self._unknown = False
         self._namespace = result.namespace
         # Only of what was copied: names are text from the sandbox.

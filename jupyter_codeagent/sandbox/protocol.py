@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from jupyter_codeagent.sandbox.tool_calls import OnCall
-from jupyter_codeagent.types.sandbox import ExecutionResult, NamespaceEntry, Output, PackedValue, SandboxStatus
+from jupyter_codeagent.types.sandbox import ExecutionResult, PackedValue, SandboxStatus
 from jupyter_codeagent.types.variables import CopiedVariable, ToolStub
 
 
 class CodeRunner(Protocol):
     """Runs code where it can do no harm. All methods are called from one event loop."""
 
-    async def execute(
-        self, code: str, *, timeout_s: float, on_output: Callable[[Output], None] | None = None
-    ) -> ExecutionResult:
+    async def execute(self, code: str, *, timeout_s: float) -> ExecutionResult:
         """Run one cell's code; state persists. Never raises for what the code does.
 
         A result with status `killed` means that the sandbox is gone. Cancelling the task interrupts the code
@@ -32,7 +30,6 @@ class CallingRunner(CodeRunner, Protocol):
         code: str,
         *,
         timeout_s: float,
-        on_output: Callable[[Output], None] | None = None,
         on_call: OnCall | None = None,
     ) -> ExecutionResult:
         """As `CodeRunner.execute`.
@@ -82,8 +79,6 @@ class Sandbox(CallingRunner, Protocol):
         SandboxDiedError
         """
         ...
-
-    async def namespace(self) -> tuple[NamespaceEntry, ...]: ...
 
     async def stop(self) -> None:
         """Kill everything in it and remove what it left; idempotent."""

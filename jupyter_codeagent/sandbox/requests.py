@@ -10,10 +10,10 @@ from typing import Literal
 
 from jupyter_codeagent.sandbox.backend import Backend, Listener
 from jupyter_codeagent.sandbox.guard import RequestGuard
-from jupyter_codeagent.sandbox.levels import in_words
 from jupyter_codeagent.sandbox.local.channels.connection import Channel
 from jupyter_codeagent.sandbox.local.channels.wire import Received
 from jupyter_codeagent.types.sandbox import SandboxPolicy
+from jupyter_codeagent.types.sizes import format_bytes
 
 Ending = Literal["done", "time", "output", "lost", "dead"]
 
@@ -220,12 +220,12 @@ class Requests:
         self._last_message = time.monotonic()
         try:
             to(self._guard)
-        except Exception as problem:  # noqa: BLE001  (the caller's on_output failed: raised again in its task)
+        except Exception as problem:  # noqa: BLE001  (a fault in reading it: raised again in the caller's task)
             self._failure = problem
         self._changed.set()
 
     def _on_oversized(self, channel: Channel) -> None:
-        limit = in_words(self._policy.message_bytes)
+        limit = format_bytes(self._policy.message_bytes)
         if self._guard is None:
             self._on_stray(self._policy.message_bytes)
         elif channel == "shell":
@@ -245,4 +245,4 @@ class Requests:
         if self._stray > MAX_STRAY:
             self.die(f"it sent more than {MAX_STRAY} messages that belong to no request")
         elif self._stray_bytes > MAX_STRAY_BYTES:
-            self.die(f"it sent more than {in_words(MAX_STRAY_BYTES)} that belong to no request")
+            self.die(f"it sent more than {format_bytes(MAX_STRAY_BYTES)} that belong to no request")

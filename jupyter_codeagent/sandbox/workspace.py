@@ -12,7 +12,7 @@ from jupyter_codeagent.sandbox.data.directory import SpoolDirectory
 from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.sandbox.warm_pool import WarmPool
-from jupyter_codeagent.types.sandbox import SandboxPolicy
+from jupyter_codeagent.types.sandbox import SandboxPolicy, SandboxStatus
 from jupyter_codeagent.types.variables import Manifest
 from jupyter_codeagent.variables.privacy.hidden_parts import HiddenParts
 
@@ -31,12 +31,17 @@ class SandboxWorkspace:
         """`max_bytes` is for the choice of its place; what holds comes with each export."""
         self._policy: SandboxPolicy | None = None
         self._pool: WarmPool | None = None
-        self._seat: PersistentSandbox | None = None
+        self._sandbox: PersistentSandbox | None = None
 
     @property
     def present(self) -> PersistentSandbox | None:
-        """The seat, if there has been a run or a warm-up."""
-        return self._seat
+        """The notebook's sandbox, if there has been a run or a warm-up."""
+        return self._sandbox
+
+    @property
+    def status(self) -> SandboxStatus | None:
+        """Of the notebook's sandbox, in use or used last."""
+        return self._sandbox.status if self._sandbox is not None else None
 
     def export(
         self,
@@ -55,26 +60,26 @@ class SandboxWorkspace:
         """See `Spool.digest`. Any thread."""
         return self.spool.digest(manifest)
 
-    async def seat(self, policy: SandboxPolicy) -> PersistentSandbox:
-        """The seat under this policy; with another one than before, the old sandboxes are gone."""
+    async def sandbox(self, policy: SandboxPolicy) -> PersistentSandbox:
+        """Return the notebook's sandbox under this policy; another policy than before ends the old ones."""
         # The time limit goes with each execution: a run with another one keeps its sandbox.
         policy = replace(policy, wall_s=SandboxPolicy.wall_s)
-        if self._seat is None or self._policy != policy:
+        if self._sandbox is None or self._policy != policy:
             await self._end()
             self._policy = policy
             self._pool = WarmPool(policy, self._directory.path, preload=modules_to_preload())
-            self._seat = PersistentSandbox(self._pool)
-        return self._seat
+            self._sandbox = PersistentSandbox(self._pool)
+        return self._sandbox
 
-    async def extra_seat(self, policy: SandboxPolicy) -> PersistentSandbox:
-        """A seat beside the notebook's; the caller resets it in the end."""
-        await self.seat(policy)
+    async def extra_sandbox(self, policy: SandboxPolicy) -> PersistentSandbox:
+        """Return a sandbox beside the notebook's; the caller resets it in the end."""
+        await self.sandbox(policy)
         assert self._pool is not None
         return PersistentSandbox(self._pool)
 
     async def warm(self, policy: SandboxPolicy) -> None:
         """Start a spare; returns at once."""
-        await self.seat(policy)
+        await self.sandbox(policy)
         assert self._pool is not None
         self._pool.warm()
 
@@ -89,10 +94,10 @@ class SandboxWorkspace:
         self._directory.close()
 
     async def _end(self) -> None:
-        seat, self._seat = self._seat, None
+        sandbox, self._sandbox = self._sandbox, None
         pool, self._pool = self._pool, None
-        if seat is not None:
-            await seat.reset()
+        if sandbox is not None:
+            await sandbox.reset()
         if pool is not None:
             await pool.close()
 

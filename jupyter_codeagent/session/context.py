@@ -1,4 +1,4 @@
-"""What the model is told of the live variables: described, put in the order of use, fitted into the budget."""
+"""The variable lines of the prompt: variables described, put in the order of use, fitted into the token budget."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ from typing import Any
 
 from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback
 from jupyter_codeagent.models.resolver import ModelResolver
-from jupyter_codeagent.models.servers import chosen_server
+from jupyter_codeagent.models.servers import configured_server
 from jupyter_codeagent.models.tokens import TokenCounter, find_tokenizer
-from jupyter_codeagent.session.hiding import Hiding
-from jupyter_codeagent.session.prepare import PromptContext, fit_context
+from jupyter_codeagent.session.prompt_context import PromptContext, fit_context
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.errors import ModelError
 from jupyter_codeagent.types.variables import VariableSummary
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.mentions import order
 from jupyter_codeagent.variables.privacy.masking import masked_summaries
+from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
 from jupyter_codeagent.variables.recent import recent_names
 from jupyter_codeagent.variables.relations import Relation, find_relations, joins_line
-from jupyter_codeagent.variables.select import SelectionClues, default_variables
+from jupyter_codeagent.variables.relevance import SelectionClues, relevant_variables
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 
 class LiveContext:
-    """Main thread only: it looks at the user's objects."""
+    """Reads the live variables, so it belongs to the main thread."""
 
     def __init__(
         self,
         *,
         live: UserNamespace,
-        hiding: Hiding,
+        sharing: NotebookSharing,
         models: ModelResolver,
         find_model: Callable[[Settings], ModelEndpoint],
         earlier: Callable[[], Collection[str]],
     ) -> None:
         self._live = live
-        self._hiding = hiding
+        self._sharing = sharing
         self._models = models
         self._find_model = find_model
         self._earlier = earlier
         self.counter = TokenCounter()
 
     def recent(self) -> tuple[str, ...]:
-        """Names that the last cells used, the latest first."""
+        """Return the names that the last cells used, the latest first."""
         return tuple(recent_names(self._live.recent_cells()))
 
     def relations(
@@ -57,9 +57,9 @@ class LiveContext:
         """Find the joins between tables."""
         ordered = [summary.name for summary in order(summaries, prompt, self.recent()) if summary.columns]
         tables = {name: variables[name] for name in ordered if name in variables}
-        return find_relations(tables, look_at_values=settings.privacy != "schema")
+        return find_relations(tables, read_values=settings.privacy != "schema")
 
-    def tell(
+    def fit(
         self,
         summaries: Sequence[VariableSummary],
         relations: Sequence[Relation],
@@ -69,11 +69,11 @@ class LiveContext:
         *,
         sends: bool = True,
     ) -> PromptContext:
-        """The variable lines, with the joins between tables, counted by the model's tokenizer if possible.
+        """Return the variable lines with the joins between tables, counted by the model's tokenizer if possible.
 
-        Where nothing may be sent only the embedded one counts.
+        Where nothing may be sent, only the embedded model's tokenizer is asked.
         """
-        told = {summary.name: summary for summary in summaries}
+        described = {summary.name: summary for summary in summaries}
         return fit_context(
             summaries,
             settings,
@@ -81,30 +81,30 @@ class LiveContext:
             counter=self.counter,
             tokenizer=find_tokenizer(endpoint, sends=sends) if endpoint is not None else None,
             recent=self.recent(),
-            joins=joins_line([relation for relation in relations if relation.is_among(told)]),
+            joins=joins_line([relation for relation in relations if relation.is_among(described)]),
         )
 
     def of_prompt(self, prompt: str, settings: Settings) -> PromptContext:
-        """For `%agent context`: what a question would send; without one, all there is. Asks no other machine."""
+        """Return what a prompt would send, for `%agent context`; all there is, without one. Asks no remote host."""
         summaries, variables = self._described(prompt, settings)
         relations = self.relations(summaries, variables, prompt, settings)
         names = self._names_for(prompt, summaries, relations, settings)
         sent = masked_summaries(
             [one for one in summaries if not prompt or one.name in names], self._live.everything()
         )
-        return self.tell(sent, relations, prompt, settings, self._local_model(settings))
+        return self.fit(sent, relations, prompt, settings, self._local_model(settings))
 
     def for_pages(self, settings: Settings) -> tuple[PromptContext, tuple[VariableSummary, ...]]:
-        """For the panel. No model is looked for: this is done after each cell.
+        """Return the lines for the panel, and the summaries. No model is looked for: this is done after each cell.
 
         People are not masked everywhere that a question would mask them: looking for them takes too long for that.
         """
         summaries, variables = self._described("", settings)
         relations = self.relations(summaries, variables, "", settings)
-        return self.tell(summaries, relations, "", settings, self._models.known(settings.model)), summaries
+        return self.fit(summaries, relations, "", settings, self._models.known(settings.model)), summaries
 
     def _described(self, prompt: str, settings: Settings) -> tuple[tuple[VariableSummary, ...], Mapping[str, Any]]:
-        visible = self._hiding.visible()
+        visible = self._sharing.visible()
         summaries = describe(visible.values, privacy=settings.privacy, mentioned=prompt)
         return visible.hidden.without_names(summaries, visible.values), visible.values
 
@@ -117,12 +117,12 @@ class LiveContext:
     ) -> frozenset[str]:
         """Return what a run would copy that names no variables."""
         clues = SelectionClues(recent=self.recent(), relations=relations, earlier=self._earlier())
-        names = default_variables(summaries, prompt, max_bytes=settings.max_transfer_bytes, clues=clues)
-        return frozenset(names) | {name for name, how in self._hiding.shared.items() if how == "shared"}
+        names = relevant_variables(summaries, prompt, max_bytes=settings.max_transfer_bytes, clues=clues)
+        return frozenset(names) | {name for name, how in self._sharing.shared.items() if how == "shared"}
 
     def _local_model(self, settings: Settings) -> ModelEndpoint | None:
         """The model if it is on this machine; one elsewhere is not asked whether it is there."""
-        server = chosen_server(settings.model, os.environ)
+        server = configured_server(settings.model, os.environ)
         if server is not None and not is_loopback(server.base_url):
             return None
         try:

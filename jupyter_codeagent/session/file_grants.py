@@ -6,11 +6,10 @@ import os
 from collections.abc import Callable, Sequence
 
 from jupyter_codeagent.frontend.approvals.grants import Grants
-from jupyter_codeagent.sandbox.backends import ELSEWHERE
 from jupyter_codeagent.sandbox.data.local_files import checked_file
 from jupyter_codeagent.types.approvals import Grant
 from jupyter_codeagent.types.errors import VariableError
-from jupyter_codeagent.types.sandbox import SandboxPolicy
+from jupyter_codeagent.types.sandbox import REMOTE_LEVELS, SandboxPolicy
 from jupyter_codeagent.types.variables import LocalFile
 
 MIB = 1 << 20
@@ -36,7 +35,7 @@ def require(name: str, files: Sequence[LocalFile], policy: SandboxPolicy, grants
         At levels that run elsewhere: the file is not there.
     DeniedError
     """
-    if elsewhere := [level for level in policy.levels if level in ELSEWHERE]:
+    if elsewhere := [level for level in policy.levels if level in REMOTE_LEVELS]:
         raise VariableError(
             f"{name!r} reads files of this machine; a sandbox of level {elsewhere[0]} does not see them. Load "
             "what you need into a frame, or use a sandbox on this machine."

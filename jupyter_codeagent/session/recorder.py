@@ -1,4 +1,4 @@
-"""The `RunWatcher` of a session: what happens in a run goes to history, to the panel and to the cell."""
+"""The `RunWatcher` of a session: it writes what happens in a run to the history, the panel and the cell."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Progress:
 class RunRecorder:
     """Lives for one run; its methods are called on the background loop, `latest` is read on the main thread."""
 
-    def __init__(self, run: AgentRun, book: RunLog, link: PanelLink | None) -> None:
-        self._book = book
+    def __init__(self, run: AgentRun, run_log: RunLog, link: PanelLink | None) -> None:
+        self._run_log = run_log
         self._link = link
         self._began = time.monotonic()
         self._sent_at = 0.0
@@ -47,11 +47,11 @@ class RunRecorder:
         self.latest = Progress(run=run, phase="context", text="")
 
     def changed(self, run: AgentRun) -> None:
-        """Write the record, then tell cell and pages: what they show is always in the history too."""
+        """Write the record, then update cell and pages: what they display is always in the history too."""
         if run.ended_at is not None:  # by our own count: the clock on the wall may have been set meanwhile
             run = replace(run, ended_at=run.started_at + time.monotonic() - self._began)
         run = self._with_sent(run)
-        self._book.write(run)
+        self._run_log.write(run)
         self.latest = Progress(run=run, phase=self.latest.phase, text=self.latest.text)
         if self._link is not None:
             self._link.send({"type": "run", "run": run_view(run)})
@@ -71,13 +71,13 @@ class RunRecorder:
             self._later = asyncio.get_running_loop().call_later(wait_s, self._send, self._link)
 
     def called(self, calls: tuple[ToolCall, ...]) -> None:
-        """The calls of the present execution so far."""
+        """Display the calls of the present execution so far."""
         self._calls = calls
         self.progress(self.latest.run, self.latest.phase, self.latest.text)
 
-    def begins(self, calls: tuple[ToolCall, ...]) -> None:
-        """The last of them is about to be made: the history knows of it, should the kernel end meanwhile."""
-        self._book.write(self._with_sent(with_calls(self.latest.run, calls)))
+    def call_starts(self, calls: tuple[ToolCall, ...]) -> None:
+        """Record a call that is about to be made, the last of these, should the kernel end meanwhile."""
+        self._run_log.write(self._with_sent(with_calls(self.latest.run, calls)))
 
     def _send(self, link: PanelLink) -> None:
         if self._later is not None:
@@ -90,7 +90,7 @@ class RunRecorder:
         link.send(self._message(self._stream.next_part((phase, len(run.steps)), text)))
 
     def whole_progress(self) -> ProgressMessage:
-        """With the whole text, for a page that has just come or missed a part of it."""
+        """Return the progress with the whole text, for a page that has just come or missed a part of it."""
         return self._message(self._stream.whole(self.latest.text))
 
     def _message(self, part: Part) -> ProgressMessage:

@@ -158,20 +158,20 @@ class RunLog:
         """All runs on record, those of this kernel first."""
         return list(dict.fromkeys((*reversed(self._runs), *self.history.ids())))
 
-    def earlier_runs_of_cell(self, run: AgentRun) -> list[str]:
-        """Runs of the same `%%agent` cell, whose pending cells the new ones replace."""
-        return [row.id for row in self._earlier(run)]
+    def earlier_versions(self, run: AgentRun) -> list[str]:
+        """Return the runs whose pending cells those of this run replace: the refined one, and those of its cell."""
+        return [row.id for row in self._earlier_versions(run)]
 
     def replaced_by(self, run: AgentRun) -> list[str]:
-        """Of these runs those whose cells went as the new ones came, undecided until then.
+        """Return those of `earlier_versions` that were pending until then, and are discarded thereby.
 
-        A copy of the notebook has a cell of the same id: results in a file that is still there wait on.
+        A copy of the notebook has a cell of the same id: results in a file that is still there stay pending, unless
+        the run refines just them.
         """
         return [
             row.id
-            for row in self._earlier(run)
-            if row.cell_state == "pending"
-            and (row.notebook == run.request.notebook or row.notebook is None or not os.path.exists(row.notebook))
+            for row in self._earlier_versions(run)
+            if row.cell_state == "pending" and (row.id == run.request.refines or not _is_in_other_file(row, run))
         ]
 
     def shown_by(self, run: AgentRun) -> list[str]:
@@ -185,14 +185,18 @@ class RunLog:
                 break
         return shown
 
-    def _earlier(self, run: AgentRun) -> list[RunRow]:
+    def _earlier_versions(self, run: AgentRun) -> list[RunRow]:
+        refined = self.history.rows([run.request.refines]) if run.request.refines else ()
+        return [*refined, *(row for row in self._earlier_of_cell(run) if row.id != run.request.refines)]
+
+    def _earlier_of_cell(self, run: AgentRun) -> list[RunRow]:
         # By the cell's id alone: the notebook may have been renamed since.
         cell_id = run.request.cell_id
         return [] if cell_id is None else [row for row in self.history.runs_of_cell(cell_id) if row.id != run.id]
 
     def last_result_of_cell(self, run: AgentRun) -> AgentRun | None:
         """The newest run of the same `%%agent` cell that gave a result which was not discarded."""
-        kept = (row for row in self._earlier(run) if row.status == "ok" and row.cell_state != "discarded")
+        kept = (row for row in self._earlier_of_cell(run) if row.status == "ok" and row.cell_state != "discarded")
         last = next(kept, None)
         return None if last is None else self.history.load(last.id)
 
@@ -208,6 +212,10 @@ class RunLog:
         if run_id in self._runs:
             self._refresh([run_id])
         return changed
+
+
+def _is_in_other_file(row: RunRow, run: AgentRun) -> bool:
+    return row.notebook not in (run.request.notebook, None) and os.path.exists(str(row.notebook))
 
 
 def _turn(run: AgentRun, known: AgentRun, defined: Collection[str] = ()) -> Turn:

@@ -1,4 +1,4 @@
-"""The variables as the panel shows them: looked at on the main thread, sent to the pages when something changed."""
+"""The variables as the panel displays them: read on the main thread, sent to the pages when something changed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import ColumnsMessage, ContextView
 from jupyter_codeagent.frontend.state import MAX_VARIABLES, LookAtVariables, columns_message, context_view
-from jupyter_codeagent.session.prepare import PromptContext
+from jupyter_codeagent.session.prompt_context import PromptContext
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.variables import VariableSummary
@@ -25,19 +25,19 @@ Describe = Callable[[Settings], tuple[PromptContext, tuple[VariableSummary, ...]
 
 
 class VariablesView:
-    """One look at a time; its views may be made on any thread."""
+    """Keeps the last look at the live variables; views of it may be made on any thread."""
 
     def __init__(
         self,
         *,
         live: UserNamespace,
-        choices: SharingState,
+        sharing: SharingState,
         settings: Callable[[], Settings],
         describe: Describe,
         link: Callable[[], PanelLink | None],
     ) -> None:
         self._live = live
-        self._choices = choices
+        self._sharing = sharing
         self._settings = settings
         self._describe = describe
         self._link = link
@@ -52,15 +52,14 @@ class VariablesView:
 
     @property
     def view(self) -> ContextView:
-        choices = self._choices
-        return context_view(self._look, choices.shared.copy(), choices.hidden_columns.copy())
+        return context_view(self._look, self._sharing.shared.copy(), self._sharing.hidden_columns.copy())
 
     def found(self, name: str, search: str) -> ColumnsMessage:
-        """Columns for the search of a page."""
-        return columns_message(self._look, self._choices.hidden_columns.copy(), name, search)
+        """Return the columns that a page searches for."""
+        return columns_message(self._look, self._sharing.hidden_columns.copy(), name, search)
 
     def cell_ran(self) -> None:
-        """After each cell, on the main thread."""
+        """Have the pages display what the kernel has now. Called after each cell, on the main thread."""
         if not self._is_anyone_there():
             return
         if self._waiting is not None:
@@ -72,22 +71,22 @@ class VariablesView:
             wait_s = min(LOOK_WAIT_FACTOR * self._look_s, MAX_LOOK_WAIT_S)
             self._waiting = self._main_loop.call_later(wait_s, self.look)
 
-    def switched(self, heard: str = "") -> None:
-        """Something was hidden or shown: say so now, and look again when the main thread is free. Any thread.
+    def switched(self, request_id: str = "") -> None:
+        """Send what was hidden or shared at once, and look again when the main thread is free. Any thread.
 
-        ``heard``: the page's message that asked for it.
+        `request_id`: of the page's message that asked for it.
         """
         if self._is_anyone_there():
-            self._send(self.view, heard)
+            self._send(self.view, request_id)
         self.look_soon()
 
     def look_soon(self) -> None:
-        """From any thread."""
+        """Look when the main thread is free. Any thread."""
         if self._main_loop is not None and not self._main_loop.is_closed():
             self._main_loop.call_soon_threadsafe(self.look)
 
     def look(self) -> None:
-        """Main thread. Nothing is sent where nothing has changed."""
+        """Look now, and send what has changed. Main thread."""
         try:
             settings = self._settings()
         except UsageError:
@@ -99,9 +98,9 @@ class VariablesView:
             self._send(view)
 
     def _taken(self, settings: Settings) -> LookAtVariables:
-        shared, hidden_columns = self._choices.shared.copy(), self._choices.hidden_columns.copy()
-        told, summaries = self._describe(settings)
-        context = told.context
+        shared, hidden_columns = self._sharing.shared.copy(), self._sharing.hidden_columns.copy()
+        prompt_context, summaries = self._describe(settings)
+        context = prompt_context.context
         withheld = self._live.variables(shared, hidden_columns).withheld
         everything = self._live.everything()
         described = {summary.name for summary in summaries}
@@ -110,24 +109,24 @@ class VariablesView:
         hidden |= dict.fromkeys(name for name in hidden_columns if name not in described)
         hidden |= dict.fromkeys(withheld)
         types = {name: type(everything[name]).__name__ if name in everything else "" for name in hidden}
-        listed = (*(told.name for told in context.told), *context.dropped[:MAX_VARIABLES], *hidden)
+        listed = (*(told.name for told in context.variables), *context.dropped[:MAX_VARIABLES], *hidden)
         return LookAtVariables(
             context=context,
-            tokens=told.count.tokens,
+            tokens=prompt_context.count.tokens,
             summaries=summaries,
             hidden=types,
             withheld=withheld,
             columns=self._live.columns(listed),
             privacy=settings.privacy,
-            budget_tokens=told.budget_tokens,
+            budget_tokens=prompt_context.budget_tokens,
         )
 
     def _is_anyone_there(self) -> bool:
         link = self._link()
         return link is not None and link.is_open
 
-    def _send(self, view: ContextView, heard: str = "") -> None:
+    def _send(self, view: ContextView, request_id: str = "") -> None:
         link = self._link()
         assert link is not None
         self._sent = view
-        link.send({"type": "context", "context": view, "heard": heard})
+        link.send({"type": "context", "context": view, "heard": request_id})

@@ -38,7 +38,7 @@ MAX_ANSWER_TOKENS = 40
 AT_ONCE = 4
 
 
-class SubQuestions:
+class ModelQuestions:
     """One of a session; `begin` with each run."""
 
     def __init__(

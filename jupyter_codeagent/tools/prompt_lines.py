@@ -86,15 +86,15 @@ def recorded_calls(run: AgentRun | None) -> tuple[ToolCall, ...]:
     return step.result.calls if step is not None and step.result is not None else ()
 
 
-def replay_notes(desk: ToolCallBroker) -> tuple[str, ...]:
+def replay_notes(broker: ToolCallBroker) -> tuple[str, ...]:
     """Which calls got their result from the record, and where the replay went another way than the record."""
     notes = []
-    if desk.replayed:
-        notes.append(f"not called again, results as recorded: {_listed(desk.replayed)}")
-    anew = desk.made_anew()
-    if missed := desk.not_replayed():
+    if broker.replayed:
+        notes.append(f"not called again, results as recorded: {_listed(broker.replayed)}")
+    anew = broker.made_anew()
+    if missed := broker.not_replayed():
         notes.append(f"the replay did not make these recorded calls: {_listed(missed)}")
-    if anew and (missed or desk.replayed):
+    if anew and (missed or broker.replayed):
         notes.append(f"the replay made other calls than the record: {_listed(anew)}")
     return tuple(notes)
 

@@ -223,11 +223,11 @@ WALL_CLOCK = {
     "frontend/approvals/gate.py": "when it was decided",
     "frontend/approvals/widgets.py": "when a person decided",
     "frontend/receipt.py": "how long a run took",
-    "frontend/link.py": "when a person decided",
+    "frontend/panel_proposals.py": "when a person decided",
     "history/store.py": "when a row was written",
     "models/embedded/launcher.py": "the age of a state file of another machine",
     "sandbox/owned_directory.py": "the age of a directory that nobody has locked, against its time of modification",
-    "session/prepare.py": "when a run was started",
+    "session/run_request.py": "when a run was started",
     "session/replay.py": "when a run ended",
 }
 """Where `time.time` may be asked: for what is told to people or kept, never for a limit."""

@@ -13,7 +13,7 @@ FRAME = (
 )
 SPOOL_HAS_CANARY = (
     "from jupyter_codeagent import extension\n"
-    "spool = next(iter(extension._loaded.values()))[0].sidecar._directory.path\n"
+    "spool = next(iter(extension._loaded.values()))[0].workspace._directory.path\n"
     "files = [path.read_bytes() for path in spool.rglob('*') if path.is_file()]\n"
     "print('SPOOL', len(files) > 0, any(b'canary-N2' in file for file in files))"
 )
@@ -129,7 +129,7 @@ def test_nothing_that_holds_a_hidden_column_is_copied_or_told_and_the_reason_is_
         ("df[]", "names no column"),
         ("df[n", "is not a list of variables and columns"),
         ("nosuch[n]", "There is no variable 'nosuch'"),
-        ("text[n]", "'text': columns of a str cannot be left out. `%agent hide text` hides it as a whole."),
+        ("text[n]", "'text': columns of str values cannot be left out. `%agent hide text` hides it as a whole."),
     ],
 )
 def test_what_cannot_be_hidden_is_one_line_and_hides_nothing(kernel: Kernel, words: str, error: str) -> None:

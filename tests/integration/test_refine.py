@@ -163,7 +163,7 @@ def test_a_request_that_was_stopped_before_it_began_sends_nothing(
     stopped = kernel.run(
         "from jupyter_codeagent.entrypoints.extension import _loaded as _sessions\n"
         "[(_session, *_)] = _sessions.values()\n"
-        "_session._stopped_early.append(get_ipython().kernel.get_parent()['header']['msg_id'])\n"
+        "_session.current_run.stop_early(get_ipython().kernel.get_parent()['header']['msg_id'])\n"
         f"get_ipython().run_line_magic('agent', 'refine {first} only the largest')"
     )
     assert "nothing was sent" in stopped.error

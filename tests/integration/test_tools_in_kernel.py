@@ -197,7 +197,7 @@ def test_stop_ends_the_function_that_runs_and_says_what_has_happened(
     assert "called rates once" in told
     stopped = kernel.run(
         f"import json\nfrom jupyter_codeagent.types.run_json import run_to_json\n{SESSION}"
-        f"print(json.dumps(run_to_json(_session.book.find({run_id!r}))))"
+        f"print(json.dumps(run_to_json(_session.run_log.find({run_id!r}))))"
     )
     assert calls_of(as_record(stopped.text)) == [("rates('a')", "ok"), ("nap(60)", "stopped")]
     model_server.script(code("print(df.n.sum())"))
@@ -245,7 +245,7 @@ def test_a_variable_with_the_name_of_a_tool_is_one_line_before_anything_is_sent(
 
 GRANT = (
     f"{SESSION}from jupyter_codeagent.tools.grants import grant_of\n"
-    "_session.grants.add([grant_of(_session.all_tools()['send'])])"
+    "_session.grants.add([grant_of(_session.tools.all()['send'])])"
 )
 CELL = "%%agent --json --approve auto\nTell ada and bob"
 
@@ -291,7 +291,9 @@ def test_another_policy_leaves_a_function_its_limits_and_a_query_that_may_write_
         "query = sql_tool(sqlite3.connect(':memory:'), allow_writes=True)"
     )
     kernel.run("%agent tool add slow auto")
-    found = kernel.run(f"{SESSION}print(*[(t.stub.policy, t.timeout_s) for t in _session.tools.tools().values()])")
+    found = kernel.run(
+        f"{SESSION}print(*[(t.stub.policy, t.timeout_s) for t in _session.tools.registry.tools().values()])"
+    )
     assert "('auto', 7)" in found.text
     assert "with allow_writes=True each query is asked for" in kernel.run("%agent tool add query auto").error
     kernel.run("other = query")
@@ -438,7 +440,7 @@ def test_calls_are_taken_back_newest_first_where_there_is_an_undo(
     )
     live = kernel.run(LIVE).text
     assert "('unbook', 102, 2, 'ada'), ('unbook', 101, 1, 'me')" in live
-    store = "get_ipython().magics_manager.registry['AgentMagics'].session.book.history"
+    store = "get_ipython().magics_manager.registry['AgentMagics'].session.run_log.history"
     assert "ok" in kernel.run(f"print({store}.load({run['id']!r}).ended_at == {run['ended_at']!r} and 'ok')").text
     load = f"print([c.status for s in {store}.load({run['id']!r}).steps for c in s.result.calls])"
     assert "['undone', 'undone', 'ok', 'ok']" in kernel.run(load).text

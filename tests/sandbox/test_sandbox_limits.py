@@ -20,7 +20,7 @@ from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.local.watch import processes
 from jupyter_codeagent.sandbox.warm_pool import WarmPool
 from jupyter_codeagent.types.errors import SandboxDiedError, SandboxUnavailableError
-from jupyter_codeagent.types.sandbox import ExecutionResult, Output, SandboxLevel, SandboxPolicy
+from jupyter_codeagent.types.sandbox import ExecutionResult, SandboxLevel, SandboxPolicy
 
 MakeBox = Callable[..., Any]
 
@@ -76,22 +76,6 @@ def test_consecutive_chunks_of_one_stream_are_one_output(box: Any) -> None:
 
 def test_clear_output_removes_what_was_shown(box: Any) -> None:
     assert box.text("from IPython.display import clear_output\nprint('old')\nclear_output()\nprint('new')") == "new"
-
-
-def test_outputs_are_told_as_they_come(box: Any) -> None:
-    seen: list[Output] = []
-    box.call(box.kernel.execute("print('one', flush=True)\n2", timeout_s=60, on_output=seen.append))
-    kinds = [output["output_type"] for output in seen]
-    assert (kinds[0], kinds[-1]) == ("stream", "execute_result")  # a slow machine sends the end of the line apart
-
-
-def test_a_callback_that_fails_reaches_the_caller_and_spares_the_sandbox(box: Any) -> None:
-    def fail(_output: Output) -> None:
-        raise LookupError("mine")
-
-    with pytest.raises(LookupError, match="mine"):
-        box.call(box.kernel.execute("print(1, flush=True)\nwhile True: pass", timeout_s=60, on_output=fail))
-    assert box.text("print('alive')") == "alive"
 
 
 def test_the_namespace_tells_names_types_shapes_and_columns(box: Any) -> None:

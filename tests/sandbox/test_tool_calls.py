@@ -20,8 +20,9 @@ from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.sandbox.data.unpack import unpack
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
-from jupyter_codeagent.tools.broker import Host as DeskHost
-from jupyter_codeagent.tools.broker import Limits, ToolCallBroker
+from jupyter_codeagent.tools.broker import ToolCallBroker
+from jupyter_codeagent.tools.call_host import Host as CallHost
+from jupyter_codeagent.tools.call_host import Limits
 from jupyter_codeagent.tools.tool import tool_of
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.sandbox import ExecutionResult, SandboxPolicy
@@ -296,7 +297,7 @@ def test_a_bomb_as_an_argument_is_answered_at_once_and_nobody_is_asked(calling: 
     async def on_users_loop(coroutine: Any) -> Any:
         return await coroutine
 
-    host = DeskHost(
+    host = CallHost(
         on_main_thread=on_main_thread, on_users_loop=on_users_loop, spool=Spool(box.data_dir, max_bytes=1)
     )
     limits = Limits(argument_bytes=1 << 28, result_bytes=1 << 20)

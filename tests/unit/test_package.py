@@ -29,7 +29,7 @@ def test_importing_the_package_imports_none_of_its_modules() -> None:
     assert loaded == set()
 
 
-@pytest.mark.parametrize("module", ["cells", "history", "record"])
+@pytest.mark.parametrize("module", ["notebook.cells", "history", "types.run_json"])
 def test_what_the_magic_needs_to_remember_imports_no_heavy_library(module: str) -> None:
     assert modules_after(f"import jupyter_codeagent.{module}") & HEAVY == set()
 

@@ -50,7 +50,7 @@ def unknown_words(text: str, known: str) -> list[str]:
 def our_words() -> frozenset[str]:
     """All words in texts of this package, docstrings aside: of hints, doubts, names of methods."""
     words: set[str] = set()
-    for path in Path(__file__).parent.glob("*.py"):
+    for path in Path(__file__).parents[1].rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docs)

@@ -131,7 +131,7 @@ class Card:
     def _handle_messages(self, shell: MainShell) -> None:
         """Not by `comm.handle_msg`, which would have the user's hooks run in the middle of a cell."""
         comms = {widget.comm.comm_id: widget for widget in self._widgets() if widget.comm is not None}
-        shell.hear(
+        shell.handle_waiting(
             lambda kind, content: kind == "comm_msg" and content.get("comm_id") in comms,
             lambda message: comms[message["content"]["comm_id"]]._handle_msg(message),
         )

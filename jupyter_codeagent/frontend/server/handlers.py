@@ -23,7 +23,7 @@ from tornado import web
 
 from jupyter_codeagent.frontend.display import receipt_bundle
 from jupyter_codeagent.frontend.server.libraries import PlotlyHandler
-from jupyter_codeagent.frontend.server.places import NotebookPaths
+from jupyter_codeagent.frontend.server.notebook_paths import NotebookPaths
 from jupyter_codeagent.history import OUTCOMES, HistoryStore, RunFilter, RunRow
 from jupyter_codeagent.notebook.cells import cells_from_run, export_notebook, export_script
 from jupyter_codeagent.settings.config import read_caps

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from jupyter_codeagent.models.embedded.published import PublishedWeights
-from jupyter_codeagent.models.parsing import MAX_SHOWN_CHARS, shortened, words
+from jupyter_codeagent.models.embedded.catalogue import PublishedWeights
+from jupyter_codeagent.models.parsing import MAX_DISPLAY_CHARS, printable_line, shorten
 from jupyter_codeagent.types.errors import WeightsError
 
 REACH_TIMEOUT_S = 4.0
@@ -36,8 +36,8 @@ def download_from_hub(weights: PublishedWeights, directory: Path, report: Callab
     if HF_HUB_OFFLINE or os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
         raise WeightsError("HF_HUB_OFFLINE is set")
     try:
-        _check_offer(weights)
-        with _reported(directory, report), _silent_bars():
+        _check_published_digest(weights)
+        with _progress_reported(directory, report), _without_progress_bars():
             return Path(
                 hub.hf_hub_download(
                     repo_id=weights.repository,
@@ -57,7 +57,7 @@ def download_from_hub(weights: PublishedWeights, directory: Path, report: Callab
         raise WeightsError(_one_line(error)) from error
 
 
-def _check_offer(weights: PublishedWeights) -> None:
+def _check_published_digest(weights: PublishedWeights) -> None:
     """One small request, so that neither an unreachable hub nor another file costs a gigabyte or minutes."""
     import huggingface_hub as hub
 
@@ -68,7 +68,7 @@ def _check_offer(weights: PublishedWeights) -> None:
 
 
 @contextmanager
-def _reported(directory: Path, report: Callable[[int], None]) -> Iterator[None]:
+def _progress_reported(directory: Path, report: Callable[[int], None]) -> Iterator[None]:
     """Reports what lies in the directory while the download runs in the caller's thread, so that Ctrl-C works."""
     done = threading.Event()
 
@@ -86,7 +86,7 @@ def _reported(directory: Path, report: Callable[[int], None]) -> Iterator[None]:
 
 
 @contextmanager
-def _silent_bars() -> Iterator[None]:
+def _without_progress_bars() -> Iterator[None]:
     """One bar is enough: ours, which also covers the other source."""
     from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
@@ -112,4 +112,4 @@ def bytes_in(directory: Path) -> int:
 
 
 def _one_line(error: Exception) -> str:
-    return shortened(words(str(error)) or type(error).__name__, MAX_SHOWN_CHARS)
+    return shorten(printable_line(str(error)) or type(error).__name__, MAX_DISPLAY_CHARS)

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from jupyter_codeagent.models.embedded.published import is_own, model_name, published_weights
-from jupyter_codeagent.models.embedded.server import CAUSE, cached_tokens
+from jupyter_codeagent.models.embedded.catalogue import model_name, published_weights, uses_own_file
+from jupyter_codeagent.models.embedded.server import CAUSE_MARKER, cached_tokens
 from jupyter_codeagent.models.embedded.sizing import needed_bytes
 from jupyter_codeagent.models.embedded.state import (
     ServerState,
@@ -30,7 +30,7 @@ from jupyter_codeagent.models.embedded.state import (
     state_file,
 )
 from jupyter_codeagent.models.embedded.weights import ensure_weights
-from jupyter_codeagent.models.small_request import ask_server
+from jupyter_codeagent.models.simple_http import http_request
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.errors import ModelTimeoutError, ModelUnreachableError, NoModelError, StoppedError
 
@@ -46,8 +46,17 @@ PARTIAL_STALE_S = 60.0
 """A state file is written within milliseconds, perhaps by another machine that shares the home."""
 SERVER_MODULE = "jupyter_codeagent.models.embedded.server"
 
-PASSED_ON = ("PATH", "HOME", "USER", "LANG", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CODEAGENT_STATE_DIR")
-PASSED_ON_PREFIXES = (
+FORWARDED_VARIABLES = (
+    "PATH",
+    "HOME",
+    "USER",
+    "LANG",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+    "VIRTUAL_ENV",
+    "CODEAGENT_STATE_DIR",
+)
+FORWARDED_PREFIXES = (
     "LC_",
     "XDG_",
     "PYTHON",
@@ -109,14 +118,14 @@ async def start_embedded(settings: ModelSettings) -> RunningServer:
     """
     if not embedded_installed():
         raise NoModelError("The embedded model is not installed; run: pip install 'jupyter-codeagent[local]'")
-    gone = threading.Event()
+    cancelled = threading.Event()
     try:
-        return await asyncio.to_thread(_start, settings, gone)
+        return await asyncio.to_thread(_start, settings, cancelled)
     finally:
-        gone.set()  # where this was cancelled, the thread stops waiting; the server loads on for the next caller
+        cancelled.set()  # if cancelled, the thread stops waiting; the server loads on for the next caller
 
 
-def known_embedded(name: str) -> RunningServer | None:
+def running_embedded(name: str) -> RunningServer | None:
     """A living server of this model, if there is one. Starts nothing, and does not keep it from ending as idle."""
     for _, state in all_states(state_directory()):
         if state.model == name and state.url and is_alive(state):
@@ -129,7 +138,7 @@ def start_limit_s(size_bytes: int) -> float:
     return START_LIMIT_S + size_bytes / SLOW_DISK_BYTES_PER_S
 
 
-def _start(settings: ModelSettings, gone: threading.Event) -> RunningServer:
+def _start(settings: ModelSettings, cancelled: threading.Event) -> RunningServer:
     from filelock import FileLock, Timeout
 
     weights = ensure_weights(settings)
@@ -144,29 +153,29 @@ def _start(settings: ModelSettings, gone: threading.Event) -> RunningServer:
     while True:
         try:
             with lock.acquire(timeout=0):
-                return _running(file) or _launch(settings, weights, file, gone, deadline)
+                return _running(file) or _launch(settings, weights, file, cancelled, deadline)
         except Timeout:  # another process starts it, or an idle server is about to end
-            _wait(gone, deadline, file)
+            _wait(cancelled, deadline, file)
 
 
 def _running(file: Path) -> RunningServer | None:
     """The server of this file if it answers with its key. Asking counts as use: it will not end as idle now."""
     state = read_state(file)
-    if state is None or not is_alive(state) or not state.url or not _answers(state):
+    if state is None or not is_alive(state) or not state.url or not _responds(state):
         return None
     os.utime(file)
     return RunningServer(base_url=f"{state.url}/v1", api_key=state.key, model=state.model, pid=state.pid)
 
 
-def _answers(state: ServerState) -> bool:
+def _responds(state: ServerState) -> bool:
     try:
-        return ask_server(f"{state.url}/v1/models", api_key=state.key, timeout_s=ANSWER_LIMIT_S).status == 200
+        return http_request(f"{state.url}/v1/models", api_key=state.key, timeout_s=ANSWER_LIMIT_S).status == 200
     except (OSError, ValueError, http.client.HTTPException):
         return False
 
 
 def _launch(
-    settings: ModelSettings, weights: Path, file: Path, gone: threading.Event, deadline: Deadline
+    settings: ModelSettings, weights: Path, file: Path, cancelled: threading.Event, deadline: Deadline
 ) -> RunningServer:
     state = read_state(file)
     loading = state is not None and is_alive(state) and not state.url
@@ -181,17 +190,19 @@ def _launch(
             return server
         if not started or process_started(pid) != started:
             file.unlink(missing_ok=True)
-            raise ModelUnreachableError(f"The embedded model ended while it loaded: {_complaint(log_file(file))}")
+            raise ModelUnreachableError(
+                f"The embedded model ended while it loaded: {_error_in_log(log_file(file))}"
+            )
         try:
-            _wait(gone, deadline, file)
+            _wait(cancelled, deadline, file)
         except ModelTimeoutError:
             _end(ServerState(pid=pid, started=started))
             file.unlink(missing_ok=True)
             raise
 
 
-def _wait(gone: threading.Event, deadline: Deadline, file: Path) -> None:
-    if gone.wait(POLL_S):
+def _wait(cancelled: threading.Event, deadline: Deadline, file: Path) -> None:
+    if cancelled.wait(POLL_S):
         raise StoppedError("The start of the embedded model was stopped.")
     if deadline.is_over():
         raise ModelTimeoutError(
@@ -210,7 +221,7 @@ def _spawn(settings: ModelSettings, weights: Path, file: Path) -> int:
     command += ["--model", model_name(settings), "--context", str(settings.context_tokens)]
     command += ["--threads", str(settings.threads), "--idle", str(settings.idle_shutdown_s)]
     command += ["--needs", str(_needs_bytes(settings))]
-    with open(log_file(file), "wb", opener=_private) as log:
+    with open(log_file(file), "wb", opener=_open_private) as log:
         launcher = subprocess.run(
             command,
             check=False,
@@ -223,13 +234,13 @@ def _spawn(settings: ModelSettings, weights: Path, file: Path) -> int:
             env=server_environment(),
         )
     if launcher.returncode != 0 or not launcher.stdout.strip().isdigit():
-        raise ModelUnreachableError(f"The embedded model could not be started: {_complaint(log_file(file))}")
+        raise ModelUnreachableError(f"The embedded model could not be started: {_error_in_log(log_file(file))}")
     return int(launcher.stdout)
 
 
 def _needs_bytes(settings: ModelSettings) -> int:
     """Memory that has to be free; 0 where nothing is known of the user's own file."""
-    if is_own(settings):
+    if uses_own_file(settings):
         return 0
     return needed_bytes(published_weights(model_name(settings)), cached_tokens(settings.context_tokens))
 
@@ -239,23 +250,23 @@ def server_environment() -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
-        if name in PASSED_ON or name.startswith(PASSED_ON_PREFIXES)
+        if name in FORWARDED_VARIABLES or name.startswith(FORWARDED_PREFIXES)
     }
 
 
-def _private(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_APPEND, 0o600)
 
 
-def _complaint(log: Path) -> str:
+def _error_in_log(log: Path) -> str:
     """The line of the log that says most about why it ended."""
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         lines = []
     said = [line.strip() for line in lines if line.strip()]
-    cause = next((line for line in said if CAUSE in line), said[-1] if said else "")
-    return cause.rpartition(CAUSE)[2][:300] or "it said nothing (often: killed for want of memory)"
+    cause = next((line for line in said if CAUSE_MARKER in line), said[-1] if said else "")
+    return cause.rpartition(CAUSE_MARKER)[2][:300] or "it said nothing (often: killed for want of memory)"
 
 
 def _remove_stale(directory: Path) -> None:

@@ -25,7 +25,7 @@ def machine_memory() -> MachineMemory:
     """As it is now; where the system does not tell what is free, all of it."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     free = read_meminfo(_text(MEMINFO)).get("MemAvailable", total)
-    return limited(MachineMemory(total_bytes=total, free_bytes=free), lambda name: _text(CGROUP / name))
+    return apply_cgroup_limit(MachineMemory(total_bytes=total, free_bytes=free), lambda name: _text(CGROUP / name))
 
 
 def read_meminfo(text: str) -> dict[str, int]:
@@ -34,7 +34,7 @@ def read_meminfo(text: str) -> dict[str, int]:
     return {word[0].rstrip(":"): int(word[1]) << 10 for word in words if len(word) == 3}
 
 
-def limited(machine: MachineMemory, read: Callable[[str], str]) -> MachineMemory:
+def apply_cgroup_limit(machine: MachineMemory, read: Callable[[str], str]) -> MachineMemory:
     """The machine's memory under the limit of a control group, whose files `read` reads (cgroups v2)."""
     limit, used = read("memory.max").strip(), read("memory.current").strip()
     if not (limit.isdigit() and used.isdigit()):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from jupyter_codeagent.models.embedded.catalogue import model_name, published_weights, uses_own_file
 from jupyter_codeagent.models.embedded.launcher import RunningServer, start_embedded
-from jupyter_codeagent.models.embedded.published import is_own, model_name, published_weights
 from jupyter_codeagent.models.embedded.sizing import active_bytes
 from jupyter_codeagent.models.openai_model import OpenAIModel
 from jupyter_codeagent.settings.settings import ModelSettings
@@ -37,7 +37,7 @@ class EmbeddedModel:
                 name=server.model,
                 base_url=server.base_url,
                 api_key=server.api_key,
-                settings=patient(self._settings),
+                settings=with_scaled_timeout(self._settings),
                 supports_prefill=True,
                 supports_grammar=True,
             )
@@ -74,9 +74,9 @@ class EmbeddedModel:
             await running[1].close()
 
 
-def patient(settings: ModelSettings) -> ModelSettings:
+def with_scaled_timeout(settings: ModelSettings) -> ModelSettings:
     """The limit for the first piece of a reply is right for the default model; a larger one reads more slowly."""
-    if is_own(settings):
+    if uses_own_file(settings):
         return settings
     slower = active_bytes(published_weights(model_name(settings))) / active_bytes(published_weights())
     return replace(settings, read_timeout_s=settings.read_timeout_s * max(slower, 1.0))

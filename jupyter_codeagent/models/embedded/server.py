@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from jupyter_codeagent.models.embedded.memory import machine_memory
-from jupyter_codeagent.models.embedded.sizing import gigabytes
-from jupyter_codeagent.models.embedded.speed import read_metrics, record_speed, speed_in
+from jupyter_codeagent.models.embedded.speed import read_metrics, record_speed, speed_from_counters
 from jupyter_codeagent.models.embedded.state import ServerState, process_started, read_state, write_state
+from jupyter_codeagent.types.sizes import gigabytes
 
 ERRORS_ONLY = 1
 """llama.cpp's verbosity; from 4 on it would log prompts."""
@@ -37,9 +37,9 @@ LOG_LIMIT_BYTES = 1 << 20
 METRICS_TIMEOUT_S = 10.0
 USED = ("prompt_tokens_total", "prompt_tokens_cached_total", "tokens_predicted_total", "n_decode_total")
 BUSY = ("requests_processing", "requests_deferred")
-CAUSE = "error loading model: "
+CAUSE_MARKER = "error loading model: "
 """What follows it in the log, ours or llama.cpp's, is the cause; the lines after that are only consequences."""
-OWN_MEMORY = ("GGML_BACKEND_DEVICE_TYPE_GPU",)
+GPU_DEVICE_TYPES = ("GGML_BACKEND_DEVICE_TYPE_GPU",)
 """Devices whose memory is not the machine's."""
 
 
@@ -74,15 +74,15 @@ def serve(options: argparse.Namespace) -> NoReturn:
     import xllamacpp
 
     key = secrets.token_urlsafe(32)
-    if problem := too_large(options, xllamacpp.get_device_info()):
-        print(f"{CAUSE}{problem}", file=sys.stderr, flush=True)
-        leave(options.state, 1)
+    if problem := memory_problem(options, xllamacpp.get_device_info()):
+        print(f"{CAUSE_MARKER}{problem}", file=sys.stderr, flush=True)
+        exit_now(options.state, 1)
     try:
         server = xllamacpp.Server(server_parameters(options, key))
     except Exception as error:  # noqa: BLE001  # a C++ exception of any kind; its text ends the log
         print(f"llama.cpp cannot load {options.weights.name}: {error}", file=sys.stderr, flush=True)
-        leave(options.state, 1)
-    signal.signal(signal.SIGTERM, lambda *_: leave(options.state, 0))
+        exit_now(options.state, 1)
+    signal.signal(signal.SIGTERM, lambda *_: exit_now(options.state, 0))
     state = ServerState(
         pid=os.getpid(),
         started=process_started(os.getpid()),
@@ -92,16 +92,18 @@ def serve(options: argparse.Namespace) -> NoReturn:
     )
     write_state(options.state, state)
     watch(state, options.state, options.idle)
-    leave(options.state, 0)
+    exit_now(options.state, 0)
 
 
-def too_large(options: argparse.Namespace, devices: Sequence[dict[str, Any]]) -> str:
+def memory_problem(options: argparse.Namespace, devices: Sequence[dict[str, Any]]) -> str:
     """Why the model must not be loaded: it would end in the system killing something; empty if it fits.
 
     Memory of graphics cards counts as well, where llama.cpp was built for them.
     """
     memory = machine_memory()
-    free = memory.free_bytes + sum(device["memory_free"] for device in devices if device["type"].name in OWN_MEMORY)
+    free = memory.free_bytes + sum(
+        device["memory_free"] for device in devices if device["type"].name in GPU_DEVICE_TYPES
+    )
     if options.needs <= free:
         return ""
     return (
@@ -163,7 +165,7 @@ def watch(state: ServerState, file: Path, idle_s: float) -> None:
         try:
             with lock.acquire(timeout=0):
                 if activity(state, file) == seen:
-                    keep_speed(state, file)
+                    save_speed(state, file)
                     file.unlink(missing_ok=True)
                     return
         except Timeout:
@@ -182,10 +184,10 @@ def activity(state: ServerState, file: Path) -> tuple[float, ...] | None:
     return (touched, *(counters.get(name, 0.0) for name in USED))
 
 
-def keep_speed(state: ServerState, file: Path) -> None:
+def save_speed(state: ServerState, file: Path) -> None:
     """So that estimates for other models have something to go by when this server is gone."""
     with suppress(OSError, http.client.HTTPException):  # an estimate is not worth failing for
-        speed = speed_in(read_metrics(state, timeout_s=METRICS_TIMEOUT_S), state.model)
+        speed = speed_from_counters(read_metrics(state, timeout_s=METRICS_TIMEOUT_S), state.model)
         if speed is not None:
             record_speed(file.parent, speed)
 
@@ -196,7 +198,7 @@ def limit_log() -> None:
         os.ftruncate(2, 0)
 
 
-def leave(file: Path, status: int) -> NoReturn:
+def exit_now(file: Path, status: int) -> NoReturn:
     """End at once, a request under way or not: llama.cpp's own way out waits for it."""
     state = read_state(file)
     if state is not None and state.pid == os.getpid():

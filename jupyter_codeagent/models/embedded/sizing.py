@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jupyter_codeagent.models.embedded.published import PublishedWeights
+from jupyter_codeagent.models.embedded.catalogue import PublishedWeights
 
-REARRANGED = 1.1
+REPACKED_FACTOR = 1.1
 """llama.cpp copies most weights into an order that suits the processor and reads the rest from the file; the
 system may forget what was copied. Measured for the 1.5B: 0.93 GB copied, 0.2 GB read, of a file of 1.12 GB."""
 WORKING_BYTES = 350 << 20
@@ -26,7 +26,7 @@ class MeasuredSpeed:
 def needed_bytes(weights: PublishedWeights, cached_tokens: int) -> int:
     """Memory while it answers, about: weights, keys and values of so many tokens, room to work."""
     cache = 2 * weights.layers * weights.kv_heads * weights.head_size * CACHE_NUMBER_BYTES * cached_tokens
-    return round(REARRANGED * weights.size_bytes) + cache + WORKING_BYTES
+    return round(REPACKED_FACTOR * weights.size_bytes) + cache + WORKING_BYTES
 
 
 def active_bytes(weights: PublishedWeights) -> float:
@@ -39,9 +39,3 @@ def expected_tokens_per_s(
 ) -> float:
     """Estimated from another model's speed on the same machine."""
     return measured.tokens_per_s * active_bytes(measured_weights) / active_bytes(weights)
-
-
-def gigabytes(size_bytes: float) -> str:
-    """``1.8 GB``, ``22 GB``."""
-    amount = size_bytes / 1e9
-    return f"{amount:.1f} GB" if amount < 9.95 else f"{amount:.0f} GB"

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from jupyter_codeagent.models.embedded.published import catalogue
+from jupyter_codeagent.models.embedded.catalogue import catalogue
 from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed
 from jupyter_codeagent.models.embedded.state import ServerState, all_states, is_alive, state_directory
-from jupyter_codeagent.models.small_request import ask_server
+from jupyter_codeagent.models.simple_http import http_request
 
 _METRIC = re.compile(r"llamacpp:(\w{1,100}) (\d{1,15}(?:\.\d{1,20})?(?:e[+-]?\d{1,2})?)")
 
@@ -29,7 +29,7 @@ def measured_speed() -> MeasuredSpeed | None:
     for _, state in all_states(directory):
         if state.model in catalogue() and state.url and is_alive(state):
             try:
-                speed = speed_in(read_metrics(state, timeout_s=ASK_TIMEOUT_S), state.model)
+                speed = speed_from_counters(read_metrics(state, timeout_s=ASK_TIMEOUT_S), state.model)
             except (OSError, http.client.HTTPException):
                 continue
             if speed is not None:
@@ -37,7 +37,7 @@ def measured_speed() -> MeasuredSpeed | None:
     return recorded_speed(directory)
 
 
-def speed_in(counters: Mapping[str, float], model: str) -> MeasuredSpeed | None:
+def speed_from_counters(counters: Mapping[str, float], model: str) -> MeasuredSpeed | None:
     """From llama.cpp's own counters, which count since the server was started."""
     tokens, seconds = counters.get("tokens_predicted_total", 0), counters.get("tokens_predicted_seconds_total", 0)
     if tokens < ENOUGH_TOKENS or seconds <= 0:
@@ -74,6 +74,6 @@ def read_metrics(state: ServerState, *, timeout_s: float) -> dict[str, float]:
     OSError, http.client.HTTPException
         It does not answer in time.
     """
-    answer = ask_server(f"{state.url}/metrics", api_key=state.key, timeout_s=timeout_s)
+    answer = http_request(f"{state.url}/metrics", api_key=state.key, timeout_s=timeout_s)
     lines = answer.body.decode("utf-8", "replace").splitlines()
     return {found[1]: float(found[2]) for line in lines if (found := _METRIC.fullmatch(line))}

@@ -13,16 +13,16 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from jupyter_codeagent.models.embedded.hub import bytes_in, download_from_hub
-from jupyter_codeagent.models.embedded.parts import download_parts, has_digest
-from jupyter_codeagent.models.embedded.published import (
+from jupyter_codeagent.models.embedded.catalogue import (
     DEFAULT_MODEL,
     PublishedWeights,
     fetch_command,
-    is_own,
     model_name,
     published_weights,
+    uses_own_file,
 )
+from jupyter_codeagent.models.embedded.hub import bytes_in, download_from_hub
+from jupyter_codeagent.models.embedded.parts import download_parts, has_digest
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.errors import UsageError, WeightsError
 
@@ -46,7 +46,7 @@ SOURCES: tuple[tuple[str, str, Download], ...] = (
 """(directory of what is under way, name for people, how), tried in this order."""
 
 GGUF_MAGIC = b"GGUF"
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def weights_directory() -> Path:
@@ -64,7 +64,7 @@ def weights_path(settings: ModelSettings) -> Path:
     WeightsError
         The user's own file is missing or no GGUF file.
     """
-    if not is_own(settings):
+    if not uses_own_file(settings):
         return weights_directory() / published_weights(model_name(settings)).file
     path = Path(settings.weights).expanduser().absolute()
     try:
@@ -85,10 +85,10 @@ def weights_ready(settings: ModelSettings) -> bool:
         weights_path(settings)
     except (WeightsError, UsageError):
         return False
-    return is_own(settings) or are_there(published_weights(model_name(settings)))
+    return uses_own_file(settings) or is_downloaded(published_weights(model_name(settings)))
 
 
-def are_there(weights: PublishedWeights) -> bool:
+def is_downloaded(weights: PublishedWeights) -> bool:
     """Whether they lie there in full length."""
     try:
         return (weights_directory() / weights.file).stat().st_size == weights.size_bytes
@@ -107,7 +107,7 @@ def ensure_weights(settings: ModelSettings) -> Path:
         The file is missing, truncated or altered.
     """
     path = weights_path(settings)
-    if not is_own(settings):
+    if not uses_own_file(settings):
         check_weights(path, published_weights(model_name(settings)))
     return path
 
@@ -168,11 +168,11 @@ def fetch_weights(
     model: str = DEFAULT_MODEL,
     *,
     progress: Progress | None = None,
-    say: Callable[[str], None] = lambda _: None,
+    on_message: Callable[[str], None] = lambda _: None,
 ) -> Path:
     """The published weights of a model, fetched where they are not there yet, verified in full.
 
-    `say` gets a line for people at each turn. What a stopped call has fetched is used by the next.
+    `on_message` gets a line for people at each turn. What a stopped call has fetched is used by the next.
 
     Raises
     ------
@@ -186,18 +186,18 @@ def fetch_weights(
     path = directory / weights.file
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        with _only_one(directory / f".{weights.file}.lock", say):
-            if _is_good(path, weights, say):
-                say(f"{path} is there and verified.")
+        with _exclusive(directory / f".{weights.file}.lock", on_message):
+            if _is_valid(path, weights, on_message):
+                on_message(f"{path} is there and verified.")
             else:
-                _fetch(path, weights, progress or (lambda _, __: None), say)
+                _fetch(path, weights, progress or (lambda _, __: None), on_message)
     except OSError as error:
         raise _write_error(error, directory, weights) from error
     return path
 
 
 @contextmanager
-def _only_one(lock_file: Path, say: Callable[[str], None]) -> Iterator[None]:
+def _exclusive(lock_file: Path, on_message: Callable[[str], None]) -> Iterator[None]:
     """A second process waits for the first, then finds the file."""
     try:
         from filelock import FileLock, Timeout
@@ -207,7 +207,7 @@ def _only_one(lock_file: Path, say: Callable[[str], None]) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        say("Another process is fetching the weights; waiting for it.")
+        on_message("Another process is fetching the weights; waiting for it.")
         lock.acquire()
     try:
         yield
@@ -215,34 +215,34 @@ def _only_one(lock_file: Path, say: Callable[[str], None]) -> Iterator[None]:
         lock.release()
 
 
-def _is_good(path: Path, weights: PublishedWeights, say: Callable[[str], None]) -> bool:
+def _is_valid(path: Path, weights: PublishedWeights, on_message: Callable[[str], None]) -> bool:
     if not path.exists():
         return False
     try:
         check_weights(path, weights)
     except WeightsError as error:
-        say(f"{str(error).removesuffix(_fetch_hint(weights)).rstrip('; ')}; fetching it again.")
+        on_message(f"{str(error).removesuffix(_fetch_hint(weights)).rstrip('; ')}; fetching it again.")
         path.unlink()
         return False
     return True
 
 
-def _fetch(path: Path, weights: PublishedWeights, progress: Progress, say: Callable[[str], None]) -> None:
+def _fetch(path: Path, weights: PublishedWeights, progress: Progress, on_message: Callable[[str], None]) -> None:
     failures = []
     partial = path.with_name(f".{path.name}.partial")
     for name, label, download in SOURCES:
         directory = partial / name
         directory.mkdir(parents=True, exist_ok=True)
-        _check_room(directory, weights)
+        _check_disk_space(directory, weights)
         try:
             found = download(
                 weights, directory, lambda done: progress(min(done, weights.size_bytes), weights.size_bytes)
             )
         except WeightsError as error:
             failures.append(f"from {label}: {error}")
-            say(f"Not from {label}: {error}.")
+            on_message(f"Not from {label}: {error}.")
             continue
-        say(f"All {weights.size_bytes / 1e9:.1f} GB are there; their SHA-256 is compared.")
+        on_message(f"All {weights.size_bytes / 1e9:.1f} GB are there; their SHA-256 is compared.")
         if not has_digest(found, weights.sha256):
             shutil.rmtree(directory)
             raise WeightsError(
@@ -251,14 +251,14 @@ def _fetch(path: Path, weights: PublishedWeights, progress: Progress, say: Calla
         os.replace(found, path)
         _write_stamp(path, weights)
         shutil.rmtree(partial)
-        say(f"{path} came from {label}, SHA-256 {weights.sha256[:12]}… verified.")
+        on_message(f"{path} came from {label}, SHA-256 {weights.sha256[:12]}… verified.")
         return
     raise WeightsError(
         f"The weights could not be fetched. {'; '.join(failures)}. What is complete is kept for the next try."
     )
 
 
-def _check_room(directory: Path, weights: PublishedWeights) -> None:
+def _check_disk_space(directory: Path, weights: PublishedWeights) -> None:
     """Before anything is fetched: room for what is still to come."""
     missing = max(weights.size_bytes - bytes_in(directory), 0)
     free = shutil.disk_usage(directory).free
@@ -271,7 +271,7 @@ def _check_room(directory: Path, weights: PublishedWeights) -> None:
 
 
 def _write_error(error: OSError, directory: Path, weights: PublishedWeights) -> WeightsError:
-    if error.errno in NO_ROOM:
+    if error.errno in DISK_FULL_ERRNOS:
         return WeightsError(
             f"The disk of {directory} is full ({error.strerror}); make room and {_fetch_hint(weights)} (what is "
             "there is kept)."
@@ -293,7 +293,7 @@ def fetch_weights_with_bar(model: str = DEFAULT_MODEL) -> Path:
         bars[0].update(done - bars[0].n)
 
     try:
-        return fetch_weights(model, progress=show, say=lambda line: tqdm.write(line, file=sys.stderr))
+        return fetch_weights(model, progress=show, on_message=lambda line: tqdm.write(line, file=sys.stderr))
     finally:
         for bar in bars:
             bar.close()

@@ -11,7 +11,7 @@ PARAMETER = "\0"
 
 
 @dataclass
-class Known:
+class NameBindings:
     """What is known of names at one place of the code, in one scope."""
 
     own: set[str]
@@ -21,15 +21,15 @@ class Known:
     direct: set[str]
     """Of `aliases`: stand for the whole, not for a part."""
 
-    def copy(self) -> Known:
-        return Known(set(self.own), dict(self.aliases), set(self.direct))
+    def copy(self) -> NameBindings:
+        return NameBindings(set(self.own), dict(self.aliases), set(self.direct))
 
-    def either(self, other: Known) -> Known:
+    def merge(self, other: NameBindings) -> NameBindings:
         """After a branch: this or that."""
         names = self.aliases.keys() | other.aliases.keys()
         empty: frozenset[str] = frozenset()
         aliases = {n: self.aliases.get(n, empty) | other.aliases.get(n, empty) for n in names}
-        return Known(self.own & other.own, aliases, self.direct | other.direct)
+        return NameBindings(self.own & other.own, aliases, self.direct | other.direct)
 
 
 def parameters(arguments: ast.arguments) -> list[ast.arg]:

@@ -15,7 +15,7 @@ IN_PLACE = frozenset(
 )
 """Methods that change what they are called on: of lists, dicts, sets, arrays, frames, estimators, files."""
 
-IN_PLACE_IF_DROPPED = frozenset({"add", "remove", "write", "setattr", "subtract", "backward", "step"})
+IN_PLACE_IF_UNUSED = frozenset({"add", "remove", "write", "setattr", "subtract", "backward", "step"})
 """The same names give a new value elsewhere (`df.add`); where nobody takes it, it is a change."""
 
 ARGUMENT_MUTATORS = frozenset(
@@ -35,7 +35,7 @@ ALIASING_METHODS = frozenset(
 )
 """Methods whose result may share what they are called on."""
 
-LOOKS_UNSEEN = {
+DYNAMIC_FUNCTIONS = {
     "exec": "it runs text as code (exec)",
     "eval": "it runs text as code (eval)",
     "compile": "it runs text as code (compile)",
@@ -46,7 +46,7 @@ LOOKS_UNSEEN = {
 }
 """Functions after which the text does not tell all."""
 
-OPEN_ENDED = {
+DYNAMIC_MODULES = {
     "__main__": "it reaches your variables through __main__",
     "builtins": "it reaches Python's own functions by another name (builtins)",
     "code": "it can run text as code (code)",
@@ -59,7 +59,9 @@ OPEN_ENDED = {
 }
 """Modules with which code can do what its text does not tell."""
 
-PROGRAMS = frozenset({("os", "system"), ("os", "popen"), ("os", "execv"), ("os", "spawnl"), ("os", "startfile")})
+PROCESS_FUNCTIONS = frozenset(
+    {("os", "system"), ("os", "popen"), ("os", "execv"), ("os", "spawnl"), ("os", "startfile")}
+)
 
 FILE_FUNCTIONS = {
     "os": frozenset(

@@ -15,10 +15,14 @@ from jupyter_codeagent.notebook.outputs.interactive import (
     interactive_entry,
     is_deeper,
 )
-from jupyter_codeagent.notebook.outputs.nesting import is_harmless_to_parse, is_quick_to_write, without_style_blocks
+from jupyter_codeagent.notebook.outputs.nesting import (
+    is_cheap_to_parse,
+    is_cheap_to_serialize,
+    without_style_blocks,
+)
 from jupyter_codeagent.notebook.outputs.svg import BadSvgError, clean_svg
 from jupyter_codeagent.notebook.outputs.table_styles import with_inline_styles
-from jupyter_codeagent.notebook.outputs.text import MAX_TEXT_CHARS, clean_text, without_colours
+from jupyter_codeagent.notebook.outputs.text import MAX_TEXT_CHARS, clean_text, strip_colours
 from jupyter_codeagent.types.rust_panics import PanicError, panics_as_errors
 from jupyter_codeagent.types.sandbox import DisplayOutput, ErrorOutput, Output, ResultOutput, StreamOutput
 
@@ -67,7 +71,7 @@ def _error(content: dict[str, Any]) -> ErrorOutput:
     return ErrorOutput(
         output_type="error",
         ename=_name(content.get("ename")) or "Error",
-        evalue=without_colours(clean_text(_text(content.get("evalue")), 10_000)),
+        evalue=strip_colours(clean_text(_text(content.get("evalue")), 10_000)),
         traceback=[clean_text(_text(line), 10_000) for line in lines],
     )
 
@@ -105,7 +109,7 @@ def _clean_data(offered: dict[Any, Any]) -> tuple[dict[str, Any], Notes]:
         if note:
             notes.append(note)
     if offered and "text/plain" not in data:
-        data["text/plain"] = _stand_in(data, notes)
+        data["text/plain"] = _fallback_text(data, notes)
     return data, tuple(notes)
 
 
@@ -139,10 +143,10 @@ def _clean_html_value(text: str) -> tuple[str | None, str]:
     if len(text) > MAX_HTML_CHARS:
         return None, f"text/html dropped: {len(text):,} characters; the limit is {MAX_HTML_CHARS:,}"
     note = "active or remote content taken out of text/html" if has_active_content(text) else ""
-    text = without_style_blocks(with_inline_styles(without_colours(clean_text(text, MAX_HTML_CHARS))))
-    if not is_harmless_to_parse(text):
+    text = without_style_blocks(with_inline_styles(strip_colours(clean_text(text, MAX_HTML_CHARS))))
+    if not is_cheap_to_parse(text):
         return None, "text/html dropped: many tags, and they are not strictly nested or too deep"
-    if not is_quick_to_write(text):
+    if not is_cheap_to_serialize(text):
         return None, "text/html dropped: too many ampersands and no-break spaces"
     cleaned = clean_html(text)
     if len(cleaned) > 2 * MAX_HTML_CHARS:
@@ -171,7 +175,7 @@ def _clean_json(value: object) -> tuple[Any, str]:
     return json.loads(text), ""
 
 
-def _stand_in(data: dict[str, Any], notes: list[str]) -> str:
+def _fallback_text(data: dict[str, Any], notes: list[str]) -> str:
     """Plain text for a bundle that came without."""
     if image := describe_image(data):
         return image
@@ -222,4 +226,4 @@ def _text(value: object) -> str:
 
 
 def _name(value: object) -> str:
-    return " ".join(without_colours(clean_text(_text(value)[:MAX_NAME_CHARS])).split())
+    return " ".join(strip_colours(clean_text(_text(value)[:MAX_NAME_CHARS])).split())

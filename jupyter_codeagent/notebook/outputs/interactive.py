@@ -48,12 +48,12 @@ def interactive_entry(offered: Mapping[Any, Any], html: str) -> tuple[dict[str, 
     the page that would draw it.
     """
     if INTERACTIVE_MIME in offered:
-        return _own(offered[INTERACTIVE_MIME])
+        return _existing_entry(offered[INTERACTIVE_MIME])
     for mime, kind in CHART_MIMES.items():
         if mime in offered:
-            return _checked(kind, offered[mime])
+            return _build_entry(kind, offered[mime])
     if _SCRIPTED.search(html):
-        return _checked("html", html)
+        return _build_entry("html", html)
     return None, ""
 
 
@@ -62,18 +62,18 @@ def describe_interactive(entry: Mapping[str, Any]) -> str:
     return f"[interactive {_NAMES[entry['kind']]}: shown on click in JupyterLab]"
 
 
-def _own(offered: object) -> tuple[dict[str, Any] | None, str]:
+def _existing_entry(offered: object) -> tuple[dict[str, Any] | None, str]:
     """An entry that was cleaned before, or that the sandbox made to look like one."""
     if not isinstance(offered, dict) or type(offered.get("version")) is not int or offered["version"] != VERSION:
         return None, f"{INTERACTIVE_MIME} dropped: not of version {VERSION}"
     for kind in KINDS:
         if offered.get("kind") == kind:
-            return _checked(kind, offered.get("content"))
+            return _build_entry(kind, offered.get("content"))
     return None, f"{INTERACTIVE_MIME} dropped: its kind is none of {', '.join(KINDS)}"
 
 
-def _checked(kind: Kind, content: object) -> tuple[dict[str, Any] | None, str]:
-    if reason := _fault(kind, content):
+def _build_entry(kind: Kind, content: object) -> tuple[dict[str, Any] | None, str]:
+    if reason := _problem(kind, content):
         return None, f"interactive {_NAMES[kind]} dropped: {reason}"
     try:
         text = json.dumps(content, allow_nan=False, ensure_ascii=False)
@@ -87,7 +87,7 @@ def _checked(kind: Kind, content: object) -> tuple[dict[str, Any] | None, str]:
     return {"version": VERSION, "kind": kind, "content": json.loads(text)}, ""
 
 
-def _fault(kind: Kind, content: object) -> str:
+def _problem(kind: Kind, content: object) -> str:
     """What the renderer could not draw at all; empty if there is nothing of the sort."""
     if kind == "html":
         return "" if isinstance(content, str) and content.strip() else "not a text"

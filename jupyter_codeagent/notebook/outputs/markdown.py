@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from jupyter_codeagent.notebook.outputs.text import clean_text, without_colours
+from jupyter_codeagent.notebook.outputs.text import clean_text, strip_colours
 
 MAX_MARKDOWN_CHARS = 20_000
 
@@ -38,7 +38,7 @@ _CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 
 def clean_markdown(text: str) -> str:
     """Plain words of links and images stay, their addresses go. Dollar signs are dollars, not formulas."""
-    text = without_colours(clean_text(text, MAX_MARKDOWN_CHARS))
+    text = strip_colours(clean_text(text, MAX_MARKDOWN_CHARS))
     text = _fixed(_LINK, r"\1", text)
     text = _DEFINITION.sub("", text)
     text = _fixed(_SCHEME, "", text)

@@ -29,13 +29,15 @@ _OWN_RULES = frozenset({  # what is inside these is not read as tags, or by othe
 # fmt: on
 
 
-MAX_WRITING = 20_000_000_000
+MAX_SERIALIZING = 20_000_000_000
 """Characters × entities: about 0.3 s."""
 
 
-def is_quick_to_write(*texts: str) -> bool:
+def is_cheap_to_serialize(*texts: str) -> bool:
     """Whether entities are few enough; of texts that are known to stay apart, each counts by itself."""
-    return sum(len(text) * (text.count("&") + text.count("\N{NO-BREAK SPACE}")) for text in texts) <= MAX_WRITING
+    return (
+        sum(len(text) * (text.count("&") + text.count("\N{NO-BREAK SPACE}")) for text in texts) <= MAX_SERIALIZING
+    )
 
 
 def without_style_blocks(text: str) -> str:
@@ -43,7 +45,7 @@ def without_style_blocks(text: str) -> str:
     return STYLE_BLOCK.sub("", text)
 
 
-def is_harmless_to_parse(text: str) -> bool:
+def is_cheap_to_parse(text: str) -> bool:
     """Few tags, or strictly nested ones of limited depth, as libraries write tables.
 
     Anything where a browser's error correction could decide the depth counts as harmful.

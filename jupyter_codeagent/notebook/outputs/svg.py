@@ -16,7 +16,7 @@ from xml.parsers import expat
 import nh3
 
 from jupyter_codeagent.notebook.outputs.images import MAX_PIXELS, BadImageError, clean_image, image_size
-from jupyter_codeagent.notebook.outputs.nesting import is_quick_to_write
+from jupyter_codeagent.notebook.outputs.nesting import is_cheap_to_serialize
 from jupyter_codeagent.notebook.outputs.svg_rules import (
     ALLOWED,
     HARMLESS_TO_LOSE,
@@ -58,13 +58,13 @@ def clean_svg(text: str) -> CleanSvg:
     """
     if len(text) > MAX_SVG_CHARS:
         raise BadSvgError(f"{len(text):,} characters; the limit is {MAX_SVG_CHARS:,}")
-    copy = _Copy()
+    copy = _SvgCopier()
     copy.read(text)
-    _require_few_drawn(copy.root)
+    _check_drawn_elements(copy.root)
     written = "".join(copy.written)
-    if not is_quick_to_write(*written.split("<")):  # each begins a tag: what is text was escaped
+    if not is_cheap_to_serialize(*written.split("<")):  # each begins a tag: what is text was escaped
         raise BadSvgError("too many ampersands and no-break spaces in one text")
-    cleaned = _as_html_reads_it(written)
+    cleaned = _sanitize_as_html(written)
     _require_well_formed(cleaned)
     return CleanSvg(text=cleaned, is_changed=copy.is_changed)
 
@@ -79,7 +79,7 @@ class _Element:
     """Of the whole drawing; at the root only."""
 
 
-class _Copy:
+class _SvgCopier:
     """The handlers of one parse, writing what is allowed of it."""
 
     def __init__(self) -> None:
@@ -220,7 +220,7 @@ class _Copy:
             self.written.append(escape(text, quote=False))
 
 
-def _require_few_drawn(root: _Element) -> None:
+def _check_drawn_elements(root: _Element) -> None:
     """Count what a browser draws: ten levels of ten `<use>` are ten thousand million elements."""
     costs: dict[int, int] = {}
 
@@ -241,7 +241,7 @@ def _require_few_drawn(root: _Element) -> None:
         raise BadSvgError(f"draws {drawn:,} elements; the limit is {MAX_DRAWN:,}")
 
 
-def _as_html_reads_it(text: str) -> str:
+def _sanitize_as_html(text: str) -> str:
     cleaned = nh3.clean(
         text,
         tags=set(ALLOWED),

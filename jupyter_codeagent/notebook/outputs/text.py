@@ -36,7 +36,7 @@ def clean_text(text: str, max_chars: int = MAX_TEXT_CHARS) -> str:
     return cap(text, max_chars)
 
 
-def without_colours(text: str) -> str:
+def strip_colours(text: str) -> str:
     """For readers that are no terminal; the text must have been cleaned."""
     return _SGR.sub("", text)
 

@@ -41,7 +41,6 @@ WITHOUT_FILES = ("range", "generate_series", "unnest", "repeat")
 VIEW = re.compile(
     r'(?is)\A(CREATE (?:TEMP(?:ORARY)? )?VIEW (?:"(?:[^"]|"")*+"|[^\s"(])++(?:\s*+\([^)]*+\))? AS )(.*)\Z'
 )
-Replaced = Callable[[str], Sequence[LocalFile]]
 
 
 class Called:

@@ -16,13 +16,13 @@ from jupyter_client.session import Session
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
 
 from jupyter_codeagent.sandbox.guard import one_line
-from jupyter_codeagent.sandbox.levels import in_words
 from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError, Received
 from jupyter_codeagent.sandbox.remote import calls, kernelspec
 from jupyter_codeagent.sandbox.remote.gateway_api import INSTALL_HINT, GatewayApi
 from jupyter_codeagent.sandbox.remote.link import Channel
 from jupyter_codeagent.sandbox.remote.websocket_messages import Form, form
 from jupyter_codeagent.types.errors import SandboxUnavailableError
+from jupyter_codeagent.types.sizes import format_bytes
 
 OPEN_TIMEOUT_S = 120.0
 """A gateway in a cluster may have to find room first."""
@@ -196,7 +196,7 @@ class GatewayLink:
     def _farewell(self, websocket: WebSocketClientConnection) -> str:
         code = websocket.close_code
         if code is None:
-            limit = in_words(self._max_bytes)
+            limit = format_bytes(self._max_bytes)
             return f"the connection to the gateway was cut (by the network, or for a message over {limit})"
         reason = one_line(websocket.close_reason, 200)
         return f"the gateway closed the connection (code {code}{f': {reason}' if reason else ''})"

@@ -9,12 +9,13 @@ from typing import get_args
 import pytest
 from run_examples import example_run
 
-from jupyter_codeagent.frontend.receipt import ended_by_user, receipt_of, size_text, step_outcome, tokens_text
+from jupyter_codeagent.frontend.receipt import ended_by_user, receipt_of, step_outcome, tokens_text
 from jupyter_codeagent.frontend.receipt_words import IN_DETAIL, IN_LINE, PURPOSES
 from jupyter_codeagent.types.approvals import Decision
 from jupyter_codeagent.types.messages import ContentKind, Message, ModelCall, ModelCallPurpose, Usage
 from jupyter_codeagent.types.run import AgentRequest, AgentRun, Step
 from jupyter_codeagent.types.sandbox import CopyChange, ExecutionError, ExecutionResult
+from jupyter_codeagent.types.sizes import format_bytes
 from jupyter_codeagent.types.variables import CopiedVariable, Manifest, SkippedVariable
 
 DF = CopiedVariable(name="df", type_name="DataFrame", size_bytes=3 << 20)
@@ -53,7 +54,7 @@ def test_an_unchanged_copy_is_not_called_copied_again() -> None:
     more = replace(DF, name="planes")
     manifest = Manifest(copied=(DF, more), unchanged=("df",))
     assert " · copied planes · df unchanged · " in receipt_of(replace(RUN, manifest=manifest)).line
-    assert "df: DataFrame, 3.0 MiB, unchanged" in details(replace(RUN, manifest=manifest))
+    assert "df: DataFrame, 3 MiB, unchanged" in details(replace(RUN, manifest=manifest))
     assert " · df unchanged · " in receipt_of(replace(RUN, manifest=Manifest(copied=(DF,), unchanged=("df",)))).line
     assert " · nothing copied · " in receipt_of(replace(RUN, manifest=Manifest())).line
 
@@ -274,6 +275,8 @@ def test_a_receipt_is_made_of_any_record() -> None:
     assert receipt_of(example_run()).line.startswith("✓ 3.5 s")
 
 
-@pytest.mark.parametrize(("size", "text"), [(1, "1 KiB"), (3 << 20, "3.0 MiB"), (5 << 30, "5.0 GiB")])
+@pytest.mark.parametrize(
+    ("size", "text"), [(12, "12 bytes"), (3 << 20, "3 MiB"), (1020 << 20, "1020 MiB"), (5 << 30, "5 GiB")]
+)
 def test_sizes_are_short(size: int, text: str) -> None:
-    assert size_text(size) == text
+    assert format_bytes(size) == text

@@ -16,15 +16,15 @@ from urllib.request import Request, urlopen
 import pytest
 
 from jupyter_codeagent.models.embedded import launcher as embedded
+from jupyter_codeagent.models.embedded.catalogue import DEFAULT_MODEL
 from jupyter_codeagent.models.embedded.launcher import (
     RunningServer,
     embedded_installed,
-    known_embedded,
+    running_embedded,
     start_embedded,
     start_limit_s,
     stop_embedded,
 )
-from jupyter_codeagent.models.embedded.published import DEFAULT_MODEL
 from jupyter_codeagent.models.embedded.server import LOG_LIMIT_BYTES
 from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed
 from jupyter_codeagent.models.embedded.speed import measured_speed
@@ -369,8 +369,10 @@ def test_that_it_is_loaded_is_told_before_it_answers_and_once_more_after_it_has_
         choice = ModelResolver()
 
         async def run() -> int:
-            await choice.open(endpoint, settings, on_loading=lambda: told.append(known_embedded("own") is not None))
-            assert known_embedded("own") is not None, "it is ready to be asked"
+            await choice.open(
+                endpoint, settings, on_loading=lambda: told.append(running_embedded("own") is not None)
+            )
+            assert running_embedded("own") is not None, "it is ready to be asked"
             return len(told)
 
         first, second = await run(), await run()

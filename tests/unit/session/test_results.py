@@ -21,7 +21,9 @@ from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.sandbox.data import unpack as unpacking
 from jupyter_codeagent.sandbox.data.stream import read_table
 from jupyter_codeagent.sandbox.guest.send import pack
-from jupyter_codeagent.session.bring_back import ResultDecisions
+from jupyter_codeagent.session.bring_back import ResultTransfer
+from jupyter_codeagent.session.cell_decisions import CellDecisions
+from jupyter_codeagent.session.consent import Consent
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.errors import (
@@ -71,7 +73,8 @@ class Box:
 
 @dataclass
 class Scene:
-    results: ResultDecisions
+    results: ResultTransfer
+    decisions: CellDecisions
     live: dict[str, Any]
     person: Person
 
@@ -89,24 +92,33 @@ def scene(
     live: dict[str, Any],
     answer: str = "approve",
     *,
-    book: RunLog | None = None,
+    run_log: RunLog | None = None,
     run_cell: Any = None,
 ) -> Scene:
     person = Person(answer)
     gate = ApprovalGate(person, grants=Grants(), timeout_s=5)
-    results = ResultDecisions(
-        live=UserNamespace(cast("Any", SimpleNamespace(user_ns=live, user_ns_hidden={}, run_cell=run_cell))),
+    settings = cast("Any", SimpleNamespace(max_return_bytes=1 << 20, approval_timeout_s=5, approve="auto"))
+    namespace = UserNamespace(cast("Any", SimpleNamespace(user_ns=live, user_ns_hidden={}, run_cell=run_cell)))
+    workspace = cast("Any", SimpleNamespace(present=Box(sandbox)))
+    front_ends = cast("Any", SimpleNamespace(gate=lambda origin, timeout_s: gate))
+    consent = Consent(background=background, front_ends=front_ends, settings=lambda: settings)
+    results = ResultTransfer(
+        live=namespace,
         background=background,
-        book=cast("Any", book),
-        sidecar=cast("Any", SimpleNamespace(present=Box(sandbox))),
-        front_ends=cast("Any", SimpleNamespace(gate=lambda place, timeout_s: gate)),
-        link=None,
-        settings=lambda: cast(
-            "Any", SimpleNamespace(max_return_bytes=1 << 20, approval_timeout_s=5, approve="auto")
-        ),
+        workspace=workspace,
+        consent=consent,
+        settings=lambda: settings,
         shared={"secret": "hidden"},
     )
-    return Scene(results, live, person)
+    decisions = CellDecisions(
+        live=namespace,
+        background=background,
+        run_log=cast("Any", run_log),
+        workspace=workspace,
+        consent=consent,
+        link=None,
+    )
+    return Scene(results, decisions, live, person)
 
 
 def test_a_new_name_is_bound_without_a_question(background: BackgroundLoop) -> None:
@@ -196,8 +208,8 @@ def test_what_ran_in_the_live_kernel_is_on_record_as_the_person_edited_it_before
     background: BackgroundLoop, tmp_path: Path
 ) -> None:
     history = HistoryStore(tmp_path / "history.sqlite")
-    book, run = RunLog(history, session_id="k"), example_run()
-    book.write(run)
+    run_log, run = RunLog(history, session_id="k"), example_run()
+    run_log.write(run)
     on_record: list[str] = []
 
     def run_cell(code: str, **_: Any) -> Any:
@@ -205,9 +217,9 @@ def test_what_ran_in_the_live_kernel_is_on_record_as_the_person_edited_it_before
         assert code == "daily = 2"
         return SimpleNamespace(raise_error=lambda: None, success=True)
 
-    made = scene(background, {}, {}, book=book, run_cell=run_cell)
+    made = scene(background, {}, {}, run_log=run_log, run_cell=run_cell)
     made.person.edited = "daily = 2"
-    made.results.apply(run, CellOrigin())
+    made.decisions.apply(run, CellOrigin())
     assert on_record == ["daily = 2"]
     decisions = history.decisions(run.id)
     assert [(one.what, one.by, one.code) for one in decisions] == [
@@ -233,13 +245,13 @@ def test_every_decision_is_told_to_all_pages_once_it_is_on_record(
     background: BackgroundLoop, tmp_path: Path
 ) -> None:
     history = HistoryStore(tmp_path / "history.sqlite")
-    book, told = RunLog(history, session_id="k"), Told()
+    run_log, told = RunLog(history, session_id="k"), Told()
     loaded: list[str] = []
     for run_id in ("a", "b"):
-        book.write(example_run(id=run_id, cell_state="pending"))
-    made = scene(background, {}, {}, book=book).results
+        run_log.write(example_run(id=run_id, cell_state="pending"))
+    made = scene(background, {}, {}, run_log=run_log).decisions
     made._link = cast("Any", told)
-    made._sidecar = cast("Any", SimpleNamespace(present=SimpleNamespace(load_again=lambda: loaded.append("x"))))
+    made._workspace = cast("Any", SimpleNamespace(present=SimpleNamespace(load_again=lambda: loaded.append("x"))))
     made.set_cell_state("a", "accepted", decided_by="panel", session="page-1")
     made.set_cell_state("a", "accepted", decided_by="panel", session="page-2")  # shared with page-1
     made.set_cell_state("a", "discarded", decided_by="magic")

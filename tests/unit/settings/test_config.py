@@ -10,7 +10,7 @@ import pytest
 from traitlets.config import Config
 
 from jupyter_codeagent.entrypoints.options import parse_options
-from jupyter_codeagent.session.prepare import with_options
+from jupyter_codeagent.session.run_request import with_options
 from jupyter_codeagent.settings.config import CAPS, CodeAgent, apply_caps, read_caps
 from jupyter_codeagent.types.errors import UsageError
 
@@ -142,9 +142,9 @@ def test_candidates_copies_and_context_are_capped_and_never_raised() -> None:
     assert figures(9999) == (8, 2048 << 20, 256 << 20, 600)
 
 
-def test_the_readme_names_everything_that_can_be_capped() -> None:
-    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
-    [line] = [line for line in readme.splitlines() if "codeagent_policy.json" in line]
+def test_the_guide_names_everything_that_can_be_capped() -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "usage.md").read_text(encoding="utf-8")
+    [line] = [line for line in guide.splitlines() if "codeagent_policy.json" in line]
     assert [key for key in CAPS if f"`{key}`" not in line] == []
 
 

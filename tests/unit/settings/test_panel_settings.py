@@ -10,16 +10,16 @@ from typing import Any, cast
 import pytest
 from traitlets.config import Config
 
-from jupyter_codeagent.frontend import settings_view as session_settings
+from jupyter_codeagent.frontend import settings_view
 from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.cell_origin import CellOrigin
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.settings_view import SettingsHandler
 from jupyter_codeagent.models.resolver import ModelResolver
-from jupyter_codeagent.session import session as session_module
-from jupyter_codeagent.session.session import AgentSession
+from jupyter_codeagent.session import settings_in_force
+from jupyter_codeagent.session.wiring import new_session
 from jupyter_codeagent.settings.config import CodeAgent, read_caps
-from jupyter_codeagent.settings.view import ShownSetting, check_change, shown_settings
+from jupyter_codeagent.settings.view import EffectiveSetting, check_change, effective_settings
 from jupyter_codeagent.types.approvals import Grant
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.options import RunOptions
@@ -33,8 +33,8 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def shown(config: CodeAgent, name: str, caps: dict[str, Any] | None = None) -> ShownSetting:
-    return next(one for one in shown_settings(config, caps or {}) if one.name == name)
+def shown(config: CodeAgent, name: str, caps: dict[str, Any] | None = None) -> EffectiveSetting:
+    return next(one for one in effective_settings(config, caps or {}) if one.name == name)
 
 
 def test_session_wins_over_file_over_the_users_settings_over_what_is_delivered() -> None:
@@ -49,7 +49,7 @@ def test_session_wins_over_file_over_the_users_settings_over_what_is_delivered()
         7,
     )
     assert [config.source(name) for name in ("privacy", "approve", "answer")] == ["file", "user", "default"]
-    config.choose(privacy="stats", approve="review")  # the same as elsewhere: chosen all the same
+    config.set_in_session(privacy="stats", approve="review")  # the same as elsewhere: chosen all the same
     assert [config.source(name) for name in ("privacy", "approve")] == ["session", "session"]
     assert config.settings().approve == "review"
 
@@ -74,9 +74,9 @@ def test_the_environment_names_the_server_before_the_users_settings(monkeypatch:
 def test_a_model_of_the_users_settings_is_not_asked_of_a_server_that_was_chosen_elsewhere() -> None:
     config = CodeAgent()
     config.adopt_preferences({"model": "mine", "base_url": "http://127.0.0.1:1/v1"})
-    config.choose(base_url="http://127.0.0.1:3/v1")
+    config.set_in_session(base_url="http://127.0.0.1:3/v1")
     assert config.settings().model.model == ""
-    config.choose(model="other")
+    config.set_in_session(model="other")
     assert (config.settings().model.model, config.settings().model.base_url) == ("other", "http://127.0.0.1:3/v1")
 
 
@@ -104,7 +104,7 @@ def test_the_administrators_rules_win_over_the_users_settings_and_are_shown_with
     config = CodeAgent()
     config.adopt_preferences({"privacy": "samples", "max_steps": 9})
     caps = {"privacy": "schema", "max_steps": 6, "model": "small"}
-    assert shown(config, "privacy", caps) == ShownSetting(
+    assert shown(config, "privacy", caps) == EffectiveSetting(
         name="privacy", value="schema", source="administrator", fixed=True, limit="schema"
     )
     steps = shown(config, "max_steps", caps)
@@ -137,7 +137,7 @@ class LinkDouble:
 
 
 def session(monkeypatch: pytest.MonkeyPatch, caps: dict[str, Any]) -> tuple[SettingsHandler, CodeAgent, LinkDouble]:
-    monkeypatch.setattr(session_settings, "read_caps", lambda: caps)
+    monkeypatch.setattr(settings_view, "read_caps", lambda: caps)
     config, link = CodeAgent(discover=False), LinkDouble()
     made = SettingsHandler(
         config=config,
@@ -155,11 +155,11 @@ def test_a_server_elsewhere_is_used_only_after_a_yes_that_names_it(monkeypatch: 
     settings, config, link = session(monkeypatch, {})
     use = {"type": "use_model", "model": "big", "base_url": "https://models.example.org/v1"}
     for confirmed in ("", "other.example.org"):
-        settings.heard({**use, "confirmed": confirmed})
+        settings.handle_message({**use, "confirmed": confirmed})
         assert "models.example.org is not this machine" in link.sent[-1]["text"]
         assert config.settings().model.base_url == ""
         assert settings._grants.all == ()
-    settings.heard({**use, "confirmed": "models.example.org"})
+    settings.handle_message({**use, "confirmed": "models.example.org"})
     assert settings._grants.all == (Grant(kind="server", subject="https://models.example.org"),), "not asked again"
     assert (config.settings().model.model, config.settings().model.base_url) == ("big", use["base_url"])
     assert settings.view()["server"] == {"model": "big", "label": "models.example.org", "remote": True}
@@ -168,7 +168,7 @@ def test_a_server_elsewhere_is_used_only_after_a_yes_that_names_it(monkeypatch: 
 def test_a_model_of_the_catalogue_is_shown_as_one_that_runs_here(monkeypatch: pytest.MonkeyPatch) -> None:
     settings, config, _ = session(monkeypatch, {})
 
-    config.choose(model="embedded:granite-4.1-8b")
+    config.set_in_session(model="embedded:granite-4.1-8b")
 
     assert settings.view()["server"] == {"model": "granite-4.1-8b", "label": "embedded", "remote": False}
 
@@ -177,14 +177,16 @@ def test_a_change_that_the_administrator_forbids_is_refused_with_the_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings, config, link = session(monkeypatch, {"privacy": "stats", "base_url": "http://127.0.0.1:9/v1"})
-    settings.heard({"type": "choose", "name": "privacy", "value": "samples"})
-    settings.heard({"type": "use_model", "model": "m", "base_url": "http://127.0.0.1:8/v1", "confirmed": ""})
+    settings.handle_message({"type": "choose", "name": "privacy", "value": "samples"})
+    settings.handle_message(
+        {"type": "use_model", "model": "m", "base_url": "http://127.0.0.1:8/v1", "confirmed": ""}
+    )
     assert [message["type"] for message in link.sent] == ["refused", "refused"]
     assert "allows at most privacy = stats" in link.sent[0]["text"]
     assert "fixes base_url = http://127.0.0.1:9/v1" in link.sent[1]["text"]
     assert config.settings().privacy == "stats"
     assert config.source("privacy") == "default"
-    settings.heard({"type": "choose", "name": "privacy", "value": "schema"})
+    settings.handle_message({"type": "choose", "name": "privacy", "value": "schema"})
     assert config.settings().privacy == "schema"
     assert link.states == 3
 
@@ -195,24 +197,24 @@ def test_only_servers_that_a_person_named_are_asked_for_their_models(monkeypatch
     def listed(base_url: str, _key: str, *, timeout_s: float) -> None:
         asked.append(base_url)
 
-    monkeypatch.setattr("jupyter_codeagent.models.servers.list_served", listed)
+    monkeypatch.setattr("jupyter_codeagent.models.servers.fetch_model_list", listed)
     settings, config, link = session(monkeypatch, {})
-    settings.heard({"type": "find_models"})
+    settings.handle_message({"type": "find_models"})
     assert (asked, link.sent[-1]["servers"]) == ([], [])
     config.adopt_preferences({"base_url": "https://models.example.org/v1/"})
-    settings.heard({"type": "find_models"})
+    settings.handle_message({"type": "find_models"})
     assert asked == ["https://models.example.org/v1"]
     assert "does not list its models" in link.sent[-1]["servers"][0]["problem"]
     fixed, other, _ = session(monkeypatch, {"base_url": "http://127.0.0.1:9/v1"})
     other.adopt_preferences({"base_url": "https://models.example.org/v1/"})
     asked.clear()
-    fixed.heard({"type": "find_models"})
+    fixed.handle_message({"type": "find_models"})
     assert asked == ["http://127.0.0.1:9/v1"]
 
 
 def test_a_slip_in_the_users_settings_is_told_and_the_panel_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     settings, config, link = session(monkeypatch, {})
-    settings.heard(
+    settings.handle_message(
         {"type": "hello", "preferences": {"privacy": "schema", "max_steps": 0, "base_url": "localhost:1"}}
     )
     assert config.settings().privacy == "schema"
@@ -235,7 +237,7 @@ def test_no_page_chooses_a_server_past_the_yes_that_names_it(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     settings, config, link = session(monkeypatch, {})
-    settings.heard({"type": "choose", "name": name, "value": value})
+    settings.handle_message({"type": "choose", "name": name, "value": value})
     assert config.source(name) == "default"
     assert link.sent[-1]["type"] == "refused"
 
@@ -245,7 +247,7 @@ def test_a_value_that_does_not_fit_is_refused_also_under_the_administrators_rule
     monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     settings, _, link = session(monkeypatch, {"max_steps": 6, "privacy": "stats"})
-    settings.heard({"type": "choose", "name": name, "value": value})
+    settings.handle_message({"type": "choose", "name": name, "value": value})
     assert f"The setting {name} cannot be" in link.sent[-1]["text"]
 
 
@@ -257,21 +259,21 @@ def test_a_key_that_names_no_server_goes_only_to_the_first_that_is_configured(
     def listed(base_url: str, key: str, *, timeout_s: float) -> None:
         keys[base_url] = key
 
-    monkeypatch.setattr("jupyter_codeagent.models.servers.list_served", listed)
+    monkeypatch.setattr("jupyter_codeagent.models.servers.fetch_model_list", listed)
     monkeypatch.setenv("CODEAGENT_API_KEY", "for-one-server")
     monkeypatch.setenv("OPENAI_API_KEY", "of-openai")
     settings, config, link = session(monkeypatch, {})
     config.base_url = "https://one.example/v1"
     config.adopt_preferences({"base_url": "https://preferred.example/v1"})
-    settings.heard({"type": "find_models"})
+    settings.handle_message({"type": "find_models"})
     assert keys == {"https://preferred.example/v1": "for-one-server"}
     assert "asks once before it is used" in link.sent[-1]["servers"][0]["problem"]
 
     started = {"OPENAI_BASE_URL": "https://openai.example/v1", "OPENAI_API_KEY": "of-openai"}
-    for module in ("config", "models.keys"):
+    for module in ("settings.config", "models.keys"):
         monkeypatch.setattr(f"jupyter_codeagent.{module}.started_environ", lambda: started)
     monkeypatch.setenv("OPENAI_BASE_URL", started["OPENAI_BASE_URL"])
-    settings.heard({"type": "find_models"})
+    settings.handle_message({"type": "find_models"})
     assert keys == {"https://openai.example/v1": "of-openai", "https://preferred.example/v1": ""}
 
 
@@ -281,16 +283,16 @@ def test_an_address_that_no_host_can_have_is_listed_with_its_problem(
 ) -> None:
     settings, config, link = session(monkeypatch, {})
     config.base_url = f"http://{host}/v1"
-    settings.heard({"type": "find_models"})
+    settings.handle_message({"type": "find_models"})
     assert link.sent[-1]["servers"][0]["problem"]
 
 
 def test_a_mistyped_address_in_force_is_no_fault_of_the_other_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jupyter_codeagent.models.servers.list_served", lambda *_, timeout_s: ())
+    monkeypatch.setattr("jupyter_codeagent.models.servers.fetch_model_list", lambda *_, timeout_s: ())
     settings, config, link = session(monkeypatch, {})
     config.base_url = "localhost:1/v1"
     config.adopt_preferences({"base_url": "http://127.0.0.1:2/v1"})
-    settings.heard({"type": "find_models"})
+    settings.handle_message({"type": "find_models"})
     problems = {server["base_url"]: server["problem"] for server in link.sent[-1]["servers"]}
     assert problems["localhost:1/v1"]
     assert problems["http://127.0.0.1:2/v1"] == ""
@@ -301,10 +303,10 @@ def test_a_policy_that_cannot_be_read_is_told_with_file_and_reason_and_the_page_
 ) -> None:
     policy = tmp_path / "codeagent_policy.json"
     policy.write_text("{", encoding="utf-8")
-    for module in (session_settings, session_module):
+    for module in (settings_view, settings_in_force):
         monkeypatch.setattr(module, "read_caps", lambda: read_caps([str(tmp_path)]))
     shell = SimpleNamespace(user_ns={}, user_ns_hidden={})
-    made = AgentSession(cast("Any", shell), CodeAgent())
+    made = new_session(cast("Any", shell), CodeAgent())
     try:
         state = made.state()
         assert (state["settings"]["values"], state["settings"]["server"]) == ([], None)
@@ -312,7 +314,7 @@ def test_a_policy_that_cannot_be_read_is_told_with_file_and_reason_and_the_page_
         assert "Expecting property name" in state["settings"]["problem"]
         assert (state["model"], state["approve"]) == ("", "ask"), "the strictest"
         with pytest.raises(UsageError, match="cannot be read"):
-            made.prepare("anything?", RunOptions(), CellOrigin())
+            made.preparation.prepare_run("anything?", RunOptions(), CellOrigin())
         policy.write_text('{"approve": "ask", "max_transfer_mb": 3}', encoding="utf-8")
         assert made.state()["settings"]["problem"] == ""
         assert made.settings().max_transfer_bytes == 3 << 20

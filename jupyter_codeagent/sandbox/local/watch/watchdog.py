@@ -8,10 +8,10 @@ import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from jupyter_codeagent.sandbox.levels import in_words
 from jupyter_codeagent.sandbox.local.walls.provisioner import SandboxProvisioner
 from jupyter_codeagent.sandbox.local.watch import processes, tree
 from jupyter_codeagent.types.sandbox import SandboxPolicy
+from jupyter_codeagent.types.sizes import format_bytes
 
 BUSY_INTERVAL_S = 0.05
 IDLE_INTERVAL_S = 0.5
@@ -121,14 +121,15 @@ class Watchdog:
         if files > self._policy.files:
             return f"it made more than {self._policy.files} files"
         if used > self._policy.disk_bytes:
-            return f"it wrote {in_words(used)} to disk, the limit is {in_words(self._policy.disk_bytes)}"
+            return f"it wrote {format_bytes(used)} to disk, the limit is {format_bytes(self._policy.disk_bytes)}"
         return ""
 
 
 def excess_of(usage: processes.Usage, policy: SandboxPolicy) -> str:
     """Which limit is passed, as the user reads it; empty if none is."""
     if usage.memory_bytes > policy.memory_bytes:
-        return f"it used {in_words(usage.memory_bytes)} of memory, the limit is {in_words(policy.memory_bytes)}"
+        used, limit = format_bytes(usage.memory_bytes), format_bytes(policy.memory_bytes)
+        return f"it used {used} of memory, the limit is {limit}"
     if usage.processes > policy.processes:
         return f"it started {usage.processes} processes, the limit is {policy.processes}"
     if usage.threads > policy.threads:

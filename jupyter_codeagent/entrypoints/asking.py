@@ -1,0 +1,94 @@
+"""A question of the user: filled in, asked or shown as a dry run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from jupyter_codeagent.entrypoints.interpolate import fill, find_expressions
+from jupyter_codeagent.frontend.cell_origin import CellOrigin, find_cell_origin
+from jupyter_codeagent.frontend.display import CellDisplay, JsonDisplay, NotebookDisplay, TerminalDisplay
+from jupyter_codeagent.models.admission import address_to_confirm
+from jupyter_codeagent.models.tokens import TokenCounter, find_tokenizer
+from jupyter_codeagent.session.preparation import PreparedRun
+from jupyter_codeagent.session.prompt_context import cost_lines
+from jupyter_codeagent.session.session import AgentSession
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.options import RunOptions
+from jupyter_codeagent.types.sizes import format_bytes
+
+
+class Asking:
+    """How the magics ask the session."""
+
+    def __init__(self, shell: Any, session: AgentSession) -> None:
+        self._shell = shell
+        self._session = session
+
+    def ask(self, prompt: str, options: RunOptions, cell_id: str | None = None) -> None:
+        """Run a question and display it. `cell_id` is that of the question, if another cell is running.
+
+        Raises
+        ------
+        CodeAgentError
+        """
+        origin = find_cell_origin(self._shell)
+        if cell_id is not None:
+            origin = replace(origin, cell_id=cell_id)
+        if options.dry_run:
+            prepared = self._session.preparation.prepare_run(prompt, options, origin)
+            print(dry_run_text(prepared, self._session.live_context.counter))
+        else:
+            self._session.run(prompt, options, origin, self._display(options, origin))
+
+    def interpolate(self, prompt: str) -> str:
+        """Replace each ``{{expr}}`` by the text of its value in the live kernel.
+
+        Raises
+        ------
+        UsageError
+            An expression failed.
+        """
+        values = {}
+        for expression in find_expressions(prompt):
+            try:
+                values[expression] = str(self._session.live.evaluate(expression))
+            except Exception as error:
+                raise UsageError(
+                    f"{{{{{expression}}}}} in the prompt failed, nothing was sent: {type(error).__name__}: {error}"
+                ) from error
+        return fill(prompt, values)
+
+    def _display(self, options: RunOptions, origin: CellOrigin) -> CellDisplay:
+        if options.json:
+            return JsonDisplay()
+        return NotebookDisplay(self._session.has_panel) if origin.has_kernel else TerminalDisplay()
+
+
+def dry_run_text(prepared: PreparedRun, counter: TokenCounter) -> str:
+    """Show what a run would send and copy, and what it would cost."""
+    request, manifest = prepared.run.request, prepared.run.manifest
+    sent = [f"--- {message.role}\n{message.content}" for message in prepared.messages]
+    tokenizer = find_tokenizer(prepared.endpoint, sends=False)
+    tokens = str(counter.count("\n".join(sent), tokenizer))
+    copied = [
+        f"  {c.name}: {c.type_name}, {format_bytes(c.size_bytes)}{f' ({c.note})' if c.note else ''}"
+        for c in manifest.copied
+    ]
+    asks = address_to_confirm(prepared.endpoint, prepared.settings.model)
+    reads = [file.path for c in manifest.copied for file in c.reads]
+    copied += [f"  would ask whether the sandbox may read {path}" for path in reads]
+    skipped = [f"  {s.name}: not copied, {s.reason}" for s in manifest.skipped]
+    return "\n".join(
+        [
+            f"Dry run: nothing was sent or run. To {request.model} would go {tokens}, at "
+            f"{request.server} ({'REMOTE' if request.remote else 'on this machine'}):",
+            *([f"  would ask first whether prompts may go to {asks}"] if asks else []),
+            *sent,
+            "--- cost",
+            *cost_lines(prepared.context),
+            "--- copies for the sandbox",
+            *(copied or ["  none"]),
+            *skipped,
+        ]
+    )

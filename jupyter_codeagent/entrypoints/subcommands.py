@@ -1,0 +1,228 @@
+"""The subcommands of `%agent`, but for those on tools."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, Literal
+
+from jupyter_codeagent.entrypoints import doctor
+from jupyter_codeagent.entrypoints.asking import Asking
+from jupyter_codeagent.entrypoints.failed_cells import Failures
+from jupyter_codeagent.entrypoints.options import build_parser
+from jupyter_codeagent.entrypoints.pending_guard import RECORDED, recorded_note
+from jupyter_codeagent.entrypoints.tool_subcommands import ToolSubcommands
+from jupyter_codeagent.frontend.approvals.grants import grant_text
+from jupyter_codeagent.frontend.cell_origin import find_cell_origin
+from jupyter_codeagent.frontend.display import status_text, whole_receipt_text
+from jupyter_codeagent.frontend.insertion import show_outputs
+from jupyter_codeagent.history import RunFilter
+from jupyter_codeagent.models.discovery import list_models
+from jupyter_codeagent.models.embedded.offer import offered_text
+from jupyter_codeagent.session.prompt_context import cost_lines
+from jupyter_codeagent.session.session import AgentSession
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.options import RunOptions
+from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.variables.privacy.column_filter import check_columns
+from jupyter_codeagent.variables.privacy.sharing.rules import Shared, parse_targets
+
+SUBCOMMANDS: dict[str, str] = {
+    "help": "this text",
+    "status": "model, sandbox level in force, shared variables, what you have allowed, tokens so far",
+    "models [NAME]": "the models that were found, those that could run here, or one of these in detail",
+    "use NAME": "take this model from now on",
+    "share a,b[c]": "always copy these variables; show these columns again",
+    "hide a,b[c,'d e']": "never tell the model of these variables or columns, never copy them",
+    "context [question]": "what the model would be told of your variables, with its token cost",
+    "history [N|text]": "the last N runs, or those that contain the text",
+    "show RUN": "one run with all its steps",
+    "fix [CELL]": "repair the last failed cell, or the one with this id or number",
+    "refine RUN text": "another version of the run's result, in its place: `refine 3f2a log scale, top 10`",
+    "accept RUN": "mark the run's cells as accepted",
+    "discard RUN": "remove the run's pending cells",
+    "apply RUN": "run the run's code in YOUR kernel, after a yes",
+    "tool [add|remove NAME]": "the functions that code may call; `add NAME [auto|ask|deny]` lets it call one, "
+    "`undo [RUN]` takes back what the calls of a run did",
+    "mcp [add NAME [auto] COMMAND…|URL]": "the MCP servers whose tools code may call; `remove NAME` ends one",
+    "pull NAME": "copy a variable of the sandbox into your kernel, as data",
+    "undo": "remove the cells of the last run",
+    "stop": "stop the run under way",
+    "reset": "forget the conversation and the sandbox's variables, take back what you have allowed",
+    "doctor": "check model, sandbox and front end",
+}
+
+
+class Subcommands:
+    """Each acts and prints, or raises a CodeAgentError."""
+
+    def __init__(self, shell: Any, session: AgentSession, asking: Asking, failures: Failures) -> None:
+        self._shell = shell
+        self._session = session
+        self._asking = asking
+        self._failures = failures
+        self._tools = ToolSubcommands(shell, session)
+
+    def all(self) -> dict[str, Callable[[str], None]]:
+        """Return each subcommand by its word; it takes the rest of the line."""
+        return {
+            "help": lambda _: print(help_text()),
+            "status": lambda _: print(self._status()),
+            "models": lambda name: print(self._models(name)),
+            "use": self._use,
+            "share": lambda names: self._set_shared(names, "shared"),
+            "hide": lambda names: self._set_shared(names, "hidden"),
+            "context": lambda prompt: print(self._context(prompt)),
+            "history": lambda text: print(self._history(text)),
+            "show": lambda run: print(self._show(run)),
+            "fix": self._fix,
+            "refine": self._refine,
+            "accept": lambda run: self._mark(run, "accepted"),
+            "discard": lambda run: self._mark(run, "discarded"),
+            "apply": self._apply,
+            "tool": self._tools.tool,
+            "mcp": self._tools.mcp,
+            "pull": self._pull,
+            "undo": lambda _: self._mark("", "discarded"),
+            "stop": lambda _: print("Stopping." if self._session.stop() else "Nothing is running."),
+            "reset": lambda _: self._reset(),
+            "doctor": lambda _: self._doctor(),
+            RECORDED: self._recorded,
+        }
+
+    def _status(self) -> str:
+        session = self._session
+        settings = session.settings()
+        usage = session.run_log.usage
+        shared = self._shared_text()
+        return "\n".join(
+            [
+                f"model: {doctor.endpoint_text(session.model_finder.find(settings))}",
+                *status_text(session.workspace.status),
+                f"approve: {settings.approve} · privacy: {settings.privacy} · steps: {settings.max_steps}",
+                f"variables: {shared or 'chosen for each prompt'}",
+                *(
+                    f"allowed until you reset or the kernel ends: {grant_text(grant)}"
+                    for grant in session.grants.all
+                ),
+                f"panel: {'linked' if session.link is not None and session.link.is_open else 'not linked'}",
+                f"tokens so far: {usage.prompt_tokens} in ({usage.cached_tokens} cached), "
+                f"{usage.completion_tokens} out",
+            ]
+        )
+
+    def _use(self, name: str) -> None:
+        if not name:
+            raise UsageError("%agent use NAME: give the model's name; `%agent models` lists them.")
+        self._session.config.model = name
+        print(f"model: {doctor.endpoint_text(self._session.model_finder.find(self._session.settings()))}")
+
+    def _set_shared(self, names: str, how: Shared) -> None:
+        targets = parse_targets(names)
+        for name, labels in targets:
+            if name not in self._shell.user_ns:
+                raise UsageError(f"There is no variable {name!r} in this notebook.")
+            check_columns(name, self._shell.user_ns[name], labels - self._session.sharing.hidden_of(name))
+        for name, labels in targets:
+            if labels:
+                self._session.sharing.share_columns(name, labels, how)
+            else:
+                self._session.sharing.share(name, how)
+        self._session.variables_view.switched()
+        print(self._shared_text())
+
+    def _shared_text(self) -> str:
+        hiding = self._session.sharing
+        variables = [f"{name}: {how}" for name, how in hiding.shared.items() if how != "auto"]
+        columns = [
+            f"{name}[{', '.join(map(repr, sorted(labels)))}]: hidden"
+            for name, labels in hiding.hidden_columns.items()
+        ]
+        return ", ".join([*variables, *columns])
+
+    def _context(self, prompt: str) -> str:
+        context = self._session.live_context.of_prompt(prompt, self._session.settings())
+        return "\n".join([context.context.text or "There are no variables to tell of.", "", *cost_lines(context)])
+
+    def _history(self, text: str) -> str:
+        count = int(text) if text.isdigit() else 10
+        total, rows = self._session.run_log.history.search(
+            RunFilter(text="" if text.isdigit() else text), limit=count
+        )
+        lines = [f"{row.id}  {row.status:<9} {row.cell_state:<9} {row.model}  {row.prompt[:80]!r}" for row in rows]
+        return "\n".join([*lines, f"{len(rows)} of {total} runs"])
+
+    def _show(self, run_id: str) -> str:
+        run = self._session.run_log.find(run_id)
+        return "\n".join([run.request.prompt, whole_receipt_text(run), *([run.answer] if run.answer else [])])
+
+    def _fix(self, cell: str) -> None:
+        failure = self._failures.find(cell)
+        error = self._session.masking.error(failure.error, self._session.settings())
+        self._asking.ask(
+            f"This code failed with {error}\n```python\n{failure.source}\n```\nWrite it corrected.", RunOptions()
+        )
+
+    def _refine(self, words: str) -> None:
+        run_id, _, refinement = words.partition(" ")
+        if not refinement.strip():
+            raise UsageError("%agent refine RUN text: say what is to be different, such as `top 10, log scale`.")
+        known, options = self._session.refinements.run_and_options(run_id, refinement.strip())
+        prompt = f"{known.request.prompt}\n{self._asking.interpolate(options.refinement)}"
+        self._asking.ask(prompt, options, known.request.cell_id)
+
+    def _mark(self, run_id: str, state: Literal["accepted", "discarded"]) -> None:
+        run = self._session.run_log.find(run_id)
+        count = self._session.decisions.mark(run, state, find_cell_origin(self._shell))
+        print(f"run {run.id}: {state}, {count} cells")
+
+    def _apply(self, run_id: str) -> None:
+        run: AgentRun = self._session.run_log.find(run_id)
+        self._session.decisions.apply(run, find_cell_origin(self._shell))
+
+    def _pull(self, name: str) -> None:
+        if not name.isidentifier():
+            raise UsageError("%agent pull NAME: give the name of one variable of the sandbox.")
+        [returned] = self._session.results.bring_back([name], find_cell_origin(self._shell))
+        print("\n".join([f"{name}: {returned.what} copied into your kernel", *returned.notes]))
+
+    def _recorded(self, run_id: str) -> None:
+        run = self._session.run_log.find(run_id)
+        show_outputs(run.outputs)
+        print(recorded_note(run), file=sys.stderr)
+
+    def _reset(self) -> None:
+        self._session.reset()
+        print(
+            "The conversation and the sandbox's variables are forgotten; what you had allowed is asked for again."
+        )
+
+    def _doctor(self) -> None:
+        checks = self._session.background.run(doctor.run_checks(self._session.settings()))
+        print(doctor.checks_text(checks))
+
+    def _models(self, name: str) -> str:
+        settings = self._session.settings().model
+        if name:
+            return offered_text(settings, name)
+        found = self._session.background.run(list_models(settings, os.environ))
+        return f"{doctor.models_text(found)}\n\n{offered_text(settings)}"
+
+
+def help_text() -> str:
+    """Options and subcommands on one screen."""
+    options = build_parser().format_help().partition("\n\n")[2]  # without the usage, which is the next line here
+    width = max(map(len, SUBCOMMANDS)) + 2
+    commands = [f"  %agent {name:<{width}}{text}" for name, text in SUBCOMMANDS.items()]
+    return "\n".join(
+        [
+            "%%agent [options]",
+            "your question in plain words; {{expr}} inserts the text of a Python expression",
+            "",
+            options.strip(),
+            "",
+            *commands,
+            "  %agent any other words are taken as a one-line prompt",
+        ]
+    )

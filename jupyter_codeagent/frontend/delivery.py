@@ -1,0 +1,145 @@
+"""Messages that one page has to act on: sent again until it acknowledges them, then to the next page.
+
+`insert` and `mark` are idempotent: the Jupyter server drops messages while a flood of output exceeds its rate
+limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Mapping
+from typing import Any, cast
+
+from jupyter_codeagent.frontend.messages import InsertedMessage, InsertMessage, MarkedMessage, MarkMessage
+from jupyter_codeagent.frontend.pages import Page, Pages
+from jupyter_codeagent.types.errors import InsertError
+
+ACK_S = 2.0
+TRIES = 3
+
+
+class Delivery:
+    """Of one link. On the background loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, pages: Pages) -> None:
+        self._loop = loop
+        self._pages = pages
+        self._acknowledged: dict[str, InsertedMessage | MarkedMessage] = {}
+        self._awaited: set[str] = set()
+        self._undelivered: dict[str, InsertMessage] = {}
+        self._again: dict[str, asyncio.Task[None]] = {}
+        """Of the undelivered, what is being tried again, by the id of the message."""
+
+    async def insert(self, message: InsertMessage, session: str | None) -> InsertedMessage:
+        """Have one page insert cells; see `PanelLink.insert`."""
+        try:
+            return cast("InsertedMessage", await self.deliver(message, session))
+        except InsertError:
+            # Not earlier: two pages of a shared document would both insert it, the one that just came as well.
+            self._undelivered[message["id"]] = message
+            raise
+        except asyncio.CancelledError:
+            # Stopped: nothing comes later, and what a page has inserted without our knowing goes again.
+            self._pages.send(_discard_mark(message["run_id"]))
+            raise
+
+    async def deliver(
+        self, message: InsertMessage | MarkMessage, session: str | None
+    ) -> InsertedMessage | MarkedMessage:
+        """Have one page act on a message, and return its acknowledgement.
+
+        Raises
+        ------
+        InsertError
+            No page did.
+        """
+        problem = "no page with the side panel has this notebook open"
+        refused = False
+        tried: set[str] = set()
+        # Asked again each time: a page that came in the meantime is the next to try.
+        while pages := await self._pages.alive(session, tried):
+            tried.add(pages[0].comm.comm_id)
+            answer = await self._request(message, pages[0])
+            if answer is None:
+                problem = f"the page did not answer within {TRIES * ACK_S:.0f} s"
+            elif answer["ok"]:
+                return answer
+            else:
+                problem, refused = answer["problem"], True
+        raise InsertError(
+            _not_inserted(message, problem) if message["type"] == "insert" else _not_marked(message, problem),
+            refused=refused,
+        )
+
+    async def _request(
+        self, message: InsertMessage | MarkMessage, page: Page
+    ) -> InsertedMessage | MarkedMessage | None:
+        self._awaited.add(message["id"])
+        try:
+            for _ in range(TRIES):
+                page.comm.send(dict(message))
+                try:
+                    async with asyncio.timeout(ACK_S):
+                        while message["id"] not in self._acknowledged:
+                            if not self._pages.has(page):
+                                return None  # it went, or said hello anew
+                            await self._pages.next_change()
+                except TimeoutError:
+                    continue
+                return self._acknowledged.pop(message["id"])
+            return None
+        finally:
+            self._awaited.discard(message["id"])
+
+    def acknowledge(self, data: Mapping[str, Any]) -> None:
+        """Take a page's acknowledgement."""
+        match data:
+            case {"id": str(message_id), "ok": bool(ok), "cell_ids": list(), "problem": str()}:
+                if message_id in self._awaited:
+                    self._acknowledged[message_id] = cast("InsertedMessage | MarkedMessage", dict(data))
+                if ok:
+                    self._undelivered.pop(message_id, None)
+
+    def retry(self, session: str) -> None:
+        """Try again what no page has inserted, now that one has come."""
+        for message_id, message in self._undelivered.items():
+            if message_id not in self._again:  # what is under way tries this page, too
+                self._again[message_id] = self._loop.create_task(self._insert_again(message, session))
+
+    async def _insert_again(self, message: InsertMessage, session: str) -> None:
+        """One page at a time here, too."""
+        try:
+            await self.deliver(message, session)
+        except InsertError:
+            pass  # reported when it was first tried; it stays for the next page
+        finally:
+            del self._again[message["id"]]
+
+    def forget_run(self, run_id: str) -> None:
+        """Insert nothing of a run any more, which was discarded."""
+        self._undelivered = {key: one for key, one in list(self._undelivered.items()) if one["run_id"] != run_id}
+
+    def close(self) -> None:
+        """Stop trying. Any thread."""
+        for task in list(self._again.values()):
+            if not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(task.cancel)
+
+
+def _not_inserted(message: InsertMessage, problem: str) -> str:
+    return (
+        f"The cells of run {message['run_id']} were not inserted: {problem}. They are kept in the history: "
+        f"open the notebook again, or insert them from the side panel."
+    )
+
+
+def _not_marked(message: MarkMessage, problem: str) -> str:
+    return (
+        f"The cells of run {message['run_id']} in the notebook were not set to {message['state']}: {problem}. "
+        f"Open the notebook, then ask again."
+    )
+
+
+def _discard_mark(run_id: str) -> MarkMessage:
+    return MarkMessage(type="mark", id=uuid.uuid4().hex[:12], run_id=run_id, state="discarded")

@@ -1,0 +1,71 @@
+"""From a result to its cells: whether they are inserted, where, and which ones they replace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from jupyter_codeagent.frontend.adapters import FrontEndAdapters
+from jupyter_codeagent.frontend.cell_origin import CellOrigin
+from jupyter_codeagent.frontend.insertion import CellInserter
+from jupyter_codeagent.notebook.cells import cells_from_run
+from jupyter_codeagent.session.cell_decisions import CellDecisions
+from jupyter_codeagent.session.recorder import RunRecorder
+from jupyter_codeagent.session.run_log import RunLog
+from jupyter_codeagent.types.errors import InsertError
+from jupyter_codeagent.types.run import KEPT_STATES, AgentRun
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotebookWriter:
+    """Inserts the cells of a session's runs. On the background loop."""
+
+    front_ends: FrontEndAdapters
+    run_log: RunLog
+    decisions: CellDecisions
+
+    async def insert_cells(
+        self, run: AgentRun, recorder: RunRecorder, origin: CellOrigin, known: AgentRun | None
+    ) -> AgentRun:
+        """Return the run with where its cells are; `known` is the earlier run of its cell, if it has the same code.
+
+        Cells that could not be inserted are no error: they are in the history, and a note says so.
+        """
+        kept = known if known is not None and run.replayed_from and known.cell_state in KEPT_STATES else None
+        inserter = self.front_ends.inserter(origin)
+        if kept is not None and not inserter.knows_cells and origin.has_cells_below:
+            return _with_cells_of(run, kept)
+        as_kept = kept is not None and kept.cell_state == "accepted"  # else they are without the user's changes
+        accepted = as_kept or run.request.approve == "auto"
+        run = replace(run, cell_state="accepted" if accepted else "pending", placed="inserting")
+        # Before its cells are anywhere: whoever finds them after a crash finds what they are.
+        recorder.changed(run)
+        recorder.progress(run, "inserting")
+        return await self._insert(replace(run, placed=inserter.placed), inserter, kept, origin)
+
+    async def _insert(
+        self, run: AgentRun, inserter: CellInserter, kept: AgentRun | None, origin: CellOrigin
+    ) -> AgentRun:
+        """Insert them unless those of `kept` are there; they may have gone from the notebook since."""
+        cells = [dict(cell) for cell in cells_from_run(run, state=run.cell_state)]
+        replaced = self.run_log.replaced_by(run)
+        try:
+            is_there = await inserter.insert(
+                run.id,
+                cells,
+                anchor=run.request.cell_id,
+                replace=self.run_log.earlier_versions(run),
+                unless=self.run_log.shown_by(kept) if kept is not None else (),
+            )
+        except InsertError as error:
+            if error.refused:
+                await self.front_ends.in_place().insert(run.id, cells, anchor=None, replace=())
+            return replace(run, placed="undelivered", notes=(*run.notes, str(error)))
+        decided_by = "refined" if run.request.refines else "rerun"
+        self.decisions.replaced(replaced, origin.session or "", decided_by=decided_by)
+        return run if is_there or kept is None else _with_cells_of(run, kept)
+
+
+def _with_cells_of(run: AgentRun, kept: AgentRun) -> AgentRun:
+    """A run that brought what the cells of an earlier one have already."""
+    notes = (*run.notes, "its cells are in the notebook already")
+    return replace(run, cell_state=kept.cell_state, placed="kept", notes=notes)

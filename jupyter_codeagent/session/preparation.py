@@ -1,0 +1,236 @@
+"""All that is done before anything is sent: settings, model, selection, copies, context. Main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from jupyter_codeagent.agent.loop import conversation
+from jupyter_codeagent.agent.prompt.changes import told_differences, told_made
+from jupyter_codeagent.agent.prompt.context_window import ContextWindow, fit
+from jupyter_codeagent.agent.prompt.conversation import Turn
+from jupyter_codeagent.frontend.adapters import FrontEndAdapters
+from jupyter_codeagent.frontend.approvals.grants import Grants
+from jupyter_codeagent.frontend.cell_origin import CellOrigin
+from jupyter_codeagent.models.endpoint import ModelEndpoint
+from jupyter_codeagent.models.resolver import ModelResolver
+from jupyter_codeagent.sandbox.persistent import PersistentSandbox
+from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
+from jupyter_codeagent.session.consent import Consent, ModelFinder
+from jupyter_codeagent.session.context import LiveContext
+from jupyter_codeagent.session.file_grants import require
+from jupyter_codeagent.session.prompt_context import PromptContext, incomplete_columns, question_digest
+from jupyter_codeagent.session.prompt_masking import PromptMasking
+from jupyter_codeagent.session.run_log import RunLog
+from jupyter_codeagent.session.run_request import build_request, check_options, context_window_of, new_run
+from jupyter_codeagent.session.settings_in_force import SettingsInForce
+from jupyter_codeagent.session.starting_state import StartingState
+from jupyter_codeagent.session.tool_admin import ToolAdmin
+from jupyter_codeagent.session.variable_selection import VariableSelection, select_variables
+from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.tools.ask_model import offered
+from jupyter_codeagent.tools.prompt_lines import functions_text, with_tools, without_tools
+from jupyter_codeagent.tools.tool import Tool
+from jupyter_codeagent.types.approvals import Grant
+from jupyter_codeagent.types.messages import Message
+from jupyter_codeagent.types.options import RunOptions
+from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.types.tagged_text import TaggedText, join, tagged
+from jupyter_codeagent.types.variables import LocalFile, Manifest, VariableSummary
+from jupyter_codeagent.variables.describe import describe
+from jupyter_codeagent.variables.privacy.masking import masked_summaries
+from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
+from jupyter_codeagent.variables.relations import Relation
+from jupyter_codeagent.variables.relevance import SelectionClues
+from jupyter_codeagent.variables.user_namespace import UserNamespace
+
+NO_TOOLS_WITH_CANDIDATES = "Tools are disabled with `--candidates`, because each program would call them"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedRun:
+    """One run, ready to be sent."""
+
+    run: AgentRun
+    settings: Settings
+    endpoint: ModelEndpoint
+    turns: tuple[Turn, ...]
+    """The conversation it follows."""
+    messages: tuple[Message, ...]
+    context: PromptContext
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    """Functions that its code may call, by name."""
+    incomplete: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Columns with missing values, see `incomplete_columns`."""
+    window: ContextWindow | None = None
+    """What the model takes at once."""
+    inserts: bool = True
+    """Whether cells are inserted; not with ``--json``, which displays the record and nothing else."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Copies:
+    """What the sandbox gets in a run, and what there is to tell of it."""
+
+    manifest: Manifest
+    summaries: tuple[VariableSummary, ...]
+    relations: tuple[Relation, ...]
+    tools: Mapping[str, Tool]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunPreparation:
+    """Prepares the runs of one session; `%%agent --dry-run` ends here."""
+
+    front_ends: FrontEndAdapters
+    settings: SettingsInForce
+    models: ModelResolver
+    model_finder: ModelFinder
+    consent: Consent
+    grants: Grants
+    starting_state: StartingState
+    sharing: NotebookSharing
+    live: UserNamespace
+    live_context: LiveContext
+    masking: PromptMasking
+    tools: ToolAdmin
+    workspace: SandboxWorkspace
+    run_log: RunLog
+
+    def prepare_run(self, prompt: str, options: RunOptions, origin: CellOrigin) -> PreparedRun:
+        """Find the model; describe, select and copy variables; build the messages. Sends nothing to the model.
+
+        Raises
+        ------
+        CodeAgentError
+            The question cannot be asked; one line for the user.
+        """
+        # With a page come the user's settings, and the notebook's lists of what is hidden.
+        self.front_ends.wait_for_page(origin)
+        settings, endpoint = self._settings_and_model(options, origin)
+        self.starting_state.remove_hidden(origin.notebook)
+        copies = self._copy(prompt, options, origin, settings)
+        settings = self.settings.with_grants(settings)
+        request = build_request(prompt, options, origin, settings, endpoint)
+        # The last of all that can fail: it may ask the model's tokenizer, and who is asked stands in the record.
+        context = self.live_context.fit(
+            copies.summaries, copies.relations, prompt, settings, endpoint, sends=not options.dry_run
+        )
+        run = new_run(request, copies.manifest, context.context.tagged, counted_kinds=context.counted_kinds)
+        run, turns = self._with_conversation(replace(run, notes=copies.notes), options)
+        more = run.context.removeprefix(context.context.text)
+        run = replace(run, described_sha256=question_digest(copies.summaries, settings, prompt, more))
+        turns = (*turns, *self.masking.turns(self.run_log.refined_turn(run)))
+        window = context_window_of(endpoint, settings)
+        return PreparedRun(
+            run=run,
+            tools=copies.tools,
+            context=context,
+            settings=settings,
+            endpoint=endpoint,
+            turns=turns,
+            messages=fit(conversation(run, turns), prompt, window, settings.model.max_tokens).messages,
+            incomplete=incomplete_columns(copies.summaries),
+            window=window,
+            inserts=not options.json,
+        )
+
+    def _settings_and_model(self, options: RunOptions, origin: CellOrigin) -> tuple[Settings, ModelEndpoint]:
+        settings = self.settings(options)
+        check_options(options, settings)
+        if options.dry_run:
+            return settings, self.models.foresee(settings.model)
+        endpoint = self.model_finder.find(settings, origin)
+        return self.settings.with_grants(settings), endpoint
+
+    def _copy(self, prompt: str, options: RunOptions, origin: CellOrigin, settings: Settings) -> _Copies:
+        """Copy the variables that the question is about, and describe what was copied."""
+        live = self.sharing.visible()
+        self.sharing.check(options, live.withheld)
+        server_notes = () if options.dry_run else self.tools.refresh_servers()
+        tools = offered(self.tools.all(), prompt)
+        variables = without_tools(live.values, self.tools.all())
+        described = partial(describe, privacy=settings.privacy, mentioned=prompt)
+        summaries = described(variables)
+        relations = self.live_context.relations(summaries, variables, prompt, settings)
+        selection = self._select(variables, summaries, relations, prompt, options, settings, origin)
+        manifest = self.workspace.export(
+            selection.values,
+            selection.names,
+            required=selection.required,
+            max_bytes=settings.max_transfer_bytes,
+            hidden=live.hidden,
+        )
+        summaries = live.hidden.without_names(selection.described(summaries, manifest, described), variables)
+        summaries = masked_summaries(summaries, self.live.everything())
+        manifest, notes = selection.complete(manifest), (*selection.run_notes, *server_notes)
+        if tools and options.candidates == 1:
+            manifest = with_tools(manifest, tools)
+        elif tools:
+            notes = (*notes, NO_TOOLS_WITH_CANDIDATES)
+        manifest = self.run_log.with_unchanged(manifest)
+        return _Copies(manifest=manifest, summaries=summaries, relations=relations, tools=tools, notes=notes)
+
+    def _select(
+        self,
+        variables: Mapping[str, Any],
+        summaries: Sequence[VariableSummary],
+        relations: Sequence[Relation],
+        prompt: str,
+        options: RunOptions,
+        settings: Settings,
+        origin: CellOrigin,
+    ) -> VariableSelection:
+        """Select what the sandbox gets; ask before it may read a file."""
+
+        def ask(paths: str, question: str, lasting: Sequence[Grant]) -> None:
+            self.consent.require("mount", paths, question, lasting, origin)
+
+        def ask_for_files(name: str, files: Sequence[LocalFile]) -> None:
+            if not options.dry_run:  # which sends and runs nothing, and so widens nothing
+                require(name, files, settings.sandbox, self.grants, ask)
+
+        always = [name for name, how in self.sharing.shared.items() if how == "shared" and name in variables]
+        return select_variables(
+            variables,
+            summaries,
+            prompt,
+            options,
+            always=always,
+            max_bytes=settings.max_transfer_bytes,
+            ask=ask_for_files,
+            clues=SelectionClues(
+                recent=self.live_context.recent(),
+                relations=relations,
+                earlier=() if options.new else self.run_log.copied_before(origin.cell_id, options.refines),
+            ),
+        )
+
+    def _with_conversation(self, run: AgentRun, options: RunOptions) -> tuple[AgentRun, tuple[Turn, ...]]:
+        """Return the run with what earlier runs left in the sandbox, and these runs as turns."""
+        sandbox = self.workspace.present
+        if options.new and options.dry_run:  # a run with `--new` has been reset before it comes here
+            return self._with_differences(run, (), None), ()
+        defined = frozenset(entry.name for entry in sandbox.variables) if sandbox is not None else frozenset()
+        turns = self.masking.turns(self.run_log.turns_before(run, defined))
+        return self._with_differences(run, turns, sandbox), turns
+
+    def _with_differences(
+        self, run: AgentRun, turns: tuple[Turn, ...], sandbox: PersistentSandbox | None
+    ) -> AgentRun:
+        """Add to its context what the sandbox has that the live kernel has not, or has otherwise."""
+        changes = sandbox.changes_of(run.manifest) if sandbox is not None else ()
+        seen = "\n".join((run.context, *(turn.code for turn in turns)))
+        made = told_made((line for turn in turns for line in turn.made), run.context)
+        differences = told_differences(changes, seen, names_only=run.request.privacy == "schema")
+        parts = (
+            TaggedText(run.context, run.context_spans),
+            tagged(made, "names"),
+            tagged(self.masking.text(differences), "names"),
+            tagged(functions_text(run.manifest.tools), "functions"),
+        )
+        context = join("\n", filter(None, parts))
+        return replace(run, context=context.text, context_spans=context.spans)

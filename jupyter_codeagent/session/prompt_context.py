@@ -1,0 +1,117 @@
+"""The variable lines of the prompt, fitted into their token budget, and what they cost; pure functions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from jupyter_codeagent.models.tokens import TokenCount, TokenCounter, Tokenizer, estimate_tokens
+from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.types.messages import ContentKind, Span
+from jupyter_codeagent.types.tagged_text import kinds_of
+from jupyter_codeagent.types.variables import VariableSummary
+from jupyter_codeagent.variables.render import RenderedVariables, render
+
+MAX_FITTINGS = 4
+"""Requests to a tokenizer for one text; one is enough when the text is like the last."""
+TIGHTER = 0.95
+MAX_LISTED = 30
+"""Names of variables that were left out."""
+WELL_USED = 0.9
+"""Share of the budget from which on a text that was shortened is not fitted again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptContext:
+    """The variable lines and what they cost."""
+
+    context: RenderedVariables
+    count: TokenCount
+    """Of the whole text; the shares of the variables are always estimated."""
+    budget_tokens: int
+    counted_kinds: tuple[ContentKind, ...] = ()
+    """What the model's tokenizer was asked to count the tokens of."""
+
+
+def render_context(summaries: Sequence[VariableSummary], settings: Settings, prompt: str) -> RenderedVariables:
+    """The variable lines within the budget, by the estimate alone."""
+    return render(summaries, budget_tokens=settings.context_tokens, mentioned=prompt, count_tokens=estimate_tokens)
+
+
+def fit_context(
+    summaries: Sequence[VariableSummary],
+    settings: Settings,
+    prompt: str,
+    *,
+    counter: TokenCounter,
+    tokenizer: Tokenizer | None = None,
+    recent: Sequence[str] = (),
+    joins: str = "",
+) -> PromptContext:
+    """The variable lines within the budget.
+
+    Fitted by the estimate; where a tokenizer answers it has the last word, and what it says corrects the estimate.
+    """
+    limit = budget = settings.context_tokens
+    fitting: PromptContext | None = None
+    counted: tuple[Span, ...] = ()
+    for _ in range(MAX_FITTINGS):
+        context = render(
+            summaries,
+            budget_tokens=budget,
+            mentioned=prompt,
+            count_tokens=counter.estimator(tokenizer),
+            recent=recent,
+            joins=joins,
+        )
+        count = counter.count(context.text, tokenizer, calibrate=True)
+        counted += context.tagged.spans if count.asked else ()
+        told = PromptContext(context=context, count=count, budget_tokens=limit, counted_kinds=kinds_of(counted))
+        if not told.count.counted:
+            return replace(fitting or told, counted_kinds=told.counted_kinds)
+        if told.count.tokens > limit:
+            budget = int(budget * TIGHTER)
+        elif not context.is_shortened or told.count.tokens >= limit * WELL_USED or fitting is not None:
+            return told
+        else:
+            fitting = told
+    return replace(fitting or told, counted_kinds=told.counted_kinds)
+
+
+def incomplete_columns(summaries: Sequence[VariableSummary]) -> dict[str, frozenset[str]]:
+    """Variable -> `repr()` of its columns with missing values, as far as the summary tells of pandas frames."""
+    return {
+        summary.name: missing
+        for summary in summaries
+        if summary.type_name.endswith("DataFrame") and "." not in summary.type_name  # not polars.DataFrame
+        if (missing := frozenset(column.name for column in summary.columns if column.missing))
+    }
+
+
+def question_digest(summaries: Sequence[VariableSummary], settings: Settings, prompt: str, more: str = "") -> str:
+    """Of what there is to tell of the variables for this prompt, and of `more` lines that are told.
+
+    Unlike the text that is sent it does not depend on which cells ran last, nor on whether a tokenizer was there:
+    the same question on the same data is replayed from the record.
+    """
+    text = f"{render_context(summaries, settings, prompt).text}\n{more}"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def cost_lines(told: PromptContext) -> list[str]:
+    """What each variable costs and how it was shortened: a table of plain text below the one line with the sum."""
+    context = told.context
+    rows = [(one.name, str(one.tokens), one.shortened) for one in context.variables]
+    if context.joins_tokens:
+        rows.append(("(joins)", str(context.joins_tokens), ""))
+    if context.dropped:
+        names = ", ".join(context.dropped[:MAX_LISTED])
+        more = f", … +{len(context.dropped) - MAX_LISTED}" if len(context.dropped) > MAX_LISTED else ""
+        rows.append(("(left out)", str(context.left_out_tokens), f"{names}{more}"))
+    lines = [f"variables: {told.count}; the budget is {told.budget_tokens}"]
+    if rows:
+        width = max(len(row[0]) for row in (*rows, ("variable",)))
+        table = [("variable", "tokens", "shortened to" if context.is_shortened else ""), *rows]
+        lines += [f"  {name:<{width}}  {tokens:>6}  {note}".rstrip() for name, tokens, note in table]
+    return lines

@@ -1,0 +1,54 @@
+"""Another version of a result: under which options its question was asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from jupyter_codeagent.session.run_log import RunLog
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.options import RunOptions
+from jupyter_codeagent.types.run import AgentRun, Step
+from jupyter_codeagent.types.sandbox import ExecutionResult
+
+KEPT_OPTIONS = 500
+"""Runs of this session that can be refined, the latest ones."""
+
+
+class Refinements:
+    """Keeps the options of the last runs, which the history does not have."""
+
+    def __init__(self, run_log: RunLog) -> None:
+        self._run_log = run_log
+        self._options: dict[str, RunOptions] = {}
+
+    def remember(self, run_id: str, options: RunOptions) -> None:
+        """Keep the options under which a run was asked for."""
+        self._options[run_id] = options
+        while len(self._options) > KEPT_OPTIONS:
+            del self._options[next(iter(self._options))]
+
+    def run_and_options(self, run_id: str, refinement: str) -> tuple[AgentRun, RunOptions]:
+        """Return a run of this session, and the options under which another version of its result is asked for.
+
+        Raises
+        ------
+        UsageError, HistoryError
+            There is no such run, it is not among the last ones of this session, or it has no result.
+        """
+        known = self._run_log.find(run_id)
+        if known.id not in self._options:
+            raise UsageError(
+                f"Run {known.id} was not made in this session, or is not among its last {KEPT_OPTIONS}; ask its "
+                "question again with %%agent."
+            )
+        if not known.code:
+            raise UsageError(f"Run {known.id} has no result that could be refined; it is {known.status}.")
+        asked = replace(self._options[known.id], new=False, rerun=True)
+        return known, replace(asked, refines=known.id, refinement=refinement)
+
+    def refined_program(self, run: AgentRun) -> tuple[Step, ...]:
+        """Return the program that a run replaces, as a step; none if it refines no run."""
+        if not run.request.refines:
+            return ()
+        known = self._run_log.find(run.request.refines)
+        return (Step(index=0, messages=(), code=known.code, result=ExecutionResult(status="ok")),)

@@ -1,0 +1,95 @@
+"""The request of a run and the beginning of its record, from options and settings; pure functions."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+
+from jupyter_codeagent.agent.prompt.context_window import ContextWindow
+from jupyter_codeagent.frontend.cell_origin import CellOrigin
+from jupyter_codeagent.models.endpoint import ModelEndpoint
+from jupyter_codeagent.models.tokens import estimate_tokens
+from jupyter_codeagent.settings.settings import Settings
+from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.messages import ContentKind, ModelCall
+from jupyter_codeagent.types.options import RunOptions, selection_line
+from jupyter_codeagent.types.run import AgentRequest, AgentRun
+from jupyter_codeagent.types.tagged_text import TaggedText
+from jupyter_codeagent.types.variables import Manifest
+
+
+def with_options(settings: Settings, options: RunOptions) -> Settings:
+    """Settings under the options of one magic."""
+    model, sandbox = settings.model, settings.sandbox
+    if options.model is not None:
+        model = replace(model, model=options.model)
+    if options.base_url is not None:
+        model = replace(model, base_url=options.base_url)
+    if options.timeout_s is not None:
+        sandbox = replace(sandbox, wall_s=options.timeout_s)
+    return replace(
+        settings,
+        model=model,
+        sandbox=sandbox,
+        privacy=options.privacy or settings.privacy,
+        approve=options.approve or settings.approve,
+        max_steps=options.max_steps or settings.max_steps,
+        context_tokens=options.context_tokens or settings.context_tokens,
+    )
+
+
+def check_options(options: RunOptions, settings: Settings) -> None:
+    """Raises UsageError for more candidates than allowed."""
+    if options.candidates > settings.max_candidates:
+        raise UsageError(f"--candidates {options.candidates}: at most {settings.max_candidates} are allowed.")
+
+
+def build_request(
+    prompt: str, options: RunOptions, origin: CellOrigin, settings: Settings, endpoint: ModelEndpoint | None
+) -> AgentRequest:
+    """What was asked, of whom (None: no model was found), under which limits, from where."""
+    return AgentRequest(
+        prompt=prompt,
+        model=endpoint.model if endpoint is not None else settings.model.model,
+        server=endpoint.label if endpoint is not None else "",
+        remote=endpoint is not None and endpoint.remote,
+        approve=settings.approve,
+        privacy=settings.privacy,
+        max_steps=settings.max_steps,
+        timeout_s=settings.sandbox.wall_s,
+        candidates=options.candidates,
+        selection=selection_line(options),
+        refines=options.refines,
+        refinement=options.refinement,
+        cell_id=origin.cell_id,
+        notebook=origin.notebook,
+    )
+
+
+def new_run(
+    request: AgentRequest, manifest: Manifest, context: TaggedText, *, counted_kinds: Sequence[ContentKind] = ()
+) -> AgentRun:
+    """The record at its beginning. `counted_kinds` were sent to the model's tokenizer."""
+    counting = ModelCall(purpose="count", kinds=tuple(counted_kinds), sent=True)
+    return AgentRun(
+        id=uuid.uuid4().hex[:12],
+        request=request,
+        status="running",
+        started_at=time.time(),
+        manifest=manifest,
+        context=context.text,
+        context_spans=context.spans,
+        model_calls=(counting,) if counted_kinds else (),
+    )
+
+
+def context_window_of(endpoint: ModelEndpoint, settings: Settings) -> ContextWindow:
+    """The context of the model behind it: as its server tells it, else as large as that of the embedded one."""
+    if endpoint.kind == "embedded":
+        return ContextWindow(context_tokens=settings.model.context_tokens, certain=True, count=estimate_tokens)
+    told = endpoint.context_tokens
+    return ContextWindow(
+        context_tokens=told or settings.model.context_tokens, certain=told > 0, count=estimate_tokens
+    )

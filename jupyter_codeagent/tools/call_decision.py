@@ -1,0 +1,100 @@
+"""Whether one call may be made: the tool's policy, a yes to several calls, else a person."""
+
+from __future__ import annotations
+
+import inspect
+import uuid
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from jupyter_codeagent.sandbox.tool_calls import CallRequest
+from jupyter_codeagent.tools.arguments import ArgumentError, call_text, parse_call
+from jupyter_codeagent.tools.call_outcome import CallOutcome, denied_call, recorded_text, refused
+from jupyter_codeagent.tools.grants import grant_of
+from jupyter_codeagent.tools.tool import Tool
+from jupyter_codeagent.types.approvals import DecidedBy, Decision, Proposal
+
+PROPOSED_CHARS = 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllowedCall:
+    """A call that may be made."""
+
+    arguments: inspect.BoundArguments
+    """Those of the request in outline, or those that the person wrote in their place."""
+    text: str
+    """For the record."""
+    decided_by: DecidedBy = "policy"
+    is_edited: bool = False
+
+
+class CallDecider:
+    """Of one run."""
+
+    def __init__(self, run_id: str, decide: Callable[[Proposal], Awaitable[Decision]], unsure: set[str]) -> None:
+        """`unsure` are keys of calls that began and never returned: no yes to several covers one of them."""
+        self._run_id = run_id
+        self._decide = decide
+        self._unsure = unsure
+        self._allowed: Counter[str] = Counter()
+        """Calls of a tool that are still within a yes to several."""
+        self._allowed_by: dict[str, DecidedBy] = {}
+
+    async def decide(
+        self, tool: Tool, outline: inspect.BoundArguments, request: CallRequest
+    ) -> AllowedCall | CallOutcome:
+        """Return the call that may be made, or the outcome of one that may not.
+
+        `outline` are its arguments in outline: nothing of an argument is unpacked before it may be used.
+        """
+        text = recorded_text(tool, outline)
+        if tool.stub.policy == "deny":
+            return denied_call(request, text, f"the user does not let code call {tool.name}", "policy")
+        if tool.stub.policy == "auto":
+            return AllowedCall(arguments=outline, text=text)
+        if self._allowed[tool.name] and request.key not in self._unsure:
+            self._allowed[tool.name] -= 1
+            return AllowedCall(arguments=outline, text=text, decided_by=self._allowed_by[tool.name])
+        return await self._ask(tool, outline, request)
+
+    async def _ask(
+        self, tool: Tool, outline: inspect.BoundArguments, request: CallRequest
+    ) -> AllowedCall | CallOutcome:
+        text = recorded_text(tool, outline)
+        decision = await self._decide(self._proposal(tool, outline, request))
+        decided_by = decision.decided_by
+        if decision.action == "reject":
+            why = f": {decision.reason}" if decision.reason else ""
+            reason = f"the user does not allow this call of {tool.name}{why}"
+            return denied_call(request, text, reason, decided_by)
+        arguments = outline
+        if decision.edited:
+            try:
+                arguments = parse_call(tool, decision.code)
+            except ArgumentError as problem:
+                return refused(request, "TypeError", f"the user changed the call, but {problem}")
+            text = recorded_text(tool, arguments)
+        if decision.scope == "run":
+            self._allowed[tool.name] = decision.calls - 1
+            self._allowed_by[tool.name] = decided_by
+        return AllowedCall(arguments=arguments, text=text, decided_by=decided_by, is_edited=decision.edited)
+
+    def _proposal(self, tool: Tool, outline: inspect.BoundArguments, request: CallRequest) -> Proposal:
+        at = f"Line {request.line} of the program" if request.line is not None else "The program"
+        code = call_text(tool.name, outline, max_chars=PROPOSED_CHARS)
+        together = f" It makes {request.together} calls of it in one go." if request.together > 1 else ""
+        in_brief = f" Not shown whole: {', '.join(code.in_brief)}." if code.in_brief else ""
+        is_unsure = request.key in self._unsure
+        if is_unsure:
+            in_brief += " This call began once before and never returned: it may have happened already."
+        return Proposal(
+            id=uuid.uuid4().hex[:12],
+            run_id=self._run_id,
+            kind="call",
+            code=code.text,
+            note=f"{at} calls your function {tool.name}{tool.stub.signature}.{together}{in_brief}",
+            calls=request.together,
+            lasting=() if is_unsure else (grant_of(tool),),
+        )

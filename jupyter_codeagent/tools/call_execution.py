@@ -1,0 +1,72 @@
+"""One call is made: on the main thread, or on a loop if the function is a coroutine."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import signal
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from jupyter_codeagent.tools.call_arguments import arguments_for_undo, as_annotated
+from jupyter_codeagent.tools.call_host import Host
+from jupyter_codeagent.tools.timeouts import ended_by_signals, ended_in_time
+from jupyter_codeagent.tools.tool import Tool
+from jupyter_codeagent.types.rust_panics import panics_as_errors
+
+ENDS_MORE = (SystemExit, asyncio.CancelledError, StopIteration)
+"""Of a function: `sys.exit()` would end the run, and a future can carry no StopIteration."""
+
+
+class CallExecutor:
+    """Makes one call at a time."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._is_on_main_thread = False
+        self.has_begun = False
+        """The function of the present call, or of the last one."""
+
+    def interrupt(self) -> None:
+        """End the function that runs on the main thread, as Ctrl+C does. From any thread."""
+        main = threading.main_thread().ident
+        if self._is_on_main_thread and main is not None:
+            signal.pthread_kill(main, signal.SIGINT)
+
+    async def make_call(self, tool: Tool, bound: inspect.BoundArguments) -> tuple[Mapping[str, Any], Any]:
+        """Return what `undo` needs of the arguments, and what the function returned. Raises what it raises."""
+        self.has_begun = False
+        if tool.coroutine is None:
+            return await self._host.on_main_thread(lambda: self._called(tool, bound))
+        self.has_begun = True
+        called = _awaited(tool, tool.coroutine, bound)
+        # A user's own coroutine may hold up its loop; those of ours, which talk to servers, do not.
+        running = self._host.on_users_loop(called) if tool.coroutine is tool.function else called
+        return await ended_in_time(tool.name, tool.timeout_s, running)
+
+    def _called(self, tool: Tool, bound: inspect.BoundArguments) -> tuple[Mapping[str, Any], Any]:
+        """Main thread."""
+        self._is_on_main_thread = self.has_begun = True
+        try:
+            with panics_as_errors(), ended_by_signals(tool.name, tool.timeout_s):
+                for_undo = arguments_for_undo(tool, bound)
+                arguments = as_annotated(tool, bound)
+                value = tool.function(*arguments.args, **arguments.kwargs)
+            return for_undo, value
+        except ENDS_MORE as problem:
+            raise RuntimeError(f"{tool.name} was ended by {type(problem).__name__}") from problem
+        finally:
+            self._is_on_main_thread = False
+
+
+async def _awaited(
+    tool: Tool, coroutine: Callable[..., Awaitable[Any]], bound: inspect.BoundArguments
+) -> tuple[Mapping[str, Any], Any]:
+    for_undo = arguments_for_undo(tool, bound)
+    arguments = as_annotated(tool, bound)
+    try:
+        with panics_as_errors():
+            return for_undo, await coroutine(*arguments.args, **arguments.kwargs)
+    except (SystemExit, KeyboardInterrupt) as problem:
+        raise RuntimeError(f"{tool.name} was ended by {type(problem).__name__}") from problem
