@@ -1,6 +1,6 @@
-"""`messages.json` holds one golden example of each message; here it is made and read by the kernel's own code.
+"""`messages.json` holds one golden example of each message; here the kernel's own code makes and reads it.
 
-`labextension/src/protocol/messages.spec.ts` reads the same file from the page's side. The kernel's side is written anew with
+`labextension/src/protocol/messages.spec.ts` reads the same file from the page's side. To write the kernel's side anew:
 `CODEAGENT_WRITE_GOLDEN=1 pytest tests/contract`; read the difference before you commit it.
 """
 
