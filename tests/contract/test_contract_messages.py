@@ -1,7 +1,7 @@
 """`messages.json` holds one golden example of each message; here the kernel's own code makes and reads it.
 
-`labextension/src/protocol/messages.spec.ts` reads the same file from the page's side. To write the kernel's side anew:
-`CODEAGENT_WRITE_GOLDEN=1 pytest tests/contract`; read the difference before you commit it.
+`labextension/src/protocol/messages.spec.ts` reads the same file from the page's side. To write
+the kernel's side anew: `CODEAGENT_WRITE_GOLDEN=1 pytest tests/contract`; read the difference before you commit it.
 """
 
 from __future__ import annotations
