@@ -1,9 +1,10 @@
 # make demo   the quickstart notebook, executed for real: sandbox, embedded model, no server, no key
 # make lab    JupyterLab on the example notebooks
-# make test   everything the tests need, then all tests, and beside them lint, types and import contract
+# make test   everything the tests need, then the tests for every change, and beside them lint, types and import contract
+# make test-all     all tests, as CI runs them: every sandbox level, browser situation and answer of our own evaluation
 # make check  lint, types and import contract, and the panel's lint and tests, alone
 # make bench  the benchmarks: JSON and a table
-# make endurance    kill -9 a hundred times each, 500 runs in one session (an hour); `make test` has a few rounds of it
+# make endurance    kill -9 a hundred times each, 500 runs in one session (an hour); `make test-all` has a few rounds of it
 # make pictures     the pictures in docs/panel.md, taken by the browser test that walks through it
 # make recording    the moving picture in the README
 # A second call reuses what is there. Nothing stays running; beside Debian packages (make test) nothing is left outside
@@ -12,7 +13,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo lab test check bench endurance pictures recording weights clean
+.PHONY: demo lab test test-all check bench endurance pictures recording weights clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -46,11 +47,11 @@ lab: $(VENV)/.demo weights
 	jupyter lab --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url=/lab/tree/example_notebooks/quickstart.ipynb \
 		$(if $(filter 0,$(shell id -u)),--allow-root)
 
-test: $(VENV)/.test weights
+test test-all: $(VENV)/.test weights
 	.ci/install-system-packages fonts-dejavu-core bubblewrap $(if $(CI),mariadb-server postgresql)
 	.ci/install-system-packages chromium-headless-shell || .ci/install-system-packages chromium
 	trap 'jupyter codeagent models stop >/dev/null' EXIT; \
-	MAKE=$(MAKE) .ci/test
+	MAKE=$(MAKE) .ci/test $(if $(filter test-all,$@),all)
 
 check: $(VENV)/.test
 	ruff format --check .

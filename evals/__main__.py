@@ -26,8 +26,8 @@ from evals.systems.answer import System
 from evals.systems.ours import Ours
 from evals.systems.peer import INSTALLED, WORKERS, Peer, install
 from evals.task import Task
+from jupyter_codeagent.models.embedded.catalogue import is_embedded
 from jupyter_codeagent.models.embedded.launcher import RunningServer, start_embedded
-from jupyter_codeagent.models.embedded.published import is_embedded
 from jupyter_codeagent.settings.settings import ModelSettings
 
 

@@ -36,7 +36,7 @@ TECHNIQUES: Mapping[str, Sequence[Replaced]] = {
     "rewrites": [(agent, "prepare", _as_written)],
     "parts": [(task, "_parts", lambda _: ())],
     "terms": [(task, "_terms", lambda _: ())],
-    "written": [(columns, "written_as", _nothing)],
+    "written": [(columns, "describe_text_format", _nothing)],
 }
 
 

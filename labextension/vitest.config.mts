@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     globals: true,
+    isolate: false,
     environment: 'jsdom',
     include: ['src/**/*.spec.{ts,tsx}'],
     css: false,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from forked_kernels import fork_kernels
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 
@@ -70,8 +71,11 @@ class Kernel:
 
 
 @contextmanager
-def running_kernel(directory: Path, environment: Mapping[str, str]) -> Iterator[Kernel]:
-    """A kernel whose Jupyter and IPython directories lie in `directory`, with `df` and the extension loaded."""
+def running_kernel(directory: Path, environment: Mapping[str, str], *, forked: bool = True) -> Iterator[Kernel]:
+    """A new kernel whose Jupyter and IPython directories lie in `directory`, with `df` and the extension loaded.
+
+    Not `forked` is what asks which environment the process was started in; see `forked_kernels`.
+    """
     places = {
         "JUPYTER_DATA_DIR": str(directory / "data"),
         "JUPYTER_CONFIG_DIR": str(directory / "config"),
@@ -80,6 +84,7 @@ def running_kernel(directory: Path, environment: Mapping[str, str]) -> Iterator[
     }
     # Not TCP: its ports are chosen before they are taken, and other tests may take them in between.
     # The directory is not pytest's, whose long names do not fit into the address of a socket.
+    fork_kernels(forked)
     with tempfile.TemporaryDirectory(prefix="kernel-") as sockets:
         manager = KernelManager(kernel_name="python3", transport="ipc", connection_file=f"{sockets}/k.json")
         manager.start_kernel(env={**os.environ, **places, **environment}, cwd=str(directory))

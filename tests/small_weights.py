@@ -18,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from jupyter_codeagent.models.embedded.published import PublishedWeights, WeightsPart
+from jupyter_codeagent.models.embedded.catalogue import PublishedWeights, WeightsPart
 
 PART_BYTES = 40_000
 
@@ -92,12 +92,12 @@ def offline_environment(weights: SmallWeights, directory: Path) -> dict[str, str
 FETCH = """
 import json, sys
 from jupyter_codeagent.models.embedded import weights
-from jupyter_codeagent.models.embedded.published import PublishedWeights, WeightsPart
+from jupyter_codeagent.models.embedded.catalogue import PublishedWeights, WeightsPart
 entry = json.loads(sys.argv[1])
 parts = tuple(WeightsPart(**part) for part in entry.pop("parts"))
 published = PublishedWeights(**entry, parts=parts)
 weights.published_weights = {published.model: published}.__getitem__
-weights.fetch_weights(published.model, say=lambda line: print(line, flush=True))
+weights.fetch_weights(published.model, on_message=lambda line: print(line, flush=True))
 """
 
 

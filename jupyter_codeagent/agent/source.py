@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from jupyter_codeagent.notebook.effects.text import MAX_CODE_CHARS
+from jupyter_codeagent.notebook.effects.analysis import MAX_CODE_CHARS
 
 MAX_DEPTH = 150
 """Of a tree, of which honest programs have twenty: `ast.unparse` and `ast.dump` take up to four calls for each

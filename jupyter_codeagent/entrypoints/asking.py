@@ -8,7 +8,7 @@ from typing import Any
 from jupyter_codeagent.entrypoints.interpolate import fill, find_expressions
 from jupyter_codeagent.frontend.cell_origin import CellOrigin, find_cell_origin
 from jupyter_codeagent.frontend.display import CellDisplay, JsonDisplay, NotebookDisplay, TerminalDisplay
-from jupyter_codeagent.models.admission import asked_before
+from jupyter_codeagent.models.admission import address_to_confirm
 from jupyter_codeagent.models.tokens import TokenCounter, find_tokenizer
 from jupyter_codeagent.session.preparation import PreparedRun
 from jupyter_codeagent.session.prompt_context import cost_lines
@@ -75,7 +75,7 @@ def dry_run_text(prepared: PreparedRun, counter: TokenCounter) -> str:
         f"  {c.name}: {c.type_name}, {format_bytes(c.size_bytes)}{f' ({c.note})' if c.note else ''}"
         for c in manifest.copied
     ]
-    asks = asked_before(prepared.endpoint, prepared.settings.model)
+    asks = address_to_confirm(prepared.endpoint, prepared.settings.model)
     reads = [file.path for c in manifest.copied for file in c.reads]
     copied += [f"  would ask whether the sandbox may read {path}" for path in reads]
     skipped = [f"  {s.name}: not copied, {s.reason}" for s in manifest.skipped]

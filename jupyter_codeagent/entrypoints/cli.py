@@ -178,15 +178,15 @@ def models_command(options: argparse.Namespace) -> int:
     """List, fetch the weights of a model that can run here, or stop the servers of those that do."""
     from jupyter_codeagent.entrypoints import doctor
     from jupyter_codeagent.models.discovery import list_models
-    from jupyter_codeagent.models.embedded.offer import notes_before_fetching, offered_text
-    from jupyter_codeagent.models.embedded.published import DEFAULT_MODEL, EMBEDDED_PREFIX, published_weights
+    from jupyter_codeagent.models.embedded.catalogue import DEFAULT_MODEL, EMBEDDED_PREFIX, published_weights
+    from jupyter_codeagent.models.embedded.catalogue_text import download_warnings, format_models
 
     if options.action == "fetch":
         from jupyter_codeagent.models.embedded.weights import fetch_weights_with_bar
 
         settings = _settings().model
         weights = published_weights(options.name.removeprefix(EMBEDDED_PREFIX) or DEFAULT_MODEL)
-        for note in notes_before_fetching(weights, settings):
+        for note in download_warnings(weights, settings):
             _progress(note)
         print(fetch_weights_with_bar(weights.model))
         _progress(f"use it: %agent use {EMBEDDED_PREFIX}{weights.model}")
@@ -198,7 +198,7 @@ def models_command(options: argparse.Namespace) -> int:
         settings = _settings().model
         if not options.name:
             print(f"{doctor.models_text(asyncio.run(list_models(settings, os.environ)))}\n")
-        print(offered_text(settings, options.name))
+        print(format_models(settings, options.name))
     return 0
 
 

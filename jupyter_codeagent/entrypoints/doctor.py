@@ -58,7 +58,7 @@ async def check_model(settings: Settings) -> Check:
 
 async def _passed_over(settings: Settings) -> list[str]:
     """Servers of other users on this machine, which are not used without a yes."""
-    return [str(error) for _, error in (await loopback_servers(settings.model)).passed_over]
+    return [str(error) for _, error in (await loopback_servers(settings.model)).skipped]
 
 
 async def check_sandbox(settings: Settings) -> Check:

@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 
 from jupyter_codeagent.frontend.cell_origin import HAS_CELLS_BELOW, HEADLESS_VARIABLE
 from jupyter_codeagent.frontend.insertion import CELLS_MIME
-from jupyter_codeagent.notebook.cells import place_cells
+from jupyter_codeagent.notebook.cells import insert_cells
 from jupyter_codeagent.settings.config import ALLOWED_SERVERS
 from jupyter_codeagent.variables.privacy.sharing.notebook_metadata import lists_environment
 
@@ -82,7 +82,7 @@ def _splice(notebook: NotebookNode, cell: NotebookNode) -> None:
     cell.outputs = [output for output in cell.outputs if output not in collected]
     for output in collected:
         data = output["data"][CELLS_MIME]
-        place_cells(notebook, data["cells"], anchor=cell.id, replace=data["replace"])
+        insert_cells(notebook, data["cells"], anchor=cell.id, replace=data["replace"])
 
 
 def _kernel_name(notebook: NotebookNode) -> str:

@@ -130,7 +130,7 @@ class ProposalView(TypedDict):
 
 
 class SettingView(TypedDict):
-    """`ShownSetting`; `source` is one of session, file, environment, user, default, administrator."""
+    """`EffectiveSetting`; `source` is one of session, file, environment, user, default, administrator."""
 
     name: str
     value: str | int | float | bool
@@ -159,7 +159,7 @@ class SettingsView(TypedDict):
 
 
 class ServedView(TypedDict):
-    """`ServedModels`."""
+    """`ModelServerStatus`."""
 
     base_url: str
     label: str

@@ -17,14 +17,14 @@ from jupyter_codeagent.frontend.messages import (
     SettingsView,
     SettingView,
 )
-from jupyter_codeagent.models.embedded.published import EMBEDDED, EMBEDDED_PREFIX, is_embedded
+from jupyter_codeagent.models.embedded.catalogue import EMBEDDED, EMBEDDED_PREFIX, is_embedded
 from jupyter_codeagent.models.endpoint import host_and_port, is_loopback, origin
 from jupyter_codeagent.models.resolver import ModelResolver
-from jupyter_codeagent.models.served import embedded_state, served_models
-from jupyter_codeagent.models.servers import chosen_server
+from jupyter_codeagent.models.server_status import embedded_status, model_server_statuses
+from jupyter_codeagent.models.servers import configured_server
 from jupyter_codeagent.settings.config import CodeAgent, check_settings, read_caps
 from jupyter_codeagent.settings.settings import Settings
-from jupyter_codeagent.settings.view import check_change, shown_settings
+from jupyter_codeagent.settings.view import check_change, effective_settings
 from jupyter_codeagent.types.approvals import Grant
 from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 
@@ -56,7 +56,7 @@ class SettingsHandler:
         try:
             values = [
                 SettingView(name=s.name, value=s.value, source=s.source, fixed=s.fixed, limit=s.limit)
-                for s in shown_settings(self._config, read_caps())
+                for s in effective_settings(self._config, read_caps())
             ]
             return SettingsView(values=values, server=self._server(), problem="")
         except UsageError as error:
@@ -107,7 +107,7 @@ class SettingsHandler:
             _check_address(values)
             for name, value in values.items():
                 check_change(name, value, caps)
-            self._config.choose(**values)
+            self._config.set_in_session(**values)
         except UsageError as error:
             self._refuse(str(error))
         self.send_state()
@@ -135,12 +135,12 @@ class SettingsHandler:
         try:
             settings = self._settings().model
             fixed = read_caps().get("base_url")
-            addresses = (fixed,) if fixed else self._config.addresses()
-            servers = await served_models(addresses, settings, os.environ)
+            addresses = (fixed,) if fixed else self._config.server_addresses()
+            servers = await model_server_statuses(addresses, settings, os.environ)
         except UsageError as error:
             self._refuse(str(error))
             return
-        embedded = embedded_state(settings)
+        embedded = embedded_status(settings)
         self._send(
             ModelsMessage(
                 type="models",
@@ -168,7 +168,7 @@ class SettingsHandler:
             return ServerView(model=settings.model.removeprefix(EMBEDDED_PREFIX), label=EMBEDDED, remote=False)
         model = settings.model or os.environ.get("CODEAGENT_MODEL", "")
         try:
-            named = chosen_server(settings, os.environ)
+            named = configured_server(settings, os.environ)
             if named is None:
                 return None
             label, remote = host_and_port(named.base_url), not is_loopback(named.base_url)

@@ -15,9 +15,9 @@ from jupyter_codeagent.frontend.messages import (
 from jupyter_codeagent.types.sandbox import SandboxStatus
 from jupyter_codeagent.types.tagged_text import TaggedText
 from jupyter_codeagent.types.variables import Privacy, VariableSummary
-from jupyter_codeagent.variables.privacy.column_filter import Column
+from jupyter_codeagent.variables.privacy.column_lists import Column
 from jupyter_codeagent.variables.privacy.sharing.rules import Shared, sharing_view
-from jupyter_codeagent.variables.render import Context
+from jupyter_codeagent.variables.render import RenderedVariables
 
 MAX_VARIABLES = 300
 """Listed in a message, besides those of which something is hidden."""
@@ -33,7 +33,7 @@ Labels = Mapping[str, frozenset[str]]
 class LookAtVariables:
     """One look at the live variables, taken on the main thread; the views are made of it on any."""
 
-    context: Context = field(default_factory=lambda: Context(tagged=TaggedText()))
+    context: RenderedVariables = field(default_factory=lambda: RenderedVariables(tagged=TaggedText()))
     tokens: int = 0
     """Of the whole text, by the best counter there is."""
     summaries: tuple[VariableSummary, ...] = ()
@@ -64,7 +64,7 @@ def sandbox_view(status: SandboxStatus | None) -> SandboxView | None:
 def context_view(look: LookAtVariables, shared: Mapping[str, Shared], hidden_columns: Labels) -> ContextView:
     """What would be told, in its order; then what would not, then what is hidden."""
     summaries = {summary.name: summary for summary in look.summaries}
-    told = {one.name: one for one in look.context.told}
+    told = {one.name: one for one in look.context.variables}
     hidden = [name for name in look.hidden if name not in summaries][:MAX_HIDDEN_VARIABLES]
     in_order = dict.fromkeys((*told, *look.context.dropped, *summaries))
     names = [name for name in in_order if name in summaries]

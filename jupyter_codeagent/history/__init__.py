@@ -1,4 +1,4 @@
-"""Every run, whole, in one SQLite file: what the panel lists, `%agent history` prints and a replay reads."""
+"""All runs in one SQLite file, for the panel, `%agent history` and replays."""
 
 from jupyter_codeagent.history.search import OUTCOMES, Outcome, Overview, RunFilter
 from jupyter_codeagent.history.store import CellDecision, HistoryStore, RunRow, default_history_path

@@ -1,4 +1,4 @@
-"""The SQLite file: private, in WAL mode, of a known schema version; its failures as one-line `HistoryError`s."""
+"""The SQLite file: private, in WAL mode, with a known schema version; failures become one-line `HistoryError`s."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from jupyter_codeagent.types.errors import HistoryError
 
 BUSY_TIMEOUT_S = 5.0
-"""How long one process waits for the write lock of another; a write holds it for milliseconds."""
+"""Time to wait for the write lock of another process; a write holds it for milliseconds."""
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -52,15 +52,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
         "CREATE INDEX decisions_run ON decisions (run_id, n)",
     ),
-    # What ran in the live kernel: a person may have edited it, so that it is not the code of the run. `applied`
-    # also came with this version's reader: one of version 1 would take it for a state of cells.
+    # The code that ran in the live kernel: a person may have edited it, so it can differ from the run's code. The
+    # decision `applied` came with this version: a reader of version 1 would take it for a state of cells.
     ("ALTER TABLE decisions ADD COLUMN code TEXT NOT NULL DEFAULT ''",),
 )
 """One entry per schema version, oldest first; entries are only ever added."""
 
 
 class Database:
-    """One connection, opened at first use and shared by all threads under a lock."""
+    """One SQLite connection, opened at first use and shared by all threads under a lock."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -69,14 +69,14 @@ class Database:
 
     @contextmanager
     def transaction(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
-        """All or nothing; a reader sees one moment.
+        """Run the block in one transaction; reads in it are consistent.
 
         Raises
         ------
         HistoryError
             The file cannot be opened, read or written; it is never replaced or deleted.
         """
-        with self._lock, self._plain_errors():
+        with self._lock, self._translated_errors():
             connection = self._connection or self._open()
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             try:
@@ -88,14 +88,14 @@ class Database:
                 raise
 
     def shrink(self) -> None:
-        """After a deletion: give free pages back, and empty the write-ahead log, so that nothing stays in it."""
-        with self._lock, self._plain_errors():
+        """Release free pages and empty the write-ahead log after a deletion, so that no deleted data stays."""
+        with self._lock, self._translated_errors():
             connection = self._connection or self._open()
             connection.executescript("PRAGMA incremental_vacuum")  # execute() would free one page only
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
-        """Idempotent; the next use opens the file again."""
+        """Close the connection; idempotent, the next use opens the file again."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -103,17 +103,17 @@ class Database:
 
     def _open(self) -> sqlite3.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Created before SQLite does, for its mode; SQLite gives the log and the index the mode of the file.
+        # Created here for its mode; SQLite gives the write-ahead log and its index the mode of the file.
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         connection = sqlite3.connect(
             self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
         )
         try:
             _refuse_newer(connection, self.path)
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # counts in a new file only
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # has an effect in a new file only
             _use_write_ahead_log(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, not only unlinked
+            connection.execute("PRAGMA secure_delete = ON")  # deleted data is overwritten, not only unlinked
             _migrate(connection)
         except BaseException:
             connection.close()
@@ -122,23 +122,23 @@ class Database:
         return connection
 
     @contextmanager
-    def _plain_errors(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
-            raise HistoryError(self._explained(error)) from error
+            raise HistoryError(self._error_text(error)) from error
         except OSError as error:
             raise HistoryError(
                 f"The history {self.path} cannot be opened ({error.strerror or error}). "
                 "Make its directory writable, or set JUPYTER_DATA_DIR to one that is."
             ) from error
 
-    def _explained(self, error: sqlite3.Error) -> str:
+    def _error_text(self, error: sqlite3.Error) -> str:
         code = getattr(error, "sqlite_errorname", None) or ""
         if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             return (
-                f"The history {self.path} is damaged ({error}). Nothing was deleted: move it away and a new one is "
-                f"begun, or try `sqlite3 {self.path.name} .recover` on a copy."
+                f"The history {self.path} is damaged ({error}). Nothing was deleted: move it away to start a new "
+                f"one, or try `sqlite3 {self.path.name} .recover` on a copy."
             )
         if code.startswith("SQLITE_BUSY"):
             return f"The history {self.path} was locked by another process for {BUSY_TIMEOUT_S:.0f} s; try again."
@@ -161,7 +161,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Retried by hand: SQLite does not wait for this lock when two processes create the file at once."""
+    """Switch to WAL mode, with retries: SQLite does not wait for this lock when two processes create the file."""
     deadline = time.monotonic() + BUSY_TIMEOUT_S
     while True:
         try:

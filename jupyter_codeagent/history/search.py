@@ -1,4 +1,4 @@
-"""What a list of runs is narrowed by, and what it says of itself: pure, over rows that were read."""
+"""Filters for a list of runs, and its overview: pure functions over rows from the database."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import Any, Literal, get_args
 from jupyter_codeagent.types.run import CellState, RunStatus
 
 Outcome = Literal[RunStatus, CellState]
-"""What came of a run, in one word: of one that gave cells what was decided over them, else how it ended."""
+"""Outcome of a run: the decision about its cells if it gave any, else how it ended."""
 OUTCOMES: tuple[Outcome, ...] = (
     *get_args(CellState),
     *(status for status in get_args(RunStatus) if status != "ok"),
 )
 EXCERPT_CHARS = 120
 BEFORE_CHARS = 24
-"""How much of its line stands before a word that was found."""
+"""Length of the text before a match in an excerpt."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunFilter:
-    """Conditions that a run must meet; None and empty ask for nothing."""
+    """Conditions that a run must meet; None and empty are no condition."""
 
     text: str = ""
-    """Each of its words must occur in prompt, code or answer, anywhere and in any case."""
+    """Words that must all occur in prompt, code or answer, in any case."""
     notebooks: tuple[str, ...] = ()
-    """Any of these paths."""
+    """Paths, of which the run's notebook must have one."""
     model: str | None = None
     status: RunStatus | None = None
     outcome: Outcome | None = None
     since: float | None = None
-    """Started then or later; seconds since the epoch."""
+    """Earliest start; seconds since the epoch."""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -41,33 +41,41 @@ class RunFilter:
 
 @dataclass(frozen=True, kw_only=True)
 class Overview:
-    """All runs that match, without reading them: when they were, and what else could be chosen."""
+    """Start times of all matching runs, and the other values to filter by."""
 
     times: tuple[int, ...]
-    """When each was started, newest first; whole seconds since the epoch."""
+    """Start times, newest first; whole seconds since the epoch."""
     notebooks: tuple[tuple[str | None, int], ...]
-    """(value, how many runs) under all conditions but that on the notebook itself; the most frequent first."""
+    """(value, number of runs) under all other conditions, the most frequent first; likewise the next two."""
     models: tuple[tuple[str, int], ...]
     outcomes: tuple[tuple[str, int], ...]
 
 
-def overview_of(rows: Iterable[tuple[str | None, str, str, float]], wanted: RunFilter) -> Overview:
-    """`rows` are (notebook, model, outcome, started_at), newest first, of the runs that meet all else."""
+def build_overview(rows: Iterable[tuple[str | None, str, str, float]], wanted: RunFilter) -> Overview:
+    """Return the overview of the runs that meet all conditions on other fields than notebook, model and outcome.
+
+    Parameters
+    ----------
+    rows
+        (notebook, model, outcome, started_at) of each run, newest first.
+    wanted
+        The filter; its conditions on notebook, model and outcome are applied here.
+    """
     times: list[int] = []
     notebooks: Counter[str | None] = Counter()
     models: Counter[str] = Counter()
     outcomes: Counter[str] = Counter()
     for notebook, model, outcome, started_at in rows:
-        here = not wanted.notebooks or notebook in wanted.notebooks
-        of_model = wanted.model is None or model == wanted.model
-        so = wanted.outcome is None or outcome == wanted.outcome
-        if of_model and so:
+        notebook_fits = not wanted.notebooks or notebook in wanted.notebooks
+        model_fits = wanted.model is None or model == wanted.model
+        outcome_fits = wanted.outcome is None or outcome == wanted.outcome
+        if model_fits and outcome_fits:
             notebooks[notebook] += 1
-        if here and so:
+        if notebook_fits and outcome_fits:
             models[model] += 1
-        if here and of_model:
+        if notebook_fits and model_fits:
             outcomes[outcome] += 1
-            if so:
+            if outcome_fits:
                 times.append(int(started_at))
     return Overview(
         times=tuple(times),
@@ -77,8 +85,8 @@ def overview_of(rows: Iterable[tuple[str | None, str, str, float]], wanted: RunF
     )
 
 
-def excerpt(words: Iterable[str], prompt: str, texts: Iterable[Any]) -> str:
-    """Where a word was found that the prompt does not have: part of its line, as it was written; else empty."""
+def find_excerpt(words: Iterable[str], prompt: str, texts: Iterable[Any]) -> str:
+    """Return part of the first line with a word that the prompt does not contain; empty if there is none."""
     missing = [word for word in words if word not in prompt.casefold()]
     lines = [line.strip() for text in texts if isinstance(text, str) for line in text.splitlines()]
     for word in missing:

@@ -1,4 +1,4 @@
-"""Runs in and out of the history. All methods may be called from any thread, by several processes at once."""
+"""The store of runs. All methods may be called from any thread and by several processes at once."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jupyter_codeagent.history.database import Database
-from jupyter_codeagent.history.search import Overview, RunFilter, excerpt, overview_of
-from jupyter_codeagent.history.writers import WriterMark, dead_writers
+from jupyter_codeagent.history.search import Overview, RunFilter, build_overview, find_excerpt
+from jupyter_codeagent.history.writers import WriterLock, dead_writers
 from jupyter_codeagent.types.errors import HistoryError, UnknownRunError
 from jupyter_codeagent.types.run import AgentRun, CellState, Placed, RunStatus
 from jupyter_codeagent.types.run_json import run_from_json, run_to_json
 
 MAX_SEARCHED_CHARS = 200_000
-"""Of prompt, code and answer of one run together."""
+"""Limit for prompt, code and answer of one run together."""
 MAX_ROWS = 1000
 MAX_INTEGER = (1 << 63) - 1
-"""SQLite's."""
+"""SQLite's limit."""
 MAX_UNDECIDED = 50
-"""Results of one notebook that are looked for at once."""
-BELONGS: tuple[Placed, ...] = ("cells", "undelivered", "inserting")
-"""Into the notebook; the last where the kernel went away meanwhile."""
+"""Limit for undecided results that are returned at once."""
+IN_NOTEBOOK: tuple[Placed, ...] = ("cells", "undelivered", "inserting")
+"""Placements in the notebook; `inserting` stays where the kernel ended during the insertion."""
 EVERYTHING = RunFilter()
 INTERRUPTED = "The kernel went away before the run ended."
 
-# The newest decision wins over what the record says; a run that nobody can end any more is shown as interrupted.
+# The newest decision overrides the record; a run whose process is gone is reported as interrupted.
 _VIEW = """
     SELECT n, id, prompt, notebook, cell_id, model, started_at, saved_at, steps, prompt_tokens, completion_tokens,
         error, writer,
@@ -79,53 +79,53 @@ class RunRow:
     cell_state: CellState
     error: str
     excerpt: str = ""
-    """Where a search found a word that the prompt does not have: part of a line of code or answer."""
+    """Part of a line of code or answer with a search word that the prompt does not contain."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellDecision:
-    """Somebody decided over a run's cells."""
+    """A decision about the cells of a run."""
 
     run_id: str
     at: float
     """Seconds since the epoch."""
     what: CellState | Literal["applied"]
-    """`applied`: its code was run in the live kernel; the state of its cells is another decision."""
+    """`applied`: its code was run in the live kernel; the state of its cells is a separate decision."""
     by: str
     code: str
-    """Exactly what was run in the live kernel, as the person edited it; empty for other decisions, and for those
+    """Code exactly as it ran in the live kernel, with the person's edits; empty for other decisions, and for those
     of schema version 1."""
 
 
 class HistoryStore:
     """The history at `path`, by default in the Jupyter data directory; opened at first use.
 
-    Every method raises `HistoryError` where the file is damaged, newer than this version, not writable, or the
-    disk is full; what was in it stays.
+    Every method raises `HistoryError` if the file is damaged, newer than this version or not writable, or if the
+    disk is full; its contents stay.
     """
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path if path is not None else default_history_path()
         self._database = Database(self.path)
         self._writers = self.path.with_name(f"{self.path.name}-writers")
-        self._mark: WriterMark | None = None
-        self._mark_lock = threading.Lock()
+        self._writer_lock: WriterLock | None = None
+        self._writer_lock_guard = threading.Lock()
 
     def close(self) -> None:
-        """Idempotent. Runs of this store that have not ended count as interrupted from now on."""
-        with self._mark_lock:
-            if self._mark is not None:
-                self._mark.release()
-            self._mark = None
+        """Close the history; runs of this store that have not ended count as interrupted. Idempotent."""
+        with self._writer_lock_guard:
+            if self._writer_lock is not None:
+                self._writer_lock.release()
+            self._writer_lock = None
         self._database.close()
 
     # --- writing --------------------------------------------------------------------------------------
 
     def save(self, run: AgentRun, *, session: str) -> None:
-        """Write the whole record, in place of what was known of the run; decisions over its cells stay.
+        """Write the whole record of a run, replacing its earlier one; decisions about its cells stay.
 
-        Below 1 ms for a run of 10 kB, 10 ms for one with 1 MB of outputs. When it returns, a kill of this
-        process cannot lose the run any more.
+        Takes less than 1 ms for a run of 10 kB, 10 ms for one with 1 MB of outputs. After it returns, the run
+        survives a kill of this process.
         """
         record = json.dumps(run_to_json(run))
         with self._database.transaction(write=True) as connection:
@@ -141,10 +141,10 @@ class HistoryStore:
             connection.execute("REPLACE INTO texts (n, text) VALUES (?, ?)", (number, _searched_text(run)))
 
     def set_cell_state(self, run_id: str, state: CellState, decided_by: str) -> bool:
-        """Note a decision over a run's cells; whether it is another than before.
+        """Record a decision about a run's cells, and return whether it differs from the previous one.
 
-        Earlier ones stay on record; the newest holds. Several pages may report what happened in a notebook that
-        they share: it was decided once.
+        Earlier decisions stay on record; the newest is valid. Several pages that share a notebook may report the
+        same decision: it is recorded once.
 
         Raises
         ------
@@ -161,9 +161,9 @@ class HistoryStore:
         return True
 
     def note_applied(self, run_id: str, code: str, decided_by: str) -> None:
-        """Note that a person had this code of a run, as they edited it, run in the live kernel.
+        """Record that a person ran this code of a run, with their edits, in the live kernel.
 
-        The state of the run's cells stays.
+        The state of the run's cells does not change.
 
         Raises
         ------
@@ -177,13 +177,13 @@ class HistoryStore:
             )
 
     def delete(self, run_id: str) -> None:
-        """Forget one run, its decisions included; what was written is overwritten on the disk.
+        """Delete one run with its decisions, and overwrite it on the disk.
 
         Raises
         ------
         UnknownRunError
         HistoryError
-            It is still running: its kernel would write it again.
+            The run has not ended: its kernel would write it again.
         """
         with self._database.transaction() as connection:
             _require(connection, run_id)
@@ -191,12 +191,15 @@ class HistoryStore:
             raise HistoryError(f"Run {run_id} is still running: stop it, then delete it.")
 
     def delete_notebook(self, *paths: str) -> int:
-        """Forget all runs of a notebook, by any of its paths, but those still running; how many."""
+        """Delete all ended runs of a notebook, by any of its paths, and return their number."""
         given = json.dumps([_writable(path) for path in paths])
         return self._delete("notebook IN (SELECT value FROM json_each(:paths))", {"paths": given})
 
     def forget(self, *, before: float | None = None) -> int:
-        """Forget all runs that were started before this time (seconds since the epoch; None: all); how many."""
+        """Delete all ended runs that started before this time, and return their number.
+
+        The time is in seconds since the epoch; None deletes all of them.
+        """
         return self._delete(":before IS NULL OR started_at < :before", {"before": before})
 
     def _delete(self, condition: str, values: dict[str, Any]) -> int:
@@ -214,7 +217,7 @@ class HistoryStore:
     # --- reading --------------------------------------------------------------------------------------
 
     def load(self, run_id: str) -> AgentRun:
-        """One run by its id, or by a beginning of it that no other run shares.
+        """Return one run by its id, or by a prefix of it that no other run shares.
 
         Raises
         ------
@@ -237,7 +240,7 @@ class HistoryStore:
     def search(
         self, wanted: RunFilter = EVERYTHING, *, limit: int = 50, offset: int = 0
     ) -> tuple[int, tuple[RunRow, ...]]:
-        """How many runs match, and a page of them, newest first."""
+        """Return the number of matching runs, and a page of them, newest first."""
         with self._database.transaction() as connection:
             values = self._values(connection, wanted)
             numbers = connection.execute(
@@ -255,17 +258,17 @@ class HistoryStore:
         return len(numbers), tuple(_run_row(row, excerpt=found) for row, found in zip(rows, excerpts, strict=True))
 
     def overview(self, wanted: RunFilter) -> Overview:
-        """When the runs were that match, and how many there are of each notebook, model and outcome."""
+        """Return the start times of the matching runs, and the numbers of runs by notebook, model and outcome."""
         others = replace(wanted, notebooks=(), model=None, outcome=None)
         with self._database.transaction() as connection:
             rows = connection.execute(
                 f"SELECT notebook, model, outcome, started_at FROM {_FOUND} WHERE {_MATCHES} ORDER BY n DESC",  # noqa: S608
                 self._values(connection, others),
             ).fetchall()
-        return overview_of(rows, wanted)
+        return build_overview(rows, wanted)
 
     def _values(self, connection: sqlite3.Connection, wanted: RunFilter) -> dict[str, Any]:
-        return _plain(
+        return _storable_values(
             {
                 "words": json.dumps([_writable(word) for word in wanted.words]),
                 "notebooks": json.dumps([_writable(path) for path in wanted.notebooks]),
@@ -278,40 +281,40 @@ class HistoryStore:
         )
 
     def _excerpts(self, connection: sqlite3.Connection, wanted: RunFilter, page: list[int]) -> list[str]:
-        """From the records, because what is searched has lost its capitals; only of the runs on the page."""
+        """Return the excerpts for one page of runs, from the records: the search index is case-folded."""
         if not wanted.words:
             return [""] * len(page)
         found = []
         for number in page:
-            # Not by SQLite's JSON functions: half a surrogate pair in a record would not be text for Python.
+            # SQLite's JSON functions would return half a surrogate pair, which Python cannot decode.
             prompt, record = connection.execute(
                 "SELECT prompt, record FROM runs JOIN records USING (n) WHERE n = ?", (number,)
             ).fetchone()
-            found.append(excerpt(wanted.words, prompt, _written(record)))
+            found.append(find_excerpt(wanted.words, prompt, _searched_parts(record)))
         return found
 
     def ids(self) -> tuple[str, ...]:
-        """Of all runs, newest first."""
+        """Return the ids of all runs, newest first."""
         with self._database.transaction() as connection:
             rows = connection.execute("SELECT id FROM runs ORDER BY n DESC").fetchall()
         return tuple(run_id for (run_id,) in rows)
 
     def runs_of_cell(self, cell_id: str) -> tuple[RunRow, ...]:
-        """Of one `%%agent` cell, newest first, whatever the notebook was called then."""
+        """Return the runs of one `%%agent` cell, newest first, under any name of its notebook."""
         with self._database.transaction() as connection:
             rows = connection.execute(
                 f"SELECT {_COLUMNS} FROM ({_VIEW}) WHERE cell_id = :cell_id ORDER BY n DESC",  # noqa: S608 - ours
-                _plain({"cell_id": cell_id, "dead": self._dead(connection)}),
+                _storable_values({"cell_id": cell_id, "dead": self._dead(connection)}),
             ).fetchall()
         return tuple(_run_row(row) for row in rows)
 
     def cell_states(self, run_ids: Sequence[str]) -> dict[str, CellState]:
-        """What is decided by now over the cells of these runs; those that the history does not have are missing."""
+        """Return the current cell state of each of these runs; unknown runs are missing."""
         with self._database.transaction() as connection:
             return _cell_states(connection, run_ids)
 
     def rows(self, run_ids: Sequence[str]) -> tuple[RunRow, ...]:
-        """These runs, in no order; those that the history does not have are missing."""
+        """Return these runs in no particular order; unknown runs are missing."""
         with self._database.transaction() as connection:
             rows = connection.execute(
                 f"SELECT {_COLUMNS} FROM ({_VIEW}) WHERE id IN (SELECT value FROM json_each(:ids))",  # noqa: S608
@@ -320,9 +323,9 @@ class HistoryStore:
         return tuple(_run_row(row) for row in rows)
 
     def undecided(self, notebooks: Sequence[str], cell_ids: Sequence[str]) -> tuple[RunRow, ...]:
-        """Results that were put into a notebook as cells and that nobody has decided over, newest first.
+        """Return the results that were inserted as cells and that nobody has decided about, newest first.
 
-        Of the notebooks of these paths, and of questions in these cells, whatever their notebook was called.
+        They belong to the notebooks at these paths, or to prompts in these cells, under any name of the notebook.
         """
         with self._database.transaction() as connection:
             rows = connection.execute(
@@ -337,10 +340,10 @@ class HistoryStore:
                     "limit": MAX_UNDECIDED,
                 },
             ).fetchall()
-        return tuple(_run_row(row) for *row, record in rows if _placed(record) in BELONGS)
+        return tuple(_run_row(row) for *row, record in rows if _placement(record) in IN_NOTEBOOK)
 
     def decisions(self, run_id: str) -> tuple[CellDecision, ...]:
-        """All decisions over a run's cells, oldest first."""
+        """Return all decisions about a run's cells, oldest first."""
         with self._database.transaction() as connection:
             rows = connection.execute(
                 "SELECT run_id, at, what, by, code FROM decisions WHERE run_id = ? ORDER BY n", (run_id,)
@@ -350,13 +353,13 @@ class HistoryStore:
         )
 
     def _token(self) -> str:
-        with self._mark_lock:
-            if self._mark is None:
-                self._mark = WriterMark(self._writers)
-            return self._mark.token
+        with self._writer_lock_guard:
+            if self._writer_lock is None:
+                self._writer_lock = WriterLock(self._writers)
+            return self._writer_lock.token
 
     def _dead(self, connection: sqlite3.Connection) -> str:
-        """JSON list of the writers that are gone although a run of theirs has not ended."""
+        """Return a JSON list of the writers that are gone although one of their runs has not ended."""
         rows = connection.execute(
             "SELECT DISTINCT writer FROM runs WHERE status IN ('running', 'waiting')"
         ).fetchall()
@@ -364,14 +367,14 @@ class HistoryStore:
 
 
 def default_history_path() -> Path:
-    """``codeagent/history.sqlite`` in the Jupyter data directory."""
+    """Return ``codeagent/history.sqlite`` in the Jupyter data directory."""
     from jupyter_core.paths import jupyter_data_dir
 
     return Path(jupyter_data_dir()) / "codeagent" / "history.sqlite"
 
 
 def _row(run: AgentRun, *, session: str, writer: str) -> dict[str, Any]:
-    return _plain(
+    return _storable_values(
         {
             "id": run.id,
             "session": session,
@@ -394,19 +397,19 @@ def _row(run: AgentRun, *, session: str, writer: str) -> dict[str, Any]:
 
 
 def _run_row(row: Sequence[Any], *, excerpt: str = "") -> RunRow:
-    """Of the values of `_COLUMNS`."""
+    """Return the run of a database row with the values of `_COLUMNS`."""
     return RunRow(**dict(zip(_COLUMNS.split(", "), row, strict=True)), excerpt=excerpt)
 
 
 def _searched_text(run: AgentRun) -> str:
-    """Prompt, answer and all code, failed attempts included."""
+    """Return the text for the search: prompt, answer and all code, failed attempts included."""
     parts = [run.request.prompt, run.answer, run.code, *(step.code for step in run.steps)]
     text = "\n".join(dict.fromkeys(part for part in parts if part))
     return _writable(text[:MAX_SEARCHED_CHARS].casefold())
 
 
-def _written(record: str) -> tuple[Any, ...]:
-    """What is searched, as it was written. A damaged record has none: the list stays readable without it."""
+def _searched_parts(record: str) -> tuple[Any, ...]:
+    """Return the searched texts of a record in their original case; none for a damaged record."""
     try:
         run = json.loads(record)
         return (run["code"], run["answer"], *(step["code"] for step in run["steps"]))
@@ -414,20 +417,20 @@ def _written(record: str) -> tuple[Any, ...]:
         return ()
 
 
-def _placed(record: str) -> str:
-    """Where the result was put; empty where the record is damaged or older than this field."""
+def _placement(record: str) -> str:
+    """Return where the result was placed; empty if the record is damaged or older than this field."""
     try:
         return str(json.loads(record).get("placed", ""))
     except (AttributeError, ValueError):
         return ""
 
 
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
+def _storable_values(values: dict[str, Any]) -> dict[str, Any]:
     return {name: _storable(value) for name, value in values.items()}
 
 
 def _storable(value: Any) -> Any:
-    """No text and no number, whoever made it up, may cost the row that tells of a run."""
+    """Return a value that SQLite can store: no text or number, however invented, may prevent a row."""
     if isinstance(value, str):
         return _writable(value)
     if isinstance(value, int):
@@ -436,12 +439,12 @@ def _storable(value: Any) -> Any:
 
 
 def _writable(text: str) -> str:
-    """Without lone surrogates, which SQLite cannot hold; the record keeps them as JSON escapes."""
+    """Return the text without lone surrogates, which SQLite cannot store; the record has them as JSON escapes."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _cell_states(connection: sqlite3.Connection, run_ids: Sequence[str]) -> dict[str, CellState]:
-    # `dead` matters for the status alone.
+    # `dead` affects the status only.
     rows = connection.execute(
         f"SELECT id, cell_state FROM ({_VIEW}) WHERE id IN (SELECT value FROM json_each(:ids))",  # noqa: S608 - ours
         {"ids": json.dumps([_writable(run_id) for run_id in run_ids]), "dead": "[]"},

@@ -1,7 +1,7 @@
-"""Which processes that wrote runs are still alive: each holds a lock on a file of its own until it ends.
+"""Detection of writers that are gone: each process that writes runs locks a file of its own until it ends.
 
-The kernel of the operating system gives the lock back however a process ends, so this holds after kill -9 and
-a power cut, and across containers; process ids would be used again, and mean nothing in another container.
+The operating system releases the lock however the process ends, so this works after kill -9 and a power cut, and
+across containers; process ids are reused, and mean nothing in another container.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 
-class WriterMark:
-    """The sign of life of this process; `token` goes into each row it writes."""
+class WriterLock:
+    """The locked file of this process; each row that it writes contains the `token`."""
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(exist_ok=True, mode=0o700)
@@ -23,26 +23,26 @@ class WriterMark:
         self.token = uuid.uuid4().hex
         self._path = directory / self.token
         self._file: int | None = _locked_file(self._path)
-        # A forked child would hold the lock for as long as it lives, which may be longer than we do.
-        mark = weakref.ref(self)
-        os.register_at_fork(after_in_child=lambda: _close_in_child(mark()))
+        # A forked child may live longer than this process, and would keep the lock.
+        lock = weakref.ref(self)
+        os.register_at_fork(after_in_child=lambda: _close_in_child(lock()))
 
     def release(self) -> None:
-        """Idempotent; runs of this writer that have not ended count as interrupted from now on."""
+        """Release the lock; runs of this writer that have not ended count as interrupted. Idempotent."""
         if self._file is not None:
             self._path.unlink(missing_ok=True)
             os.close(self._file)
         self._file = None
 
-    def forget(self) -> None:
-        """In a forked child: close without touching the parent's lock."""
+    def close_in_child(self) -> None:
+        """Close the file in a forked child, without releasing the parent's lock."""
         if self._file is not None:
             os.close(self._file)
         self._file = None
 
 
 def dead_writers(directory: Path, tokens: Iterable[str]) -> tuple[str, ...]:
-    """Those of the tokens whose process is gone."""
+    """Return the tokens whose process is gone."""
     return tuple(token for token in tokens if not _is_alive(directory / token))
 
 
@@ -52,7 +52,7 @@ def _is_alive(path: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        # Shared, so that two readers who ask at the same time do not take each other for the writer.
+        # A shared lock, so that two simultaneous readers do not take each other for the writer.
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -64,8 +64,8 @@ def _is_alive(path: Path) -> bool:
 def _locked_file(path: Path) -> int:
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(file, fcntl.LOCK_EX)  # waits at most for a reader's glance
-        # Another process may have tidied the file away before it was locked.
+        fcntl.flock(file, fcntl.LOCK_EX)  # waits only while a reader checks the lock
+        # Another process may have removed the file before it was locked.
         if path.exists() and path.stat().st_ino == os.fstat(file).st_ino:
             return file
         os.close(file)
@@ -77,6 +77,6 @@ def _remove_dead(directory: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _close_in_child(mark: WriterMark | None) -> None:
-    if mark is not None:
-        mark.forget()
+def _close_in_child(lock: WriterLock | None) -> None:
+    if lock is not None:
+        lock.close_in_child()

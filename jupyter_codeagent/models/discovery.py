@@ -1,7 +1,7 @@
-"""Which model is asked: option, configuration, environment, loopback, embedded; no remote one by default.
+"""Discovery of the model: option, configuration, environment, loopback, embedded; no remote one by default.
 
-Every server is admitted before anything is sent to it (`admission`), and gets no key but its own (`keys`); one that
-was merely found gets none.
+Each server is admitted before anything is sent to it (`admission`), and gets only its own key (`keys`); a server
+that was found on loopback gets none.
 """
 
 from __future__ import annotations
@@ -13,33 +13,39 @@ from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import cast
 
-from jupyter_codeagent.models.admission import admit, admit_registered, check_owners, label, owners_at
-from jupyter_codeagent.models.embedded.launcher import embedded_installed
-from jupyter_codeagent.models.embedded.published import (
+from jupyter_codeagent.models.admission import admit, admit_registered, check_owners, owners_at, server_label
+from jupyter_codeagent.models.embedded.catalogue import (
     DEFAULT_MODEL,
     EMBEDDED,
     EMBEDDED_PREFIX,
     catalogue,
     fetch_command,
     is_embedded,
-    is_own,
     model_name,
     published_weights,
+    uses_own_file,
 )
+from jupyter_codeagent.models.embedded.launcher import embedded_installed
 from jupyter_codeagent.models.embedded.weights import weights_ready
 from jupyter_codeagent.models.endpoint import ModelEndpoint, origin, parse_address
-from jupyter_codeagent.models.listing import names_told
+from jupyter_codeagent.models.listing import format_available
 from jupyter_codeagent.models.owners import NOBODY, Owners, are_trusted
-from jupyter_codeagent.models.parsing import MAX_SHOWN_CHARS, ListedModel, is_name, shortened, words
+from jupyter_codeagent.models.parsing import (
+    MAX_DISPLAY_CHARS,
+    ListedModel,
+    is_displayable_name,
+    printable_line,
+    shorten,
+)
 from jupyter_codeagent.models.protocol import Model
 from jupyter_codeagent.models.servers import (
-    Found,
-    Loopback,
+    FoundServer,
+    LoopbackScan,
     ServerAddress,
     ask_for_models,
-    chosen_server,
+    configured_server,
+    loopback_candidates,
     loopback_servers,
-    usual_servers,
 )
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.errors import (
@@ -52,8 +58,8 @@ from jupyter_codeagent.types.errors import (
 )
 
 GROUP = "jupyter_codeagent.models"
-UNASKED = "the first model it lists"
-"""What is told where no model is named and no server may be asked."""
+UNNAMED_MODEL = "the first model it lists"
+"""Name in a dry run where no model is named and no server may be asked."""
 INSTALL_LOCAL = "pip install 'jupyter-codeagent[local]'"
 
 
@@ -63,95 +69,102 @@ class FoundModel:
 
     name: str
     label: str
-    """Host and port, or `embedded`; behind it the variables of the environment that chose it."""
+    """Host and port, or `embedded`, with the environment variables that selected it."""
     ready: bool = True
     problem: str = ""
-    """What to do before it can be used."""
+    """What to do before it can be used; empty if it is ready."""
 
 
 async def resolve_model(settings: ModelSettings, environ: Mapping[str, str]) -> ModelEndpoint:
-    """The model for these settings.
+    """Return the model for these settings.
 
     Raises
     ------
     NoModelError, ModelNotFoundError, ModelUnreachableError, ModelRefusedError, WeightsError, UsageError
     UnconfirmedServerError
-        It was named, and needs a yes.
+        Its server was named and needs a confirmation.
     """
     name = _wanted_name(settings, environ)
-    server = _without_asking(settings, environ, name)
+    server = _from_settings(settings, environ, name)
     if isinstance(server, ModelEndpoint):
         if server.kind == "registered":
             admit_registered(server.model, server.label, settings)
         return server
     if server is not None:
-        return await _on_server(server, name, settings)
-    around = await loopback_servers(settings)
-    for address, models, uids in around.found:
+        return await _endpoint_on_server(server, name, settings)
+    loopback = await loopback_servers(settings)
+    for address, models, uids in loopback.found:
         usable = [model for model in models if model.name == name or (not name and model.chats)]
         if usable:
             return _endpoint(address, usable[0], uids)
-    return _last_choice(settings, environ, name, around)
+    return _fallback(settings, environ, name, loopback)
 
 
-def foreseen_model(settings: ModelSettings, environ: Mapping[str, str]) -> ModelEndpoint:
-    """As `resolve_model`, as far as can be told without asking anybody: for a dry run, which sends nothing.
+def predict_model(settings: ModelSettings, environ: Mapping[str, str]) -> ModelEndpoint:
+    """Return the model that `resolve_model` would probably find, without any request, for a dry run.
 
     Raises
     ------
     NoModelError, ModelNotFoundError, ModelRefusedError, WeightsError, UsageError
     """
     name = _wanted_name(settings, environ)
-    server = _without_asking(settings, environ, name)
+    server = _from_settings(settings, environ, name)
     if isinstance(server, ModelEndpoint):
         return server
-    looked_at = [server] if server is not None else usual_servers(settings)
+    looked_at = [server] if server is not None else loopback_candidates(settings)
     for one in looked_at:
         uids = owners_at(one.base_url)
         if server is not None or (uids != NOBODY and are_trusted(uids)):
-            return _endpoint(one, ListedModel(name=name or UNASKED), uids)
-    return _last_choice(settings, environ, name, Loopback())
+            return _endpoint(one, ListedModel(name=name or UNNAMED_MODEL), uids)
+    return _fallback(settings, environ, name, LoopbackScan())
 
 
 def _wanted_name(settings: ModelSettings, environ: Mapping[str, str]) -> str:
     name = settings.model or environ.get("CODEAGENT_MODEL", "")
-    if name and not is_name(name):
+    if name and not is_displayable_name(name):
         raise UsageError(f"{name[:60]!r} cannot be the name of a model.")
     return name
 
 
-def _without_asking(
+def _from_settings(
     settings: ModelSettings, environ: Mapping[str, str], name: str
 ) -> ModelEndpoint | ServerAddress | None:
-    """What the settings alone decide: a model, or the server to ask; None where one has to be looked for."""
-    # An administrator fixes the server by its address: a package of the user's must not lead past it.
+    """Return the model or server that the settings alone determine; None if one has to be searched for."""
+    # An administrator fixes the server by its address: a package of the user must not bypass it.
     if name and not settings.base_url and (registered := _registered(name)) is not None:
         return ModelEndpoint(model=name, label=registered.value, kind="registered", remote=True)
     if is_embedded(name) and not settings.base_url:
         return _embedded(replace(settings, model=name))
-    server = chosen_server(settings, environ)
+    server = configured_server(settings, environ)
     return _embedded(settings) if server is None and name == model_name(settings) else server
 
 
-def _last_choice(settings: ModelSettings, environ: Mapping[str, str], name: str, around: Loopback) -> ModelEndpoint:
-    """The embedded model, where no server was found that has it."""
+def _fallback(
+    settings: ModelSettings, environ: Mapping[str, str], name: str, loopback: LoopbackScan
+) -> ModelEndpoint:
+    """Return the embedded model, because no server has the wanted one.
+
+    Raises
+    ------
+    ModelNotFoundError, NoModelError, WeightsError, UsageError
+    """
     if name in catalogue():
         return _embedded(replace(settings, model=f"{EMBEDDED_PREFIX}{name}"))
-    passed_over = "".join(f" {error}" for _, error in around.passed_over)
+    skipped = "".join(f" {error}" for _, error in loopback.skipped)
     if name:
-        raise ModelNotFoundError(f"{_nowhere(name, around.found, settings)}{passed_over}")
+        raise ModelNotFoundError(f"{_not_found_message(name, loopback.found, settings)}{skipped}")
     if embedded_installed():
         return _embedded(settings)
     lone_key = " OPENAI_API_KEY alone is not used: set OPENAI_BASE_URL too." if "OPENAI_API_KEY" in environ else ""
     raise NoModelError(
         "No model is configured and no server was found on this machine. Install the embedded model "
         f"({INSTALL_LOCAL}), start Ollama, LM Studio, vLLM or llama.cpp, or give a server with --base-url."
-        f"{lone_key}{passed_over}"
+        f"{lone_key}{skipped}"
     )
 
 
 async def open_model(endpoint: ModelEndpoint, settings: ModelSettings) -> Model:
-    """The model behind an endpoint. The embedded one is started, which takes seconds the first time.
+    """Open the model of an endpoint; starting the embedded one takes seconds the first time.
 
     Raises
     ------
@@ -163,7 +176,7 @@ async def open_model(endpoint: ModelEndpoint, settings: ModelSettings) -> Model:
 
     if endpoint.kind == "registered":
         return _open_registered(endpoint, settings)
-    await asyncio.to_thread(import_client)  # half a second in which the loop could not be told to stop
+    await asyncio.to_thread(import_client)  # would block the event loop, and any cancellation, for half a second
     if endpoint.kind == "embedded":
         model = EmbeddedModel(replace(settings, model=f"{EMBEDDED_PREFIX}{endpoint.model}"))
         await model.ready()
@@ -180,22 +193,22 @@ async def open_model(endpoint: ModelEndpoint, settings: ModelSettings) -> Model:
 
 
 async def list_models(settings: ModelSettings, environ: Mapping[str, str]) -> list[FoundModel]:
-    """Everything that could be asked: the configured server first, then loopback, then the embedded model."""
+    """Return all available models: the configured server's first, then loopback, then the embedded one."""
     lines: list[FoundModel] = []
-    server = chosen_server(settings, environ)
+    server = configured_server(settings, environ)
     if server is not None:
         lines += [
-            replace(line, label=f"{line.label}{_chosen_by(line.name, settings, environ)}")
-            for line in await _lines_of(server, settings)
+            replace(line, label=f"{line.label}{_environment_note(line.name, settings, environ)}")
+            for line in await _models_of_server(server, settings)
         ]
-    around = await loopback_servers(settings)
-    for address, models, uids in around.found:
+    loopback = await loopback_servers(settings)
+    for address, models, uids in loopback.found:
         if server is None or origin(address.base_url) != origin(server.base_url):
-            shown = label(parse_address(address.base_url), uids)
-            lines += [FoundModel(name=model.name, label=shown) for model in models]
+            where = server_label(parse_address(address.base_url), uids)
+            lines += [FoundModel(name=model.name, label=where) for model in models]
     lines += [
         FoundModel(name="?", label=address.where, ready=False, problem=str(error))
-        for address, error in around.passed_over
+        for address, error in loopback.skipped
         if server is None or origin(address.base_url) != origin(server.base_url)
     ]
     problem = embedded_problem(settings)
@@ -203,14 +216,14 @@ async def list_models(settings: ModelSettings, environ: Mapping[str, str]) -> li
     return lines
 
 
-async def _on_server(server: ServerAddress, name: str, settings: ModelSettings) -> ModelEndpoint:
+async def _endpoint_on_server(server: ServerAddress, name: str, settings: ModelSettings) -> ModelEndpoint:
     where = server.where
     try:
         models, uids = await ask_for_models(server, settings)
     except ModelOverloadedError:
         if not name:
             raise
-        # That concerns the list; whether it answers will be seen.
+        # This affects the list only; the model may answer nevertheless.
         models, uids = None, await asyncio.to_thread(admit, server.base_url, settings)
     if models is None:  # it does not list its models
         if name:
@@ -229,7 +242,7 @@ async def _on_server(server: ServerAddress, name: str, settings: ModelSettings) 
     wanted = next((model for model in models if model.name in (name, f"{name}:latest")), None)
     if wanted is None:
         raise ModelNotFoundError(
-            f"{where} has no model {name!r}.{names_told(name, [model.name for model in models])}"
+            f"{where} has no model {name!r}.{format_available(name, [model.name for model in models])}"
         )
     return _endpoint(server, wanted, uids)
 
@@ -238,7 +251,7 @@ def _endpoint(server: ServerAddress, model: ListedModel, uids: Owners) -> ModelE
     address = parse_address(server.base_url)
     return ModelEndpoint(
         model=model.name,
-        label=label(address, uids),
+        label=server_label(address, uids),
         kind="server",
         remote=not address.is_loopback,
         base_url=server.base_url,
@@ -251,7 +264,7 @@ def _endpoint(server: ServerAddress, model: ListedModel, uids: Owners) -> ModelE
 
 
 def embedded_problem(settings: ModelSettings) -> str:
-    """What to do before the embedded model of these settings can be used; empty if it is ready. Asks nobody."""
+    """Return what to do before the embedded model can be used; empty if it is ready. Makes no request."""
     if not embedded_installed():
         return f"not installed: {INSTALL_LOCAL}"
     if not weights_ready(settings):
@@ -260,28 +273,28 @@ def embedded_problem(settings: ModelSettings) -> str:
 
 
 def _embedded(settings: ModelSettings) -> ModelEndpoint:
-    """The default one may be chosen before its weights are there: that is told when it is started."""
+    """Return the embedded model; missing weights of the default one are reported when it is started."""
     name = model_name(settings)
     if not embedded_installed():
         raise NoModelError(f"The embedded model is not installed; run: {INSTALL_LOCAL}")
-    if name != DEFAULT_MODEL and not is_own(settings):
+    if name != DEFAULT_MODEL and not uses_own_file(settings):
         published_weights(name)
         if not weights_ready(settings):
-            raise WeightsError(f"The weights of {name} are not there; run: {fetch_command(name)}")
+            raise WeightsError(f"The weights of {name} are missing; run: {fetch_command(name)}")
     return ModelEndpoint(
         model=name, label=EMBEDDED, kind="embedded", remote=False, supports_prefill=True, supports_grammar=True
     )
 
 
-async def _lines_of(server: ServerAddress, settings: ModelSettings) -> list[FoundModel]:
+async def _models_of_server(server: ServerAddress, settings: ModelSettings) -> list[FoundModel]:
     try:
         models, uids = await ask_for_models(server, settings)
     except ModelError as error:
         return [FoundModel(name="?", label=server.where, ready=False, problem=str(error))]
-    shown = label(parse_address(server.base_url), uids)
+    where = server_label(parse_address(server.base_url), uids)
     if models is None:
-        return [FoundModel(name="?", label=shown, ready=False, problem="it does not list its models")]
-    return [FoundModel(name=model.name, label=shown) for model in models]
+        return [FoundModel(name="?", label=where, ready=False, problem="it does not list its models")]
+    return [FoundModel(name=model.name, label=where) for model in models]
 
 
 def _registered(name: str) -> EntryPoint | None:
@@ -291,27 +304,27 @@ def _registered(name: str) -> EntryPoint | None:
 def _open_registered(endpoint: ModelEndpoint, settings: ModelSettings) -> Model:
     try:
         registered = _registered(endpoint.model)
-        assert registered is not None, "resolve_model has found it"
+        assert registered is not None, "resolve_model found it"
         return cast("Model", registered.load()(settings))
     except ModelError:
         raise
     except Exception as error:  # code of another package, which may raise anything
         raise NoModelError(
             f"The model {endpoint.model!r} ({endpoint.label}) could not be opened: {type(error).__name__}: "
-            f"{shortened(words(str(error)), MAX_SHOWN_CHARS)}; --debug shows where."
+            f"{shorten(printable_line(str(error)), MAX_DISPLAY_CHARS)}; --debug shows where."
         ) from error
 
 
-def _nowhere(name: str, found: Sequence[Found], settings: ModelSettings) -> str:
+def _not_found_message(name: str, found: Sequence[FoundServer], settings: ModelSettings) -> str:
     known = [model.name for _, models, _ in found for model in models]
     known += [model_name(settings)] if embedded_installed() else []
     looked = "No local server has" if settings.discover else "No server is given, and none is looked for, that has"
-    return f"{looked} the model {name!r}; give its server with --base-url.{names_told(name, known)}"
+    return f"{looked} the model {name!r}; give its server with --base-url.{format_available(name, known)}"
 
 
-def _chosen_by(name: str, settings: ModelSettings, environ: Mapping[str, str]) -> str:
-    """The variables of the environment that are in force for a line: `` (CODEAGENT_BASE_URL)``."""
+def _environment_note(name: str, settings: ModelSettings, environ: Mapping[str, str]) -> str:
+    """Return the environment variables that selected a model: `` (CODEAGENT_BASE_URL)``."""
     urls = [one for one in ("CODEAGENT_BASE_URL", "OPENAI_BASE_URL") if environ.get(one) and not settings.base_url]
     chosen = not settings.model and environ.get("CODEAGENT_MODEL") == name
-    shown = [*urls[:1], *(["CODEAGENT_MODEL"] if chosen else [])]
-    return f" ({', '.join(shown)})" if shown else ""
+    variables = [*urls[:1], *(["CODEAGENT_MODEL"] if chosen else [])]
+    return f" ({', '.join(variables)})" if variables else ""

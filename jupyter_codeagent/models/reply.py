@@ -1,23 +1,23 @@
-"""Streamed replies while they come: their text, their end and their counts."""
+"""Streamed replies in progress: their text, their end and their usage."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from jupyter_codeagent.models.parsing import Part, Piece
+from jupyter_codeagent.models.parsing import ChoiceDelta, Chunk
 from jupyter_codeagent.types.messages import Usage
 
 FinishReason = Literal["stop", "length", "closed"]
 
 
 CHARS_PER_TOKEN = 16
-"""A token is rarely longer, and on average four characters: more text than this was not limited by its server."""
-SPARE_CHARS = 256
+"""A token is rarely longer, and has four characters on average: a server that sends more ignores the limit."""
+EXTRA_CHARS = 256
 
 
 class TooMuchTextError(Exception):
-    """More text came than the tokens that were asked for can be."""
+    """The server sent more text than the requested tokens can contain."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"more than {limit} characters")
@@ -26,19 +26,19 @@ class TooMuchTextError(Exception):
 
 @dataclass
 class Reply:
-    """What has come so far."""
+    """One reply in progress."""
 
     prefill: str
     max_tokens: int
     received: str = ""
-    thought_chars: int = 0
-    """Of what it thought before it answered, which is not kept."""
+    reasoning_chars: int = 0
+    """Length of the reasoning before the answer, which is not kept."""
     finish_reason: FinishReason | Literal[""] = ""
     usage: Usage = field(default_factory=lambda: Usage(calls=1))
-    counted: bool = False
-    """Whether the server has said how many tokens it were."""
+    has_usage: bool = False
+    """Whether the server has sent the number of tokens."""
     complete: bool = False
-    """What comes now is not read any more."""
+    """Whether further text is ignored."""
 
     @property
     def ended(self) -> bool:
@@ -46,94 +46,94 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """With the prefill in front exactly once: some servers repeat it."""
+        """The reply with the prefill exactly once; some servers repeat it."""
         if not self.prefill or self.received.startswith(self.prefill):
             return self.received
         if self.prefill.startswith(self.received) and not self.finish_reason:
-            return self.prefill  # may yet become a repetition
+            return self.prefill  # could still become a repetition
         return self.prefill + self.received
 
-    def add(self, piece: Piece) -> None:
-        """A piece of text, or the end. Raises TooMuchTextError."""
+    def add(self, piece: ChoiceDelta) -> None:
+        """Add text, or the end of the reply. Raises TooMuchTextError."""
         if not self.complete:
             self.received += piece.text
-            self.thought_chars += piece.thought_chars
-            limit = CHARS_PER_TOKEN * self.max_tokens + SPARE_CHARS
-            if len(self.received) + self.thought_chars > limit + len(self.prefill):
+            self.reasoning_chars += piece.reasoning_chars
+            limit = CHARS_PER_TOKEN * self.max_tokens + EXTRA_CHARS
+            if len(self.received) + self.reasoning_chars > limit + len(self.prefill):
                 raise TooMuchTextError(limit)
         self.end(piece)
 
-    def end(self, piece: Piece) -> None:
-        """As `add`, without the text."""
+    def end(self, piece: ChoiceDelta) -> None:
+        """Read the end of the reply, and ignore text."""
         self.finish_reason = piece.finish_reason or self.finish_reason
 
-    def count(self, part: Part) -> None:
-        """What the server says of its tokens in this part."""
-        known = part.timings.cached_tokens if part.timings is not None else self.usage.cached_tokens
-        if part.usage is not None:
-            self.usage = replace(part.usage, cached_tokens=part.usage.cached_tokens or known)
-        elif part.timings is not None:
-            self.usage = part.timings
-        self.counted = self.counted or part.usage is not None or part.timings is not None
+    def count(self, chunk: Chunk) -> None:
+        """Read the usage in a chunk."""
+        known = chunk.timings.cached_tokens if chunk.timings is not None else self.usage.cached_tokens
+        if chunk.usage is not None:
+            self.usage = replace(chunk.usage, cached_tokens=chunk.usage.cached_tokens or known)
+        elif chunk.timings is not None:
+            self.usage = chunk.timings
+        self.has_usage = self.has_usage or chunk.usage is not None or chunk.timings is not None
 
 
 class Replies:
-    """The replies of one stream, told apart by their index."""
+    """The replies of one stream, distinguished by their index."""
 
     def __init__(self, count: int, prefill: str, max_tokens: int) -> None:
         self.each = [Reply(prefill=prefill, max_tokens=max_tokens) for _ in range(count)]
         self._last = self.each[0]
-        """What a part without a choice is about, where it says so at all."""
-        self._together: Usage | None = None
-        """Counts of all of them: vLLM tells them once, llama.cpp for each reply."""
+        """Reply to which a chunk without a choice refers, if to any."""
+        self._total_usage: Usage | None = None
+        """Usage of all replies together: vLLM sends it once, llama.cpp for each reply."""
 
     @property
-    def shown(self) -> Reply:
-        """The first that still grows."""
+    def displayed(self) -> Reply:
+        """The first reply that has not ended."""
         return next((reply for reply in self.each if not reply.ended), self.each[-1])
 
     @property
-    def came(self) -> list[Reply]:
-        """A server that does not know how to give several gives one."""
+    def arrived(self) -> list[Reply]:
+        """Replies that the server has sent; only one if it does not support several."""
         return [reply for at, reply in enumerate(self.each) if not at or reply.received or reply.finish_reason]
 
     @property
-    def counted(self) -> bool:
-        return self._together is not None or all(reply.counted for reply in self.each)
+    def has_usage(self) -> bool:
+        return self._total_usage is not None or all(reply.has_usage for reply in self.each)
 
-    def add(self, part: Part) -> None:
-        """One part of the stream: text, the end, or the counts. Raises TooMuchTextError."""
-        for piece in part.pieces:
-            if (reply := self._of(piece)) is not None:
+    def add(self, chunk: Chunk) -> None:
+        """Add one chunk of the stream: text, the end, or the usage. Raises TooMuchTextError."""
+        for piece in chunk.choices:
+            if (reply := self._reply_for(piece)) is not None:
                 reply.add(piece)
-        self._count(part)
+        self._count(chunk)
 
-    def end(self, part: Part) -> None:
-        """As `add`, without the text."""
-        for piece in part.pieces:
-            if (reply := self._of(piece)) is not None:
+    def end(self, chunk: Chunk) -> None:
+        """Read the end and the usage of a chunk, and ignore text."""
+        for piece in chunk.choices:
+            if (reply := self._reply_for(piece)) is not None:
                 reply.end(piece)
-        self._count(part)
+        self._count(chunk)
 
-    def _of(self, piece: Piece) -> Reply | None:
+    def _reply_for(self, piece: ChoiceDelta) -> Reply | None:
         index = piece.index if len(self.each) > 1 else 0
         if index is None or not 0 <= index < len(self.each):
             return None
         self._last = self.each[index]
         return self._last
 
-    def _count(self, part: Part) -> None:
-        if part.pieces or len(self.each) == 1 or part.timings is not None:
-            self._last.count(part)
-        elif part.usage is not None:
-            self._together = part.usage
+    def _count(self, chunk: Chunk) -> None:
+        if chunk.choices or len(self.each) == 1 or chunk.timings is not None:
+            self._last.count(chunk)
+        elif chunk.usage is not None:
+            self._total_usage = chunk.usage
 
     def usages(self) -> list[Usage]:
-        """Of the replies that came: the prompt, which was sent once, goes with the first."""
-        each = [reply.usage for reply in self.came]
+        """Return the usage of each reply that arrived; the prompt, sent once, counts in the first."""
+        each = [reply.usage for reply in self.arrived]
         if len(each) == 1:
             return each
-        known = self._together
+        known = self._total_usage
         written = [usage.completion_tokens for usage in each]
         if known is not None and sum(written) != known.completion_tokens:
             written = [known.completion_tokens] + [0] * (len(each) - 1)

@@ -1,4 +1,4 @@
-"""Several replies to one request from a model that gives one at a time."""
+"""Several replies to one request from a model that gives one reply per request."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Protocol
 
 from jupyter_codeagent.types.messages import Completion, CompletionRequest
 
-AT_ONCE = 3
-"""Requests. A server that does not batch has the last wait for the others, and the read timeout runs meanwhile."""
+MAX_PARALLEL = 3
+"""Concurrent requests. On a server without batching the last one waits for the others, within the read timeout."""
 
 
 class Complete(Protocol):
@@ -25,31 +25,31 @@ class Complete(Protocol):
     ) -> Completion: ...
 
 
-async def one_by_one(
+async def sample_separately(
     complete: Complete,
     request: CompletionRequest,
     seeds: Iterable[int],
     *,
     on_text: Callable[[str], None],
     is_complete: Callable[[str], bool],
-    at_once: int = AT_ONCE,
+    max_parallel: int = MAX_PARALLEL,
 ) -> tuple[Completion, ...]:
-    """A request for each, `at_once` at the same time; `seeds` are added to the request's. The first is shown."""
-    places = asyncio.Semaphore(at_once)
+    """A request for each, `max_parallel` at once; `seeds` are added to the request's. The first is shown."""
+    slots = asyncio.Semaphore(max_parallel)
 
-    async def one(seed: int, shown: Callable[[str], None]) -> Completion:
-        async with places:
+    async def one(seed: int, on_own_text: Callable[[str], None]) -> Completion:
+        async with slots:
             return await complete(
-                replace(request, seed=request.seed + seed), on_text=shown, is_complete=is_complete
+                replace(request, seed=request.seed + seed), on_text=on_own_text, is_complete=is_complete
             )
 
-    replies = [asyncio.create_task(one(seed, on_text if not at else _unseen)) for at, seed in enumerate(seeds)]
+    replies = [asyncio.create_task(one(seed, on_text if not at else _ignore_text)) for at, seed in enumerate(seeds)]
     try:
         return tuple(await asyncio.gather(*replies))
     finally:
         for reply in replies:
-            reply.cancel()  # where one has failed, or the run was stopped; nothing to those that have ended
+            reply.cancel()  # if one has failed or the run was stopped; no effect on those that have ended
 
 
-def _unseen(_text: str) -> None:
-    """Of one reply only the growth is shown."""
+def _ignore_text(_text: str) -> None:
+    """Ignore the text: only one reply is displayed while it grows."""

@@ -11,7 +11,7 @@ from typing import Any
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
 from jupyter_codeagent.frontend.cell_origin import CellOrigin
 from jupyter_codeagent.frontend.messages import PulledMessage
-from jupyter_codeagent.notebook.reserved_names import means_something_else
+from jupyter_codeagent.notebook.reserved_names import is_reserved
 from jupyter_codeagent.sandbox.data.outlines import Outline
 from jupyter_codeagent.sandbox.data.unpack import Part, outlined, unpack
 from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
@@ -127,7 +127,7 @@ def check_name(name: str) -> None:
     """Raises UsageError for what must not be bound in anybody's kernel."""
     if not name.isidentifier() or keyword.iskeyword(name):
         raise UsageError(f"{name!r} is not the name of a variable.")
-    if means_something_else(name):
+    if is_reserved(name):
         raise UsageError(
             f"{name!r} is a reserved name in notebooks and is not overwritten; have the agent give the "
             f"result another name."

@@ -8,7 +8,7 @@ from typing import Any
 
 from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback
 from jupyter_codeagent.models.resolver import ModelResolver
-from jupyter_codeagent.models.servers import chosen_server
+from jupyter_codeagent.models.servers import configured_server
 from jupyter_codeagent.models.tokens import TokenCounter, find_tokenizer
 from jupyter_codeagent.session.prompt_context import PromptContext, fit_context
 from jupyter_codeagent.settings.settings import Settings
@@ -20,7 +20,7 @@ from jupyter_codeagent.variables.privacy.masking import masked_summaries
 from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
 from jupyter_codeagent.variables.recent import recent_names
 from jupyter_codeagent.variables.relations import Relation, find_relations, joins_line
-from jupyter_codeagent.variables.select import SelectionClues, default_variables
+from jupyter_codeagent.variables.relevance import SelectionClues, relevant_variables
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 
@@ -57,7 +57,7 @@ class LiveContext:
         """Find the joins between tables."""
         ordered = [summary.name for summary in order(summaries, prompt, self.recent()) if summary.columns]
         tables = {name: variables[name] for name in ordered if name in variables}
-        return find_relations(tables, look_at_values=settings.privacy != "schema")
+        return find_relations(tables, read_values=settings.privacy != "schema")
 
     def fit(
         self,
@@ -117,12 +117,12 @@ class LiveContext:
     ) -> frozenset[str]:
         """Return what a run would copy that names no variables."""
         clues = SelectionClues(recent=self.recent(), relations=relations, earlier=self._earlier())
-        names = default_variables(summaries, prompt, max_bytes=settings.max_transfer_bytes, clues=clues)
+        names = relevant_variables(summaries, prompt, max_bytes=settings.max_transfer_bytes, clues=clues)
         return frozenset(names) | {name for name, how in self._sharing.shared.items() if how == "shared"}
 
     def _local_model(self, settings: Settings) -> ModelEndpoint | None:
         """The model if it is on this machine; one elsewhere is not asked whether it is there."""
-        server = chosen_server(settings.model, os.environ)
+        server = configured_server(settings.model, os.environ)
         if server is not None and not is_loopback(server.base_url):
             return None
         try:

@@ -43,7 +43,7 @@ from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.privacy.masking import masked_summaries
 from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
 from jupyter_codeagent.variables.relations import Relation
-from jupyter_codeagent.variables.select import SelectionClues
+from jupyter_codeagent.variables.relevance import SelectionClues
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 NO_TOOLS_WITH_CANDIDATES = "Tools are disabled with `--candidates`, because each program would call them"

@@ -11,7 +11,7 @@ from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.messages import ContentKind, Span
 from jupyter_codeagent.types.tagged_text import kinds_of
 from jupyter_codeagent.types.variables import VariableSummary
-from jupyter_codeagent.variables.render import Context, render
+from jupyter_codeagent.variables.render import RenderedVariables, render
 
 MAX_FITTINGS = 4
 """Requests to a tokenizer for one text; one is enough when the text is like the last."""
@@ -26,7 +26,7 @@ WELL_USED = 0.9
 class PromptContext:
     """The variable lines and what they cost."""
 
-    context: Context
+    context: RenderedVariables
     count: TokenCount
     """Of the whole text; the shares of the variables are always estimated."""
     budget_tokens: int
@@ -34,7 +34,7 @@ class PromptContext:
     """What the model's tokenizer was asked to count the tokens of."""
 
 
-def render_context(summaries: Sequence[VariableSummary], settings: Settings, prompt: str) -> Context:
+def render_context(summaries: Sequence[VariableSummary], settings: Settings, prompt: str) -> RenderedVariables:
     """The variable lines within the budget, by the estimate alone."""
     return render(summaries, budget_tokens=settings.context_tokens, mentioned=prompt, count_tokens=estimate_tokens)
 
@@ -65,7 +65,7 @@ def fit_context(
             recent=recent,
             joins=joins,
         )
-        count = counter.count(context.text, tokenizer, learn=True)
+        count = counter.count(context.text, tokenizer, calibrate=True)
         counted += context.tagged.spans if count.asked else ()
         told = PromptContext(context=context, count=count, budget_tokens=limit, counted_kinds=kinds_of(counted))
         if not told.count.counted:
@@ -102,7 +102,7 @@ def question_digest(summaries: Sequence[VariableSummary], settings: Settings, pr
 def cost_lines(told: PromptContext) -> list[str]:
     """What each variable costs and how it was shortened: a table of plain text below the one line with the sum."""
     context = told.context
-    rows = [(one.name, str(one.tokens), one.shortened) for one in context.told]
+    rows = [(one.name, str(one.tokens), one.shortened) for one in context.variables]
     if context.joins_tokens:
         rows.append(("(joins)", str(context.joins_tokens), ""))
     if context.dropped:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from jupyter_codeagent.agent.prompt.conversation import Turn
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
 from jupyter_codeagent.settings.settings import Settings
-from jupyter_codeagent.variables.privacy.masking import mask_values, masked, withheld_values
+from jupyter_codeagent.variables.privacy.masking import mask_values, masked, values_to_mask
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 
@@ -45,4 +45,4 @@ class PromptMasking:
         return error.partition(":")[0] if settings.privacy == "schema" else self.text(error)
 
     def _values_in(self, text: str) -> tuple[str, ...]:
-        return withheld_values(text, self._live.everything())
+        return values_to_mask(text, self._live.everything())

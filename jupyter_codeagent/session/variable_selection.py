@@ -21,7 +21,7 @@ from jupyter_codeagent.variables.columns import column_name, type_text
 from jupyter_codeagent.variables.describers import arrow, polars
 from jupyter_codeagent.variables.mentions import names_variable, words_of
 from jupyter_codeagent.variables.privacy.unused_categories import without_unused
-from jupyter_codeagent.variables.select import NO_CLUES, SelectionClues, default_variables
+from jupyter_codeagent.variables.relevance import NO_CLUES, SelectionClues, relevant_variables
 
 AskForFiles = Callable[[str, Sequence[LocalFile]], None]
 """(variable, its files) -> raises DeniedError or VariableError unless the sandbox may read them."""
@@ -115,7 +115,7 @@ def select_variables(
         skipped: tuple[SkippedVariable, ...] = ()
     else:
         sized = [_as_narrowed(summary, variables.get(summary.name), wanted) for summary in summaries]
-        default = default_variables(sized, prompt, max_bytes=max_bytes, clues=clues)
+        default = relevant_variables(sized, prompt, max_bytes=max_bytes, clues=clues)
         names, skipped = _by_prompt(variables, sized, prompt, default, max_bytes)
     names = tuple(dict.fromkeys((*names, *always)))
     required = options.variables is not None
@@ -222,7 +222,7 @@ def _by_prompt(
     names: tuple[str, ...],
     max_bytes: int,
 ) -> tuple[tuple[str, ...], tuple[SkippedVariable, ...]]:
-    """As `default_variables`, and lazy values that the prompt names; what is too large is skipped, and said."""
+    """As `relevant_variables`, and lazy values that the prompt names; what is too large is skipped, and said."""
     words = words_of(prompt)
     elsewhere = [
         summary.name

@@ -1,1 +1,1 @@
-"""Settings: traitlets, the user's choices and the administrator's caps at the edge, frozen settings inside."""
+"""Settings: traitlets, user preferences and administrator caps outside, frozen settings inside."""

@@ -1,9 +1,9 @@
-"""Configuration at the edge: traitlets, environment and the administrator's caps become frozen settings.
+"""Configuration: traitlets, the environment and the administrator's caps become frozen settings.
 
-Order, later wins: defaults, the user's settings in JupyterLab, the environment, IPython's configuration files,
-`%config CodeAgent.…` and the panel in the session, magic options, and last the administrator's caps
-(`codeagent_policy.json` in a system-level Jupyter config directory), which can only make things stricter. A
-notebook file sets nothing of it.
+Sources in order, the last wins: defaults, the user's settings in JupyterLab, the environment, IPython's
+configuration files, `%config CodeAgent.…` and the panel in the session, magic options, and the administrator's caps
+(`codeagent_policy.json` in a system-level Jupyter config directory), which can only make settings stricter. A
+notebook file sets none of them.
 """
 
 from __future__ import annotations
@@ -33,39 +33,39 @@ LINUX_LEVELS: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock"
 POLICY_FILE = "codeagent_policy.json"
 APPROVE_ORDER = ("ask", "review", "auto")
 STRICTEST = {"privacy": PRIVACY_ORDER[0], "approve": APPROVE_ORDER[0]}
-LEVELS: tuple[SandboxLevel, ...] = ("seatbelt",) if sys.platform == "darwin" else LINUX_LEVELS
-"""What `auto` tries, the best first."""
-EVERY_LEVEL: tuple[SandboxLevel, ...] = (*LINUX_LEVELS, "seatbelt", *REMOTE_LEVELS, "none")
-WEAKER: tuple[SandboxLevel, ...] = ("landlock",)
-"""Refused under `strict`: no namespaces, so names of files, host and user can be seen."""
+AUTO_LEVELS: tuple[SandboxLevel, ...] = ("seatbelt",) if sys.platform == "darwin" else LINUX_LEVELS
+"""Levels that `auto` tries, the best first."""
+ALL_LEVELS: tuple[SandboxLevel, ...] = (*LINUX_LEVELS, "seatbelt", *REMOTE_LEVELS, "none")
+REFUSED_IF_STRICT: tuple[SandboxLevel, ...] = ("landlock",)
+"""Levels that `strict` refuses: without namespaces, names of files, host and user are visible."""
 
 Source = Literal["session", "file", "environment", "user", "default"]
-"""Where a value comes from; `user`: the settings in JupyterLab."""
+"""Source of a value; `user` stands for the settings in JupyterLab."""
 SOURCES: tuple[Source, ...] = ("session", "file", "environment", "user", "default")
-"""The strongest first."""
+"""Sources, the strongest first."""
 PREFERENCES = ("model", "base_url", "privacy", "approve", "max_steps", "timeout_s", "context_tokens", "answer")
-"""What a person may set in JupyterLab and change in the panel. Never the sandbox, and no key."""
+"""Settings that a person may change in JupyterLab and in the panel. Never the sandbox, and no key."""
 ENVIRONMENT = {"model": ("CODEAGENT_MODEL",), "base_url": ("CODEAGENT_BASE_URL", "OPENAI_BASE_URL")}
 ALLOWED_SERVERS = "CODEAGENT_ALLOW_SERVERS"
-"""Addresses that need no yes, with blanks between them: for those who run notebooks with nobody there to ask."""
+"""Addresses that need no confirmation, separated by blanks: for notebooks that run without a person to ask."""
 
 
-AT_IMPORT = dict(os.environ)
+ENVIRON_AT_IMPORT = dict(os.environ)
 
 
 @cache
-def started_environ() -> Mapping[str, str]:
-    """The environment in which this process was started: no cell of a notebook has set any of it."""
+def initial_environ() -> Mapping[str, str]:
+    """Return the environment in which this process was started, without changes by notebook cells."""
     try:
         entries = Path("/proc/self/environ").read_bytes().split(b"\0")
-    except OSError:  # no Linux: as it was before the first `%%agent`
-        return AT_IMPORT
+    except OSError:  # not Linux: the environment at import time, before the first `%%agent`
+        return ENVIRON_AT_IMPORT
     pairs = (os.fsdecode(entry).partition("=") for entry in entries if entry)
     return {name: value for name, _, value in pairs}
 
 
 class CodeAgent(Configurable):
-    """Options of `%%agent` that hold for every run; `%config CodeAgent` lists them."""
+    """Options for all runs of `%%agent`; `%config CodeAgent` lists them."""
 
     model = Unicode(
         "",
@@ -79,47 +79,45 @@ class CodeAgent(Configurable):
     discover = Bool(
         True, help="Look for a model server on the loopback ports of Ollama, LM Studio, vLLM, llama.cpp."
     ).tag(config=True)
-    weights = Unicode("", help="Path of an own GGUF file for the embedded model.").tag(config=True)
-    privacy = Enum(PRIVACY_ORDER, "stats", help="What of the data may enter the prompt.").tag(config=True)
+    weights = Unicode("", help="Path of your own GGUF file for the embedded model.").tag(config=True)
+    privacy = Enum(PRIVACY_ORDER, "stats", help="Which parts of the data may enter the prompt.").tag(config=True)
     approve = Enum(APPROVE_ORDER, "review", help="When to wait for a person.").tag(config=True)
-    max_steps = Int(4, min=1, help="Model calls of one run at the most.").tag(config=True)
+    max_steps = Int(4, min=1, help="Limit for model calls of one run.").tag(config=True)
     timeout_s = Float(120.0, min=0.1, help="Seconds for one execution in the sandbox.").tag(config=True)
     context_tokens = Int(600, min=50, help="Token budget of the variable lines.").tag(config=True)
-    answer = Bool(True, help="Ask the model for a short answer in words when a step is left for it.").tag(
+    answer = Bool(True, help="Ask the model for a short answer in words if a step is left.").tag(config=True)
+    max_transfer_mb = Int(2048, min=1, help="Limit for all copies into the sandbox in one run, in MiB.").tag(
         config=True
     )
-    max_transfer_mb = Int(2048, min=1, help="Copies into the sandbox in one run, all together, in MiB.").tag(
+    max_return_mb = Int(256, min=1, help="Limit for one variable brought back from the sandbox, in MiB.").tag(
         config=True
     )
-    max_return_mb = Int(256, min=1, help="One variable brought back from the sandbox, in MiB.").tag(config=True)
-    max_calls = Int(1000, min=1, help="Calls of your functions by the code of one run at the most.").tag(
-        config=True
-    )
+    max_calls = Int(1000, min=1, help="Limit for calls of your functions by the code of one run.").tag(config=True)
     max_subquestion_tokens = Int(
-        20_000, min=1, help="Tokens of all questions that the code of one run asks the model with ask_model."
+        20_000, min=1, help="Limit for tokens of all questions that the code of one run asks with ask_model."
     ).tag(config=True)
     max_calls_per_cell = Int(
-        100, min=1, help="Calls of your functions each time that code is run at the most."
+        100, min=1, help="Limit for calls of your functions in one execution of the code."
     ).tag(config=True)
-    memory_mb = Int(2048, min=256, help="Memory of the sandbox beside the copies, in MiB.").tag(config=True)
+    memory_mb = Int(2048, min=256, help="Memory of the sandbox in addition to the copies, in MiB.").tag(config=True)
     sandbox = Enum(
-        ("auto", *EVERY_LEVEL),
+        ("auto", *ALL_LEVELS),
         "auto",
-        help="Isolation: auto takes the best that works here. none runs the model's code WITHOUT isolation, and"
-        " counts only if it is set in the session itself, never from a file.",
+        help="Isolation: auto takes the best level that works here. none runs the model's code WITHOUT isolation,"
+        " and is valid only if set in the session itself, never from a file.",
     ).tag(config=True)
     strict = Bool(False, help="Refuse the level landlock, which has no namespaces.").tag(config=True)
     sandbox_image = Unicode("", help="Image of the level container; auto tries it last.").tag(config=True)
     sandbox_engine = Enum(
-        ("", "docker", "podman"), "", help="Which of them runs the container; empty: the one that is there."
+        ("", "docker", "podman"), "", help="Engine that runs the container; empty for the installed one."
     ).tag(config=True)
     sandbox_command = List(
         Unicode(),
-        help="Of the level command: starts the relay elsewhere, and gets copies of your data,"
+        help="Command of the level command; it starts a remote relay, which gets copies of your data,"
         " such as ['ssh', 'host', 'python', '-m', 'jupyter_codeagent.sandbox.remote.relay'].",
     ).tag(config=True)
     sandbox_gateway = Unicode(
-        "", help="Of the level gateway: address of a Jupyter kernel gateway, which gets copies of your data."
+        "", help="Address of a Jupyter kernel gateway for the level gateway; it gets copies of your data."
     ).tag(config=True)
     sandbox_gateway_kernel = Unicode(
         "codeagent-sandbox-relay", help="Name of the relay's kernelspec at the gateway."
@@ -127,39 +125,39 @@ class CodeAgent(Configurable):
     subprocess = Bool(False, help="Let code in the sandbox start processes (inside it, under its limits).").tag(
         config=True
     )
-    approval_timeout_s = Float(
-        3600.0, min=1, help="Seconds after which an unanswered question counts as a no."
-    ).tag(config=True)
+    approval_timeout_s = Float(3600.0, min=1, help="Seconds after which an unanswered question is denied.").tag(
+        config=True
+    )
     connect_timeout_s = Float(5.0, min=0.1, help="Seconds to connect to the model server.").tag(config=True)
-    read_timeout_s = Float(120.0, min=0.1, help="Seconds between two pieces of the model's reply.").tag(config=True)
+    read_timeout_s = Float(120.0, min=0.1, help="Seconds between two chunks of the model's reply.").tag(config=True)
     max_tokens = Int(1024, min=16, help="Completion tokens of one model call.").tag(config=True)
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._unisolated_by_file = self.sandbox == "none"
         self._by_file = frozenset(self.config.get("CodeAgent", {}))
-        self._of_file = {name: str(getattr(self, name)) for name in ENVIRONMENT if name in self._by_file}
+        self._file_values = {name: str(getattr(self, name)) for name in ENVIRONMENT if name in self._by_file}
         self._in_session = set(kwargs) & set(self.trait_names(config=True))
         self._preferences: Mapping[str, Any] = {}
-        self.observe(self._chosen_in_session, sorted(self.trait_names(config=True)))
+        self.observe(self._on_session_change, sorted(self.trait_names(config=True)))
 
-    def _chosen_in_session(self, change: Any) -> None:
+    def _on_session_change(self, change: Any) -> None:
         self._in_session.add(change.name)
         if change.name == "sandbox":
             self._unisolated_by_file = False
 
     def update_config(self, config: Config) -> None:
-        """`%config CodeAgent.x = …`, also to the value that it has: then it holds against the user's settings."""
+        """Record `%config CodeAgent.x = …` as set in the session, even if the value stays the same."""
         super().update_config(config)
         self._in_session.update(config.get("CodeAgent", {}))
 
-    def choose(self, **values: Any) -> None:
-        """Set values in the session, whatever they were; all or none.
+    def set_in_session(self, **values: Any) -> None:
+        """Set values for this session; all or none.
 
         Raises
         ------
         UsageError
-            One of them does not fit.
+            One of them is not valid.
         """
         check_settings(values)
         for name, value in values.items():
@@ -167,9 +165,9 @@ class CodeAgent(Configurable):
         self._in_session.update(values)
 
     def adopt_preferences(self, values: Mapping[str, Any]) -> list[str]:
-        """The user's settings in JupyterLab: takes what fits, and says why the others were not taken.
+        """Use the valid ones of the user's settings in JupyterLab, and return why the others were refused.
 
-        Where what protects the user cannot be read, the strictest holds: a slip elsewhere must not loosen it.
+        A protective setting with an invalid value gets the strictest one: a typo must not loosen it.
         """
         adopted, refusals = {}, []
         for name, value in values.items():
@@ -184,25 +182,25 @@ class CodeAgent(Configurable):
         return refusals
 
     def source(self, name: str) -> Source:
-        """Where the value that is in force comes from, caps aside."""
+        """Return the source of the value in force, caps aside."""
         return next(source for source in SOURCES if self._has(source, name))
 
-    def addresses(self) -> tuple[str, ...]:
-        """Model servers that a person has named, wherever they did, the one in force first."""
+    def server_addresses(self) -> tuple[str, ...]:
+        """Return the addresses of model servers from all sources, the one in force first."""
         named = (self.settings().model.base_url, *map(self._environ, ENVIRONMENT["base_url"]))
         given = (*named, self.base_url, str(self._preferences.get("base_url", "")))
         kept = dict.fromkeys(address.strip().rstrip("/") for address in given)
         return tuple(address for address in kept if address)
 
     def configured(self) -> tuple[str, ...]:
-        """Addresses of servers and names of models that were set outside of notebooks, the strongest place first.
+        """Return servers and models that were set outside of notebooks, the strongest source first.
 
-        Not what `%config`, an option or the environment as a cell has changed it say: those a notebook of
-        somebody else's can hold.
+        `%config`, options and changes of the environment by a cell do not count: another person's notebook can
+        contain them.
         """
-        environ = started_environ()
+        environ = initial_environ()
         named = [
-            *(self._of_file.get(name, "") for name in ENVIRONMENT),
+            *(self._file_values.get(name, "") for name in ENVIRONMENT),
             *(environ.get(variable, "") for variables in ENVIRONMENT.values() for variable in variables),
             *(str(self._preferences.get(name, "")) for name in ENVIRONMENT),
         ]
@@ -217,7 +215,7 @@ class CodeAgent(Configurable):
             case "environment":
                 return any(map(self._environ, ENVIRONMENT.get(name, ())))
             case "user":
-                # A model is one of its server: where a stronger source names the server, this name is not its.
+                # A model belongs to a server: if a stronger source sets the server, this model is not on it.
                 server_source = self.source("base_url") if name == "model" else "user"
                 return name in self._preferences and server_source in ("user", "default")
             case "default":
@@ -227,14 +225,14 @@ class CodeAgent(Configurable):
         return os.environ.get(variable, "")
 
     def _value(self, name: str) -> Any:
-        """Of the environment's values nothing: those are read where the model is looked for."""
+        """Return the value in force; values of the environment are read by the discovery of models instead."""
         source = self.source(name)
         if source in ("session", "file"):
             return getattr(self, name)
         return self._preferences[name] if source == "user" else self.traits()[name].default()
 
     def settings(self) -> Settings:
-        """The configured values, before magic options and caps.
+        """Return the configured values, before magic options and caps.
 
         Raises
         ------
@@ -251,7 +249,7 @@ class CodeAgent(Configurable):
                 model=self._value("model"),
                 base_url=self._value("base_url"),
                 configured=self.configured(),
-                allowed=tuple(started_environ().get(ALLOWED_SERVERS, "").split()),
+                allowed=tuple(initial_environ().get(ALLOWED_SERVERS, "").split()),
                 discover=self.discover,
                 weights=self.weights,
                 connect_timeout_s=self.connect_timeout_s,
@@ -285,22 +283,29 @@ class CodeAgent(Configurable):
     def _levels(self) -> tuple[SandboxLevel, ...]:
         if self.sandbox == "auto":
             container: tuple[SandboxLevel, ...] = ("container",) if self.sandbox_image else ()
-            wanted = (*LEVELS, *container)
+            wanted = (*AUTO_LEVELS, *container)
         else:
             wanted = (cast("SandboxLevel", self.sandbox),)
-        kept = tuple(level for level in wanted if not (self.strict and level in WEAKER))
+        kept = tuple(level for level in wanted if not (self.strict and level in REFUSED_IF_STRICT))
         if not kept:
             raise UsageError(
-                f"CodeAgent.strict refuses the sandbox level {self.sandbox}: choose another one, or no strictness."
+                f"CodeAgent.strict refuses the sandbox level {self.sandbox}. Choose another level, or set "
+                "`strict = False`."
             )
         return kept
 
 
 def check_settings(values: Mapping[str, Any]) -> None:
-    """Raises UsageError for what is no preference, or does not fit."""
+    """Check the names and values of preferences.
+
+    Raises
+    ------
+    UsageError
+        A name is not a preference, or its value is not valid.
+    """
     for name, value in values.items():
         if name not in PREFERENCES:
-            raise UsageError(f"{name!r} is no setting of the agent that can be changed here.")
+            raise UsageError(f"{name!r} is not a setting of the agent that can be changed here.")
         try:
             CodeAgent(**{name: value})
         except TraitError as error:
@@ -308,12 +313,12 @@ def check_settings(values: Mapping[str, Any]) -> None:
 
 
 def read_caps(directories: Sequence[str] = tuple(SYSTEM_CONFIG_PATH)) -> dict[str, Any]:
-    """The administrator's caps, from the first directory that has a policy file; empty without one.
+    """Return the administrator's caps, from the first directory with a policy file; empty without one.
 
     Raises
     ------
     UsageError
-        The file exists but cannot be read: then nothing may run, for its rules are not known.
+        The file exists but cannot be read: nothing may run, because its rules are not known.
     """
     for directory in directories:
         path = Path(directory) / POLICY_FILE
@@ -323,10 +328,12 @@ def read_caps(directories: Sequence[str] = tuple(SYSTEM_CONFIG_PATH)) -> dict[st
             caps = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
             raise UsageError(
-                f"The administrator's policy {path} cannot be read ({error}); ask them to mend it."
+                f"The administrator's policy {path} cannot be read ({error}). Ask your administrator to fix it."
             ) from error
         if not isinstance(caps, dict):
-            raise UsageError(f"The administrator's policy {path} is not a JSON object; ask them to mend it.")
+            raise UsageError(
+                f"The administrator's policy {path} is not a JSON object. Ask your administrator to fix it."
+            )
         check_caps(caps, str(path))
         return caps
     return {}
@@ -349,7 +356,7 @@ def _is_flag(value: Any) -> bool:
 
 
 def _is_levels(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(level in EVERY_LEVEL for level in value)
+    return isinstance(value, list) and bool(value) and all(level in ALL_LEVELS for level in value)
 
 
 CAPS: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -367,30 +374,36 @@ CAPS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "max_calls": (_is_count, "a whole number from 1"),
     "max_calls_per_cell": (_is_count, "a whole number from 1"),
     "context_tokens": (_is_count, "a whole number from 1"),
-    "levels": (_is_levels, f"a list of {', '.join(EVERY_LEVEL)}"),
+    "levels": (_is_levels, f"a list of {', '.join(ALL_LEVELS)}"),
     "subprocess": (_is_flag, "true or false"),
     "answer": (_is_flag, "true or false"),
 }
-"""What can be capped -> whether a value is one, and what it has to be."""
+"""Setting -> check of its cap, and the valid values as text."""
 
 
 def check_caps(caps: Mapping[str, Any], where: str) -> None:
-    """Raises UsageError for a key or a value that is not understood: its rule is not known then."""
+    """Check the keys and values of a policy.
+
+    Raises
+    ------
+    UsageError
+        A key or a value is not valid: its rule is not known.
+    """
     for key, value in caps.items():
         if key not in CAPS:
             raise UsageError(
-                f"The administrator's policy {where} has the unknown key {key!r}; ask them to mend it."
+                f"The administrator's policy {where} has the unknown key {key!r}. Ask your administrator to fix it."
             )
         fits, wanted = CAPS[key]
         if not fits(value):
             raise UsageError(
-                f"The administrator's policy {where} has {key} = {json.dumps(value)[:60]}; it has to be {wanted}: "
-                "ask them to mend it."
+                f"The administrator's policy {where} has {key} = {json.dumps(value)[:60]}; it must be {wanted}. "
+                "Ask your administrator to fix it."
             )
 
 
 def apply_caps(settings: Settings, caps: Mapping[str, Any]) -> Settings:
-    """Settings under the caps: fixed values replace, the others can only become stricter."""
+    """Return the settings with the caps applied: fixed values replace, the others can only become stricter."""
     check_caps(caps, POLICY_FILE)
     return replace(
         settings,
@@ -411,7 +424,7 @@ def apply_caps(settings: Settings, caps: Mapping[str, Any]) -> Settings:
 
 
 def _capped_model(model: ModelSettings, caps: Mapping[str, Any]) -> ModelSettings:
-    """What the administrator names needs no yes, and a key without a server is for theirs."""
+    """Return the capped settings; the administrator's server is confirmed and gets a key that names no server."""
     named = tuple(caps[name] for name in ("base_url", "model") if name in caps)
     model = replace(model, configured=(*named, *model.configured), allowed=(*model.allowed, *named))
     if "base_url" in caps:

@@ -1,4 +1,4 @@
-"""Settings as the inside of the package sees them: frozen, resolved, no traitlets.
+"""Settings for the rest of the package: frozen, resolved, without traitlets.
 
 `jupyter_codeagent.settings.config` builds them from Jupyter configuration, the environment and magic options.
 """
@@ -14,31 +14,31 @@ from jupyter_codeagent.types.variables import Privacy
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSettings:
-    """Where the model is. Empty strings mean: look further down the order of docs/settings.md."""
+    """Settings of the model. An empty string means: use the next source in the order of docs/settings.md."""
 
     model: str = ""
     base_url: str = ""
     configured: tuple[str, ...] = ()
-    """Addresses of servers and names of models that were set outside of notebooks, the strongest place first: a
-    remote server that is not among them needs a yes."""
+    """Addresses of servers and names of models that were set outside of notebooks, the strongest source first; any
+    other remote server needs a confirmation."""
     allowed: tuple[str, ...] = ()
-    """Servers that got a yes: addresses, and those of other users of this machine with their owner."""
+    """Confirmed servers: their addresses, with the owner for those of other users of this machine."""
     discover: bool = True
     """Look for a server on the loopback ports of Ollama, LM Studio, vLLM and llama.cpp."""
     weights: str = ""
-    """Path of an own GGUF file for the embedded model; empty for the published one."""
+    """Path of the user's own GGUF file for the embedded model; empty for the published one."""
     connect_timeout_s: float = 5.0
     read_timeout_s: float = 120.0
-    """Between two pieces of the stream, the first one (prompt processing) included."""
+    """Seconds between two chunks of the stream; also the limit for the first one (prompt processing)."""
     max_tokens: int = 1024
     """Completion tokens of one call."""
     temperature: float = 0.0
     context_tokens: int = 8192
-    """Context of the embedded server; taken for that of servers that do not tell theirs."""
+    """Context window of the embedded server; assumed for servers that do not report theirs."""
     threads: int = 0
-    """CPU threads of the embedded server; 0 for the physical cores."""
+    """CPU threads of the embedded server; 0 for the number of physical cores."""
     idle_shutdown_s: float = 900.0
-    """The embedded server ends itself after so long without a request."""
+    """Seconds without a request after which the embedded server ends itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,18 +51,18 @@ class Settings:
     approve: ApprovalPolicy = "review"
     max_steps: int = 4
     max_candidates: int = 8
-    """What `--candidates` may ask for at the most."""
+    """Upper limit of `--candidates`."""
     context_tokens: int = 600
-    """Budget of the variable lines."""
+    """Token budget of the variable lines."""
     max_transfer_bytes: int = 2 << 30
-    """Copies of one run, all variables together."""
+    """Total size of the copies of one run."""
     max_return_bytes: int = 256 << 20
     max_calls: int = 1000
     max_calls_per_cell: int = 100
     max_subquestion_tokens: int = 20_000
     approval_timeout_s: float = 3600.0
-    """A proposal that nobody answers within this is denied."""
+    """Seconds after which an unanswered proposal is denied."""
     answer: bool = True
-    """Ask the model for one sentence about the result when a step is left for it."""
+    """Ask the model for one sentence about the result if a step is left."""
     history_path: str = ""
     """SQLite file; empty for the Jupyter data directory."""

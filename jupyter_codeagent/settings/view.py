@@ -1,4 +1,4 @@
-"""The settings as the panel shows them: value, source, what the administrator allows. Pure functions."""
+"""The settings as the panel displays them: value, source and the administrator's limit. Pure functions."""
 
 from __future__ import annotations
 
@@ -13,31 +13,37 @@ from jupyter_codeagent.types.variables import PRIVACY_ORDER
 
 Value = str | int | float | bool
 ORDERED: dict[str, tuple[str, ...]] = {"privacy": PRIVACY_ORDER, "approve": APPROVE_ORDER}
-"""The strictest first."""
-REPLACED = ("model", "base_url")
-"""A cap is the value; elsewhere it is the most that is allowed."""
+"""Settings with ordered values, the strictest first."""
+EXACT_CAPS = ("model", "base_url")
+"""Settings for which a cap is the value; for others it is the maximum."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShownSetting:
-    """One line of the panel."""
+class EffectiveSetting:
+    """A setting with its effective value: one line of the panel."""
 
     name: str
     value: Value
-    """In force, caps included. An empty name or address: found at the first run."""
+    """Value in force, caps included. An empty name or address is resolved at the first run."""
     source: Source | Literal["administrator"]
     fixed: bool
-    """Nothing else is allowed."""
+    """Whether the administrator allows no other value."""
     limit: Value | None
-    """The most that the administrator allows; None without a cap."""
+    """The administrator's limit; None without a cap."""
 
 
-def shown_settings(config: CodeAgent, caps: Mapping[str, Any]) -> tuple[ShownSetting, ...]:
-    """Raises UsageError where `CodeAgent.settings` does."""
+def effective_settings(config: CodeAgent, caps: Mapping[str, Any]) -> tuple[EffectiveSetting, ...]:
+    """Return the settings in force, each with its source and limit.
+
+    Raises
+    ------
+    UsageError
+        `CodeAgent.settings` raises it.
+    """
     chosen = config.settings()
     wanted, capped = _values(chosen), _values(apply_caps(chosen, caps))
     return tuple(
-        ShownSetting(
+        EffectiveSetting(
             name=name,
             value=capped[name],
             source="administrator"
@@ -51,7 +57,13 @@ def shown_settings(config: CodeAgent, caps: Mapping[str, Any]) -> tuple[ShownSet
 
 
 def check_change(name: str, value: Value, caps: Mapping[str, Any]) -> None:
-    """Raises UsageError where the administrator does not allow the value: it would be set and not hold."""
+    """Check a value against the administrator's caps, so that no setting is accepted without effect.
+
+    Raises
+    ------
+    UsageError
+        The administrator does not allow the value.
+    """
     if name in caps and not _is_allowed(name, value, caps[name]):
         verb = "fixes" if _is_fixed(name, caps) else "allows at most"
         raise UsageError(f"Your administrator {verb} {name} = {caps[name]}; {value} was not set.")
@@ -74,11 +86,11 @@ def _is_fixed(name: str, caps: Mapping[str, Any]) -> bool:
     if name not in caps:
         return False
     strictest = {"max_steps": 1, "answer": False, **{key: order[0] for key, order in ORDERED.items()}}
-    return name in REPLACED or (name in strictest and caps[name] == strictest[name])
+    return name in EXACT_CAPS or (name in strictest and caps[name] == strictest[name])
 
 
 def _is_allowed(name: str, value: Value, cap: Any) -> bool:
-    if name in REPLACED:
+    if name in EXACT_CAPS:
         return bool(value == cap)
     if name in ORDERED:
         return ORDERED[name].index(str(value)) <= ORDERED[name].index(cap)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from jupyter_codeagent.notebook.reserved_names import means_something_else
+from jupyter_codeagent.notebook.reserved_names import is_reserved
 from jupyter_codeagent.tools.annotations import annotation_text
 from jupyter_codeagent.tools.records import keys_text
 from jupyter_codeagent.types.errors import UsageError
@@ -99,7 +99,7 @@ def check_tool_name(name: str) -> None:
     """Raises UsageError."""
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
         raise UsageError(f"{name!r} is not a valid function name: give one with name=.")
-    if means_something_else(name) or name == "tools":  # `tools.map` of the sandbox
+    if is_reserved(name) or name == "tools":  # `tools.map` of the sandbox
         raise UsageError(f"{name!r} is a reserved name in Python or notebooks: give the function another name.")
 
 

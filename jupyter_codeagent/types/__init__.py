@@ -1,1 +1,1 @@
-"""Frozen values that every package speaks of, as JSON and back; the errors that users see."""
+"""Frozen values that all packages share, their JSON form, and the errors that users see."""

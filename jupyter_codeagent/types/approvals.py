@@ -1,4 +1,4 @@
-"""What waits for a person, what they decided, and which of their decisions last."""
+"""Proposals that wait for a person, the decisions on them, and the grants that last."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Literal
 DecidedBy = Literal["policy", "panel", "widget", "stdin", "nobody"]
 ApprovalPolicy = Literal["review", "ask", "auto"]
 ProposalKind = Literal["run", "apply", "overwrite", "mount", "call", "server"]
-"""run code in the sandbox · in the live kernel · overwrite a live variable · show files to it · call a tool · send
-prompts to a server."""
+"""Run code in the sandbox · run it in the live kernel · overwrite a live variable · let the sandbox read files ·
+call a tool · send prompts to a server."""
 GrantKind = Literal["run", "mount", "call", "server"]
-"""Those to which a yes can last."""
+"""The kinds of proposals for which an approval can last."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NamedValue:
-    """A name, and what it stands for: ``DataFrame 1000x4``, empty if that is not known."""
+    """A name and its value in brief: ``DataFrame 1000x4``, empty if that is not known."""
 
     name: str
     what: str = ""
@@ -24,58 +24,58 @@ class NamedValue:
 
 @dataclass(frozen=True, kw_only=True)
 class Effects:
-    """What code would do to the user's names, as far as its text tells. For the user's own eyes only."""
+    """Effects of code on the user's namespace, as far as its text reveals them. Never part of a prompt."""
 
     reads: tuple[NamedValue, ...] = ()
     creates: tuple[NamedValue, ...] = ()
     overwrites: tuple[NamedValue, ...] = ()
     changes: tuple[NamedValue, ...] = ()
-    """In place."""
+    """Names whose value is changed in place."""
     deletes: tuple[NamedValue, ...] = ()
     missing: tuple[str, ...] = ()
-    """Read, but not there."""
+    """Names that are read and do not exist."""
     writes: tuple[str, ...] = ()
-    """Files, as the code names them."""
+    """Files that are written or removed, as the code names them."""
     unclear: tuple[str, ...] = ()
-    """Why more may happen than is listed; empty if nothing says so."""
+    """Reasons why more may happen than is listed; empty if there is none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Grant:
-    """A yes that lasts: until the user takes it back, or the kernel ends."""
+    """An approval that lasts until the user takes it back or the kernel ends."""
 
     kind: GrantKind
     subject: str = ""
-    """The function, the file or the server that it is for; empty where the kind says all."""
+    """The function, file or server that it covers; empty where the kind is enough."""
     of: object = None
-    """Equal as long as what the subject names is what was asked about: a function may be replaced by another."""
+    """Identity of the subject: it differs when the name stands for something else, such as a redefined function."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """Something that waits for a person."""
+    """A question that waits for a person's decision."""
 
     id: str
     run_id: str
     kind: ProposalKind
     code: str
     note: str
-    """What the question of its kind (`QUESTIONS`) does not say yet; may be empty."""
+    """Details beyond the standard question of its kind (`QUESTIONS`); may be empty."""
     step: int = 0
     why: str = ""
-    """What led to it: the error or the no before."""
+    """Reason for the proposal: the error or the rejection before it."""
     previous_code: str = ""
-    """Of the attempt before in this run."""
+    """Code of the previous attempt in this run."""
     effects: Effects | None = None
-    """None where there is no code to look at, or it has not been looked at as yet."""
+    """None where there is no code, or the code was not analysed yet."""
     calls: int = 1
-    """Calls of this function that the program makes in one go, as it says; a yes may be for all of them."""
+    """Calls of this function that the program announces at once; an approval may cover all of them."""
     lasting: tuple[Grant, ...] = ()
-    """What a yes for the notebook would grant; empty where each is asked for."""
+    """Grants that an approval for the notebook would add; empty where each proposal is asked separately."""
 
 
 DecisionScope = Literal["once", "run", "notebook"]
-"""``run`` is for calls of functions, with their number; ``notebook`` grants what the proposal names as lasting."""
+"""``run`` covers a number of calls of a function; ``notebook`` adds the lasting grants of the proposal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,13 +84,13 @@ class Decision:
 
     action: Literal["approve", "reject"]
     code: str
-    """What may run: the proposal's code, or what the person made of it."""
+    """Code that may run: the proposal's, or the person's edit of it."""
     decided_by: DecidedBy
     reason: str = ""
     scope: DecisionScope = "once"
     calls: int = 0
-    """With the scope ``run``: of so many calls of the function, this one included."""
+    """Number of calls that the scope ``run`` covers, this one included."""
     decided_at: float = 0.0
     """Seconds since the epoch."""
     edited: bool = False
-    """The person changed the code: what runs is their text."""
+    """Whether the person changed the code."""

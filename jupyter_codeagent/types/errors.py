@@ -1,11 +1,11 @@
-"""Every error this package raises on purpose.
+"""All errors that this package raises on purpose.
 
 CodeAgentError
 ├── RunFailedError              no working code within the steps
 ├── UsageError                  a bad option, name or value in a magic or a command
 ├── ModelError                  the model could not be asked, or did not answer usably
 │   ├── NoModelError            none is configured and none was found
-│   ├── UnconfirmedServerError  nobody has said yes to this server as yet
+│   ├── UnconfirmedServerError  this server needs a confirmation first
 │   ├── ModelUnreachableError   no connection, or it was cut
 │   ├── ModelRefusedError       401, 403: the key or the permission
 │   ├── ModelNotFoundError      404: the server has no such model
@@ -13,16 +13,16 @@ CodeAgentError
 │   ├── ModelTimeoutError       nothing came within the limit
 │   ├── ContextTooLongError     the messages do not fit the model's context
 │   ├── BadReplyError           HTML, an empty reply, a reply without code
-│   └── WeightsError            the embedded model's weights: missing, truncated, altered, no room
+│   └── WeightsError            the embedded model's weights: missing, truncated, altered, disk full
 ├── VariableError               a variable that is unknown, too large or cannot be copied
 ├── SandboxError
-│   ├── SandboxUnavailableError no isolating backend, or a promise that did not hold when measured
+│   ├── SandboxUnavailableError no isolating backend, or one that failed its self-test
 │   └── SandboxDiedError        killed for memory, time, output or disk, or by its own code
 ├── RejectedDataError           something that came out of the sandbox failed its validation
-├── DeniedError                 a person or a policy said no
+├── DeniedError                 a person or a policy denied it
 ├── StoppedError                the user stopped the run
 ├── InsertError                 the front end could not place the cells
-└── HistoryError                the record of runs could not be written or read
+└── HistoryError                the history could not be written or read
     └── UnknownRunError         no such run in the history
 
 The text of an error is one line: what happened, with which value, against which limit, and what to do.
@@ -36,10 +36,10 @@ class CodeAgentError(Exception):
     """Base of all errors raised on purpose; `str()` is one line for the user."""
 
     neutral_text: str | None = None
-    """Where the user has ended the cell: what it shows in place of an error in red, empty if it says so already."""
+    """Text that a cell ended by the user shows instead of a red error; empty if its output is clear already."""
 
     def _render_traceback_(self) -> list[str]:
-        """IPython's hook: the line alone; the traceback is shown with ``--debug``."""
+        """Return the line alone (IPython's hook); ``--debug`` shows the traceback."""
         return [f"{type(self).__name__}: {self}"]
 
 
@@ -60,16 +60,16 @@ class NoModelError(ModelError):
 
 
 class UnconfirmedServerError(ModelError):
-    """A server that needs a yes before anything is sent to it; nothing was."""
+    """The server needs a confirmation before anything is sent to it; nothing was sent."""
 
     def __init__(self, message: str, *, address: str, question: str, grant: str) -> None:
         super().__init__(message)
         self.address = address
-        """What the yes is to, as a person reads it."""
+        """The server to confirm, for people."""
         self.question = question
-        """Why it is asked for."""
+        """Why a confirmation is needed."""
         self.grant = grant
-        """What to put into `ModelSettings.allowed` after a yes."""
+        """Entry for `ModelSettings.allowed` after the confirmation."""
 
 
 class ModelUnreachableError(ModelError):
@@ -89,7 +89,7 @@ class ModelOverloadedError(ModelError):
 
 
 class ModelTimeoutError(ModelError):
-    """Nothing came within the limit."""
+    """The server sent nothing within the limit."""
 
 
 class ContextTooLongError(ModelError):
@@ -97,16 +97,16 @@ class ContextTooLongError(ModelError):
 
 
 class BadReplyError(ModelError):
-    """The reply was not what the protocol says, empty, or held no code."""
+    """The reply did not follow the protocol, was empty, or contained no code."""
 
     def __init__(self, message: str, *, objection: str = "") -> None:
         super().__init__(message)
         self.objection = objection
-        """What the server does not take of the request, in its own words, where it says so."""
+        """The server's own message about the part of the request that it does not support; may be empty."""
 
 
 class WeightsError(ModelError):
-    """The embedded model's weights are missing, truncated, altered, or there is no room for them."""
+    """The embedded model's weights are missing, truncated or altered, or the disk is full."""
 
 
 class VariableError(CodeAgentError):
@@ -118,11 +118,11 @@ class SandboxError(CodeAgentError):
 
 
 class SandboxUnavailableError(SandboxError):
-    """No isolating backend works here, or a promise did not hold when measured. Nothing was run."""
+    """No isolating backend works here, or one failed its self-test. Nothing was run."""
 
 
 class SandboxDiedError(SandboxError):
-    """The sandbox is gone and its variables with it."""
+    """The sandbox and its variables are gone."""
 
 
 class RejectedDataError(CodeAgentError):
@@ -130,7 +130,7 @@ class RejectedDataError(CodeAgentError):
 
 
 class DeniedError(CodeAgentError):
-    """A person or a policy said no."""
+    """A person or a policy denied it."""
 
 
 class StoppedError(CodeAgentError):
@@ -143,11 +143,11 @@ class InsertError(CodeAgentError):
     def __init__(self, message: str, *, refused: bool = False) -> None:
         super().__init__(message)
         self.refused = refused
-        """A page is there and said why it cannot insert them, as in a read-only notebook."""
+        """Whether a connected page refused the cells, as in a read-only notebook."""
 
 
 class HistoryError(CodeAgentError):
-    """The record of runs could not be written or read."""
+    """The history could not be written or read."""
 
 
 class UnknownRunError(HistoryError):

@@ -1,4 +1,4 @@
-"""Messages to and from the model, and what each part of them holds of the user's."""
+"""Messages to and from the model, with the kinds of user data that each part contains."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ ContentKind = Literal[
     "edited_code",
     "texts",
 ]
-"""What a part of a message holds of the user's, beside the question:
+"""Kinds of user data in a message, beside the prompt itself.
 
-names and types of variables · figures of them, categories, values · sample rows · signatures of functions ·
-earlier questions with their code · results of these · what the code printed and showed · its error · only the kind
-and place of the error · what looks wrong with its result · calls that it made · a person's reason for a no · code
-that a person has changed · texts that code asks the model about.
+Names and types of variables · their statistics, categories, values · sample rows · signatures of functions ·
+earlier prompts with their code · results of these · output of the code · its error · only the type and line of the
+error · warnings about its result · calls that it made · a person's reason for a rejection · code that a person has
+edited · texts that code asks the model about.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """A part of a text, in characters, and what it holds."""
+    """A range of a text, in characters, and the kind of user data in it."""
 
     kind: ContentKind
     start: int
@@ -47,7 +47,7 @@ class Message:
     role: Role
     content: str
     spans: tuple[Span, ...] = field(default=(), compare=False)
-    """Parts of `content` that hold something of the user's. Not sent. Empty in records of older versions."""
+    """Ranges of `content` with user data. Not sent. Empty in records of older versions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class Usage:
     """Part of `prompt_tokens` that the server answered from its prefix cache."""
     calls: int = 0
     estimated: bool = False
-    """Some of it we have estimated: the server counts nothing, or was stopped before it told its counts."""
+    """Whether some numbers are estimates: the server counts nothing, or was stopped before it sent its counts."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -73,47 +73,47 @@ class Usage:
 
 
 ModelCallPurpose = Literal["program", "sentence", "text", "count"]
-"""What was asked for: a program · one sentence on its result · an answer on a text, by `ask_model` · the number of
-tokens of the lines on variables."""
+"""Purpose of a model call: a program · one sentence about its result · an answer about a text, by `ask_model` · the
+number of tokens of the variable lines."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCall:
-    """A request to the model's server, or several that hold the same kinds of things."""
+    """A request to the model's server, or several with the same kinds of user data."""
 
     purpose: ModelCallPurpose
     kinds: tuple[ContentKind, ...]
-    """Of all that its messages hold."""
+    """Kinds of user data in all its messages."""
     sent: bool
-    """Whether its text has left for the server; not where there was no connection."""
+    """Whether its text was sent; false where there was no connection."""
     usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompletionRequest:
-    """What is asked of a model in one call."""
+    """One call of a model."""
 
     messages: tuple[Message, ...]
     purpose: ModelCallPurpose = "program"
     prefill: str = ""
-    """Beginning of the reply, written by us; used only where `Model.supports_prefill`."""
+    """Beginning of the reply that the model continues; used only where `Model.supports_prefill`."""
     prefill_spans: tuple[Span, ...] = field(default=(), compare=False)
     stop: tuple[str, ...] = ()
     max_tokens: int = 1024
     temperature: float = 0.0
     seed: int = 0
     grammar: str = ""
-    """GBNF for what the model writes, behind the prefill; used only with servers that are known to take it."""
+    """GBNF grammar of the text after the prefill; used only with servers that are known to support it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Completion:
-    """One reply, whole."""
+    """One whole reply."""
 
     text: str
     """The reply, with the prefill in front where one was used."""
     finish_reason: Literal["stop", "length", "closed"]
-    """`closed`: we closed the stream ourselves because the code block was complete."""
+    """`closed`: this side closed the stream because the code block was complete."""
     usage: Usage
     model: str
     duration_s: float

@@ -1,4 +1,4 @@
-"""The options of one run: what the user wrote behind `%%agent`, as a frozen value."""
+"""The options of one run, as written after `%%agent`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from jupyter_codeagent.types.variables import Privacy
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What the user wrote behind `%%agent`; None where nothing was written."""
+    """Options after `%%agent`; None for an option that was not given."""
 
     variables: tuple[str, ...] | None = None
     columns: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """(variable, its columns) for those that were written as ``df[a,b]``."""
+    """(variable, its columns) for each ``df[a,b]``."""
     sample: int | None = None
-    """Random rows of each frame that has more."""
+    """Number of random rows to take from larger frames."""
     where: str | None = None
-    """Rows of the frames that have its columns."""
+    """Row condition for the frames that have its columns."""
     model: str | None = None
     base_url: str | None = None
     privacy: Privacy | None = None
@@ -36,13 +36,13 @@ class RunOptions:
     rerun: bool = False
     debug: bool = False
     refines: str = ""
-    """Not written there: the run of which another version is asked for, by `%agent refine`."""
+    """Run to refine; set by `%agent refine`, not by an option."""
     refinement: str = ""
-    """What is to be different, as it was typed."""
+    """The refinement as it was typed."""
 
 
 def selection_line(options: RunOptions) -> str:
-    """Which data a run is about, as options: for its record, to ask the same again."""
+    """Return the data selection of a run as options, for its record and for a repeated run."""
     words = []
     if options.variables is not None:
         columns = dict(options.columns)
@@ -55,6 +55,6 @@ def selection_line(options: RunOptions) -> str:
 
 
 def _selection(name: str, columns: Sequence[str]) -> str:
-    # A column's name has at most one kind of quotes: with both it cannot have been written.
+    # A column name has at most one kind of quotes: the option cannot express both.
     quoted = (f'"{column}"' if "'" in column else f"'{column}'" for column in columns)
     return f"{name}[{','.join(quoted)}]" if columns else name

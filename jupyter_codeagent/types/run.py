@@ -1,4 +1,4 @@
-"""One run: what was asked, each step, and how it ended."""
+"""One run: its request, its steps and its outcome."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from jupyter_codeagent.types.variables import Manifest, Privacy
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One model call and what became of it."""
+    """One model call with its program, decision and result."""
 
     index: int
-    """From 1."""
+    """Number of the step, from 1."""
     messages: tuple[Message, ...]
-    """Exactly what was sent in this call."""
+    """Messages exactly as they were sent."""
     prefill: str = ""
     prefill_spans: tuple[Span, ...] = field(default=(), compare=False)
     reply: str = ""
     code: str = ""
-    """What runs: with the corrections that are certain, some of which are made by values of the data."""
+    """Program that runs, with automatic corrections, some of which depend on values of the data."""
     written: str = ""
-    """What the model is told of it: the program as it wrote it, or as a person wrote it in its place."""
+    """Program as later prompts have it: as the model wrote it, or as a person replaced it."""
     decision: Decision | None = None
     result: ExecutionResult | None = None
     usage: Usage = field(default_factory=Usage)
     duration_s: float = 0.0
-    """Model and sandbox together."""
+    """Time of the model and the sandbox together, in seconds."""
     note: str = ""
-    """Why this step ended as it did where no result says so: ``no code in the reply``."""
+    """Why the step ended, where no result explains it: ``no code in the reply``."""
     left_out: str = ""
-    """What there was to tell and was not sent, because the model's context has no room for it."""
+    """Parts of the prompt that were omitted because they did not fit the model's context window."""
 
 
 RunStatus = Literal["running", "waiting", "ok", "failed", "stopped", "rejected", "interrupted"]
-"""`interrupted` is given by history to a run whose kernel went away before it ended."""
+"""History reports `interrupted` for a run whose kernel ended first."""
 Phase = Literal["context", "loading", "model", "waiting", "sandbox", "answer", "inserting", "ended"]
-"""What a run is doing right now."""
+"""What a run is currently doing."""
 CellState = Literal["pending", "accepted", "discarded", "edited"]
 KEPT_STATES: tuple[CellState, ...] = ("accepted", "edited")
-"""The user said yes to these cells."""
+"""States of cells that the user kept."""
 Placed = Literal["", "inserting", "cells", "kept", "undelivered", "output", "nowhere"]
-"""Where a result was put: not known (records of older versions) · on its way into the notebook · cells of the
-notebook · cells that were there already, of the run that it was `replayed_from` · no page has inserted it yet · the
-output of the question's cell · nowhere, as the user wished (``--json``)."""
+"""Where a result was placed: unknown (records of older versions) · being inserted · cells of the notebook ·
+existing cells of the run that it was `replayed_from` · not inserted by any page yet · the output of the prompt's
+cell · nowhere, as the user asked (``--json``)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class AgentRequest:
     prompt: str
     model: str
     server: str = ""
-    """Host and port that was asked, or `embedded`; never a key."""
+    """Host and port of the model server, or `embedded`; never a key."""
     remote: bool = False
     """Whether that server is on another machine."""
     approve: ApprovalPolicy = "review"
@@ -66,19 +66,19 @@ class AgentRequest:
     timeout_s: float = 120.0
     candidates: int = 1
     selection: str = ""
-    """Variables, columns and rows that were named, as options: ``--vars df[a] --where 'a > 1'``."""
+    """Selected variables, columns and rows, as options: ``--vars df[a] --where 'a > 1'``."""
     refines: str = ""
-    """Run of which this is another version, see `%agent refine`; `prompt` is the whole question all the same."""
+    """Run that this one refines (`%agent refine`); `prompt` is the whole prompt nevertheless."""
     refinement: str = ""
-    """What was to be different, as it was typed: the end of the prompt, its ``{{expressions}}`` not filled in."""
+    """The refinement as it was typed: the end of the prompt, with its ``{{expressions}}`` not evaluated."""
     cell_id: str | None = None
     notebook: str | None = None
-    """Path as the front end knows it; None in a terminal."""
+    """Path of the notebook in the front end; None in a terminal."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentRun:
-    """The whole record of a run: what history keeps, the panel shows and `--json` prints."""
+    """Complete record of a run, for the history, the panel and `--json`."""
 
     id: str
     request: AgentRequest
@@ -89,34 +89,34 @@ class AgentRun:
     steps: tuple[Step, ...] = ()
     manifest: Manifest = field(default_factory=Manifest)
     context: str = ""
-    """The variable lines, as far as there is room for them in a message."""
+    """The variable lines, as far as they fit the context window."""
     context_spans: tuple[Span, ...] = field(default=(), compare=False)
     data_sha256: str = ""
-    """Digest of what was copied, to tell whether a replay would see the same data; empty if not computed."""
+    """Digest of the copies, to check whether a replay would see the same data; empty if not computed."""
     described_sha256: str = ""
-    """Digest of what there was to tell of the variables; `context` also depends on the cells that ran before."""
+    """Digest of the complete description of the variables; `context` also depends on the cells that ran before."""
     sandbox: str = ""
     """`SandboxStatus.label` at the time."""
     code: str = ""
-    """The code that is offered as a cell; empty unless status is `ok`."""
+    """Code for the notebook cell; empty unless status is `ok`."""
     written: str = ""
-    """The same as the model wrote it, see `Step.written`; empty in records of older versions."""
+    """`code` as the model wrote it, see `Step.written`; empty in records of older versions."""
     outputs: tuple[Output, ...] = ()
     changes: tuple[CopyChange, ...] = ()
     """Copies that differ from the live variables at the end of the run."""
     made: tuple[NamespaceEntry, ...] = ()
-    """Variables that the run made or assigned in the sandbox; can be brought back as long as it has them."""
+    """Variables that the run assigned in the sandbox; they can be brought back while the sandbox has them."""
     answer: str = ""
     error: str = ""
-    """One line; empty unless it failed."""
+    """Error in one line; empty unless the run failed."""
     model_calls: tuple[ModelCall, ...] = ()
     """Every request to the model's server, in order. Empty in records of older versions."""
     usage: Usage = field(default_factory=Usage)
-    """Of all `model_calls`."""
+    """Sum over all `model_calls`."""
     notes: tuple[str, ...] = ()
-    """What the user should know of this run: corrections, dropped outputs, a replaced sandbox."""
+    """Notes for the user: corrections, dropped outputs, a replaced sandbox."""
     replayed_from: str = ""
-    """Run whose code was executed again without asking a model."""
+    """Run whose code was executed again without a model."""
     cell_state: CellState = "pending"
     placed: Placed = ""
 

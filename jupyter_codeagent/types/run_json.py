@@ -14,16 +14,18 @@ from jupyter_codeagent.types.run import AgentRun
 from jupyter_codeagent.types.sandbox import ToolCall
 
 Value = TypeVar("Value")
-NAMED_IN = (messages, variables, sandbox, approvals, run)
+TYPE_MODULES = (messages, variables, sandbox, approvals, run)
 
 
 def run_to_json(run: AgentRun) -> dict[str, Any]:
-    """The whole record, with every message that was sent."""
+    """Return the whole record, with every message that was sent."""
     return dataclasses.asdict(run)
 
 
 def run_from_json(record: dict[str, Any]) -> AgentRun:
-    """Inverse of `run_to_json`. Unknown keys are ignored, so that older code reads newer records.
+    """Return the run of a record, as the inverse of `run_to_json`.
+
+    Unknown keys are ignored, so that older code reads newer records.
 
     Raises
     ------
@@ -34,10 +36,9 @@ def run_from_json(record: dict[str, Any]) -> AgentRun:
 
 
 def run_view(run: AgentRun) -> dict[str, Any]:
-    """The record without the messages of each step, the functions offered and results of calls: what a page needs.
+    """Return the record for a page: without the messages of each step, the tools and the results of calls.
 
-    Which kinds of things the messages held stands in `model_calls`; what was left out of them stands in the run's
-    notes when it has ended.
+    `model_calls` has the kinds of user data in the messages; the notes of an ended run name what was left out.
     """
     record = run_with_messages(run)
     for step in record["steps"]:
@@ -47,22 +48,22 @@ def run_view(run: AgentRun) -> dict[str, Any]:
 
 
 def run_with_messages(run: AgentRun) -> dict[str, Any]:
-    """The record for a page that shows what was sent: without the results of calls, which are for replays."""
+    """Return the record for a page that displays what was sent: without the results of calls, for replays."""
     record = run_to_json(run)
-    del record["written"]  # stands in the reply
+    del record["written"]  # the reply contains it
     for step in record["steps"]:
         del step["written"]
         for call in (step["result"] or {}).get("calls", ()):
-            _for_page(call)
+            _without_replay_data(call)
     return record
 
 
 def call_view(call: ToolCall) -> dict[str, Any]:
-    """A call as the panel shows it, in the run's record and while the run goes on."""
-    return _for_page(dataclasses.asdict(call))
+    """Return a call as the panel displays it, in the run's record and while the run continues."""
+    return _without_replay_data(dataclasses.asdict(call))
 
 
-def _for_page(call: dict[str, Any]) -> dict[str, Any]:
+def _without_replay_data(call: dict[str, Any]) -> dict[str, Any]:
     del call["key"], call["value"]
     return call
 
@@ -75,7 +76,7 @@ def _build(kind: type[Value], record: dict[str, Any]) -> Value:
 
 @cache
 def _hints(kind: Hashable) -> dict[str, Any]:
-    names = {name: value for module in NAMED_IN for name, value in vars(module).items()}
+    names = {name: value for module in TYPE_MODULES for name, value in vars(module).items()}
     return typing.get_type_hints(typing.cast("type", kind), names)
 
 

@@ -1,4 +1,4 @@
-"""Panics of Rust libraries (polars, nh3) as errors: PyO3 raises a BaseException, which handlers let pass."""
+"""Panics of Rust libraries (polars, nh3) as errors: `except Exception` misses the BaseException of PyO3."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from contextlib import contextmanager
 
 
 class PanicError(RuntimeError):
-    """A Rust library gave up; `str()` is its message."""
+    """A Rust library panicked; `str()` is its message."""
 
 
 @contextmanager
 def panics_as_errors() -> Iterator[None]:
-    """Raise `PanicError` where the block panics. Each library has a class of its own, which nobody can import."""
+    """Raise `PanicError` where the block panics.
+
+    Each library has an exception class of its own that cannot be imported, so it is recognised by its module.
+    """
     try:
         yield
     except BaseException as problem:

@@ -1,4 +1,4 @@
-"""The sandbox: its limits and its status, and what came of one execution in it."""
+"""The sandbox: its limits, its status and the result of one execution."""
 
 from __future__ import annotations
 
@@ -11,32 +11,33 @@ from jupyter_codeagent.types.variables import LocalFile
 
 @dataclass(frozen=True, kw_only=True)
 class PackedValue:
-    """One value on its way out of the sandbox: hostile until `data.unpack` has validated it."""
+    """One value on its way out of the sandbox, untrusted until `data.unpack` has validated it."""
 
     kind: Literal["arrow", "npy", "json", "png", "parts"]
     meta_json: str
-    """Side-car of `arrow` (labels, tags), the value itself (`json`), or what the `parts` are."""
+    """Metadata of `arrow` (labels, tags), the value itself (`json`), or the layout of the `parts`."""
     data: bytes
-    """Arrow stream, .npy bytes, PNG, or .npy arrays one after the other; empty for `json`."""
+    """Arrow stream, .npy bytes, PNG, or concatenated .npy arrays; empty for `json`."""
 
 
 SandboxLevel = Literal[
     "bubblewrap", "namespaces", "landlock", "seatbelt", "container", "command", "gateway", "none"
 ]
 REMOTE_LEVELS: tuple[SandboxLevel, ...] = ("container", "command", "gateway")
-"""Those whose sandbox is not a process of this machine's own kernel."""
+"""Levels whose sandbox is not a process of this machine's own operating system kernel."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SandboxPolicy:
-    """What a sandbox must hold and at which limits it is stopped."""
+    """Isolation and limits of a sandbox."""
 
     memory_bytes: int = 2 << 30
     wall_s: float = 120.0
-    """Seconds for one execution; then interrupt, after `grace_s` kill."""
+    """Seconds for one execution; then it is interrupted, and killed after `grace_s`."""
     grace_s: float = 2.0
     processors: float = 4.0
-    """Processor time of one execution, as a multiple of its time limit; then interrupt, after `grace_s` kill."""
+    """CPU time of one execution, as a multiple of its time limit; then it is interrupted, and killed after
+    `grace_s`."""
     processes: int = 64
     threads: int = 512
     disk_bytes: int = 512 << 20
@@ -44,40 +45,40 @@ class SandboxPolicy:
     output_bytes: int = 4 << 20
     output_messages: int = 500
     message_bytes: int = 32 << 20
-    """One message from the sandbox; a larger one closes the channel for good (ZMQ_MAXMSGSIZE)."""
+    """Size limit of one message from the sandbox; a larger one closes the channel for good (ZMQ_MAXMSGSIZE)."""
     subprocess: bool = False
     levels: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock")
-    """Tried in this order. `none` is never tried, it must be the only one and set in the session."""
+    """Levels in the order in which they are tried. `none` must be the only one and set in the session."""
     image: str = ""
-    """Of the level `container`, as Docker or Podman name it."""
+    """Docker or Podman image of the level `container`."""
     engine: str = ""
-    """``docker`` or ``podman``; empty: the one that is there."""
+    """``docker`` or ``podman``; empty for the installed one."""
     command: tuple[str, ...] = ()
-    """Of the level `command`: starts the relay elsewhere, ``("ssh", "host", "python", "-m", …)``."""
+    """Command of the level `command`, which starts the remote relay: ``("ssh", "host", "python", "-m", …)``."""
     gateway: str = ""
-    """Of the level `gateway`: the address of a Jupyter kernel gateway."""
+    """Address of the Jupyter kernel gateway of the level `gateway`."""
     gateway_kernel: str = "codeagent-sandbox-relay"
     read_files: tuple[LocalFile, ...] = ()
-    """The user's own files that it sees read-only, each after a yes; on this machine only."""
+    """Files of the user that the sandbox sees read-only, each after an approval; on this machine only."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SandboxStatus:
-    """What is in force now, as measured from inside."""
+    """Isolation in force, as measured from inside the sandbox."""
 
     level: SandboxLevel
     where: str = ""
-    """Which machine, where it is not this one, or which container: ``docker image …``, ``ssh host``."""
+    """The other machine or the container: ``docker image …``, ``ssh host``; empty for this machine."""
     layers: tuple[str, ...] = ()
-    """In plain words, what each layer is and does: ``Landlock ABI 7: …``."""
+    """Each layer of isolation as text: ``Landlock ABI 7: …``."""
     closed: tuple[str, ...]
-    """Probes that failed as they must: ``read outside``, ``tcp`` …"""
+    """Probes that were blocked: ``read outside``, ``tcp`` …"""
     open: tuple[str, ...]
-    """Probes that got through although this level does not promise to close them."""
+    """Probes that succeeded; this level does not promise to block them."""
     limits: tuple[str, ...]
-    """In plain words: ``memory 2 GiB (watchdog, 50 ms)`` …"""
+    """Limits as text: ``memory 2 GiB (watchdog, 50 ms)`` …"""
     hint: str = ""
-    """How to get the next better level; empty at the best."""
+    """How to get the next better level; empty at the best one."""
 
     @property
     def label(self) -> str:
@@ -122,28 +123,28 @@ class ErrorOutput(TypedDict):
 
 
 Output = StreamOutput | DisplayOutput | ResultOutput | ErrorOutput
-"""A cleaned output: it has passed `jupyter_codeagent.notebook.outputs`, so it may be shown with trust."""
+"""A cleaned output: it has passed `jupyter_codeagent.notebook.outputs`, so it may be rendered as trusted."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExecutionError:
-    """An exception of the model's code, shortened to what helps to repair it."""
+    """An exception of the model's code, reduced to what helps to repair it."""
 
     ename: str
     evalue: str
     line: int | None = None
-    """Line of the executed code, from 1; None if the traceback does not say."""
+    """Line of the executed code, from 1; None if the traceback does not contain it."""
     source: str = ""
-    """Text of that line."""
+    """Source of that line."""
 
 
 ReturnForm = Literal["", "data", "image", "specification"]
-"""How a value can be brought back: not at all, as what it is, a figure as a PNG, a chart as a dict."""
+"""How a value can be brought back: not at all · as itself · a figure as a PNG · a chart as a dict."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NamespaceEntry:
-    """A variable of the sandbox, for hints and for the panel. Text from the sandbox: untrusted, capped."""
+    """A variable of the sandbox, for hints and for the panel. Its texts are untrusted and capped."""
 
     name: str
     type_name: str
@@ -159,60 +160,60 @@ ChangeKind = Literal["changed", "rebound", "deleted"]
 
 @dataclass(frozen=True, kw_only=True)
 class CopyChange:
-    """How the copy of a live variable differs from what was loaded. Text from the sandbox: untrusted, capped."""
+    """Difference between the copy of a live variable and what was loaded. Its texts are untrusted and capped."""
 
     name: str
     kind: ChangeKind
-    """changed: in place · rebound: the name stands for another object · deleted."""
+    """Changed in place · rebound to another object · deleted."""
     added: tuple[str, ...] = ()
-    """Columns or keys, as `repr` shows them."""
+    """`repr` of the new columns or keys."""
     removed: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
-    """Columns or keys with other values."""
+    """`repr` of the columns or keys with changed values."""
     notes: tuple[str, ...] = ()
     """``10 → 7 rows``, ``order of rows``, ``'n' int64 → float64``."""
     earlier: bool = False
-    """Not by this code: an earlier run had left it so."""
+    """Whether an earlier run made the change, not this code."""
 
 
 ToolCallStatus = Literal["ok", "failed", "denied", "refused", "stopped", "undone"]
-"""It returned · it raised · a person or its policy said no · it cannot be made · it began and never returned · what
-it did was taken back."""
+"""It returned · it raised · a person or its policy denied it · it is not possible · it started and never returned ·
+its effect was undone."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedValue:
-    """A `PackedValue` as text."""
+    """A `PackedValue` in text form."""
 
     kind: Literal["arrow", "npy", "json", "png", "parts"]
     meta_json: str
     data: str
-    """zlib, then base64."""
+    """The data, compressed with zlib and encoded as base64."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolCall:
-    """One call of a tool by code of the sandbox, and what became of it."""
+    """One tool call by code in the sandbox, and its outcome."""
 
     tool: str
     call: str
-    """As Python, shortened: ``weather('JFK', day='2013-01-01')``; with a person's changes."""
+    """Call as shortened Python, with a person's edits: ``weather('JFK', day='2013-01-01')``."""
     status: ToolCallStatus
     line: int | None = None
-    """Of the program, as the sandbox says."""
+    """Line of the program, as reported by the sandbox."""
     result: str = ""
-    """What it returned, in brief (``DataFrame 24x5``), or the error's line."""
+    """Return value in brief (``DataFrame 24x5``), or the line of the error."""
     decided_by: DecidedBy = "policy"
     earlier: bool = False
-    """The same call had been made in this run; what it had returned was given again."""
+    """Whether the result comes from an identical earlier call in this run."""
     duration_s: float = 0.0
-    """Of the function alone."""
+    """Time in the function alone, in seconds."""
     id: str = ""
-    """The same for a call whose result was given again. Empty in records of older versions."""
+    """Identifier; a repeated call has that of the first. Empty in records of older versions."""
     key: str = ""
-    """A digest of function and arguments as the code gave them: a replay finds the call by it."""
+    """Digest of the function and its arguments as the code passed them; a replay finds the call by it."""
     value: RecordedValue | None = None
-    """What it returned, for a replay; None where that is large, no data, or looks private."""
+    """Return value for a replay; None where it is large, no data, or looks private."""
 
 
 ExecutionStatus = Literal["ok", "error", "timeout", "killed", "interrupted"]
@@ -220,20 +221,20 @@ ExecutionStatus = Literal["ok", "error", "timeout", "killed", "interrupted"]
 
 @dataclass(frozen=True, kw_only=True)
 class ExecutionResult:
-    """What came of one piece of code in the sandbox."""
+    """Result of one piece of code in the sandbox."""
 
     status: ExecutionStatus
     outputs: tuple[Output, ...] = ()
     error: ExecutionError | None = None
     reason: str = ""
-    """Why it was killed or cut short, with the limit; shown to the user and to the model."""
+    """Why it was killed or cut short, with the limit; displayed to the user and part of the prompt."""
     duration_s: float = 0.0
     peak_memory_bytes: int = 0
     namespace: tuple[NamespaceEntry, ...] = ()
-    """The sandbox's variables afterwards; empty when it died."""
+    """Variables of the sandbox after the execution; empty when it died."""
     changes: tuple[CopyChange, ...] = ()
-    """Copies that are no longer what was loaded."""
+    """Copies that differ from what was loaded."""
     notes: tuple[str, ...] = ()
-    """What the guard dropped: ``2 outputs of type application/javascript``."""
+    """Outputs that the guard dropped: ``2 outputs of type application/javascript``."""
     calls: tuple[ToolCall, ...] = ()
-    """Of the user's functions, in the order in which they ended."""
+    """Tool calls, in the order in which they ended."""

@@ -1,6 +1,6 @@
-"""Text for the model that knows which part of it holds what of the user's.
+"""Prompt text with tags for the kinds of user data in each part of it.
 
-The receipt of a run is read off the messages: whoever puts something into a message tags it there.
+The receipt of a run is derived from its messages, so all code that puts user data into a message tags it there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ KINDS: tuple[ContentKind, ...] = get_args(ContentKind)
 
 @dataclass(frozen=True)
 class TaggedText:
-    """Immutable; spans are in order and lie within the text."""
+    """An immutable text with tagged spans, which are sorted and lie within it."""
 
     text: str = ""
     spans: tuple[Span, ...] = ()
@@ -31,23 +31,23 @@ class TaggedText:
         return bool(self.text)
 
     def part(self, start: int, end: int) -> TaggedText:
-        """From character `start` to `end`."""
+        """Return the slice from character `start` to `end`."""
         text = self.text[start:end]
         clipped = (
             Span(kind=span.kind, start=max(span.start, start) - start, end=min(span.end, end) - start)
             for span in self.spans
             if span.start < end and span.end > start
         )
-        # A span whose words are all cut off may still have a blank or a line end in what is left.
+        # A span of which only white space is left has no user data any more.
         return TaggedText(text, tuple(span for span in clipped if text[span.start : span.end].strip()))
 
     def stripped(self) -> TaggedText:
-        """As `str.strip`."""
+        """Return the text without white space at its ends, as `str.strip`."""
         start = len(self.text) - len(self.text.lstrip())
         return self.part(start, start + len(self.text.strip()))
 
     def lines(self) -> list[TaggedText]:
-        """Split at line ends."""
+        """Return the lines of the text."""
         found, start = [], 0
         for line in self.text.split("\n"):
             found.append(self.part(start, start + len(line)))
@@ -56,14 +56,14 @@ class TaggedText:
 
 
 def tagged(text: str, *kinds: ContentKind) -> TaggedText:
-    """All of it of these kinds; text without a word of none."""
+    """Return the text with all of it tagged as these kinds; white space alone gets no tag."""
     if not text.strip():
         return TaggedText(text)
     return TaggedText(text, tuple(Span(kind=kind, start=0, end=len(text)) for kind in kinds))
 
 
 def join(separator: str, parts: Iterable[TaggedText | str]) -> TaggedText:
-    """As `str.join`; neighbours of one kind become one span."""
+    """Return the joined parts, as `str.join`; adjacent spans of one kind become one span."""
     text, spans = "", list[Span]()
     open_spans: dict[ContentKind, Span] = {}
     for at, part in enumerate(parts):
@@ -83,22 +83,22 @@ def join(separator: str, parts: Iterable[TaggedText | str]) -> TaggedText:
 
 
 def message(role: Role, content: TaggedText | str) -> Message:
-    """A message of this text."""
+    """Return a message with this text and its spans."""
     whole = content if isinstance(content, TaggedText) else TaggedText(content)
     return Message(role=role, content=whole.text, spans=whole.spans)
 
 
 def content_of(message: Message) -> TaggedText:
-    """Inverse of `message`."""
+    """Return the tagged text of a message, as the inverse of `message`."""
     return TaggedText(message.content, message.spans)
 
 
 def kinds_of(spans: Iterable[Span]) -> tuple[ContentKind, ...]:
-    """Each kind once, in the order of `ContentKind`."""
+    """Return each kind once, in the order of `ContentKind`."""
     found = {span.kind for span in spans}
     return tuple(kind for kind in KINDS if kind in found)
 
 
 def kinds_in(messages: Sequence[Message], prefill_spans: Sequence[Span] = ()) -> tuple[ContentKind, ...]:
-    """Of all that is sent with them."""
+    """Return the kinds of user data in all the messages and the prefill."""
     return kinds_of((*(span for one in messages for span in one.spans), *prefill_spans))

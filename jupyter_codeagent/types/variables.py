@@ -1,4 +1,4 @@
-"""Variables as the model is told of them, and what the sandbox gets of each."""
+"""Variables as the prompt describes them, and as the sandbox gets them."""
 
 from __future__ import annotations
 
@@ -7,70 +7,70 @@ from typing import Literal
 
 Privacy = Literal["schema", "stats", "samples"]
 PRIVACY_ORDER: tuple[Privacy, ...] = ("schema", "stats", "samples")
-"""The strictest first."""
+"""Privacy modes, the strictest first."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnSummary:
-    """One column of a frame, as the model may be told of it."""
+    """One column of a frame, as a prompt may describe it."""
 
     name: str
-    """`repr()` of the label, so that blanks and case can be seen."""
+    """`repr()` of the label, so that blanks and case are visible."""
     dtype: str
     """Short: ``int``, ``float``, ``str``, ``bool``, ``datetime``, ``category``, else the dtype's own name."""
     stats: str = ""
     """``0..512.3``, ``{male, female}``, ``135u``; empty under the privacy mode ``schema``."""
     example: str = ""
     missing: str = ""
-    """``11 missing``, ``2.7% missing`` where only a sample was looked at; empty if none is."""
+    """``11 missing``, or ``2.7% missing`` where only a sample was read; empty if no value is missing."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VariableSummary:
-    """What is worth telling about one live variable, found without scanning its rows."""
+    """Description of one live variable, made without scanning its rows."""
 
     name: str
     type_name: str
     """``DataFrame``, ``ndarray``, ``LinearRegression`` …"""
     headline: str
-    """The one line that says most: ``df: DataFrame 715x14``."""
+    """The most informative line: ``df: DataFrame 715x14``."""
     bare_headline: str = field(default="", compare=False)
-    """The same under the privacy mode ``schema``: without a value."""
+    """The headline for the privacy mode ``schema``, without values."""
     columns: tuple[ColumnSummary, ...] = ()
     size_bytes: int | None = None
-    """Estimated without a scan; None if unknown."""
+    """Size estimated without a scan; None if unknown."""
     copyable: bool = False
-    """A frame, series, array, scalar or plain container: can be copied into the sandbox."""
+    """Whether it can be copied into the sandbox: a frame, series, array, scalar or plain container."""
     frame_like: bool = False
-    """Is copied by default when the prompt names no variable."""
+    """Whether it is copied by default when the prompt names no variable."""
     sampled: bool = False
-    """Statistics come from a sample of the rows, not from all."""
+    """Whether statistics come from a sample of the rows."""
     rows: str = ""
     """Sample rows as CSV; only under the privacy mode ``samples``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LocalFile:
-    """A regular file of the user's that a sandbox may read, as it was when it was looked at."""
+    """A regular file of the user that a sandbox may read, with its state at the time of the check."""
 
     path: str
-    """Absolute, without links."""
+    """Absolute path without symbolic links."""
     device: int
     inode: int
-    """Another file under the same path is another inode: a sandbox that was shown the old one does not see it."""
+    """Another file at the same path has another inode; a sandbox with access to the old one does not see it."""
     size_bytes: int = field(default=0, compare=False)
     modified_ns: int = field(default=0, compare=False)
-    """Size and time are told apart by the digest of what was copied; a file that grew needs no other sandbox."""
+    """Not compared, like the size: the digest of the copies covers both, and a larger file needs no new sandbox."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CopiedVariable:
-    """One variable that lies in the spool for the sandbox to load."""
+    """One variable in the spool, ready for the sandbox to load."""
 
     name: str
     type_name: str
     size_bytes: int
-    """Bytes of the pickle stream and its buffers."""
+    """Size of the pickle stream and its buffers."""
     files: tuple[tuple[str, int, int], ...] = ()
     """(name in the spool directory, never a path; offset, length) of each piece of one image of the value."""
     buffers: tuple[tuple[int, int], ...] = ()
@@ -78,44 +78,44 @@ class CopiedVariable:
     head: tuple[int, int] = (0, 0)
     """(offset, length) in the image of the pickle stream."""
     version: int = 1
-    """Grows when the live value has changed since it was last written."""
+    """Incremented when the live value has changed since it was last written."""
     note: str = ""
-    """What part of the live value it is: ``random sample of 336776 rows; 2 of 19 columns``; empty for all of it."""
+    """Part of the live value that was copied: ``random sample of 336776 rows; 2 of 19 columns``; empty for all."""
     reads: tuple[LocalFile, ...] = ()
-    """Files that a lazy value reads in the sandbox, after the user's yes."""
+    """Files that a lazy value reads in the sandbox, after the user's approval."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SkippedVariable:
-    """A variable that was asked for or fits by default, but was not copied."""
+    """A variable that was selected but not copied."""
 
     name: str
     reason: str
 
 
 ToolPolicy = Literal["auto", "ask", "deny"]
-"""Of calls of one tool: made at once · made after a person's yes · never made."""
+"""Policy for calls of one tool: run at once · run after an approval · never run."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolStub:
-    """A function of the live kernel that the sandbox may call: what the model is told of it."""
+    """A function of the live kernel that the sandbox may call, as the prompt describes it."""
 
     name: str
     signature: str
-    """``(origin: str, day: str = 'today') -> DataFrame``: Python; ``...`` for a default that is no literal."""
+    """Python signature: ``(origin: str, day: str = 'today') -> DataFrame``, with ``...`` for complex defaults."""
     doc: str = ""
     policy: ToolPolicy = "ask"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What the sandbox gets in one run."""
+    """All that the sandbox gets in one run."""
 
     copied: tuple[CopiedVariable, ...] = ()
     skipped: tuple[SkippedVariable, ...] = ()
     modules: tuple[str, ...] = ()
-    """Import lines that the user's aliases stand for: ``import pandas as pd``."""
+    """Import lines of the user's module aliases: ``import pandas as pd``."""
     tools: tuple[ToolStub, ...] = ()
     unchanged: tuple[str, ...] = ()
-    """Variables among `copied` whose copy an earlier run of this kernel has made; nothing was copied again."""
+    """Variables among `copied` whose copy comes from an earlier run of this kernel."""

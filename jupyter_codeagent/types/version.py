@@ -1,4 +1,4 @@
-"""The version of this package, as it is installed."""
+"""The installed version of this package."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 
 def installed_version() -> str:
-    """Return the version; both sides of a sandbox elsewhere must have the same."""
+    """Return the version; both sides of a remote sandbox must have the same."""
     try:
         return version("jupyter-codeagent")
     except PackageNotFoundError:
-        return "0+uninstalled"  # imported from a checkout that nobody installed
+        return "0+uninstalled"  # a checkout that is not installed

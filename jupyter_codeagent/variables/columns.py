@@ -1,4 +1,4 @@
-"""What is told of one column from a bounded sample: what a person would want to know before writing code."""
+"""Describe one column from a bounded sample: what a person would want to know before writing code."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jupyter_codeagent.types.variables import ColumnSummary, Privacy
-from jupyter_codeagent.variables.describers.text_formats import written_as
+from jupyter_codeagent.variables.describers.text_formats import describe_text_format
+from jupyter_codeagent.variables.introspection import first, type_name, type_path
 from jupyter_codeagent.variables.privacy.pii_columns import personal_kind
 from jupyter_codeagent.variables.privacy.secret import private_text
-from jupyter_codeagent.variables.reading import first, type_name, type_path
 from jupyter_codeagent.variables.text import MAX_NAME_CHARS, looks_personal, number, quoted, safe
 
 MAX_STAT_COLUMNS = 100
-"""Columns with statistics; further ones are told by name and type."""
+"""Columns with statistics; further ones have their name and type only."""
 MAX_LISTED = 6
 """Distinct values up to which all are listed."""
 MIN_SHARE = 0.01
-"""A listed value must make up so much of the sample: rare ones can tell of single persons."""
+"""Share of the sample that each listed value must have: rare values can identify single people."""
 MAX_SINGLE = 1
-"""Listed values that may stand in one row only: [Oslo, Rome, Oslo] are categories, five names are not."""
+"""Listed values that may occur in one row only: [Oslo, Rome, Oslo] are categories, five names are not."""
 MIN_SINGLE_SHARE = 0.1
-"""Such a row must be so much of the sample: in a longer one it is a single person."""
+"""Share of the sample that such a row must have: in a longer sample it would be a single person."""
 LONG_CHARS = 200
-"""Longer text is prose, of which neither categories nor examples are told."""
+"""Longer text is prose: the description has neither its categories nor an example."""
 CHECKED_VALUES = 200
-"""Distinct values that are looked at for personal or secret ones."""
+"""Distinct values that are checked for personal or secret ones."""
 MIN_PERSONAL_NUMBER = 1_000_000
 """Telephone, card and national numbers are longer."""
 LABEL_DEPTH = 3
@@ -62,11 +62,11 @@ _PLAIN_PATHS = frozenset(
 
 
 @dataclass(frozen=True, kw_only=True)
-class ToldColumn:
-    """A column's line, and whether its values may stand in sample rows."""
+class DescribedColumn:
+    """A column's summary, and whether its values may appear in example rows."""
 
     summary: ColumnSummary
-    may_be_shown: bool = False
+    may_display_values: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,15 +74,15 @@ class Sample:
     """What was read of a column."""
 
     values: Sequence[Any] = field(default=())
-    """Those present, where they are needed one by one: text, objects, whole numbers."""
+    """Values that are not missing, where they are needed one by one: text, objects, whole numbers."""
     low: str = ""
     high: str = ""
-    """Range of numbers and instants, as told; empty for other kinds."""
+    """Range of numbers and instants, as the prompt has it; empty for other kinds."""
     missing: str = ""
 
 
 def is_plain(value: object) -> bool:
-    """Whether `str` of it is known to be short and harmless: never of a class of the user's."""
+    """Check that `str` of the value is known to be short and harmless: never for a class that the user wrote."""
     return value is None or _is_plain_type(type(value))
 
 
@@ -91,7 +91,7 @@ def _is_plain_type(kind: type) -> bool:
 
 
 def column_name(label: object, depth: int = LABEL_DEPTH) -> str:
-    """`repr()` of the label as one safe line; an address or key that became a label is masked."""
+    """Return `repr()` of the label as one safe line; an address or key that became a label is masked."""
     if type(label) is str:
         return "'***'" if private_text(label) else quoted(label, MAX_NAME_CHARS)
     if type(label) is tuple and depth:
@@ -102,19 +102,20 @@ def column_name(label: object, depth: int = LABEL_DEPTH) -> str:
     return quoted(str(label), MAX_NAME_CHARS) if is_plain(label) else f"a {safe(type_name(type(label)), 40)}"
 
 
-def tell(label: object, dtype: str, privacy: Privacy, sample: Sample) -> ToldColumn:
-    """The line of a column; by type only where the mode, the label or the values ask for that."""
+def describe_column(label: object, dtype: str, privacy: Privacy, sample: Sample) -> DescribedColumn:
+    """Describe a column; by type only where the privacy mode, the label or the values require it."""
     name = column_name(label)
     if by_type_only(label, privacy) or is_personal(label, sample.values):
-        return ToldColumn(summary=ColumnSummary(name=name, dtype=dtype))
-    stats, example = (f"{sample.low}..{sample.high}", "") if sample.low else _tell_values(sample.values)
-    return ToldColumn(
+        return DescribedColumn(summary=ColumnSummary(name=name, dtype=dtype))
+    stats, example = (f"{sample.low}..{sample.high}", "") if sample.low else _describe_values(sample.values)
+    return DescribedColumn(
         summary=ColumnSummary(name=name, dtype=dtype, stats=stats, example=example, missing=sample.missing),
-        may_be_shown=True,
+        may_display_values=True,
     )
 
 
 def by_type_only(label: object, privacy: Privacy) -> bool:
+    """Check whether the privacy mode or the label allows no more than the column's type in the prompt."""
     return privacy == "schema" or (is_plain(label) and looks_personal(label)) or _personal_part(label)
 
 
@@ -123,7 +124,7 @@ def _personal_part(label: object) -> bool:
 
 
 def is_personal(label: object, values: Sequence[Any]) -> bool:
-    """Whether the values look like addresses, telephone numbers, keys …, by some of the distinct ones."""
+    """Check whether a sample of the distinct values looks like addresses, telephone numbers or keys."""
     some = values[:: max(1, len(values) // (2 * CHECKED_VALUES))]
     texts = list(dict.fromkeys(str(value) for value in some if _may_identify(value)))
     step = -(-len(texts) // CHECKED_VALUES) or 1
@@ -136,19 +137,19 @@ def _may_identify(value: object) -> bool:
 
 
 def missing_text(count: int, total: int, *, sampled: bool) -> str:
-    """A count is only told where it is the count of all rows."""
+    """Return ``11 missing``; of a sample the share, since its count would not be that of all rows."""
     if not count:
         return ""
     return f"{max(count / total, 0.001):.1%} missing" if sampled else f"{count} missing"
 
 
 def instant(value: Any) -> str:
-    """A date or time as it is told: without the offset, which the type has, and a time of day that is midnight."""
+    """Return a date or time as text, without the offset, which the type has, and without midnight."""
     return _MIDNIGHT.sub("", _OFFSET.sub("", safe(str(value), 40)))
 
 
-def _tell_values(values: Sequence[Any]) -> tuple[str, str]:
-    """(statistics, example) of text and other objects."""
+def _describe_values(values: Sequence[Any]) -> tuple[str, str]:
+    """Return (statistics, example) of text and other objects."""
     kinds = set(map(type, values))
     if not kinds or kinds == {bool}:
         return "", ""
@@ -159,13 +160,14 @@ def _tell_values(values: Sequence[Any]) -> tuple[str, str]:
         return f"text up to {longest} characters", ""
     mixed = f"{'|'.join(sorted(map(type_name, kinds)))} " if len(kinds) > 1 else ""
     counts = Counter(values if kinds == {str} else map(str, values)).most_common()
-    stats, example = tell_categories(counts, len(values))
-    written = written_as([text for text, _ in counts]) if kinds == {str} and not stats.startswith("{") else ""
-    return f"{mixed}{stats}{f', {written}, convert first' if written else ''}", example
+    stats, example = describe_categories(counts, len(values))
+    is_text = kinds == {str} and not stats.startswith("{")
+    text_format = describe_text_format([text for text, _ in counts]) if is_text else ""
+    return f"{mixed}{stats}{f', {text_format}, convert first' if text_format else ''}", example
 
 
 def _nested(values: Sequence[Any], kinds: set[type]) -> str:
-    """Lists, dicts, arrays and objects in cells: their types and keys, never their `repr`."""
+    """Return types and keys of lists, dicts, arrays and objects in cells, never their `repr`."""
     if kinds == {dict}:
         keys = dict.fromkeys(key for value in values[:20] for key in first(value, MAX_LISTED) if type(key) is str)
         return f"dict values, keys [{', '.join(column_name(key) for key in list(keys)[:MAX_LISTED])}]"
@@ -176,17 +178,17 @@ def _nested(values: Sequence[Any], kinds: set[type]) -> str:
     return f"{names} values"
 
 
-def tell_categories(counts: Sequence[tuple[str, int]], total: int) -> tuple[str, str]:
-    """(statistics, example) from (value, count) pairs, the most frequent first; `total` values in all."""
-    if _really_categories(counts, total):
+def describe_categories(counts: Sequence[tuple[str, int]], total: int) -> tuple[str, str]:
+    """Return (statistics, example) for (value, count) pairs, the most frequent first; `total` values in all."""
+    if _are_categories(counts, total):
         return "{" + ", ".join(safe(value) for value, _ in counts) + "}", ""
     # Where every value is unique an example would quote a single row.
     example = quoted(counts[0][0]) if counts[0][1] > 1 and not private_text(counts[0][0]) else ""
     return f"{len(counts)}u", example
 
 
-def _really_categories(counts: Sequence[tuple[str, int]], total: int) -> bool:
-    """Few values that repeat: in a table of five rows `MIN_SHARE` alone would let every single person through."""
+def _are_categories(counts: Sequence[tuple[str, int]], total: int) -> bool:
+    """Check for few values that repeat: in a table of five rows `MIN_SHARE` alone would accept every person."""
     if len(counts) > MAX_LISTED:
         return False
     repeats = len(counts) < total and 2 * len(counts) <= total + 1
@@ -197,32 +199,33 @@ def _really_categories(counts: Sequence[tuple[str, int]], total: int) -> bool:
 
 
 def column_text(column: ColumnSummary, *, sampled: bool) -> str:
-    """Statistics of a single column as the end of a headline; says itself that they are of a sample."""
+    """Return the statistics of a single column as the end of a headline; a sample is named as such."""
     parts = [column.stats, f"e.g. {column.example}" if column.example else "", column.missing]
     text = " ".join(part for part in parts if part)
     return f" {text}{' (from a sample)' if sampled else ''}" if text else ""
 
 
 def harmless(values: Iterable[object]) -> bool:
-    """Whether values may stand in sample rows: short, of known types, no address or key."""
+    """Check that values may appear in example rows: short, of known types, without an address or key."""
     return all(
         is_plain(value) and len(text := str(value)) <= LONG_CHARS and not private_text(text) for value in values
     )
 
 
 def number_range(low: Any, high: Any) -> tuple[str, str]:
+    """Return both ends of a range as short text."""
     return number(low), number(high)
 
 
 def rows_text(columns: Sequence[tuple[object, Sequence[Any]]]) -> str:
-    """(label, values) as CSV, without columns whose values are not harmless; '' if none is left."""
-    shown = [(label, values) for label, values in columns if harmless(values)]
-    if not shown:
+    """Return (label, values) pairs as CSV, without columns whose values are not harmless; '' if none is left."""
+    kept = [(label, values) for label, values in columns if harmless(values)]
+    if not kept:
         return ""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([column_name(label).strip("'") for label, _ in shown])
-    writer.writerows(zip(*([_cell(value) for value in values] for _, values in shown), strict=True))
+    writer.writerow([column_name(label).strip("'") for label, _ in kept])
+    writer.writerows(zip(*([_cell(value) for value in values] for _, values in kept), strict=True))
     return "\n".join(safe(line, MAX_ROW_CHARS) for line in text.getvalue().splitlines())
 
 
@@ -231,13 +234,13 @@ def _cell(value: Any) -> str:
         return ""
     if type(value) is float and value != value:  # noqa: PLR0124 - NaN
         return ""
-    # One line each: a value with a line end could begin a line of its own, and with it a task.
+    # On one line: a value with a line break could start a line of its own, and give the model a task there.
     return f"{value:.6g}" if type(value) is float else safe(str(value), MAX_ROW_CHARS)
 
 
 def type_text(dtype: object) -> str:
-    """The text of a library's dtype, without categories, which are values, and without angle brackets."""
+    """Return a library's name for a dtype, without categories, which are values, and without angle brackets."""
     text = str(dtype)
-    # `Enum(categories=…)` of polars and `ENUM('a', …)` of DuckDB; `List(Enum(…))` is told as `List`.
-    shown = text.partition("(")[0] if "enum(" in text.lower() else text
-    return safe(shown.replace("<", "[").replace(">", "]"), MAX_NAME_CHARS)
+    # `Enum(categories=…)` of polars and `ENUM('a', …)` of DuckDB; `List(Enum(…))` becomes `List`.
+    kept = text.partition("(")[0] if "enum(" in text.lower() else text
+    return safe(kept.replace("<", "[").replace(">", "]"), MAX_NAME_CHARS)

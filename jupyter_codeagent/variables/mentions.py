@@ -1,4 +1,4 @@
-"""Which variables and columns a prompt names, and the order in which variables are told."""
+"""Find the variables and columns that a prompt names, and rank variables for the prompt."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from jupyter_codeagent.types.variables import VariableSummary
 _WORD = re.compile(r"\w+")
 _CAMEL = re.compile(r"([a-z0-9])([A-Z])")
 MIN_LABEL_CHARS = 3
-"""Shorter labels stand in every other sentence: ``a``, ``id``, ``n``."""
-SAYS_NOTHING = frozenset(
+"""Shorter labels occur in every other sentence: ``a``, ``id``, ``n``."""
+UNINFORMATIVE_WORDS = frozenset(
     (
         "all",
         "array",
@@ -38,8 +38,8 @@ SAYS_NOTHING = frozenset(
         "tmp",
     )
 )
-"""Words of variable names that do not tell what is in them."""
-EVERYDAY_LABELS = frozenset(
+"""Words of variable names that say nothing about the content."""
+COMMON_LABELS = frozenset(
     (
         "amount",
         "category",
@@ -77,13 +77,13 @@ EVERYDAY_LABELS = frozenset(
         "year",
     )
 )
-"""Column labels that stand in questions about any table: alone they do not tell which one is meant."""
+"""Column labels that occur in questions about any table: alone they do not identify one."""
 MIN_HINT_CHARS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class RankedVariable:
-    """One variable in the order of telling."""
+    """One variable, in the order of the prompt."""
 
     summary: VariableSummary
     named: bool
@@ -93,38 +93,39 @@ class RankedVariable:
 
 
 def words_of(prompt: str) -> frozenset[str]:
-    """Lower-case words, identifiers whole."""
+    """Return the words in lower case, identifiers whole."""
     return frozenset(word.lower() for word in _WORD.findall(prompt))
 
 
 def names_variable(words: frozenset[str], summary: VariableSummary) -> bool:
+    """Check whether the variable's name is among the words."""
     return summary.name.lower() in words
 
 
 def mentioned_columns(prompt: str, summary: VariableSummary) -> tuple[int, ...]:
-    """Positions of the columns that the prompt names.
+    """Return the positions of the columns that the prompt names.
 
-    Case does not count, nor does singular or plural; blanks and ``_`` are the same.
+    Case and number (singular, plural) are ignored; blanks and ``_`` are the same.
     """
     return _columns_in(stemmed(prompt), summary)
 
 
 def names_label(prompt: str, label: str) -> bool:
-    """Whether the prompt names a column of this label; see `mentioned_columns`."""
-    return _stands_in(stemmed(prompt), label)
+    """Check whether the prompt names a column with this label; see `mentioned_columns`."""
+    return _contains(stemmed(prompt), label)
 
 
 def rank(summaries: Sequence[VariableSummary], prompt: str, recent: Sequence[str] = ()) -> list[RankedVariable]:
-    """In the order of telling: what the prompt names, what the last cells used, then by size.
+    """Rank variables for the prompt: what it names, then what the last cells used, then by size.
 
-    Named are, the surest first, a variable by its name, a frame by a word of its name (``customers`` for
+    A prompt names, the surest first, a variable by its name, a frame by a word of its name (``customers`` for
     ``df_customer``), and frames by their columns, those with most of them first. `recent` are names that the
     last cells used, the latest first.
     """
     words, text = words_of(prompt), stemmed(prompt)
     used = {name: at for at, name in reversed(list(enumerate(recent)))}
 
-    def place(one: RankedVariable) -> tuple[int, int, int]:
+    def sort_key(one: RankedVariable) -> tuple[int, int, int]:
         summary = one.summary
         if names_variable(words, summary):
             return (0, 0, 0)
@@ -139,38 +140,38 @@ def rank(summaries: Sequence[VariableSummary], prompt: str, recent: Sequence[str
         columns = _columns_in(text, summary)
         named = bool(columns) or names_variable(words, summary) or _names_frame(text, summary)
         ranked.append(RankedVariable(summary=summary, named=named, columns=columns))
-    return sorted(ranked, key=place)
+    return sorted(ranked, key=sort_key)
 
 
 def order(summaries: Sequence[VariableSummary], prompt: str, recent: Sequence[str] = ()) -> list[VariableSummary]:
-    """The summaries of `rank`."""
+    """Return the summaries in the order of `rank`."""
     return [one.summary for one in rank(summaries, prompt, recent)]
 
 
-def points_to(prompt: str, summary: VariableSummary) -> bool:
-    """Return whether the prompt means this variable, by a word of its name or by a column that few tables have."""
+def refers_to(prompt: str, summary: VariableSummary) -> bool:
+    """Check whether the prompt means this variable, by a word of its name or by a column that few tables have."""
     text = stemmed(prompt)
     labels = (label_text(column.name) for column in summary.columns)
     return _has_word_of_name(text, summary.name) or any(
-        stemmed(label).strip() not in EVERYDAY_LABELS and _stands_in(text, label) for label in labels
+        stemmed(label).strip() not in COMMON_LABELS and _contains(text, label) for label in labels
     )
 
 
-def hints_at(prompt: str, summary: VariableSummary) -> bool:
-    """Return whether a word of the prompt is in the variable's name or in a label: ``delay`` for ``dep_delay``."""
+def shares_word(prompt: str, summary: VariableSummary) -> bool:
+    """Check whether a word of the prompt is in the variable's name or in a label: ``delay`` for ``dep_delay``."""
     asked = set(stemmed(prompt).split())
     labels = (summary.name, *(label_text(column.name) for column in summary.columns))
     words = {word for label in labels for word in stemmed(_CAMEL.sub(r"\1 \2", label)).split()}
-    return any(len(word) >= MIN_HINT_CHARS for word in (words & asked) - EVERYDAY_LABELS)
+    return any(len(word) >= MIN_HINT_CHARS for word in (words & asked) - COMMON_LABELS)
 
 
 def _columns_in(text: str, summary: VariableSummary) -> tuple[int, ...]:
     if not text.strip():
         return ()
-    return tuple(at for at, column in enumerate(summary.columns) if _stands_in(text, label_text(column.name)))
+    return tuple(at for at, column in enumerate(summary.columns) if _contains(text, label_text(column.name)))
 
 
-def _stands_in(text: str, label: str) -> bool:
+def _contains(text: str, label: str) -> bool:
     stem = stemmed(label)
     return len(stem.strip()) >= MIN_LABEL_CHARS and stem in text
 
@@ -182,19 +183,22 @@ def _names_frame(text: str, summary: VariableSummary) -> bool:
 def _has_word_of_name(text: str, name: str) -> bool:
     words = stemmed(_CAMEL.sub(r"\1 \2", name)).split()
     return any(
-        len(word) >= MIN_LABEL_CHARS and not word.isdigit() and word not in SAYS_NOTHING and f" {word} " in text
+        len(word) >= MIN_LABEL_CHARS
+        and not word.isdigit()
+        and word not in UNINFORMATIVE_WORDS
+        and f" {word} " in text
         for word in words
     )
 
 
 def stemmed(text: str) -> str:
-    """`` unit price by country ``: words in lower case and singular, with blanks around each."""
+    """Return the words in lower case and singular, with blanks around each: `` unit price by country ``."""
     words = _WORD.findall(text.lower().replace("_", " "))
     return f" {' '.join(map(_singular, words))} "
 
 
 def _singular(word: str) -> str:
-    """``countries`` -> ``country``, ``flights`` -> ``flight``, ``boxes`` -> ``box``; not ``status``, ``class``."""
+    """Return ``country`` for ``countries``, ``flight`` for ``flights``, ``box`` for ``boxes``; ``status`` stays."""
     if len(word) < 4 or word.endswith(("ss", "us", "is")):
         return word
     if word.endswith("ies"):
@@ -205,7 +209,7 @@ def _singular(word: str) -> str:
 
 
 def label_text(quoted: str) -> str:
-    """The label behind `ColumnSummary.name`, which is its `repr`."""
+    """Return the label whose `repr` is `ColumnSummary.name`."""
     if len(quoted) > 1 and quoted[0] == quoted[-1] == "'" and "\\" not in quoted:
         return quoted[1:-1]
     try:

@@ -1,4 +1,4 @@
-"""Which names the last cells used: parsed, never executed."""
+"""Find the names that the last cells used; cells are parsed, never executed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 MAX_CELLS = 5
 MAX_CELL_CHARS = 20_000
-"""Longer cells are data or programs; parsing them would cost more than the order is worth."""
+"""Longer cells are data or whole programs; parsing them would cost more than a better order is worth."""
 CODE_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun", "%%memit")
 """Cell magics whose body is the user's Python; the body of any other is prose, shell or another language."""
 _MAGIC_LINE = re.compile(r"^[ \t]*+[%!?].*$", re.MULTILINE)
@@ -17,10 +17,10 @@ _ASSIGNED_MAGIC = re.compile(r"^([ \t]*+[\w, ]++=[ \t]*+)[%!].*$", re.MULTILINE)
 
 
 def recent_names(cells: Sequence[str]) -> tuple[str, ...]:
-    """Names in the last `MAX_CELLS` cells of code, the latest cell first, in each by first appearance.
+    """Return the names in the last `MAX_CELLS` code cells, the latest cell first, in each by first appearance.
 
-    `cells` are raw sources, the oldest first. What is no Python (questions to the agent, other magics, cells with
-    a syntax error) is passed over.
+    `cells` are raw sources, the oldest first. Cells that are not Python (questions to the agent, other magics,
+    syntax errors) are skipped.
     """
     names: dict[str, None] = {}
     read = 0
@@ -45,10 +45,10 @@ def _names(cell: str) -> list[str]:
     source = _ASSIGNED_MAGIC.sub(r"\1None", _MAGIC_LINE.sub("", source))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the user's cell, which has been told already when it ran
+            warnings.simplefilter("ignore")  # the user has seen the warnings of this cell when it ran
             tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []  # not Python, or too deep to parse: it says nothing about the order
+        return []  # not Python, or nested too deeply to parse
     return _in_order(tree)
 
 

@@ -1,4 +1,4 @@
-"""Text from data is untrusted: what of it may stand in a prompt, and how numbers are written short."""
+"""Clean untrusted text from data for a prompt, and write numbers short."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 MAX_VALUE_CHARS = 24
 MAX_NAME_CHARS = 60
 MAX_VARIABLE_NAME_CHARS = 200
-# What would be seen as nothing or as part of the letter before it; backticks, angle brackets and the bars of chat
-# templates with their look-alikes.
+# Characters that are invisible or join the letter before them; backticks, angle brackets and the bars of chat
+# templates, with their look-alikes.
 _UNSAFE = re.compile(
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff"
     r"`\u02cb\u1fef\uff40<>\u2039\u203a\u2329\u232a\u3008\u3009\ufe64\ufe65\uff1c\uff1e\uff5c]+"
@@ -29,8 +29,10 @@ _PERSONAL = re.compile(
 
 
 def safe(text: str, max_chars: int = MAX_VALUE_CHARS) -> str:
-    """One line without control characters, invisible or direction marks, backticks, angle brackets and what looks
-    like them; capped."""
+    """Return the text as one line of at most `max_chars` characters that cannot imitate markup.
+
+    Control characters, invisible and direction marks, backticks, angle brackets and their look-alikes are removed.
+    """
     seen = text[: max_chars * 4]
     if not seen.isprintable():  # controls, line ends, invisible and direction marks, surrogates
         seen = re.sub("\0+", " ", "".join(mark if mark.isprintable() else "\0" for mark in seen))
@@ -39,17 +41,17 @@ def safe(text: str, max_chars: int = MAX_VALUE_CHARS) -> str:
 
 
 def quoted(text: str, max_chars: int = MAX_VALUE_CHARS) -> str:
-    """As a Python string literal, so that data reads as data."""
+    """Return a Python string literal, so that data reads as data."""
     return repr(safe(text, max_chars))
 
 
 def is_variable_name(name: str) -> bool:
-    """Whether code can use the name and a prompt can hold it as it is; `globals()` takes any text for one."""
+    """Check that code can use the name and a prompt can hold it unchanged; `globals()` accepts any text as one."""
     return name.isidentifier() and safe(name, MAX_VARIABLE_NAME_CHARS) == name
 
 
 def number(value: Any) -> str:
-    """Four significant digits for floats, integers as they are."""
+    """Return a float with four significant digits, an integer unchanged."""
     if isinstance(value, bool):
         return str(value)
     try:
@@ -64,13 +66,13 @@ def number(value: Any) -> str:
 
 
 def looks_personal(column: object) -> bool:
-    """Whether a column's name says that it holds personal or secret values; those are told by type only.
+    """Check whether a column's name says that it holds personal or secret values; the prompt has their type only.
 
     ``first_name``, ``Email``, ``cardNumber``; not ``name`` alone, which is a product or a station as often.
     """
-    return _PERSONAL.search(words_of_name(column)) is not None
+    return _PERSONAL.search(snake_case(column)) is not None
 
 
-def words_of_name(name: object) -> str:
-    """``cardNumber``, ``card number`` and ``Card-Number`` as ``card_number``."""
+def snake_case(name: object) -> str:
+    """Return ``card_number`` for ``cardNumber``, ``card number`` and ``Card-Number``."""
     return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", str(name)).lower().replace(" ", "_").replace("-", "_")

@@ -1,4 +1,4 @@
-"""The user's own kernel: the one place where it is read, and where it is changed after a yes."""
+"""The namespace of the user's own kernel: the only place where it is read, and changed after a yes."""
 
 from __future__ import annotations
 
@@ -7,57 +7,60 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Protocol
 
-from jupyter_codeagent.variables.privacy.column_filter import Column, NotNarrowableError, columns, visible
+from jupyter_codeagent.variables.privacy.column_filter import NotNarrowableError, without_columns
+from jupyter_codeagent.variables.privacy.column_lists import Column, list_columns
 from jupyter_codeagent.variables.privacy.hidden_parts import NOTHING_HIDDEN, HiddenParts, frame_labels
 from jupyter_codeagent.variables.privacy.hidden_values import SAME_BY_CHANCE, HiddenValues, holds
 
 MAX_LISTED_COLUMNS = 5000
-"""Of one variable."""
+"""Columns listed for one variable."""
 MAX_LISTED_TOGETHER = 20_000
-"""Of all variables: each gets its share, so that a wide one does not hide those after it."""
+"""Columns listed for all variables: each gets its share, so that a wide one does not displace those after it."""
 
-IPYTHONS_OWN = "part of the notebook itself"
-"""Instead of an outline, for names like `display`."""
+IPYTHON_NAME = "part of the notebook itself"
+"""The outline of names that IPython has bound, like `display`."""
 
 RECENT_CELLS = 40
-"""Cells that are looked through for the last few with code."""
+"""Cells that are searched for the last few with code."""
 
 
 class Shell(Protocol):
-    """What is needed of IPython's shell."""
+    """The part of IPython's shell that is used here."""
 
     user_ns: dict[str, Any]
     user_ns_hidden: dict[str, Any]
 
-    def ev(self, expr: str) -> Any: ...
+    def ev(self, expr: str) -> Any:
+        """Evaluate an expression in the user's namespace."""
 
-    def run_cell(self, raw_cell: str, store_history: bool = False) -> Any: ...
+    def run_cell(self, raw_cell: str, store_history: bool = False) -> Any:
+        """Run code as a cell."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LiveVariables:
-    """What may be told of and copied."""
+    """Variables that may be described and copied."""
 
     values: dict[str, Any]
-    """Without hidden variables; frames without their hidden columns, as views of the user's own."""
+    """No hidden variables; frames without their hidden columns, as views of the user's own."""
     withheld: dict[str, str]
-    """Variable -> why it is hidden as a whole, although the user has hidden columns of it only."""
+    """Variable -> why it is hidden as a whole, although the user has only hidden columns of it."""
     hidden: HiddenParts = NOTHING_HIDDEN
-    """What must not be found inside of these values either."""
+    """What must not be inside these values either."""
 
 
 class UserNamespace:
-    """Main thread only."""
+    """The user's variables, read and bound on the main thread only, unless a method says otherwise."""
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
         self._hidden = HiddenValues()
 
     def variables(self, shared: Mapping[str, str], hidden_columns: Mapping[str, frozenset[str]]) -> LiveVariables:
-        """The user's variables without what is hidden of them.
+        """Return the user's variables without hidden ones and hidden columns.
 
-        A value is hidden under all its names, also when the name by which it was hidden stands for another one now;
-        and so is a list, tuple or dict with a hidden value in it.
+        A value is hidden under all its names, even after the name by which it was hidden is bound to another value.
+        So is a list, tuple or dict with a hidden value in it.
         """
         everything = self.everything()
         hidden, whole, of_frame = self._by_identity(everything, shared, hidden_columns)
@@ -72,18 +75,18 @@ class UserNamespace:
                 continue
             labels = hidden_columns.get(name, frozenset()) | of_frame.get(id(value), frozenset())
             try:
-                narrowed = visible(value, labels)
+                narrowed = without_columns(value, labels)
             except NotNarrowableError as problem:
                 withheld[name] = str(problem)
                 continue
-            if why := _withheld(hidden, value):
+            if why := _reason_to_withhold(hidden, value):
                 withheld[name] = why
                 continue
             values[name], own[name] = narrowed, labels
         return LiveVariables(values=values, withheld=withheld, hidden=replace(hidden, own=own))
 
     def everything(self) -> dict[str, Any]:
-        """The user's variables, hidden ones as well, without private ones and IPython's own."""
+        """Return the user's variables, hidden ones included, without private ones and IPython's own."""
         own = self._shell.user_ns_hidden
         return {
             name: value
@@ -92,15 +95,15 @@ class UserNamespace:
         }
 
     def columns(self, names: Iterable[str]) -> dict[str, tuple[Column, ...]]:
-        """What a person can hide of these variables, for their own eyes: hidden ones as well."""
+        """Return the columns of these variables, hidden ones included: only for the user to see."""
         everything = self.everything()
         listed = {
             name: islice(_columns(everything[name]), MAX_LISTED_COLUMNS) for name in names if name in everything
         }
-        return {name: tuple(found) for name, found in _fair(listed, MAX_LISTED_TOGETHER).items() if found}
+        return {name: tuple(found) for name, found in _share_limit(listed, MAX_LISTED_TOGETHER).items() if found}
 
-    def names_of_same(self, name: str) -> tuple[str, ...]:
-        """This name and the others of the same value. Any thread."""
+    def aliases(self, name: str) -> tuple[str, ...]:
+        """Return this name and the other names of the same value. Any thread."""
         everything = self.everything()
         value = everything.get(name)
         if type(value) in SAME_BY_CHANCE:
@@ -113,7 +116,10 @@ class UserNamespace:
         shared: Mapping[str, str],
         hidden_columns: Mapping[str, frozenset[str]],
     ) -> tuple[HiddenParts, set[int], dict[int, frozenset[str]]]:
-        """And ids of values hidden as a whole, and hidden labels by id: `other = flights` is no way around."""
+        """Return hidden parts, ids of values hidden as a whole, and hidden labels by id.
+
+        Values are found by identity, so that `other = flights` does not reveal what is hidden of `flights`.
+        """
         by_name = {name for name, how in shared.items() if how == "hidden"}
         for name in by_name | hidden_columns.keys():
             if name in everything:
@@ -131,37 +137,37 @@ class UserNamespace:
         return HiddenParts(names=names, labels=by_label, frames=frames), whole, labels
 
     def recent_cells(self) -> list[str]:
-        """Sources of the last cells as they were typed, the oldest first; empty for a shell without a history."""
+        """Return the sources of the last cells as typed, the oldest first; none for a shell without a history."""
         history = getattr(self._shell, "history_manager", None)
         return [str(source) for source in history.input_hist_raw[-RECENT_CELLS:]] if history is not None else []
 
     def cells_run(self) -> int:
-        """How many so far; 0 for a shell without a history."""
+        """Return how many cells have run; 0 for a shell without a history."""
         history = getattr(self._shell, "history_manager", None)
         return len(history.input_hist_raw) if history is not None else 0
 
     def evaluate(self, expression: str) -> Any:
-        """An expression that the user wrote into the prompt."""
+        """Evaluate an expression that the user wrote into the prompt."""
         return self._shell.ev(expression)
 
     def present(self, names: Iterable[str]) -> dict[str, tuple[Any, str]]:
-        """Those of these names that exist: what they stand for, and its `outline`."""
+        """Return the value and its `outline` for those of these names that exist."""
         namespace = self._shell.user_ns
         return {name: (namespace[name], outline(namespace[name])) for name in names if name in namespace}
 
     def outlines(self, names: Iterable[str]) -> dict[str, str]:
-        """Those of these names that exist, hidden ones as well, with their `outline`: for the user's own eyes."""
+        """Return the `outline` of those names that exist, hidden ones included: only for the user to see."""
         namespace, own = self._shell.user_ns, self._shell.user_ns_hidden
         return {
-            name: IPYTHONS_OWN if own.get(name, self) is namespace[name] else outline(namespace[name])
+            name: IPYTHON_NAME if own.get(name, self) is namespace[name] else outline(namespace[name])
             for name in names
             if name in namespace
         }
 
     def assign(self, values: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[str, ...]:
-        """Bind all, only after `--return`, `%agent pull` or the panel's button, and a yes to overwrite `asked`.
+        """Bind all values, or none if some names have changed since the user was asked; return those names.
 
-        Binds nothing and returns the names if some do not stand for what was asked about any more.
+        Called only after `--return`, `%agent pull` or the panel's button, and a yes to overwrite `asked`.
         """
         namespace = self._shell.user_ns
         missing = object()
@@ -171,27 +177,27 @@ class UserNamespace:
         return changed
 
     def bind_free(self, values: Mapping[str, Any]) -> None:
-        """Functions of a server that the user has just added, under those of their names that stand for nothing."""
+        """Bind the functions of a server that the user has just added, where their names are free."""
         namespace = self._shell.user_ns
         namespace.update({name: value for name, value in values.items() if name not in namespace})
 
     def unbind(self, values: Collection[Any]) -> None:
-        """What `bind_free` has bound and still stands for the same."""
+        """Remove the names that `bind_free` has bound and that still have these values."""
         namespace = self._shell.user_ns
         for name in [name for name, found in namespace.items() if any(found is value for value in values)]:
             del namespace[name]
 
     def run(self, code: str) -> None:
-        """Only after a yes to this very code."""
+        """Run code, only after a yes to this exact code."""
         self._shell.run_cell(code, store_history=True)
 
 
-def _withheld(hidden: HiddenParts, value: object) -> str:
-    """Why nothing of this value is shared; empty if it is. What cannot be looked at may hold anything."""
+def _reason_to_withhold(hidden: HiddenParts, value: object) -> str:
+    """Return why nothing of this value is shared; empty if it is. A value that cannot be checked is withheld."""
     try:
-        return hidden.withheld(value)
+        return hidden.reason_to_withhold(value)
     except Exception as problem:  # noqa: BLE001 - labels and attributes are the user's, and may raise anything
-        return f"it cannot be told whether it holds something hidden ({type(problem).__name__})"
+        return f"it cannot be checked whether it holds something hidden ({type(problem).__name__})"
 
 
 SHAPED = frozenset({"pandas", "polars", "numpy", "pyarrow", "scipy"})
@@ -199,7 +205,7 @@ SHAPED = frozenset({"pandas", "polars", "numpy", "pyarrow", "scipy"})
 
 
 def outline(value: Any) -> str:
-    """Type and size, cheap and without running code of the value's: ``DataFrame 365x3``, ``list of 4``."""
+    """Return type and size, cheaply and without running the value's code: ``DataFrame 365x3``, ``list of 4``."""
     kind = type(value)
     if kind.__module__.partition(".")[0] in SHAPED and isinstance(shape := getattr(value, "shape", None), tuple):
         return f"{kind.__name__} {'x'.join(map(str, shape))}".rstrip()
@@ -209,15 +215,15 @@ def outline(value: Any) -> str:
 
 
 def _columns(value: Any) -> Iterator[Column]:
-    """Up to the first label or type that cannot be read: they are the user's and may raise anything."""
+    """Yield columns up to the first that cannot be read: labels are the user's and may raise anything."""
     try:
-        yield from columns(value)
-    except Exception:  # noqa: BLE001 - a list that ends early hides nothing and stops nobody
+        yield from list_columns(value)
+    except Exception:  # noqa: BLE001 - a list that ends early is harmless
         return
 
 
-def _fair(listed: Mapping[str, Iterator[Column]], at_most: int) -> dict[str, list[Column]]:
-    """As many of each, and what the short ones leave goes to the long ones."""
+def _share_limit(listed: Mapping[str, Iterator[Column]], at_most: int) -> dict[str, list[Column]]:
+    """Read equally many columns of each variable; what short ones leave unused goes to the others."""
     found: dict[str, list[Column]] = {name: [] for name in listed}
     unread = dict(listed)
     while unread and at_most > 0:

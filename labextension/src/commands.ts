@@ -3,21 +3,21 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { attempt } from './attempt';
-import type { CellActions } from './celltools/actions';
-import { KEPT_CLASS, keptRun } from './celltools/origin';
-import { FAILED_CLASS, RESULT_CLASS } from './celltools/toolbar';
-import type { KernelConnections } from './connections';
-import type { CellDecisions } from './decisions';
-import { agentIcon } from './icon';
-import type { Marks } from './marks';
-import type { ISharedCell } from './notebook';
-import { isPending, pendingRuns, provenance, sharedNotebook } from './notebook';
-import { isNotebook7 } from './page';
-import { isRunning } from './record';
-import type { ResultVersions } from './resultversions';
+import type { CellActions } from './cells/cellactions';
+import type { CellDecisions } from './cells/celldecisions';
+import type { CellDecorations } from './cells/celldecorations';
+import { FAILED_CLASS, RESULT_CLASS } from './cells/cellfooters';
+import { KEPT_CLASS, acceptedRunId } from './cells/originbadge';
+import type { ResultVersions } from './cells/resultversions';
+import type { KernelConnections } from './comm/connections';
+import { isNotebook7 } from './common/application';
+import { attempt } from './common/attempt';
+import { agentIcon } from './common/icons';
+import type { ISharedCell } from './notebook/notebook';
+import { isPending, pendingRuns, provenance, sharedNotebook } from './notebook/notebook';
+import { isRunning } from './protocol/run';
 
-export const Commands = {
+export const CommandIDs = {
   open: 'jupyter-codeagent:open',
   review: 'jupyter-codeagent:review',
   stop: 'jupyter-codeagent:stop',
@@ -36,7 +36,7 @@ export const Commands = {
   undo: 'jupyter-codeagent:undo-insertion',
   fix: 'jupyter-codeagent:fix',
   explain: 'jupyter-codeagent:explain',
-  goOn: 'jupyter-codeagent:continue'
+  continue: 'jupyter-codeagent:continue'
 } as const;
 
 export interface ICommandsOptions {
@@ -46,7 +46,7 @@ export interface ICommandsOptions {
   connections: KernelConnections;
   decisions: CellDecisions;
   actions: CellActions;
-  marks: Marks;
+  decorations: CellDecorations;
   versions: ResultVersions;
   open: () => void;
   /** The page of a run, in the panel. */
@@ -79,7 +79,7 @@ export function addCommands(options: ICommandsOptions): void {
       () => hasPending(tracker.currentWidget)
     );
 
-  commands.addCommand(Commands.open, {
+  commands.addCommand(CommandIDs.open, {
     label: trans.__('Show the Code Agent'),
     icon: agentIcon,
     execute: options.open,
@@ -88,46 +88,48 @@ export function addCommands(options: ICommandsOptions): void {
     describedBy: { args: { type: 'object', properties: { toolbar: { type: 'boolean' } } } }
   });
   add(
-    Commands.review,
+    CommandIDs.review,
     trans.__('Go to the Waiting Decision'),
     options.review,
     () => (connections.current?.model.state.proposals.length ?? 0) > 0
   );
   add(
-    Commands.stop,
+    CommandIDs.stop,
     trans.__('Stop the Agent’s Run'),
     () => runningIds(connections).forEach(id => connections.current?.send({ type: 'stop', run_id: id })),
     () => runningIds(connections).length > 0
   );
-  onPending(Commands.accept, trans.__('Accept Pending Cells of This Run'), at =>
+  onPending(CommandIDs.accept, trans.__('Accept Pending Cells of This Run'), at =>
     decisions.accept(at.panel, at.runId)
   );
-  onPending(Commands.apply, trans.__('Accept Pending Cell and Run It in Your Kernel'), at =>
+  onPending(CommandIDs.apply, trans.__('Accept Pending Cell and Run It in Your Kernel'), at =>
     decisions.apply(at.panel, at.cellId)
   );
-  onPending(Commands.edit, trans.__('Edit Pending Cell'), at => decisions.edit(at.panel, at.cellId));
-  onPending(Commands.discard, trans.__('Discard Pending Cells of This Run'), at =>
+  onPending(CommandIDs.edit, trans.__('Edit Pending Cell'), at => decisions.edit(at.panel, at.cellId));
+  onPending(CommandIDs.discard, trans.__('Discard Pending Cells of This Run'), at =>
     decisions.discard(at.panel, [at.runId])
   );
-  onPending(Commands.refine, trans.__('Refine Pending Result'), at =>
-    options.marks.refine(at.panel, at.runId)
+  onPending(CommandIDs.refine, trans.__('Refine Pending Result'), at =>
+    options.decorations.refine(at.panel, at.runId)
   );
-  onPending(Commands.earlierVersion, trans.__('Show Earlier Version of Pending Result'), at =>
+  onPending(CommandIDs.earlierVersion, trans.__('Show Earlier Version of Pending Result'), at =>
     options.versions.show(at.panel, at.runId, -1)
   );
-  onPending(Commands.laterVersion, trans.__('Show Later Version of Pending Result'), at =>
+  onPending(CommandIDs.laterVersion, trans.__('Show Later Version of Pending Result'), at =>
     options.versions.show(at.panel, at.runId, 1)
   );
-  onNotebook(Commands.acceptAll, trans.__('Accept All Pending Cells'), panel => decisions.acceptAll(panel));
-  onNotebook(Commands.discardAll, trans.__('Discard All Pending Cells'), panel =>
+  onNotebook(CommandIDs.acceptAll, trans.__('Accept All Pending Cells'), panel => decisions.acceptAll(panel));
+  onNotebook(CommandIDs.discardAll, trans.__('Discard All Pending Cells'), panel =>
     decisions.discardAll(panel)
   );
-  onNotebook(Commands.next, trans.__('Go to Next Pending Cell'), panel => decisions.revealPending(panel, 1));
-  onNotebook(Commands.previous, trans.__('Go to Previous Pending Cell'), panel =>
+  onNotebook(CommandIDs.next, trans.__('Go to Next Pending Cell'), panel =>
+    decisions.revealPending(panel, 1)
+  );
+  onNotebook(CommandIDs.previous, trans.__('Go to Previous Pending Cell'), panel =>
     decisions.revealPending(panel, -1)
   );
   add(
-    Commands.undo,
+    CommandIDs.undo,
     trans.__('Undo the Agent’s Last Insertion'),
     () => tracker.currentWidget && decisions.undoInsertion(tracker.currentWidget),
     () => tracker.currentWidget !== null
@@ -143,18 +145,21 @@ export function addCommands(options: ICommandsOptions): void {
     const execute = (): unknown => cell() && act(tracker.currentWidget!, cell()!.model.id);
     add(id, label, execute, () => cell()?.hasClass(mark) ?? false);
   };
-  onMarked(Commands.showRun, trans.__('Show the Agent’s Run of This Cell'), KEPT_CLASS, (panel, id) => {
+  onMarked(CommandIDs.showRun, trans.__('Show the Agent’s Run of This Cell'), KEPT_CLASS, (panel, id) => {
     const cell = sharedNotebook(panel)!.cells.find(one => one.id === id);
-    options.showRun(keptRun(cell!));
+    options.showRun(acceptedRunId(cell!));
   });
-  onMarked(Commands.fix, trans.__('Fix This Cell with the Agent'), FAILED_CLASS, (panel, id) =>
+  onMarked(CommandIDs.fix, trans.__('Fix This Cell with the Agent'), FAILED_CLASS, (panel, id) =>
     actions.fix(panel, id)
   );
-  onMarked(Commands.explain, trans.__('Explain This Result with the Agent'), RESULT_CLASS, (panel, id) =>
+  onMarked(CommandIDs.explain, trans.__('Explain This Result with the Agent'), RESULT_CLASS, (panel, id) =>
     actions.explain(panel, id)
   );
-  onMarked(Commands.goOn, trans.__('Continue from This Result with the Agent'), RESULT_CLASS, (panel, id) =>
-    actions.goOn(panel, id)
+  onMarked(
+    CommandIDs.continue,
+    trans.__('Continue from This Result with the Agent'),
+    RESULT_CLASS,
+    (panel, id) => actions.continueFrom(panel, id)
   );
 }
 

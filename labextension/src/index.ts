@@ -10,32 +10,32 @@ import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 
-import { attempt } from './attempt';
-import { Attention } from './attention';
-import { CellActions } from './celltools/actions';
-import { keysOf } from './celltools/keys';
-import { addCommands, Commands } from './commands';
-import { KernelConnections } from './connections';
-import { CellDecisions } from './decisions';
-import { keepDraftsOfRenamed } from './drafts';
-import { frontEndOf } from './comparisonwidget';
-import type { IPanelServices } from './components/services';
-import { HistoryClient } from './history';
-import { HistoryActions } from './historyactions';
-import { addInteractiveRenderer } from './interactive';
-import { libraries } from './interactive_libraries';
-import { Marks } from './marks';
-import { PanelMemory } from './memory';
-import { showsNotebooks } from './page';
-import { Preferences } from './preferences';
-import { RecordSync } from './recordsync';
-import { Refinements } from './refining';
-import { ResultReveal } from './reveal';
-import { ResultVersions } from './resultversions';
-import { RunCells } from './runcells';
-import { RunList } from './runlist';
-import { AgentPanel } from './sidepanel';
-import { StatusItem } from './statusitem';
+import { CellActions } from './cells/cellactions';
+import { CellDecisions } from './cells/celldecisions';
+import { CellDecorations } from './cells/celldecorations';
+import { Refinements } from './cells/refinements';
+import { ResultReveal } from './cells/resultreveal';
+import { ResultVersions } from './cells/resultversions';
+import { keysOf } from './cells/shortcuts';
+import { libraries } from './charts/libraries';
+import { addInteractiveRenderer } from './charts/renderer';
+import { KernelConnections } from './comm/connections';
+import { Preferences } from './comm/preferences';
+import { addCommands, CommandIDs } from './commands';
+import { showsNotebooks } from './common/application';
+import { attempt } from './common/attempt';
+import { HistoryActions } from './history/actions';
+import { HistoryClient } from './history/client';
+import { RecordSync } from './history/recordsync';
+import { RunCellStates } from './history/runcells';
+import { RunList } from './history/runlist';
+import { Notifications } from './notifications/notifications';
+import { StatusItem } from './notifications/statusitem';
+import { keepDraftsOfRenamed } from './panel/ask/drafts';
+import { frontEndOf } from './panel/history/comparisonwidget';
+import { PanelMemory } from './panel/panelmemory';
+import type { IPanelServices } from './panel/services';
+import { AgentPanel } from './panel/sidepanel';
 import { ICodeAgent } from './tokens';
 
 export { ICodeAgent };
@@ -72,7 +72,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
       return readOnlyView(connections); // never started: no notebook will come to this page
     }
     const sync = new RecordSync({ connections, tracker, history, trans });
-    const runCells = new RunCells({ connections, tracker, sync });
+    const cellStates = new RunCellStates({ connections, tracker, sync });
     const decisions = new CellDecisions({
       connections,
       history,
@@ -82,7 +82,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
     });
     new ResultReveal({ tracker, connections });
     const actions = new CellActions({ connections, decisions, trans });
-    const keys = keysOf(app.commands, Commands);
+    const keys = keysOf(app.commands, CommandIDs);
     const refinements = new Refinements({ connections, trans });
     const versions = new ResultVersions({ connections, tracker, decisions, history, sync, trans });
     const memory = new PanelMemory(database);
@@ -93,7 +93,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
       open();
       panel.takeFocus('.jp-CodeAgent-runPage button');
     };
-    const marks = new Marks(tracker, {
+    const decorations = new CellDecorations(tracker, {
       decisions,
       actions,
       versions,
@@ -104,10 +104,10 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
       showRun
     });
     keepDraftsOfRenamed(tracker, memory);
-    const attention: Attention = new Attention({
+    const notifications: Notifications = new Notifications({
       connections,
       tracker,
-      marks,
+      decorations,
       trans,
       open: () => open(),
       show: () => show(),
@@ -124,14 +124,14 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
         editors,
         rendermime,
         connections,
-        marks,
+        decorations,
         decisions,
         memory,
-        attention,
+        notifications,
         preferences,
         keys
       },
-      ...{ history, historyActions, runs, runCells }
+      ...{ history, historyActions, runs, cellStates }
     };
     const panel = new AgentPanel(services);
     const open = (): void => {
@@ -147,7 +147,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
     app.shell.add(panel, 'right', { rank: 900, type: 'Code agent' });
     restorer?.add(panel, panel.id);
 
-    const statusItem = new StatusItem(attention, trans);
+    const statusItem = new StatusItem(notifications, trans);
     statusBar?.registerStatusItem('jupyter-codeagent:status', {
       item: statusItem,
       isActive: () => statusItem.isActive,
@@ -161,11 +161,22 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
     };
     const commands = app.commands;
     addCommands({
-      ...{ review, commands, trans, tracker, connections, decisions, actions, marks, versions, showRun },
+      ...{
+        review,
+        commands,
+        trans,
+        tracker,
+        connections,
+        decisions,
+        actions,
+        decorations,
+        versions,
+        showRun
+      },
       open: show
     });
     const category = trans.__('Code Agent');
-    Object.values(Commands).forEach(command => palette?.addItem({ command, category }));
+    Object.values(CommandIDs).forEach(command => palette?.addItem({ command, category }));
     void attempt(trans, trans.__('Read the settings of the code agent'), async () => {
       const loaded = await loading;
       if (!loaded) {
@@ -173,7 +184,7 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
       }
       const read = (): void => {
         actions.showButtons = loaded.get('cellButtons').composite === true;
-        attention.settings = {
+        notifications.settings = {
           openOnDecision: loaded.get('openOnDecision').composite === true,
           openOnFirstRun: loaded.get('openOnFirstRun').composite === true
         };

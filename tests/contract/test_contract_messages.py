@@ -1,7 +1,7 @@
-"""`messages.json` holds one golden example of each message; here it is made and read by the kernel's own code.
+"""`messages.json` holds one golden example of each message; here the kernel's own code makes and reads it.
 
-`labextension/src/protocol.spec.ts` reads the same file from the page's side. The kernel's side is written anew with
-`CODEAGENT_WRITE_GOLDEN=1 pytest tests/contract`; read the difference before you commit it.
+`labextension/src/protocol/messages.spec.ts` reads the same file from the page's side. To write
+the kernel's side anew: `CODEAGENT_WRITE_GOLDEN=1 pytest tests/contract`; read the difference before you commit it.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from jupyter_codeagent.types.run_json import call_view, run_view
 from jupyter_codeagent.types.sandbox import SandboxStatus, ToolCall
 from jupyter_codeagent.types.tagged_text import TaggedText
 from jupyter_codeagent.types.variables import VariableSummary
-from jupyter_codeagent.variables.privacy.column_filter import Column
-from jupyter_codeagent.variables.render import Context, ToldVariable
+from jupyter_codeagent.variables.privacy.column_lists import Column
+from jupyter_codeagent.variables.render import RenderedVariable, RenderedVariables
 
 PATH = Path(__file__).with_name("messages.json")
 Message = dict[str, Any]
@@ -189,10 +189,10 @@ def golden_state() -> messages.StateMessage:
 
 def look_at(flights: VariableSummary) -> LookAtVariables:
     """One frame, told in full, and one hidden variable."""
-    told = ToldVariable(name="flights", text=f"{flights.headline}\n 'carrier' str", tokens=14)
+    told = RenderedVariable(name="flights", text=f"{flights.headline}\n 'carrier' str", tokens=14)
     columns = (Column(label="carrier", dtype="str"), Column(label="tailnum", dtype="str"))
     return LookAtVariables(
-        context=Context(tagged=TaggedText(told.text), told=(told,)),
+        context=RenderedVariables(tagged=TaggedText(told.text), variables=(told,)),
         tokens=14,
         summaries=(flights,),
         hidden={"model": "LinearRegression"},

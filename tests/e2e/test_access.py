@@ -20,6 +20,7 @@ WRONG = "```python\ndf.groupby('citty')['n'].sum()\n```"
 RIGHT = "```python\ndf.groupby('city')['n'].sum()\n```"
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_every_state_of_panel_cells_and_dialogs_passes_axe_in_light_dark_and_high_contrast(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

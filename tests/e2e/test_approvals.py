@@ -17,6 +17,7 @@ LOAD = (
 )
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_no_with_a_reason_brings_another_attempt_whose_changes_are_shown_and_that_is_edited_and_approved(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -66,6 +67,7 @@ def test_a_no_with_a_reason_brings_another_attempt_whose_changes_are_shown_and_t
     expect(panel).to_contain_text(re.compile(r"Approved by you in the panel · .+ · edited by you"))
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_what_is_allowed_for_longer_than_once_is_listed_in_words_and_each_is_taken_back_by_a_press(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

@@ -69,6 +69,7 @@ def test_a_question_typed_in_the_panel_loads_the_agent_when_told_to_and_runs_as_
     expect(question(panel)).to_have_value(NASTY)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_privacy_and_model_changed_in_the_panel_hold_for_the_next_question(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

@@ -7,6 +7,7 @@ import re
 import threading
 from typing import Any
 
+import pytest
 from browser_console import BrowserConsole
 from model_server import ModelServer, Reply, code
 from nbconvert import HTMLExporter, MarkdownExporter
@@ -136,6 +137,7 @@ def completed(notebook: NotebookPage, index: int, typed: str, offer: str, expect
     assert source_of(notebook, index) == expected
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_fix_with_agent_on_an_older_failure_explain_and_continue_on_its_result_with_names_completed(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -185,6 +187,7 @@ def exported(exporter: Any, notebook: NotebookNode) -> str:
     return str(text)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_saved_notebook_is_valid_readable_without_the_extension_and_stays_trusted(
     open_notebook: OpenNotebook, shared_model: ModelServer, quiet_console: BrowserConsole
 ) -> None:

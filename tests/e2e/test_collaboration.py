@@ -106,6 +106,7 @@ def test_two_people_see_one_proposal_one_insertion_and_each_others_decisions(
     wait_for_file(first, ["", "", "accepted", "accepted", ""])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_cells_come_once_and_in_place_when_the_page_that_ran_them_is_gone(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -186,6 +187,7 @@ def asked(open_notebook: OpenNotebook, model: ModelServer, name: str, program: s
     return notebook
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_who_types_in_anothers_pending_cell_decides_nothing_for_them_and_run_all_does_not_run_it(
     open_notebook: OpenNotebook, stranger: Callable[[str], NotebookPage], shared_model: ModelServer
 ) -> None:
@@ -212,6 +214,7 @@ def test_who_types_in_anothers_pending_cell_decides_nothing_for_them_and_run_all
     expect(notebook.cells.nth(4)).to_contain_text("False")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_yes_to_a_pending_cell_that_another_changes_behind_the_dialog_runs_nothing(
     open_notebook: OpenNotebook, stranger: Callable[[str], NotebookPage], shared_model: ModelServer
 ) -> None:
@@ -233,6 +236,7 @@ def test_a_yes_to_a_pending_cell_that_another_changes_behind_the_dialog_runs_not
     assert notebook.call("return notebook.widgets[2].model.executionCount") is None
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_run_that_a_forged_cell_names_is_not_decided_by_opening_the_notebook(
     open_notebook: OpenNotebook, stranger: Callable[[str], NotebookPage], shared_model: ModelServer
 ) -> None:
@@ -248,6 +252,7 @@ def test_a_run_that_a_forged_cell_names_is_not_decided_by_opening_the_notebook(
     assert next(run for run in runs if run["id"] == run_id)["cell_state"] == "pending"
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_column_that_another_takes_off_the_notebooks_list_stays_hidden_in_a_kernel_that_starts_anew(
     open_notebook: OpenNotebook, stranger: Callable[[str], NotebookPage]
 ) -> None:

@@ -12,6 +12,7 @@ from run_cells import ACCEPTED, PENDING, agree, asked, on_cell, shows, wait_for_
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_accepted_on_the_cell_in_the_panel_by_key_and_by_command(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -35,6 +36,7 @@ def test_accepted_on_the_cell_in_the_panel_by_key_and_by_command(
     agree(notebook, "An ibis?", "accepted", ["", "", *([*ACCEPTED, ""] * 4)])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_accepted_and_run_in_the_kernel(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
     notebook = asked(open_notebook, shared_model, "A kite?")
     on_cell(notebook, 2, "Accept & run").click()
@@ -43,6 +45,7 @@ def test_accepted_and_run_in_the_kernel(open_notebook: OpenNotebook, shared_mode
     agree(notebook, "A kite?", "accepted", ["", "", *ACCEPTED])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_applied_by_a_command(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
     notebook = asked(open_notebook, shared_model, "A merlin?")
     notebook.call("shared.insertCell(4, {cell_type: 'code', source: '%agent apply'})")
@@ -53,6 +56,7 @@ def test_applied_by_a_command(open_notebook: OpenNotebook, shared_model: ModelSe
     agree(notebook, "A merlin?", "accepted", ["", "", *ACCEPTED, ""])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_discarded_brought_back_undone_and_done_again(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -67,6 +71,7 @@ def test_discarded_brought_back_undone_and_done_again(
     agree(notebook, "A finch?", "pending", ["", "", *PENDING])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_discarded_by_a_command_and_brought_back(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
     notebook = asked(open_notebook, shared_model, "A raven?")
     notebook.call("shared.insertCell(4, {cell_type: 'code', source: '%agent discard'})")
@@ -76,6 +81,7 @@ def test_discarded_by_a_command_and_brought_back(open_notebook: OpenNotebook, sh
     agree(notebook, "A raven?", "pending", ["", "", *PENDING, ""])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_pending_cells_that_the_user_deletes_are_discarded_and_those_that_are_moved_are_not(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -90,6 +96,7 @@ def test_pending_cells_that_the_user_deletes_are_discarded_and_those_that_are_mo
     agree(notebook, "A robin?", "pending", ["", "", *PENDING])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_edited_by_the_button_and_by_typing(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
     notebook = asked(open_notebook, shared_model, "A swift?", "A swallow?")
     on_cell(notebook, 5, "Edit").click()
@@ -120,6 +127,7 @@ def test_all_at_once_accepted_or_discarded(open_notebook: OpenNotebook, shared_m
         agree(notebook, question, "accepted", ["", "", *ACCEPTED, "", *ACCEPTED])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_replaced_by_another_run_of_the_same_question(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -155,6 +163,7 @@ def test_decided_in_one_page_the_other_page_of_the_notebook_shows_it_and_does_no
     shows(second.open_panel(), "A dunnock?", "discarded")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_decided_without_a_kernel_the_next_kernel_and_the_history_know_it(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -172,6 +181,7 @@ def test_decided_without_a_kernel_the_next_kernel_and_the_history_know_it(
     expect(panel.get_by_role("option").filter(has_text="A coot?")).to_contain_text("discarded")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_decision_outlives_a_reload_before_the_notebook_was_saved(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

@@ -93,6 +93,7 @@ def test_a_column_hidden_in_the_panel_never_reaches_the_model_nor_the_sandbox_al
     assert "tailnum" not in sent_to(shared_model)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_what_is_shown_again_is_told_again_and_the_notebook_keeps_no_entry(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -111,6 +112,7 @@ def test_what_is_shown_again_is_told_again_and_the_notebook_keeps_no_entry(
     assert lists(notebook) is None
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_notebook_of_another_hides_before_the_first_run_but_shares_nothing_without_a_yes(
     open_notebook: OpenNotebook, shared_model: ModelServer, lab: Lab
 ) -> None:
@@ -138,6 +140,7 @@ def test_a_notebook_of_another_hides_before_the_first_run_but_shares_nothing_wit
     expect(asked).to_have_count(0)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_looking_at_variables_does_not_change_the_notebook(open_notebook: OpenNotebook) -> None:
     notebook = open_notebook([LOAD, "1 + 1"])
     notebook.open_panel("Context")

@@ -320,6 +320,7 @@ def test_an_ordinary_drawing_among_them_is_shown(ran: Ran) -> None:
     assert all(sizes)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_nothing_fires_after_a_reload(ran: Ran) -> None:
     ran.notebook.saved()
     ran.notebook.reload()
@@ -330,6 +331,7 @@ def test_nothing_fires_after_a_reload(ran: Ran) -> None:
     ran.seen.assert_silent()
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_nothing_fires_in_the_detail_of_the_history(ran: Ran) -> None:
     panel = ran.notebook.open_panel()
     panel.get_by_role("tab", name="History").click()
@@ -356,6 +358,7 @@ def cell_is_trusted(notebook: NotebookPage) -> bool:
 
 
 @pytest.mark.parametrize("trusted", [True, False])
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_nothing_fires_when_it_is_opened_by_someone_else(
     ran: Ran, trusted: bool, lab: Lab, browser: Browser, listener: Listener
 ) -> None:
@@ -376,6 +379,7 @@ def test_nothing_fires_when_it_is_opened_by_someone_else(
         seen.assert_silent()
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_what_a_reader_lets_run_in_its_closed_frame_reaches_nobody(
     ran: Ran, lab: Lab, browser: Browser, listener: Listener
 ) -> None:
@@ -410,6 +414,7 @@ def jupyter(lab: Lab, *arguments: str) -> None:
 # --- the saved notebook as a page ---------------------------------------------------------------------
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_nothing_fires_in_the_page_that_nbconvert_makes(
     ran: Ran, lab: Lab, browser: Browser, listener: Listener
 ) -> None:
@@ -447,6 +452,7 @@ def exported(lab: Lab, browser: Browser, listener: Listener, name: str) -> tuple
 # --- the model's own words ------------------------------------------------------------------------------
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_nothing_fires_in_the_prose_of_a_model(lab: Lab, browser: Browser, listener: Listener) -> None:
     prose = [clean_markdown(text) for text in armed_all(PROSE, 3000, listener.url)]
     write_cells(lab.root / "prose.ipynb", [new_code_cell("1"), *(new_markdown_cell(text) for text in prose)])

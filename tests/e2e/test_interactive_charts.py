@@ -66,6 +66,7 @@ def test_a_vega_lite_chart_is_a_button_and_is_drawn_after_the_click(
     assert bundle["application/vnd.codeagent.interactive.v1+json"]["content"] == SPEC
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_hide_takes_the_frame_away_and_shows_the_static_form_again(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -84,6 +85,7 @@ def test_hide_takes_the_frame_away_and_shows_the_static_form_again(
     assert notebook.page.locator("iframe").count() == 0
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_plotly_figure_is_drawn_with_the_servers_own_plotly(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -251,6 +253,7 @@ def attack_pages(listener: Listener, origin: str, ports: ExitStack) -> dict[str,
 
 
 @pytest.mark.timeout(400)
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_whatever_hostile_content_tries_no_request_leaves_its_frame(
     open_notebook: OpenNotebook, shared_model: ModelServer, browser: Browser, quiet_console: BrowserConsole
 ) -> None:
@@ -339,6 +342,7 @@ def test_hostile_content_reaches_neither_the_page_nor_its_size(
     assert notebook.page.title() != "reached"
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_page_whose_library_is_elsewhere_says_so_below_its_button(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

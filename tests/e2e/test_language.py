@@ -21,6 +21,7 @@ PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 NAME = "deutsch.ipynb"
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_panel_cells_and_commands_are_german_where_jupyterlab_is_german(
     browser: Browser, shared_model: ModelServer, tmp_path: Path
 ) -> None:

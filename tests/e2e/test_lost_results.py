@@ -55,6 +55,7 @@ def test_a_result_that_a_reload_took_is_offered_with_what_it_found_and_comes_bac
     expect(offered(panel)).to_have_count(0)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_result_whose_kernel_and_question_are_gone_too_comes_back_below_the_active_cell(
     open_notebook: OpenNotebook, shared_model: ModelServer, lab: Lab
 ) -> None:
@@ -78,6 +79,7 @@ def test_a_result_whose_kernel_and_question_are_gone_too_comes_back_below_the_ac
     expect(offered(panel)).to_have_count(0)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_several_lost_results_come_back_at_once_each_below_its_question_or_are_not_offered_any_more(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -100,6 +102,7 @@ def test_several_lost_results_come_back_at_once_each_below_its_question_or_are_n
     expect(offered(panel)).not_to_contain_text("A boar?")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_what_the_user_deleted_is_not_offered_but_can_be_had_at_its_run(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -117,6 +120,7 @@ def test_what_the_user_deleted_is_not_offered_but_can_be_had_at_its_run(
     expect(panel.get_by_role("article", name="Run").get_by_role("button", name="Insert again")).to_have_count(0)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_an_accepted_result_that_was_lost_comes_back_accepted_by_one_press_or_when_its_question_runs_again(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -143,6 +147,7 @@ def test_an_accepted_result_that_was_lost_comes_back_accepted_by_one_press_or_wh
     notebook.wait_for_states(["", "", *ACCEPTED])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_notebook_that_is_put_back_to_its_file_is_offered_what_it_lost(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -159,6 +164,7 @@ def test_a_notebook_that_is_put_back_to_its_file_is_offered_what_it_lost(
     notebook.wait_for_states(["", "", *PENDING])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_notebook_closed_while_a_question_runs_has_its_result_when_it_is_opened_in_the_same_page(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -182,6 +188,7 @@ def test_a_notebook_closed_while_a_question_runs_has_its_result_when_it_is_opene
     expect(offered(panel)).to_have_count(0)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_other_page_of_a_notebook_does_not_offer_what_came_into_the_first(
     open_notebook: OpenNotebook, shared_model: ModelServer, quiet_console: BrowserConsole
 ) -> None:
@@ -203,6 +210,7 @@ def test_the_other_page_of_a_notebook_does_not_offer_what_came_into_the_first(
     assert second.call(ids) == first.call(ids)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_renamed_notebook_is_offered_its_result_and_a_copy_is_not(
     open_notebook: OpenNotebook, shared_model: ModelServer, lab: Lab
 ) -> None:

@@ -74,6 +74,7 @@ def test_notebook_7_has_the_panel_decisions_while_a_cell_runs_marks_and_history(
     expect(notebook.cells.nth(5).get_by_role("button", name="Discard")).to_be_visible()
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_notebook_7s_page_of_files_has_no_panel_and_no_error_of_ours(lab: Lab, browser: Browser) -> None:
     context = browser.new_context()
     page = context.new_page()

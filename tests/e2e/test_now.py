@@ -63,6 +63,7 @@ def test_the_run_under_way_is_shown_step_by_step_with_streamed_code_in_colours_u
     expect(panel.get_by_role("article", name="Run").first).to_contain_text("stopped")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_decision_is_counted_on_the_tab_and_in_the_status_bar_and_told_when_the_panel_shows_another_notebook(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -90,6 +91,7 @@ def test_a_decision_is_counted_on_the_tab_and_in_the_status_bar_and_told_when_th
     expect(status).to_be_hidden()
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_after_lost_progress_messages_the_panel_still_shows_the_whole_code(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

@@ -83,6 +83,7 @@ def penguins(tmp_path: Path, browser: Browser, shared_model: ModelServer) -> Ite
             lab.request(f"/api/sessions/{session['id']}", method="DELETE")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_what_the_guide_to_the_panel_tells_and_shows_can_be_done_and_seen(
     penguins: NotebookPage, shared_model: ModelServer
 ) -> None:

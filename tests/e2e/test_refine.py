@@ -135,6 +135,7 @@ def wait_for_record(notebook: NotebookPage, states: dict[str, str]) -> None:
     )
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_refinement_that_fails_or_is_stopped_leaves_the_result_and_the_words_in_the_box(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -160,6 +161,7 @@ def test_a_refinement_that_fails_or_is_stopped_leaves_the_result_and_the_words_i
     expect(notebook.cells.nth(3)).to_be_focused()
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_refinement_waits_for_a_busy_kernel_gives_up_nothing_behind_it_and_can_be_stopped_before_it_begins(
     open_notebook: OpenNotebook, shared_model: ModelServer, tmp_path: Path
 ) -> None:
@@ -185,6 +187,7 @@ def test_a_refinement_waits_for_a_busy_kernel_gives_up_nothing_behind_it_and_can
     )
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_page_that_is_reloaded_meanwhile_gets_the_refined_result_with_the_earlier_one_behind_it(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -209,6 +212,7 @@ def test_a_page_that_is_reloaded_meanwhile_gets_the_refined_result_with_the_earl
     assert source(notebook, 1) == QUESTION
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_what_was_accepted_or_edited_keeps_a_mark_that_leads_to_its_run_also_after_a_reload_and_not_on_paper(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -233,6 +237,7 @@ def test_what_was_accepted_or_edited_keeps_a_mark_that_leads_to_its_run_also_aft
 
 
 @pytest.mark.parametrize("size", [(1000, 700), (1400, 900)], ids=["1000x700", "1400x900"])
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_bar_of_a_pending_cell_and_the_top_of_a_runs_page_take_one_row(
     open_notebook: OpenNotebook, shared_model: ModelServer, size: tuple[int, int]
 ) -> None:

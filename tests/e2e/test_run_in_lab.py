@@ -77,6 +77,7 @@ def test_under_ask_the_cell_waits_and_the_edited_code_runs_while_it_is_still_run
     expect(notebook.cells.nth(2)).to_contain_text("700")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_rejected_proposal_runs_and_inserts_nothing(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -90,6 +91,7 @@ def test_a_rejected_proposal_runs_and_inserts_nothing(
     assert notebook.states() == ["", ""]
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_receipt_is_one_line_and_a_click_tells_each_request(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -122,6 +124,7 @@ def test_stop_in_the_panel_ends_the_run_at_once(open_notebook: OpenNotebook, sha
     assert notebook.states() == ["", ""]
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_stop_in_the_panel_ends_code_that_loops(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
     shared_model.script(code("while True:\n    pass"))
     notebook = open_notebook([LOAD, ASK])
@@ -132,6 +135,7 @@ def test_stop_in_the_panel_ends_code_that_loops(open_notebook: OpenNotebook, sha
     expect(notebook.cells.nth(1)).to_contain_text("Stopped by you")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_an_error_is_repaired_without_the_user_seeing_anything_but_the_final_cell(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -143,6 +147,7 @@ def test_an_error_is_repaired_without_the_user_seeing_anything_but_the_final_cel
     expect(notebook.cells.filter(has_text="ZeroDivisionError").filter(has_not_text="Sent to")).to_have_count(0)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_running_a_cell_again_replaces_its_pending_cells_and_keeps_accepted_ones(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -160,6 +165,7 @@ def test_running_a_cell_again_replaces_its_pending_cells_and_keeps_accepted_ones
     assert sorted(notebook.states()) == ["", "", "accepted", "accepted", "pending", "pending"]
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_undo_takes_all_cells_of_an_insertion_back_in_one_step(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -171,6 +177,7 @@ def test_undo_takes_all_cells_of_an_insertion_back_in_one_step(
     notebook.wait_for_states(["", ""])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_live_kernel_is_not_changed_by_a_run(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
     shared_model.script(code("df['n'] = 0\nnew_name = 5\ndf"), "no figures")
     check = "print('live', df['n'].tolist(), 'new_name' in globals())"
@@ -199,6 +206,7 @@ def test_scripts_in_sandbox_output_never_run_in_the_browser(
     assert notebook.page.evaluate("() => window.pwned") is None
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_plot_is_shown_as_an_image(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
     shared_model.script(
         code("import matplotlib.pyplot as plt\nplt.bar(df['city'], df['n'])\nplt.show()"), "no figures"
@@ -209,6 +217,7 @@ def test_a_plot_is_shown_as_an_image(open_notebook: OpenNotebook, shared_model: 
     expect(notebook.cells.nth(2).locator("img")).to_have_attribute("src", re.compile("^data:image/png"))
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_follow_up_builds_on_the_variables_of_the_run_before(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

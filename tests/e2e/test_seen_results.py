@@ -58,6 +58,7 @@ def long_notebook(open_notebook: OpenNotebook, width: int, height: int) -> Noteb
 
 
 @pytest.mark.parametrize(("width", "height"), [(1000, 700), (1400, 900)])
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_result_of_a_question_asked_in_the_panel_comes_into_view_and_the_keyboard_stays_in_the_box(
     open_notebook: OpenNotebook, shared_model: ModelServer, width: int, height: int
 ) -> None:
@@ -74,6 +75,7 @@ def test_the_result_of_a_question_asked_in_the_panel_comes_into_view_and_the_key
 
 
 @pytest.mark.parametrize("how", ["wheel", "typing", "another cell"])
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_who_has_scrolled_typed_or_gone_elsewhere_meanwhile_stays_there(
     open_notebook: OpenNotebook, shared_model: ModelServer, how: str
 ) -> None:
@@ -105,6 +107,7 @@ def test_who_has_scrolled_typed_or_gone_elsewhere_meanwhile_stays_there(
     assert scroll_top(notebook) >= before
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_of_questions_that_were_started_together_the_last_result_comes_into_view(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -160,6 +163,7 @@ def test_the_card_of_a_pending_result_shows_its_first_output_and_its_sentence_be
     expect(table).to_contain_text("5    5")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_card_of_somebody_elses_cell_shows_its_code_and_no_output_of_the_notebook(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

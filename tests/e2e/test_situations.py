@@ -32,6 +32,7 @@ def test_cells_arrive_after_the_page_was_reloaded_during_the_run(
     notebook.wait_for_states(["", "", "pending", "pending"])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_proposal_is_shown_again_after_a_reload_and_can_be_approved(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -46,6 +47,7 @@ def test_a_proposal_is_shown_again_after_a_reload_and_can_be_approved(
     notebook.wait_for_states(["", "", "pending", "pending"])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_two_notebooks_each_get_their_own_cells(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
     shared_model.choose = lambda request: Reply(
         text=code("print('for the ' + 'first')" if "first one" in str(request) else "print('for the ' + 'second')")
@@ -62,6 +64,7 @@ def test_two_notebooks_each_get_their_own_cells(open_notebook: OpenNotebook, sha
         shared_model.choose = None
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_deleted_question_cell_loses_nothing(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
     shared_model.script(SLOW, "no figures")
     notebook = open_notebook([LOAD, "%%agent\nsum?", "1 + 1"])
@@ -70,6 +73,7 @@ def test_a_deleted_question_cell_loses_nothing(open_notebook: OpenNotebook, shar
     notebook.wait_for_states(["", "", "pending", "pending"])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_notebook_renamed_during_the_run_gets_its_cells(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -86,6 +90,7 @@ def test_a_notebook_renamed_during_the_run_gets_its_cells(
     ] * 2
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_notebook_closed_during_the_run_has_its_cells_when_it_is_opened_again(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -131,6 +136,7 @@ def test_run_all_does_not_run_pending_code_in_the_users_kernel(
     expect(notebook.cells.nth(4)).to_contain_text("live [1, 2, 4]")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_accept_and_run_runs_the_code_in_the_users_kernel(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -147,6 +153,7 @@ def test_accept_and_run_runs_the_code_in_the_users_kernel(
     expect(notebook.cells.nth(4)).to_contain_text("live [0, 0, 0]")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_history_lists_and_searches_all_runs_with_no_kernel_running(
     open_notebook: OpenNotebook, shared_model: ModelServer, lab: Lab
 ) -> None:
@@ -166,6 +173,7 @@ def test_history_lists_and_searches_all_runs_with_no_kernel_running(
     expect(panel.get_by_label("Final code")).to_contain_text("12345")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_panel_links_again_after_a_kernel_restart(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

@@ -49,6 +49,7 @@ def wait_for_order(notebook: NotebookPage, order: list[str]) -> None:
     assert first_lines(notebook) == order
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_cells_land_below_their_question_wherever_it_or_a_copy_of_it_went_meanwhile(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -91,6 +92,7 @@ def test_cells_land_below_their_question_wherever_it_or_a_copy_of_it_went_meanwh
     notebook.wait_for_states([""] * 5)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_in_a_split_view_cells_arrive_once_and_both_views_show_them_and_what_is_decided(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -131,6 +133,7 @@ def test_run_all_with_ten_questions_puts_each_answer_below_its_own(
     assert sources[1:] == expected
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_read_only_notebook_shows_the_result_in_its_cell_and_says_why_nothing_was_inserted(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

@@ -38,6 +38,7 @@ def wait_for_file(path: Path) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_after_stop_or_interrupt_nothing_is_inserted_and_the_next_question_runs(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -65,6 +66,7 @@ def test_after_stop_or_interrupt_nothing_is_inserted_and_the_next_question_runs(
         expect(panel.get_by_role("option").filter(has_text=question)).to_contain_text(outcome)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_questions_that_wait_are_answered_in_turn_and_stop_ends_the_one_it_was_pressed_for(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -123,6 +125,7 @@ def test_a_killed_kernel_leaves_a_run_that_was_interrupted_and_the_restarted_one
     notebook.wait_for_states(["", "", "", *PENDING])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_cells_arrive_once_when_all_was_lost_that_the_kernel_said_while_the_line_was_cut(
     open_notebook: OpenNotebook, shared_model: ModelServer, tmp_path: Path
 ) -> None:
@@ -147,6 +150,7 @@ def test_cells_arrive_once_when_all_was_lost_that_the_kernel_said_while_the_line
     assert len(notebook.saved().cells) == 5
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_one_notebook_waits_for_a_decision_while_another_one_is_in_front(
     open_notebook: OpenNotebook, shared_model: ModelServer, lab: Lab
 ) -> None:

@@ -20,6 +20,7 @@ def bars_of(notebook: NotebookPage) -> Locator:
     return notebook.page.get_by_role("toolbar", name="Pending cell of the code agent")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_in_a_notebook_of_500_cells_a_very_long_answer_is_found_at_its_place_and_capped(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

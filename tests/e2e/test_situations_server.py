@@ -59,6 +59,7 @@ def servers() -> Iterator[ExitStack]:
         yield started
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_killed_server_leaves_no_run_under_way_nothing_is_lost_and_the_next_question_is_answered(
     servers: ExitStack,
     open_notebook: OpenNotebook,

@@ -70,6 +70,7 @@ def test_each_call_is_asked_for_with_its_arguments_while_the_program_waits_and_c
     expect(notebook.cells.nth(4)).to_contain_text("[('Bergen', 'rate 9')]")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_yes_for_all_calls_of_a_function_is_asked_once(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_yes_for_all_calls_of_a_function_is_asked_once(
     expect(notebook.cells.nth(4)).to_contain_text("[('Oslo', 'rate 9.25'), ('Rome', 'rate 9.25')]")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_yes_can_be_for_all_calls_that_the_program_makes_in_one_go_and_for_no_other(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

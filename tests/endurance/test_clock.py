@@ -114,6 +114,7 @@ def clocked(started: Clocked) -> Iterator[Clocked]:
 
 
 @pytest.mark.parametrize("jump_s", JUMPS_S)
+@pytest.mark.long("takes its time")
 def test_a_run_goes_on_when_the_clock_is_set(clocked: Clocked, jump_s: float) -> None:
     duration_s = assert_answers(clocked.kernel, "how long it takes")
     for part in (0.2, 0.5, 0.8):
@@ -140,6 +141,7 @@ def test_the_limit_of_an_execution_holds_when_the_clock_is_set(clocked: Clocked,
 
 
 @pytest.mark.parametrize("jump_s", JUMPS_S)
+@pytest.mark.long("takes its time")
 def test_a_decision_is_waited_for_as_long_as_it_was_said_when_the_clock_is_set(
     clocked: Clocked, jump_s: float
 ) -> None:
@@ -155,6 +157,7 @@ def test_a_decision_is_waited_for_as_long_as_it_was_said_when_the_clock_is_set(
 
 
 @pytest.mark.parametrize("jump_s", JUMPS_S)
+@pytest.mark.long("takes its time")
 def test_runs_are_listed_as_they_were_asked_when_the_clock_was_set_between_them(
     clocked: Clocked, jump_s: float
 ) -> None:
@@ -166,6 +169,7 @@ def test_runs_are_listed_as_they_were_asked_when_the_clock_was_set_between_them(
 
 
 @pytest.mark.parametrize("jump_s", JUMPS_S)
+@pytest.mark.long("takes its time")
 def test_a_receipt_tells_how_long_the_run_took_whatever_the_clock_says(clocked: Clocked, jump_s: float) -> None:
     message_id = clocked.kernel.client.execute("%%agent\nhow long", allow_stdin=False)
     time.sleep(0.4)
@@ -176,6 +180,7 @@ def test_a_receipt_tells_how_long_the_run_took_whatever_the_clock_says(clocked: 
 
 
 @pytest.mark.parametrize("jump_s", JUMPS_S)
+@pytest.mark.long("takes its time")
 def test_a_kernel_that_starts_under_another_clock_removes_nothing_of_one_that_lives(
     clocked: Clocked, tmp_path: Path, jump_s: float
 ) -> None:
@@ -189,6 +194,7 @@ def test_a_kernel_that_starts_under_another_clock_removes_nothing_of_one_that_li
 
 
 @pytest.mark.parametrize("jump_s", JUMPS_S)
+@pytest.mark.long("takes its time")
 def test_the_embedded_model_ends_itself_after_its_idle_time_whatever_the_clock_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump_s: float
 ) -> None:

@@ -51,6 +51,7 @@ FILES_SLACK = 3
 """Connections that the HTTP client keeps open between two readings come and go."""
 
 
+@pytest.mark.long("takes its time")
 def test_a_run_whose_kernel_is_killed_is_in_the_history_and_the_next_kernel_cleans_up(
     tmp_path: Path, quarters: Quarters, model_server: ModelServer, rounds: int, chance: Random
 ) -> None:
@@ -112,6 +113,7 @@ def test_a_sandbox_that_is_killed_is_replaced(
     assert {run.status for run in runs} <= {"ok", "failed"}
 
 
+@pytest.mark.long("takes its time")
 def test_a_killed_server_takes_all_along_and_a_new_one_reads_the_history_without_a_kernel(
     tmp_path: Path, quarters: Quarters, model_server: ModelServer, rounds: int, chance: Random
 ) -> None:
@@ -173,6 +175,7 @@ def is_ready(client: BlockingKernelClient) -> bool:
     return True
 
 
+@pytest.mark.long("takes its time")
 def test_an_embedded_model_that_is_killed_is_started_again(
     tmp_path: Path, quarters: Quarters, rounds: int, chance: Random, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,6 +262,7 @@ HeadlessInserter.place = place_and_die
 """
 
 
+@pytest.mark.long("takes its time")
 def test_cells_that_were_placed_stay_pending_when_the_kernel_is_killed_right_behind_them(
     tmp_path: Path, quarters: Quarters, model_server: ModelServer
 ) -> None:

@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import pytest
 from endurance.questions import assert_answers, kernel_in, pid_of, read_history, settled_files, slow_model
 from endurance.traces import (
     Quarters,
@@ -111,6 +112,7 @@ def ask(kernel: Kernel, server: ModelServer, number: int) -> None:
         assert str(2 * ROWS * first) in ran.text
 
 
+@pytest.mark.long("takes its time")
 def test_many_runs_in_one_session_grow_nothing_but_the_history(
     tmp_path: Path, quarters: Quarters, model_server: ModelServer, rounds: int
 ) -> None:
@@ -139,6 +141,7 @@ def test_many_runs_in_one_session_grow_nothing_but_the_history(
     assert len(read_history(tmp_path / "data")) == 6 + 2 * half
 
 
+@pytest.mark.long("takes its time")
 def test_many_new_sandboxes_leave_nothing_of_the_old_ones(
     tmp_path: Path, quarters: Quarters, model_server: ModelServer, rounds: int
 ) -> None:

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import pytest
 from endurance.questions import ended, kernel_in, pid_of, read_history
 from endurance.traces import Quarters, eventually, inner_processes, owned
 from kernel_client import Kernel
@@ -14,6 +15,7 @@ from model_server import MODEL, ModelServer, Reply, code
 NOTEBOOKS = 10
 
 
+@pytest.mark.long("takes its time")
 def test_ten_notebooks_at_once_get_their_own_results_and_leave_nothing(
     tmp_path: Path, quarters: Quarters, model_server: ModelServer
 ) -> None:

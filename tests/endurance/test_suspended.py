@@ -75,6 +75,7 @@ def sandboxes(kernel: Kernel) -> list[int]:
 WHO: tuple[Callable[[Kernel], list[int]], ...] = (everything, kernel_alone, sandboxes)
 
 
+@pytest.mark.long("takes its time")
 def test_a_run_that_is_suspended_for_longer_than_its_limits_ends_with_a_result_or_one_line(
     impatient: Kernel, rounds: int, chance: Random
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_run_that_is_suspended_for_longer_than_its_limits_ends_with_a_result_o
         assert_answers(impatient, f"after {number}")
 
 
+@pytest.mark.long("takes its time")
 def test_a_sandbox_that_stands_still_is_given_up_at_its_limit_and_replaced(
     impatient: Kernel, model_server: ModelServer
 ) -> None:

@@ -34,6 +34,7 @@ def test_run_executes_a_notebook_and_the_new_cells_stand_below_their_question(
     assert done.stdout == ""
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_run_again_on_its_own_result_replaces_pending_cells_and_keeps_accepted_ones(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
@@ -50,6 +51,7 @@ def test_run_again_on_its_own_result_replaces_pending_cells_and_keeps_accepted_o
     assert sources == ["# Mine", LOAD, "%%agent\nsum of all", "df['n'].sum()", "It is 7.", "Oslo has 5."]
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_run_again_on_the_notebook_without_cells_inserts_them_although_the_first_were_accepted(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
@@ -69,6 +71,7 @@ def test_run_again_on_the_notebook_without_cells_inserts_them_although_the_first
     assert cells_of("third.ipynb", "second.ipynb") == first, "where they are in the notebook they are not doubled"
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_failing_question_gives_status_1_and_the_notebook_as_far_as_it_came(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
@@ -83,6 +86,7 @@ def test_a_failing_question_gives_status_1_and_the_notebook_as_far_as_it_came(
     assert out.cells[3].outputs == []
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_kernel_that_dies_later_gives_one_line_and_the_cells_that_had_come(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
@@ -98,6 +102,7 @@ def test_a_kernel_that_dies_later_gives_one_line_and_the_cells_that_had_come(
     assert out.cells[-1].outputs == []
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_metadata_that_others_wrote_is_tolerated(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.script(SUM, "Oslo has 5.")
     notebook = nbformat.read(write(tmp_path / "in.ipynb", LOAD, "%%agent\nsum by city", "print(7)"), as_version=4)
@@ -112,6 +117,7 @@ def test_metadata_that_others_wrote_is_tolerated(tmp_path: Path, model_server: M
     assert out.cells[-1].outputs[0].text == "7\n"
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_what_the_notebooks_metadata_hides_is_hidden_without_a_browser_too(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
@@ -136,6 +142,7 @@ def test_nothing_waits_for_a_person_who_is_not_there(tmp_path: Path, model_serve
     assert "DeniedError" in done.stderr
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_ask_starts_from_files(tmp_path: Path, model_server: ModelServer) -> None:
     (tmp_path / "2024 sales.csv").write_text("city,n\nOslo,1\nRome,2\n", encoding="utf-8")
     model_server.script(code("data_2024_sales['n'].sum()"), "It is 3.")
@@ -161,6 +168,7 @@ def test_bad_input_is_one_line_and_status_1(tmp_path: Path, arguments: tuple[str
     assert not (tmp_path / "o.ipynb").exists()
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_history_lists_shows_and_exports_runs(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.script(SUM, "Oslo has 5.")
     write(tmp_path / "in.ipynb", LOAD, "%%agent\nsum by city")

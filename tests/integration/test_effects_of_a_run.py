@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from kernel_client import Kernel
 from model_server import ModelServer, code
 
@@ -18,11 +19,13 @@ def test_the_receipt_names_the_copy_that_the_code_changed_and_the_users_own_is_u
     assert kernel.run("print('twice' in df)").text.strip() == "False"
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_run_that_changes_no_copy_says_nothing_of_copies(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(code("print(df.assign(z=1)['z'].sum())"), "x")
     assert "copy of df" not in kernel.ask("sum of df").text
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_the_next_question_is_told_of_new_variables_and_of_the_changed_copy(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -42,6 +45,7 @@ def test_the_next_question_is_told_of_new_variables_and_of_the_changed_copy(
     assert "its copy of df was changed by an earlier run (+ 'twice')" in ran.text
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_columns_that_code_made_of_personal_values_are_masked_for_the_next_question(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -64,6 +68,7 @@ def test_what_a_failed_run_did_is_undone_and_told_to_nobody(kernel: Kernel, mode
     assert "In the sandbox" not in last_message(model_server, 1)
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_program_that_is_written_anew_after_an_error_starts_from_the_copies(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -74,6 +79,7 @@ def test_a_program_that_is_written_anew_after_an_error_starts_from_the_copies(
     assert "SUM 14" in kernel.ask("double n of df").text
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_the_same_question_again_starts_from_the_copies_it_had_changed(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

@@ -38,9 +38,13 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     stop_embedded()
 
 
-@pytest.fixture
-def server(own_state: Path) -> RunningServer:
-    return asyncio.run(start_embedded(SETTINGS))
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """For the tests that leave it as it was: to load it takes seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CODEAGENT_STATE_DIR", str(tmp_path_factory.mktemp("state")))
+        yield asyncio.run(start_embedded(SETTINGS))
+        stop_embedded()
 
 
 def ask(server: RunningServer, messages: Any, max_tokens: int = 24) -> Any:
@@ -50,7 +54,7 @@ def ask(server: RunningServer, messages: Any, max_tokens: int = 24) -> Any:
         )
 
 
-def test_it_answers_and_keeps_a_common_beginning_in_its_cache(server: RunningServer, own_state: Path) -> None:
+def test_it_answers_and_keeps_a_common_beginning_in_its_cache(server: RunningServer) -> None:
     system = "You write Python. " + " ".join(f"The variable v{number} holds {number * 7}." for number in range(20))
     first = ask(server, [{"role": "system", "content": system}, {"role": "user", "content": "What is 6 * 7?"}])
     second = ask(server, [{"role": "system", "content": system}, {"role": "user", "content": "What is 7 * 8?"}])
@@ -59,7 +63,7 @@ def test_it_answers_and_keeps_a_common_beginning_in_its_cache(server: RunningSer
     assert "42" in first.choices[0].message.content
     assert "56" in second.choices[0].message.content
     assert second.model_extra["timings"]["cache_n"] > 0.9 * first.usage.prompt_tokens
-    log = next(own_state.glob("*.log")).read_text()
+    log = next(state_directory().glob("*.log")).read_text()
     assert "variable" not in log
     assert server.api_key not in log
 
@@ -126,7 +130,8 @@ def test_it_ends_itself_when_idle(own_state: Path) -> None:
     assert not list(own_state.glob("server-*.json"))
 
 
-def test_stopping_ends_it_in_the_middle_of_a_reply(server: RunningServer) -> None:
+def test_stopping_ends_it_in_the_middle_of_a_reply(own_state: Path) -> None:
+    server = asyncio.run(start_embedded(SETTINGS))
     with OpenAI(base_url=server.base_url, api_key=server.api_key, max_retries=0) as client:
         stream = client.chat.completions.create(
             model=server.model, messages=[{"role": "user", "content": "Write a long story."}], stream=True
@@ -145,5 +150,5 @@ def test_own_weights_that_llama_cpp_cannot_read_are_told_with_its_reason(own_sta
     with open(ensure_weights(SETTINGS), "rb") as file:
         broken.write_bytes(file.read(20_000_000))
 
-    with pytest.raises(ModelUnreachableError, match="ended while it loaded: "):
+    with pytest.raises(ModelUnreachableError, match="ended during loading: "):
         asyncio.run(start_embedded(replace(SETTINGS, weights=str(broken))))

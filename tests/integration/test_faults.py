@@ -44,6 +44,7 @@ def assert_harmless(kernel: Kernel, server: ModelServer, before: str, status: st
         (Reply(text=""), "empty"),
     ],
 )
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_fault_of_the_server_is_one_line(
     kernel: Kernel, model_server: ModelServer, reply: Reply, told: str
 ) -> None:
@@ -56,6 +57,7 @@ def test_a_fault_of_the_server_is_one_line(
     assert_harmless(kernel, model_server, before)
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_server_that_hangs_is_given_up_after_the_limit(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.script(Reply(hang=True))
     with running_kernel(tmp_path, {"CODEAGENT_BASE_URL": model_server.url}) as kernel:
@@ -68,6 +70,7 @@ def test_a_server_that_hangs_is_given_up_after_the_limit(tmp_path: Path, model_s
         assert_harmless(kernel, model_server, before)
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_server_that_is_down_is_named_with_what_to_do(tmp_path: Path, model_server: ModelServer) -> None:
     with running_kernel(tmp_path, {"CODEAGENT_BASE_URL": "http://127.0.0.1:9/v1"}) as kernel:
         ran = kernel.ask("the question")
@@ -79,6 +82,7 @@ def test_a_server_that_is_down_is_named_with_what_to_do(tmp_path: Path, model_se
         assert kernel.ask("the question after").error == ""
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_replies_without_code_end_with_a_clear_line(kernel: Kernel, model_server: ModelServer) -> None:
     before = kernel.run(FINGERPRINT).text
     model_server.script("I am sorry, I cannot do that.")
@@ -88,6 +92,7 @@ def test_replies_without_code_end_with_a_clear_line(kernel: Kernel, model_server
     assert_harmless(kernel, model_server, before)
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_too_large_a_variable_is_named_with_the_limit(kernel: Kernel, model_server: ModelServer) -> None:
     kernel.run(
         "get_ipython().run_line_magic('config', 'CodeAgent.max_transfer_mb = 1')\n%reload_ext jupyter_codeagent"
@@ -113,6 +118,9 @@ def test_too_large_a_variable_is_named_with_the_limit(kernel: Kernel, model_serv
     ],
     ids=["endless loop", "fork bomb", "memory", "disk", "os._exit", "kill", "sys.exit"],
 )
+@pytest.mark.long_except(
+    "endless loop", "memory", "kill", why="a kernel for each; see tests/sandbox for the attacks"
+)
 def test_code_that_attacks_the_sandbox_ends_with_one_line(
     kernel: Kernel, model_server: ModelServer, source: str, told: str
 ) -> None:
@@ -125,6 +133,7 @@ def test_code_that_attacks_the_sandbox_ends_with_one_line(
     assert_harmless(kernel, model_server, before)
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_flood_of_output_is_cut_and_says_so(kernel: Kernel, model_server: ModelServer) -> None:
     before = kernel.run(FINGERPRINT).text
     model_server.script(code("for i in range(10**9): print('flood ' * 100)"))

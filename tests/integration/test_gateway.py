@@ -71,6 +71,7 @@ async def until(condition: Callable[[], bool]) -> None:
 # --- every gateway -----------------------------------------------------------------------------------
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_code_runs_there_with_state_outputs_and_errors(each_gateway: Gateway, tmp_path: Path) -> None:
     async def work() -> None:
         async with sandbox(each_gateway, tmp_path) as kernel:
@@ -105,6 +106,7 @@ def test_copies_arrive_there_and_results_come_back(each_gateway: Gateway, tmp_pa
     asyncio.run(work())
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_code_over_the_time_limit_there_is_interrupted_and_keeps_its_state(
     each_gateway: Gateway, tmp_path: Path
 ) -> None:
@@ -118,6 +120,7 @@ def test_code_over_the_time_limit_there_is_interrupted_and_keeps_its_state(
     asyncio.run(work())
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_message_over_the_limit_is_refused_there_and_the_sandbox_lives(
     each_gateway: Gateway, tmp_path: Path
 ) -> None:
@@ -131,6 +134,7 @@ def test_a_message_over_the_limit_is_refused_there_and_the_sandbox_lives(
     asyncio.run(work())
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_flood_of_output_there_is_stopped_and_the_sandbox_lives(each_gateway: Gateway, tmp_path: Path) -> None:
     async def work() -> None:
         async with sandbox(each_gateway, tmp_path, grace_s=30.0) as kernel:
@@ -166,6 +170,7 @@ def test_a_wrong_token_is_told_and_not_shown(each_gateway: Gateway, tmp_path: Pa
     assert each_gateway.kernels == []
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_kernelspec_that_is_not_there_is_named_with_how_to_install_it(
     each_gateway: Gateway, tmp_path: Path
 ) -> None:
@@ -179,6 +184,7 @@ def test_a_kernelspec_that_is_not_there_is_named_with_how_to_install_it(
     assert "codeagent-sandbox-relay" in str(refused.value), "it says which are there"
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_kernel_that_is_no_relay_is_not_taken_for_one_and_ended(gateway: Gateway, tmp_path: Path) -> None:
     async def work() -> None:
         async with sandbox(gateway, tmp_path, gateway_kernel="python3"):
@@ -192,6 +198,7 @@ def test_a_kernel_that_is_no_relay_is_not_taken_for_one_and_ended(gateway: Gatew
 # --- ends --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_relay_that_was_killed_is_told_and_the_one_the_gateway_starts_instead_is_ended(
     gateway: Gateway, tmp_path: Path
 ) -> None:
@@ -215,6 +222,7 @@ def test_a_relay_that_was_killed_is_told_and_the_one_the_gateway_starts_instead_
     asyncio.run(until(lambda: not living(processes) and not gateway.relays()))
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_kernel_that_somebody_ends_at_the_gateway_is_told(gateway: Gateway, tmp_path: Path) -> None:
     async def work() -> None:
         async with sandbox(gateway, tmp_path) as kernel:
@@ -226,6 +234,7 @@ def test_a_kernel_that_somebody_ends_at_the_gateway_is_told(gateway: Gateway, tm
     asyncio.run(work())
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_code_that_ignores_the_interrupt_there_is_killed(gateway: Gateway, tmp_path: Path) -> None:
     code = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
 
@@ -240,6 +249,7 @@ def test_code_that_ignores_the_interrupt_there_is_killed(gateway: Gateway, tmp_p
     asyncio.run(work())
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_an_interrupt_by_the_gateway_reaches_the_code_and_does_not_disturb_replies(
     gateway: Gateway, tmp_path: Path
 ) -> None:
@@ -258,6 +268,7 @@ def test_an_interrupt_by_the_gateway_reaches_the_code_and_does_not_disturb_repli
     asyncio.run(work())
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_gateway_that_is_killed_ends_the_run_and_leaves_no_process(tmp_path: Path) -> None:
     processes: set[int] = set()
     with running_gateway(tmp_path / "gateway") as gateway:

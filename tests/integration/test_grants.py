@@ -44,6 +44,7 @@ def test_one_that_is_taken_back_is_asked_for_again(page: KernelPage) -> None:
     assert kinds(page) == ["run", "run"]
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_yes_for_this_once_is_asked_for_again_and_listed_nowhere(page: KernelPage) -> None:
     page.answer = approve
     page.run(ASK)
@@ -99,6 +100,7 @@ def test_overwriting_a_live_variable_is_asked_for_each_time_whatever_a_page_says
 READ = "import pathlib\nprint('TEXT', pathlib.Path(PATH).read_text()[:9])"
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_file_is_read_after_a_yes_until_it_is_taken_back(
     page: KernelPage, model_server: ModelServer, tmp_path: Path
 ) -> None:
@@ -124,6 +126,7 @@ def test_a_file_is_read_after_a_yes_until_it_is_taken_back(
     assert kinds(page) == ["mount", "mount"]
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_yes_to_all_calls_of_a_function_ends_with_the_function(
     page: KernelPage, model_server: ModelServer
 ) -> None:
@@ -141,6 +144,7 @@ def test_a_yes_to_all_calls_of_a_function_ends_with_the_function(
     assert kinds(page) == ["call", "call"]
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_where_the_administrator_wants_all_code_seen_no_yes_to_further_code_is_offered(
     tmp_path: Path, model_server: ModelServer
 ) -> None:

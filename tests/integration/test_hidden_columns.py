@@ -36,6 +36,7 @@ def test_a_hidden_column_is_neither_told_nor_copied_under_any_name_of_its_frame(
     assert "['city', 'n', 'tailnum', 'dep delay']" in kernel.run("print(list(df.columns))").text
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_column_that_is_shown_again_is_told_and_copied(kernel: Kernel, model_server: ModelServer) -> None:
     kernel.run(FRAME)
     kernel.run("%agent hide df[tailnum]")
@@ -60,6 +61,7 @@ def test_a_column_hidden_after_its_copy_was_made_leaves_sandbox_and_conversation
     assert "SPOOL True False" in kernel.run(SPOOL_HAS_CANARY).text
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_an_old_copy_of_a_hidden_column_is_gone_whatever_is_asked_next(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -72,6 +74,7 @@ def test_an_old_copy_of_a_hidden_column_is_gone_whatever_is_asked_next(
     assert "SPOOL True False" in kernel.run(SPOOL_HAS_CANARY).text
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_code_that_asks_for_a_hidden_column_is_told_that_it_is_hidden(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -100,6 +103,7 @@ def test_a_variable_whose_columns_cannot_be_left_out_is_hidden_as_a_whole(
     assert "DataFrameGroupBy" not in json.dumps(model_server.requests)
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_nothing_that_holds_a_hidden_column_is_copied_or_told_and_the_reason_is_said(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -125,7 +129,7 @@ def test_nothing_that_holds_a_hidden_column_is_copied_or_told_and_the_reason_is_
         ("df[]", "names no column"),
         ("df[n", "is not a list of variables and columns"),
         ("nosuch[n]", "There is no variable 'nosuch'"),
-        ("text[n]", "'text': columns of a str cannot be left out. `%agent hide text` hides it as a whole."),
+        ("text[n]", "'text': columns of str values cannot be left out. `%agent hide text` hides it as a whole."),
     ],
 )
 def test_what_cannot_be_hidden_is_one_line_and_hides_nothing(kernel: Kernel, words: str, error: str) -> None:

@@ -130,6 +130,7 @@ def test_under_schema_no_value_reaches_the_model_whatever_its_code_does(
     assert b"(not told) the column is 'n' (in people)" in model_server.received  # and what is known already
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_under_stats_rare_values_are_told_only_where_the_code_shows_them(
     curious: Kernel, model_server: ModelServer
 ) -> None:
@@ -145,6 +146,7 @@ def test_under_stats_rare_values_are_told_only_where_the_code_shows_them(
     assert found(model_server, NEVER) == {}
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_figures_are_told_and_checked_as_they_are_beside_what_is_masked(
     curious: Kernel, model_server: ModelServer
 ) -> None:
@@ -155,6 +157,7 @@ def test_figures_are_told_and_checked_as_they_are_beside_what_is_masked(
     assert "Yolvandra Pexmire" in ran.text or "Kelphine Ostravax" in ran.text  # the user's own cell is not masked
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_under_samples_rows_are_told_without_their_personal_columns(
     curious: Kernel, model_server: ModelServer
 ) -> None:
@@ -166,6 +169,7 @@ def test_under_samples_rows_are_told_without_their_personal_columns(
     assert found(model_server, NEVER) == {}
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_what_an_administrator_allows_of_the_data_wins_over_file_session_and_magic(
     tmp_path: Path, model_server: ModelServer
 ) -> None:

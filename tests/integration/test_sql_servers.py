@@ -25,6 +25,7 @@ from jupyter_codeagent.types.errors import UsageError
 pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"),
     pytest.mark.xdist_group("database servers"),
+    pytest.mark.long("starts a MariaDB and a PostgreSQL; queries are judged in unit/tools/test_sql.py each time"),
 ]
 SLEEP = {"postgresql": "SELECT pg_sleep(60)", "mariadb": "SELECT SLEEP(60)"}
 

@@ -141,6 +141,7 @@ FLOODS = {
 
 
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
+@pytest.mark.long_except("comms", why="each takes seconds to be full")
 def test_a_flood_of_messages_of_any_type_is_stopped_before_its_time_is_up(make_box: MakeBox, flood: str) -> None:
     own = make_box("landlock")  # what is read on the host does not depend on the level
     started = time.monotonic()

@@ -36,7 +36,7 @@ from jupyter_codeagent.agent.rules.repair import repair
 from jupyter_codeagent.agent.rules.result_comparison import agree, findings
 from jupyter_codeagent.agent.rules.rewrite import prepare
 from jupyter_codeagent.agent.source import parse
-from jupyter_codeagent.notebook.effects.text import MAX_CODE_CHARS
+from jupyter_codeagent.notebook.effects.analysis import MAX_CODE_CHARS
 from jupyter_codeagent.notebook.outputs import clean_output
 from jupyter_codeagent.sandbox.data.condition import MAX_CHARS as MAX_CONDITION_CHARS
 from jupyter_codeagent.sandbox.entries import MAX_CHARS as MAX_LABEL
@@ -262,8 +262,8 @@ def functions() -> Iterator[tuple[str, Callable[..., object], dict[str, str]]]:
 def calls(function: Callable[..., object], kinds: Mapping[str, str]) -> Iterator[Callable[[str], object]]:
     """With the hostile text in every argument, and in one after the other beside harmless ones; a tree is that of
     the code beside it."""
-    one_by_one = len(kinds) > 1 and not any(kind.startswith("ast.") for kind in kinds.values())
-    for hostile in ("", *(kinds if one_by_one else ())):
+    sample_separately = len(kinds) > 1 and not any(kind.startswith("ast.") for kind in kinds.values())
+    for hostile in ("", *(kinds if sample_separately else ())):
 
         def run(text: str, hostile: str = hostile) -> object:
             made = {name: MADE[kind](text if hostile in ("", name) else HARMLESS) for name, kind in kinds.items()}
@@ -363,8 +363,8 @@ def describe_values(text: str) -> None:
         (read_reply, MAX_REPLY_CHARS),
         (watch_reply, SHORT_REPLY_CHARS),
         (correct_code, MAX_CODE_CHARS),
-        (explain_error, MAX_EVALUE),
-        (show_outputs, MAX_OUTPUT_CHARS),
+        pytest.param(explain_error, MAX_EVALUE, marks=pytest.mark.long("a minute of processor time")),
+        pytest.param(show_outputs, MAX_OUTPUT_CHARS, marks=pytest.mark.long("a minute of processor time")),
         (describe_values, MAX_VALUE_CHARS),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

@@ -27,7 +27,7 @@ from jupyter_codeagent.agent.reply.one_program import (
 )
 from jupyter_codeagent.agent.reply.thoughts import without_thoughts
 from jupyter_codeagent.agent.source import does_something, parse_or_error
-from jupyter_codeagent.notebook.effects.text import MAX_CODE_CHARS
+from jupyter_codeagent.notebook.effects.analysis import MAX_CODE_CHARS
 
 NO_CODE = "no code in the reply"
 MAX_PROSE_CHARS = 300

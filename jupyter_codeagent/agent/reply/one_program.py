@@ -33,7 +33,7 @@ from jupyter_codeagent.agent.source import (
     span,
     used_names,
 )
-from jupyter_codeagent.notebook.effects.text import MAX_CODE_CHARS
+from jupyter_codeagent.notebook.effects.analysis import MAX_CODE_CHARS
 
 MAX_BLOCKS = 50
 ALTERNATIVE = re.compile(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from jupyter_codeagent.agent.answer.answer import one_paragraph
 from jupyter_codeagent.agent.reply.extract import NO_CODE, extract_code
 from jupyter_codeagent.notebook.outputs import clean_text
-from jupyter_codeagent.notebook.outputs.text import without_colours
+from jupyter_codeagent.notebook.outputs.text import strip_colours
 from jupyter_codeagent.types.run import Step
 
 
@@ -15,7 +15,7 @@ def own_words(step: Step) -> str:
     """One short paragraph on one line; empty where the reply has code, cannot be read or went round in a circle."""
     if step.note != NO_CODE:
         return ""
-    return one_paragraph(without_colours(clean_text(extract_code(step.reply).prose)))
+    return one_paragraph(strip_colours(clean_text(extract_code(step.reply).prose)))
 
 
 def words_instead(steps: Sequence[Step]) -> str:

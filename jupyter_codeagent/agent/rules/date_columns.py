@@ -9,7 +9,7 @@ from jupyter_codeagent.agent.prompt.hints import frames, missing_labels
 from jupyter_codeagent.agent.rules.rewrite import Prepared, edited, with_line_before
 from jupyter_codeagent.agent.source import Edit, called_name, column_of, span, statement_at, used_names
 from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
-from jupyter_codeagent.variables.date_parts import PARTS
+from jupyter_codeagent.variables.describers.date_parts import PARTS
 
 _OF_DATE: Mapping[str, str] = {
     "quarter": ".dt.quarter",

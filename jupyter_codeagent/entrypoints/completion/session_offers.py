@@ -13,8 +13,8 @@ from jupyter_codeagent.entrypoints.options import build_parser
 from jupyter_codeagent.frontend.background_loop import BackgroundTask
 from jupyter_codeagent.history import RunFilter
 from jupyter_codeagent.models.discovery import FoundModel, list_models
-from jupyter_codeagent.models.embedded.offer import fetched_models
-from jupyter_codeagent.models.embedded.published import EMBEDDED, EMBEDDED_PREFIX, catalogue
+from jupyter_codeagent.models.embedded.catalogue import EMBEDDED, EMBEDDED_PREFIX, catalogue
+from jupyter_codeagent.models.embedded.catalogue_text import downloaded_models
 from jupyter_codeagent.session.session import AgentSession
 from jupyter_codeagent.types.errors import CodeAgentError
 
@@ -151,5 +151,5 @@ class _Models:
         except CodeAgentError:
             return []  # who runs `%agent models` is told why; a key press asks again
         listed = {model.name: model.label for model in found if model.ready}
-        others = {f"{EMBEDDED_PREFIX}{model}": EMBEDDED for model in fetched_models() if model not in listed}
+        others = {f"{EMBEDDED_PREFIX}{model}": EMBEDDED for model in downloaded_models() if model not in listed}
         return [Offer(text=name, meaning=label) for name, label in (listed | others).items()]

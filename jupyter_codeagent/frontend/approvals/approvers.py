@@ -11,7 +11,7 @@ from IPython.core.error import StdinNotImplementedError
 from jupyter_codeagent.frontend.approvals.gate import reject
 from jupyter_codeagent.frontend.approvals.policies import ALWAYS_ASK
 from jupyter_codeagent.frontend.approvals.protocol import Approver
-from jupyter_codeagent.notebook.effects import effects_lines
+from jupyter_codeagent.notebook.effects import format_effects
 from jupyter_codeagent.notebook.outputs import visible_code
 from jupyter_codeagent.types.approvals import Decision, Effects, Proposal, ProposalKind
 
@@ -48,7 +48,7 @@ class NobodyApprover:
         address = proposal.code.partition(" ")[0]
         if proposal.kind == "server" and "://" in address:
             other = f"give `jupyter codeagent run` the option `--allow-server {address}`, or "
-        told = "; ".join(effects_lines(proposal.effects)) if proposal.effects is not None else ""
+        told = "; ".join(format_effects(proposal.effects)) if proposal.effects is not None else ""
         return reject(
             proposal,
             "nobody",
@@ -97,7 +97,7 @@ class Question:
 
 def question_of(proposal: Proposal) -> Question:
     head = (QUESTIONS[proposal.kind], proposal.note, visible_code(proposal.why))
-    told = effects_lines(proposal.effects) if proposal.effects is not None else ()
+    told = format_effects(proposal.effects) if proposal.effects is not None else ()
     where = ("On copies in the sandbox:",) if proposal.kind == "run" and told else ()
     return Question(head=tuple(line for line in head if line), told=(*where, *told))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
-from jupyter_codeagent.notebook.effects import code_effects, effects_on
+from jupyter_codeagent.notebook.effects import code_effects, effects_on_namespace
 from jupyter_codeagent.types.approvals import Effects, Proposal
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
@@ -28,7 +28,7 @@ class LiveEffects:
                 live = await self._background.on_main_thread(lambda: self._live.outlines(found.names))
         except TimeoutError:
             live = None
-        return effects_on(found, live, tell_missing=in_kernel)
+        return effects_on_namespace(found, live, include_missing=in_kernel)
 
     async def of_proposal(self, proposal: Proposal) -> Effects | None:
         """None for what is no code: files, and values that are brought back."""

@@ -5,28 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 from jupyter_codeagent.types.variables import ColumnSummary, Privacy, VariableSummary
-from jupyter_codeagent.variables.columns import MAX_STAT_COLUMNS, Sample, column_text, instant, tell
-from jupyter_codeagent.variables.numbers import read_numbers, row_array
+from jupyter_codeagent.variables.columns import MAX_STAT_COLUMNS, Sample, column_text, describe_column, instant
+from jupyter_codeagent.variables.describers.numbers import read_numbers, row_array
+from jupyter_codeagent.variables.introspection import type_name
 from jupyter_codeagent.variables.privacy.secret import private_text, secret_name
-from jupyter_codeagent.variables.reading import type_name
 from jupyter_codeagent.variables.text import looks_personal, number, safe
 
 SAMPLE_VALUES = 10_000
 
 
 def describe_array(name: str, array: Any, privacy: Privacy) -> VariableSummary:
-    """Shape, dtype and the range of a sample; of records, their fields."""
+    """Describe an array by shape, dtype and the range of a sample; records by their fields."""
     kind = safe(type_name(type(array)), 60)
-    told = ColumnSummary(name=name, dtype=dtype_text(array.dtype))
+    summary = ColumnSummary(name=name, dtype=dtype_text(array.dtype))
     mapped = kind == "memmap"
     if not mapped and array.dtype.names is None:
-        told = tell(name, told.dtype, privacy, read_array(array) if privacy != "schema" else Sample()).summary
+        summary = describe_column(
+            name, summary.dtype, privacy, read_array(array) if privacy != "schema" else Sample()
+        ).summary
     sampled = array.size > SAMPLE_VALUES
     return VariableSummary(
         name=name,
         type_name=kind,
-        headline=f"{name}: {kind} {shape_text(array.shape)} {told.dtype}"
-        f"{' in a file (not read)' if mapped else column_text(told, sampled=sampled)}",
+        headline=f"{name}: {kind} {shape_text(array.shape)} {summary.dtype}"
+        f"{' in a file (not read)' if mapped else column_text(summary, sampled=sampled)}",
         columns=() if mapped else _fields(array, privacy),
         size_bytes=int(array.nbytes),
         copyable=not array.dtype.hasobject,
@@ -36,7 +38,7 @@ def describe_array(name: str, array: Any, privacy: Privacy) -> VariableSummary:
 
 
 def describe_number(name: str, value: Any, privacy: Privacy) -> VariableSummary:
-    """A numpy scalar."""
+    """Describe a numpy scalar by its value."""
     kind = type_name(type(value))
     text = number(value) if value.dtype.kind in "iuf" else safe(str(value), 40)
     hidden = privacy == "schema" or looks_personal(name) or secret_name(name, text) or private_text(text)
@@ -50,10 +52,12 @@ def describe_number(name: str, value: Any, privacy: Privacy) -> VariableSummary:
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
+    """Return ``2x3``, or ``scalar``."""
     return "x".join(map(str, shape)) or "scalar"
 
 
 def dtype_text(dtype: Any) -> str:
+    """Return numpy's name for a dtype, or ``str``, ``bytes``, ``of records with 2 fields``."""
     if dtype.names is not None:
         return f"of records with {len(dtype.names)} fields"
     if dtype.kind in "SUTV":
@@ -63,7 +67,7 @@ def dtype_text(dtype: Any) -> str:
 
 def _fields(array: Any, privacy: Privacy) -> tuple[ColumnSummary, ...]:
     return tuple(
-        tell(
+        describe_column(
             label,
             dtype_text(array.dtype[label]),
             privacy,
@@ -74,6 +78,7 @@ def _fields(array: Any, privacy: Privacy) -> tuple[ColumnSummary, ...]:
 
 
 def read_array(array: Any) -> Sample:
+    """Read a sample of the elements; of a masked array, those that are not masked."""
     kind = array.dtype.kind
     if not array.size or kind not in "iufmMUTO":
         return Sample()

@@ -1,4 +1,4 @@
-"""Describers of pyarrow objects: sizes and counts of nulls are free, ranges come from a few short slices."""
+"""Describers of pyarrow objects: sizes and counts of nulls cost nothing, ranges come from a few short slices."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from jupyter_codeagent.types.variables import ColumnSummary, Privacy, VariableSu
 from jupyter_codeagent.variables.columns import (
     LONG_CHARS,
     MAX_STAT_COLUMNS,
+    DescribedColumn,
     Sample,
-    ToldColumn,
     by_type_only,
     column_name,
     column_text,
+    describe_column,
     instant,
     missing_text,
     number_range,
     rows_text,
-    tell,
     type_text,
 )
-from jupyter_codeagent.variables.reading import type_name
-from jupyter_codeagent.variables.sample import SAMPLE_ROWS, SHOWN_ROWS, blocks, sample_rows
+from jupyter_codeagent.variables.describers.sample import EXAMPLE_ROWS, SAMPLE_ROWS, blocks, sample_rows
+from jupyter_codeagent.variables.introspection import type_name
 from jupyter_codeagent.variables.text import safe
 
 _SHORT = {
@@ -37,12 +37,12 @@ _NUMBERS = ("int", "float")
 
 
 def describe_table(name: str, table: Any, privacy: Privacy) -> VariableSummary:
-    """A Table or RecordBatch."""
+    """Describe a Table or RecordBatch."""
     kind = f"pyarrow.{type_name(type(table))}"
     rows, fields = table.num_rows, list(table.schema)
     most = sample_rows(len(fields))
-    told = [
-        _tell(field.name, field.type, table.column(at) if at < MAX_STAT_COLUMNS else None, privacy, most)
+    described = [
+        _describe_column(field.name, field.type, table.column(at) if at < MAX_STAT_COLUMNS else None, privacy, most)
         for at, field in enumerate(fields)
     ]
     headline = f"{name}: {kind} {rows}x{table.num_columns}"
@@ -51,24 +51,24 @@ def describe_table(name: str, table: Any, privacy: Privacy) -> VariableSummary:
         type_name=kind,
         headline=headline,
         bare_headline=headline,
-        columns=tuple(column.summary for column in told),
+        columns=tuple(column.summary for column in described),
         size_bytes=_table_bytes(table),
         copyable=True,
         frame_like=True,
         sampled=rows > most,
-        rows=_rows(table, told) if privacy == "samples" else "",
+        rows=_rows(table, described) if privacy == "samples" else "",
     )
 
 
 def describe_array(name: str, array: Any, privacy: Privacy) -> VariableSummary:
-    """An Array or ChunkedArray: one column."""
+    """Describe an Array or ChunkedArray as one column."""
     rows = len(array)
-    told = _tell(name, array.type, array, privacy).summary
+    described = _describe_column(name, array.type, array, privacy).summary
     kind = f"pyarrow.{type_name(type(array))}"
     return VariableSummary(
         name=name,
         type_name=kind,
-        headline=f"{name}: {kind} {told.dtype} {rows}{column_text(told, sampled=rows > SAMPLE_ROWS)}",
+        headline=f"{name}: {kind} {described.dtype} {rows}{column_text(described, sampled=rows > SAMPLE_ROWS)}",
         size_bytes=int(array.nbytes),
         copyable=True,
         sampled=rows > SAMPLE_ROWS,
@@ -76,6 +76,7 @@ def describe_array(name: str, array: Any, privacy: Privacy) -> VariableSummary:
 
 
 def describe_schema(name: str, schema: Any, privacy: Privacy) -> VariableSummary:
+    """Describe a Schema by its fields."""
     return VariableSummary(
         name=name,
         type_name="pyarrow.Schema",
@@ -85,12 +86,12 @@ def describe_schema(name: str, schema: Any, privacy: Privacy) -> VariableSummary
 
 
 def describe_reader(name: str, reader: Any, privacy: Privacy) -> VariableSummary:
-    """A RecordBatchReader can be read once, by the user: only its schema is looked at."""
+    """Describe a RecordBatchReader by its schema: it can be read once only, and that is for the user."""
     return _unread(name, "pyarrow.RecordBatchReader", " of", reader.schema)
 
 
 def describe_dataset(name: str, dataset: Any, privacy: Privacy) -> VariableSummary:
-    """A Dataset: its schema, and of how many files it is; no file is opened."""
+    """Describe a Dataset by its schema and number of files; no file is opened."""
     files = getattr(dataset, "files", None)
     of = f" {len(files)} {safe(dataset.format.default_extname)} files," if files is not None else ""
     kind = f"pyarrow.{type_name(type(dataset))}"
@@ -98,6 +99,7 @@ def describe_dataset(name: str, dataset: Any, privacy: Privacy) -> VariableSumma
 
 
 def describe_scanner(name: str, scanner: Any, privacy: Privacy) -> VariableSummary:
+    """Describe a Scanner by the schema of its result; nothing is scanned."""
     return _unread(name, "pyarrow.Scanner", " of", scanner.projected_schema)
 
 
@@ -111,7 +113,7 @@ def _unread(name: str, kind: str, of: str, schema: Any) -> VariableSummary:
 
 
 def describe_parquet_file(name: str, file: Any, privacy: Privacy) -> VariableSummary:
-    """A ParquetFile that is open: what its footer says is in memory already."""
+    """Describe an open ParquetFile by its footer, which is in memory already."""
     metadata = file.metadata
     return VariableSummary(
         name=name,
@@ -122,22 +124,26 @@ def describe_parquet_file(name: str, file: Any, privacy: Privacy) -> VariableSum
 
 
 def describe_scalar(name: str, value: Any, privacy: Privacy) -> VariableSummary:
+    """Describe a Scalar by its type."""
     return VariableSummary(
         name=name, type_name="pyarrow.Scalar", headline=f"{name}: pyarrow.Scalar {short_type(value.type)}"
     )
 
 
 def fields_of(schema: Any) -> tuple[ColumnSummary, ...]:
+    """Return names and types of a schema's fields."""
     return tuple(ColumnSummary(name=column_name(field.name), dtype=short_type(field.type)) for field in schema)
 
 
 def columns_of_footer(metadata: Any, privacy: Privacy) -> tuple[ColumnSummary, ...]:
-    """Names and types of a parquet file, with the exact ranges and counts of nulls that its footer has."""
+    """Return names and types of a parquet file, with the exact ranges and counts of nulls of its footer."""
     schema = metadata.schema.to_arrow_schema()
-    # A nested field has several columns in the footer: positions no longer fit.
+    # A nested field has several columns in the footer, so positions differ from those in the schema.
     flat = metadata.num_columns == len(schema)
     return tuple(
-        tell(field.name, short_type(field.type), privacy, _footer(metadata, at, short_type(field.type))).summary
+        describe_column(
+            field.name, short_type(field.type), privacy, _footer(metadata, at, short_type(field.type))
+        ).summary
         if flat and at < MAX_STAT_COLUMNS and not by_type_only(field.name, privacy)
         else ColumnSummary(name=column_name(field.name), dtype=short_type(field.type))
         for at, field in enumerate(schema)
@@ -145,7 +151,7 @@ def columns_of_footer(metadata: Any, privacy: Privacy) -> tuple[ColumnSummary, .
 
 
 def short_type(kind: Any) -> str:
-    """``int``, ``float``, ``str``, ``datetime[UTC]``, ``category``; anything else by Arrow's own name."""
+    """Return ``int``, ``float``, ``str``, ``datetime[UTC]``, ``category``, else Arrow's own name."""
     text = str(kind)
     if text.startswith("dictionary"):
         return "ordered category" if kind.ordered else "category"
@@ -157,7 +163,7 @@ def short_type(kind: Any) -> str:
 
 
 def read(column: Any, most: int = SAMPLE_ROWS) -> Sample:
-    """Of an Array or ChunkedArray; the count of nulls is Arrow's own and exact."""
+    """Read a sample of an Array or ChunkedArray; the count of nulls is Arrow's own and exact."""
     rows = len(column)
     missing = missing_text(int(column.null_count), rows, sampled=False)
     kind = short_type(column.type)
@@ -172,7 +178,7 @@ def read(column: Any, most: int = SAMPLE_ROWS) -> Sample:
         return Sample(missing=missing)
     pieces = [column.slice(start, count) for start, count in blocks(rows, most)]
     if sum(piece.nbytes for piece in pieces) > min(rows, most) * LONG_CHARS:
-        return Sample(missing=missing)  # documents, pictures: even a sample would be large
+        return Sample(missing=missing)  # documents or pictures: even a sample would be large
     values = [value for piece in pieces for value in piece.to_pylist() if value is not None]
     if kind in _NUMBERS:
         return _numbers([value for value in values if value == value], missing)  # noqa: PLR0124 - without NaN
@@ -181,10 +187,12 @@ def read(column: Any, most: int = SAMPLE_ROWS) -> Sample:
     return Sample(values=values, missing=missing)
 
 
-def _tell(label: str, kind: Any, column: Any, privacy: Privacy, most: int = SAMPLE_ROWS) -> ToldColumn:
+def _describe_column(
+    label: str, kind: Any, column: Any, privacy: Privacy, most: int = SAMPLE_ROWS
+) -> DescribedColumn:
     if column is None or by_type_only(label, privacy):
-        return ToldColumn(summary=ColumnSummary(name=column_name(label), dtype=short_type(kind)))
-    return tell(label, short_type(kind), privacy, read(column, most))
+        return DescribedColumn(summary=ColumnSummary(name=column_name(label), dtype=short_type(kind)))
+    return describe_column(label, short_type(kind), privacy, read(column, most))
 
 
 def _numbers(values: Sequence[Any], missing: str) -> Sample:
@@ -196,7 +204,7 @@ def _numbers(values: Sequence[Any], missing: str) -> Sample:
 
 
 def _instants(column: Any, most: int) -> tuple[str, str]:
-    """As Arrow writes them: its `as_py` of nanoseconds, and `pa.scalar`, would import pandas. In UTC."""
+    """Return the range of instants in UTC, as Arrow writes it: `pa.scalar` and `as_py` would import pandas."""
     import pyarrow as pa
 
     counts = [
@@ -223,27 +231,27 @@ def _footer(metadata: Any, at: int, kind: str) -> Sample:
     if not groups or any(group is None or not group.has_null_count for group in groups):
         return Sample()
     missing = missing_text(sum(group.null_count for group in groups), metadata.num_rows, sampled=False)
-    told = [group for group in groups if group.has_min_max and kind in _NUMBERS]
-    if len(told) < len(groups):
+    with_range = [group for group in groups if group.has_min_max and kind in _NUMBERS]
+    if len(with_range) < len(groups):
         return Sample(missing=missing)
-    return _numbers([*(group.min for group in told), *(group.max for group in told)], missing)
+    return _numbers([*(group.min for group in with_range), *(group.max for group in with_range)], missing)
 
 
 def _table_bytes(table: Any) -> int:
-    """Exact up to `MAX_STAT_COLUMNS` columns; further ones are taken to be like these."""
+    """Return the size, exact up to `MAX_STAT_COLUMNS` columns; further ones are assumed to be like these."""
     width = table.num_columns
     counted = sum(table.column(at).nbytes for at in range(min(width, MAX_STAT_COLUMNS)))
     return int(counted * width / MAX_STAT_COLUMNS) if width > MAX_STAT_COLUMNS else int(counted)
 
 
-def _rows(table: Any, told: Sequence[ToldColumn]) -> str:
-    """Without instants, whose `as_py` may import pandas."""
-    shown = [
+def _rows(table: Any, described: Sequence[DescribedColumn]) -> str:
+    """Return example rows without instants, whose `as_py` may import pandas."""
+    kept = [
         at
-        for at, column in enumerate(told)
-        if column.may_be_shown and not column.summary.dtype.startswith(("datetime", "duration", "extension"))
+        for at, column in enumerate(described)
+        if column.may_display_values and not column.summary.dtype.startswith(("datetime", "duration", "extension"))
     ]
-    return rows_text([(table.schema[at].name, table.column(at).slice(0, SHOWN_ROWS).to_pylist()) for at in shown])
+    return rows_text([(table.schema[at].name, table.column(at).slice(0, EXAMPLE_ROWS).to_pylist()) for at in kept])
 
 
 DESCRIBERS = {

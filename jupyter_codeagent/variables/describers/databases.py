@@ -1,7 +1,7 @@
-"""Describers of connections to databases and of queries that have not run. No statement is sent to a server.
+"""Describers of database connections and of queries that have not run. No statement is sent to a server.
 
-Of an engine's URL only the dialect and the name of the database are told: users, passwords, hosts and parameters
-stay out.
+Of an engine's URL, the description has only the dialect and the name of the database, never user, password, host or
+parameters.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 from jupyter_codeagent.types.variables import ColumnSummary, Privacy, VariableSummary
 from jupyter_codeagent.variables.columns import column_name, type_text
+from jupyter_codeagent.variables.introspection import type_name
 from jupyter_codeagent.variables.privacy.secret import private_text
-from jupyter_codeagent.variables.reading import type_name
 from jupyter_codeagent.variables.text import quoted, safe
 
 MAX_TABLES = 20
@@ -28,10 +28,10 @@ _TABLES = (
 
 
 def describe_duckdb(name: str, connection: Any, privacy: Privacy) -> VariableSummary:
-    """Tables and their columns, from the catalog in memory, over a cursor of our own.
+    """Describe a DuckDB connection by its tables and columns, from the catalog in memory.
 
-    A result that the user is about to fetch stays. Attached servers (PostgreSQL, MotherDuck) would be asked over
-    the network: with one of them nothing is listed.
+    The query runs on a new cursor, so a result that the user is about to fetch stays. Attached servers (PostgreSQL,
+    MotherDuck) would be queried over the network: with one of them nothing is listed.
     """
     cursor = connection.cursor()
     try:
@@ -50,7 +50,7 @@ def describe_duckdb(name: str, connection: Any, privacy: Privacy) -> VariableSum
 
 
 def describe_duckdb_relation(name: str, relation: Any, privacy: Privacy) -> VariableSummary:
-    """A query that was checked but has not run: its columns are known, its rows are not."""
+    """Describe a DuckDB query that has not run by its columns, which are known already."""
     columns = tuple(
         ColumnSummary(name=_column_name(label, privacy), dtype=type_text(kind))
         for label, kind in zip(relation.columns, relation.types, strict=True)
@@ -59,34 +59,36 @@ def describe_duckdb_relation(name: str, relation: Any, privacy: Privacy) -> Vari
 
 
 def describe_engine(name: str, engine: Any, privacy: Privacy) -> VariableSummary:
-    """A SQLAlchemy engine; no connection is made."""
+    """Describe a SQLAlchemy engine; no connection is made."""
     return _summary(name, "Engine", f"SQLAlchemy Engine {_engine_text(engine, privacy)} (not connected)")
 
 
 def describe_connection(name: str, connection: Any, privacy: Privacy) -> VariableSummary:
-    """A SQLAlchemy connection; nothing is asked of it."""
+    """Describe a SQLAlchemy connection; nothing is sent over it."""
     return _summary(name, "Connection", f"SQLAlchemy Connection {_engine_text(connection.engine, privacy)}")
 
 
 def describe_url(name: str, url: Any, privacy: Privacy) -> VariableSummary:
-    """Nothing of it: there are users, passwords, hosts and keys in it."""
+    """Describe a SQLAlchemy URL by its driver only: it has users, passwords, hosts and keys."""
     return _summary(name, "URL", f"SQLAlchemy URL {safe(str(url.drivername), 40)}")
 
 
 def describe_session(name: str, session: Any, privacy: Privacy) -> VariableSummary:
+    """Describe a SQLAlchemy session by its engine."""
     engine = getattr(session.bind, "engine", None)
     text = f" {_engine_text(engine, privacy)}" if engine is not None else ""
     return _summary(name, "Session", f"SQLAlchemy Session{text}")
 
 
 def describe_metadata(name: str, metadata: Any, privacy: Privacy) -> VariableSummary:
-    """Tables that the user has declared or reflected already."""
+    """Describe SQLAlchemy metadata by the tables that the user has declared or reflected already."""
     declared = metadata.tables.values()
     tables = [(str(table.name), [str(column.name) for column in table.columns]) for table in declared]
     return _summary(name, "MetaData", f"SQLAlchemy MetaData{_tables_text(tables)}")
 
 
 def describe_table(name: str, table: Any, privacy: Privacy) -> VariableSummary:
+    """Describe a SQLAlchemy table by its declared columns."""
     columns = tuple(
         ColumnSummary(name=column_name(str(column.name)), dtype=safe(type_name(type(column.type)).lower(), 40))
         for column in table.columns
@@ -95,12 +97,12 @@ def describe_table(name: str, table: Any, privacy: Privacy) -> VariableSummary:
 
 
 def describe_sqlite(name: str, connection: Any, privacy: Privacy) -> VariableSummary:
-    """Its tables are not listed: that would take a lock on the file, or wait for one."""
+    """Describe an sqlite3 connection without its tables: listing them would lock the file, or wait for a lock."""
     return _summary(name, "Connection", "sqlite3 connection (not queried)")
 
 
 def describe_ibis_table(name: str, table: Any, privacy: Privacy) -> VariableSummary:
-    """An expression with a schema that Ibis knows without asking the backend."""
+    """Describe an Ibis table by its schema, which Ibis knows without asking the backend."""
     columns = tuple(
         ColumnSummary(name=_column_name(label, privacy), dtype=type_text(kind))
         for label, kind in table.schema().items()
@@ -109,18 +111,20 @@ def describe_ibis_table(name: str, table: Any, privacy: Privacy) -> VariableSumm
 
 
 def describe_ibis_value(name: str, value: Any, privacy: Privacy) -> VariableSummary:
+    """Describe another Ibis expression by its type."""
     kind = safe(type_name(type(value)), 60)
     return _summary(name, kind, f"ibis {kind} (not run)")
 
 
 def describe_ibis_backend(name: str, backend: Any, privacy: Privacy) -> VariableSummary:
+    """Describe an Ibis connection by the name of its backend."""
     kind = type(backend).name
     text = safe(kind, 40) if type(kind) is str else ""
     return _summary(name, "ibis.Backend", f"ibis connection {text} (not queried)")
 
 
 def _column_name(label: str, privacy: Privacy) -> str:
-    """An expression without a name of its own is called by its text, with the values that stand in it."""
+    """Return the label; under `schema`, that of an unnamed expression is masked, since its text may have values."""
     return "'***'" if privacy == "schema" and _EXPRESSION.search(label) else column_name(label)
 
 
@@ -128,19 +132,19 @@ def _engine_text(engine: Any, privacy: Privacy) -> str:
     url = engine.url
     dialect = safe(f"{engine.dialect.name}+{engine.dialect.driver}", 40)
     database = url.database
-    told = privacy != "schema" and type(database) is str and database and not private_text(database)
-    return f"{dialect}{f' database {quoted(database, 60)}' if told else ''}"
+    named = privacy != "schema" and type(database) is str and database and not private_text(database)
+    return f"{dialect}{f' database {quoted(database, 60)}' if named else ''}"
 
 
 def _tables_text(tables: Iterable[tuple[str, list[str]]]) -> str:
     found = list(tables)
-    told = [
+    listed = [
         f"{column_name(table)} ({', '.join(column_name(label) for label in columns[:MAX_TABLE_COLUMNS])}"
         f"{', …' if len(columns) > MAX_TABLE_COLUMNS else ''})"
         for table, columns in found[:MAX_TABLES]
     ]
     more = ", …" if len(found) > MAX_TABLES else ""
-    return f", tables {'; '.join(told)}{more}" if told else ", no tables"
+    return f", tables {'; '.join(listed)}{more}" if listed else ", no tables"
 
 
 def _summary(name: str, kind: str, text: str, columns: tuple[ColumnSummary, ...] = ()) -> VariableSummary:

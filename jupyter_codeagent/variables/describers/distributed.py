@@ -1,6 +1,6 @@
-"""Describers of frames that live elsewhere: Spark, Dask, Ray, Modin. What is known of them without an action.
+"""Describers of distributed frames: Spark, Dask, Ray, Modin. Only what is known without an action.
 
-A count of rows, a partition or a type that has to be computed is not told.
+The description has no row count, partition or type that would have to be computed.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import Any
 from jupyter_codeagent.types.variables import ColumnSummary, Privacy, VariableSummary
 from jupyter_codeagent.variables.columns import column_name, type_text
 from jupyter_codeagent.variables.describers.pandas import dtype_text
-from jupyter_codeagent.variables.reading import instance_attributes, is_a, type_name
+from jupyter_codeagent.variables.introspection import instance_attributes, is_a, type_name
 from jupyter_codeagent.variables.text import safe
 
 
 def describe_spark(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
-    """A Spark DataFrame: the schema that its plan has; no job runs."""
+    """Describe a Spark DataFrame by the schema of its plan; no job runs."""
     return _summary(name, "pyspark.DataFrame", _spark_fields(frame.schema), "not computed")
 
 
 def describe_spark_connect(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
-    """Behind Spark Connect the schema is a question to the server, unless it was asked before."""
+    """Describe a Spark Connect DataFrame by its cached schema; without one, the server would have to answer."""
     cached = instance_attributes(frame).get("_cached_schema")
     columns = _spark_fields(cached) if cached is not None else ()
     return _summary(
@@ -30,45 +30,49 @@ def describe_spark_connect(name: str, frame: Any, privacy: Privacy) -> VariableS
 
 
 def describe_pandas_on_spark(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
+    """Describe a pandas-on-Spark DataFrame by its types."""
     columns = _pandas_columns(frame.dtypes.items())
     return _summary(name, "pyspark.pandas.DataFrame", columns, "not computed")
 
 
 def describe_dask_frame(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
-    """By its empty example frame, which Dask made when the frame was made."""
+    """Describe a Dask DataFrame by the empty example frame that Dask keeps with it."""
     return _summary(name, "dask.DataFrame", _pandas_columns(frame._meta.dtypes.items()), "not computed")
 
 
 def describe_dask_series(name: str, series: Any, privacy: Privacy) -> VariableSummary:
+    """Describe a Dask Series by the empty example that Dask keeps with it."""
     meta = series._meta
     kind = f"dask.{safe(type_name(type(series)), 40)}"
     return _line(name, kind, f" {column_name(meta.name)} {dtype_text(meta.dtype)} (not computed)")
 
 
 def describe_dask_array(name: str, array: Any, privacy: Privacy) -> VariableSummary:
+    """Describe a Dask array by the part of its shape that is known."""
     # A length that has to be computed is NaN.
     shape = "x".join("?" if length != length else str(length) for length in array.shape)  # noqa: PLR0124
     return _line(name, "dask.Array", f" {shape or 'scalar'} {safe(str(array.dtype))} (not computed)")
 
 
 def describe_dask_other(name: str, value: Any, privacy: Privacy) -> VariableSummary:
-    """A Bag or Delayed."""
+    """Describe a Bag or Delayed by its type."""
     return _line(name, f"dask.{safe(type_name(type(value)), 40)}", " (not computed)")
 
 
 def describe_ray(name: str, dataset: Any, privacy: Privacy) -> VariableSummary:
-    """A Ray Dataset: the schema as far as it is known; `fetch_if_missing` would run the first tasks."""
+    """Describe a Ray Dataset by its schema, if known; `fetch_if_missing` would run the first tasks."""
     schema = dataset.schema(fetch_if_missing=False)
     columns = () if schema is None else _typed(zip(schema.names, schema.types, strict=True))
     return _summary(name, "ray.Dataset", columns, "not computed" if columns else "columns not computed")
 
 
 def describe_ray_reference(name: str, reference: Any, privacy: Privacy) -> VariableSummary:
+    """Describe a reference to a Ray object, which is not fetched."""
     return _line(name, "ray.ObjectRef", " (not fetched)")
 
 
 def describe_modin(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
-    """A Modin frame: labels and types that are there already; asking for others would wait for its workers."""
+    """Describe a Modin frame by labels and types that are known already; others would wait for its workers."""
     inner = getattr(frame._query_compiler, "_modin_frame", None)
     columns: tuple[ColumnSummary, ...] = ()
     if inner is not None and inner.has_materialized_columns:
@@ -83,11 +87,12 @@ def describe_modin(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
 
 
 def describe_modin_series(name: str, series: Any, privacy: Privacy) -> VariableSummary:
+    """Describe a Modin Series by its type."""
     return _line(name, "modin.Series", " (not computed)")
 
 
-def describe_elsewhere(name: str, value: Any, privacy: Privacy) -> VariableSummary:
-    """A session, client or RDD: what it is."""
+def describe_remote(name: str, value: Any, privacy: Privacy) -> VariableSummary:
+    """Describe a session, client or RDD by its type."""
     return _line(name, safe(type_name(type(value)), 60), " (not asked)")
 
 
@@ -130,7 +135,7 @@ DESCRIBERS = {
             *("pyspark.rdd.RDD", "pyspark.core.context.SparkContext", "pyspark.context.SparkContext"),
             *("distributed.client.Client", "distributed.client.Future"),
         ),
-        describe_elsewhere,
+        describe_remote,
     ),
     **dict.fromkeys(
         ("dask.dataframe.dask_expr._collection.DataFrame", "dask_expr._collection.DataFrame"), describe_dask_frame

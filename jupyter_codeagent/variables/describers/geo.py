@@ -1,4 +1,4 @@
-"""Describers of GeoPandas: as pandas does, with kinds of shapes and their reference system, not coordinates."""
+"""Describers of GeoPandas: like pandas, with kinds of shapes and their reference system, without coordinates."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from jupyter_codeagent.types.variables import ColumnSummary, Privacy, VariableSummary
 from jupyter_codeagent.variables.columns import MAX_STAT_COLUMNS
 from jupyter_codeagent.variables.describers import pandas
-from jupyter_codeagent.variables.numbers import row_array
+from jupyter_codeagent.variables.describers.numbers import row_array
 from jupyter_codeagent.variables.text import safe
 
-LOOKED_AT_SHAPES = 100
+SAMPLE_SHAPES = 100
 
 
 def describe_geo_frame(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
-    """Where people live stands in coordinates: none is told, in no mode."""
+    """Describe a GeoDataFrame without coordinates in any privacy mode: they say where people live."""
     summary = pandas.describe_frame(name, frame, privacy)
     columns = tuple(
         _shapes(column, frame.iloc[:, at], privacy)
@@ -27,18 +27,19 @@ def describe_geo_frame(name: str, frame: Any, privacy: Privacy) -> VariableSumma
 
 
 def describe_geo_series(name: str, series: Any, privacy: Privacy) -> VariableSummary:
+    """Describe a GeoSeries by its kinds of shapes."""
     summary = pandas.describe_series(name, series, "schema")
-    told = _shapes(ColumnSummary(name=name, dtype="geometry"), series, privacy)
-    return replace(summary, headline=f"{summary.headline}{f' {told.stats}' if told.stats else ''}")
+    shapes = _shapes(ColumnSummary(name=name, dtype="geometry"), series, privacy)
+    return replace(summary, headline=f"{summary.headline}{f' {shapes.stats}' if shapes.stats else ''}")
 
 
 def _shapes(column: ColumnSummary, series: Any, privacy: Privacy) -> ColumnSummary:
     crs = getattr(series.array, "crs", None)
-    # Its name is there; its EPSG number may be a search through a database.
+    # The name is an attribute; finding the EPSG number may search a database.
     system = safe(str(crs.name), 40) if crs is not None else "no CRS"
     if privacy == "schema":
         return replace(column, stats="", example="", missing="")
-    some = series.array.take(row_array(len(series), LOOKED_AT_SHAPES))
+    some = series.array.take(row_array(len(series), SAMPLE_SHAPES))
     kinds = sorted({str(kind) for kind in some.geom_type if kind is not None})
     return replace(column, stats=safe(f"{'|'.join(kinds)} {system}".strip(), 80), example="")
 

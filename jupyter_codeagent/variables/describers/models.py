@@ -8,7 +8,7 @@ from typing import Any
 from jupyter_codeagent.types.variables import Privacy, VariableSummary
 from jupyter_codeagent.variables.columns import number_range
 from jupyter_codeagent.variables.describers.arrays import SAMPLE_VALUES, shape_text
-from jupyter_codeagent.variables.reading import instance_attributes, type_name, type_path
+from jupyter_codeagent.variables.introspection import instance_attributes, type_name, type_path
 from jupyter_codeagent.variables.text import looks_personal, quoted, safe
 
 MAX_STEPS = 8
@@ -18,40 +18,40 @@ _PLAIN_TENSORS = ("torch.Tensor", "torch.nn.parameter.Parameter")
 
 
 def describe_estimator(name: str, value: Any, privacy: Privacy) -> VariableSummary:
-    """Class, whether it is fitted, and on how many features; attributes that end in ``_`` come from fitting."""
+    """Describe an estimator: class, whether it is fitted (has attributes that end in ``_``), number of features."""
     own = instance_attributes(value)
     fitted, features = _fitted(own), own.get("n_features_in_")
     kind = safe(type_name(type(value)), 60)
-    told = f" fitted{f' on {features} features' if type(features) is int else ''}" if fitted else " not fitted"
+    state = f" fitted{f' on {features} features' if type(features) is int else ''}" if fitted else " not fitted"
     inner = own.get("best_estimator_", own.get("estimator"))
     of = f" of {safe(type_name(type(inner)), 60)}" if inner is not None else ""
-    return VariableSummary(name=name, type_name=kind, headline=f"{name}: {kind}{of}{told}", copyable=True)
+    return VariableSummary(name=name, type_name=kind, headline=f"{name}: {kind}{of}{state}", copyable=True)
 
 
 def describe_pipeline(name: str, value: Any, privacy: Privacy) -> VariableSummary:
-    """A Pipeline, FeatureUnion or ColumnTransformer: its steps in order; fitted if one of them is."""
+    """Describe a Pipeline, FeatureUnion or ColumnTransformer by its steps; it is fitted if one of them is."""
     own = instance_attributes(value)
     steps: list[Any] = next(
         (own[key] for key in ("steps", "transformer_list", "transformers") if type(own.get(key)) is list), []
     )
-    told = [f"{quoted(str(step[0]))} {_step(step[1])}" for step in steps[:MAX_STEPS]]
+    listed = [f"{quoted(str(step[0]))} {_step(step[1])}" for step in steps[:MAX_STEPS]]
     more = ", …" if len(steps) > MAX_STEPS else ""
     fitted = _fitted(own) or any(_fitted(instance_attributes(step[1])) for step in steps)
     kind = safe(type_name(type(value)), 60)
     return VariableSummary(
         name=name,
         type_name=kind,
-        headline=f"{name}: {kind} [{', '.join(told)}{more}] {'fitted' if fitted else 'not fitted'}",
+        headline=f"{name}: {kind} [{', '.join(listed)}{more}] {'fitted' if fitted else 'not fitted'}",
         copyable=True,
     )
 
 
 def describe_tensor(name: str, tensor: Any, privacy: Privacy) -> VariableSummary:
-    """Shape, dtype and device; a range only of what lies in this process' own memory in one piece."""
+    """Describe a tensor by shape, dtype and device; its range only if it is contiguous in this process' memory."""
     path, device, dtype = type_path(type(tensor)), str(tensor.device), str(tensor.dtype).removeprefix("torch.")
     kind = safe(type_name(type(tensor)), 60)
-    told = path in _PLAIN_TENSORS and privacy != "schema" and not looks_personal(name)
-    text = _tensor_range(tensor) if told and device == "cpu" and str(tensor.layout) == "torch.strided" else ""
+    has_range = path in _PLAIN_TENSORS and privacy != "schema" and not looks_personal(name)
+    text = _tensor_range(tensor) if has_range and device == "cpu" and str(tensor.layout) == "torch.strided" else ""
     grad = ", with gradient" if tensor.requires_grad else ""
     return VariableSummary(
         name=name,
@@ -62,7 +62,7 @@ def describe_tensor(name: str, tensor: Any, privacy: Privacy) -> VariableSummary
 
 
 def describe_module(name: str, module: Any, privacy: Privacy) -> VariableSummary:
-    """A network: how many parameters it has, where they are, and its parts; nothing is run."""
+    """Describe a network by the number and device of its parameters and its parts; nothing is run."""
     own = instance_attributes(module)
     seen: dict[int, Any] = {}
     waiting, visited = [own], 0

@@ -1,4 +1,4 @@
-"""Describers of functions, classes and instances of classes: read without running any code of theirs."""
+"""Describers of functions, classes and instances of classes, none of whose code is run."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 
 from jupyter_codeagent.types.variables import Privacy, VariableSummary
 from jupyter_codeagent.variables.describers.plain import MAX_KEYS, field_text, summary
-from jupyter_codeagent.variables.privacy.secret import private_text
-from jupyter_codeagent.variables.reading import (
+from jupyter_codeagent.variables.introspection import (
     class_attribute,
     first,
     instance_attributes,
@@ -19,6 +18,7 @@ from jupyter_codeagent.variables.reading import (
     type_name,
     type_path,
 )
+from jupyter_codeagent.variables.privacy.secret import private_text
 from jupyter_codeagent.variables.text import looks_personal, quoted, safe
 
 MAX_SIGNATURE = 120
@@ -36,29 +36,30 @@ _FIELD_MARKS = ("__dataclass_fields__", "__attrs_attrs__")
 
 
 def describe_function(name: str, value: Any, privacy: Privacy) -> VariableSummary:
-    """Signature without its default values, and the first line of the docstring; not copied."""
+    """Describe a function by its signature without default values, and the first line of its docstring."""
     start = "async def" if inspect.iscoroutinefunction(value) else "def"
     doc = _doc_text(getattr(value, "__doc__", None), privacy, getattr(value, "__name__", ""))
     return summary(name, value, f"{name}: {start} {name}{_signature(value)} (not copied){doc}")
 
 
 def describe_partial(name: str, value: Any, privacy: Privacy) -> VariableSummary:
+    """Describe a partial by the name of its function."""
     inner = value.func
     label = getattr(inner, "__name__", "") if type_path(type(inner)).startswith("builtins.") else ""
     return summary(name, value, f"{name}: partial of {safe(label or type_name(type(inner)), 60)} (not copied)")
 
 
 def describe_class(name: str, value: Any, privacy: Privacy) -> VariableSummary:
-    """Name, how it is made and the first line of its docstring; of an Enum its members, which may be values."""
+    """Describe a class by name, signature and first line of its docstring; an Enum by its members."""
     label, path = safe(type_name(value), 60), type_path(type(value))
-    if path not in _KNOWN_METACLASSES:  # a metaclass of the user's answers for its classes
+    if path not in _KNOWN_METACLASSES:  # an unknown metaclass could run code for any attribute
         return summary(name, value, f"{name}: class {label} (not copied)")
     members = class_attribute(value, "_member_names_")
     if type(members) is list:
-        shown = ", ".join(safe(str(member), 40) for member in members[:MAX_KEYS])
+        listed = ", ".join(safe(str(member), 40) for member in members[:MAX_KEYS])
         more = ", …" if len(members) > MAX_KEYS else ""
-        told = "" if privacy == "schema" or looks_personal(name) else f" with members {shown}{more}"
-        return summary(name, value, f"{name}: class {label}{told} (not copied)")
+        text = "" if privacy == "schema" or looks_personal(name) else f" with members {listed}{more}"
+        return summary(name, value, f"{name}: class {label}{text} (not copied)")
     doc = vars(value).get("__doc__")
     return summary(
         name,
@@ -68,27 +69,28 @@ def describe_class(name: str, value: Any, privacy: Privacy) -> VariableSummary:
 
 
 def describe_fields(name: str, value: Any, privacy: Privacy) -> VariableSummary:
-    """An instance of a dataclass, attrs class or pydantic model: its fields, plain ones with their values."""
+    """Describe an instance of a dataclass, attrs class or pydantic model by its fields, plain ones with values."""
     own = instance_attributes(value)
     fields = [label for mark in _FIELD_MARKS for label in _labels(class_attribute(type(value), mark))] or [
         label for label in own if not label.startswith("_")
     ]
     hidden: Privacy = "schema" if looks_personal(name) else privacy
     known = [label for label in fields if label in own]
-    told = [field_text(label, own[label], hidden) for label in known[:MAX_KEYS]]
+    texts = [field_text(label, own[label], hidden) for label in known[:MAX_KEYS]]
     more = ", …" if len(known) > MAX_KEYS else ""
-    return summary(name, value, f"{name}: {safe(type_name(type(value)), 60)}({', '.join(told)}{more})")
+    return summary(name, value, f"{name}: {safe(type_name(type(value)), 60)}({', '.join(texts)}{more})")
 
 
 def describe_member(name: str, value: Any, privacy: Privacy) -> VariableSummary:
-    """A member of an Enum: its name."""
+    """Describe a member of an Enum by its name."""
     label = instance_attributes(value).get("_name_")
-    shown = f".{safe(label, 40)}" if type(label) is str and privacy != "schema" and not looks_personal(name) else ""
-    return summary(name, value, f"{name}: {safe(type_name(type(value)), 60)}{shown}")
+    hidden = type(label) is not str or privacy == "schema" or looks_personal(name)
+    member = "" if hidden else f".{safe(str(label), 40)}"
+    return summary(name, value, f"{name}: {safe(type_name(type(value)), 60)}{member}")
 
 
 def describe_exception(name: str, value: Any, privacy: Privacy) -> VariableSummary:
-    """Its class and what it was raised with, as far as that is one short text; `__str__` is not called."""
+    """Describe an exception by its class and its message if that is one short text; `__str__` is not called."""
     arguments = BaseException.__dict__["args"].__get__(value)
     text = arguments[0] if len(arguments) == 1 else None
     message = ""
@@ -98,12 +100,12 @@ def describe_exception(name: str, value: Any, privacy: Privacy) -> VariableSumma
 
 
 def has_fields(kind: type) -> bool:
-    """Whether instances tell their fields: dataclasses and attrs classes are known by a mark, not by a base."""
+    """Check for a dataclass or attrs class, which have a mark and no common base."""
     return any(class_attribute(kind, mark) is not None for mark in _FIELD_MARKS)
 
 
 class _Text:
-    """Stands for a default value or an annotation, whose own `repr` may be anything."""
+    """A stand-in for a default value or an annotation, whose own `repr` may be anything."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -118,13 +120,13 @@ def _signature(value: Any) -> str:
     except (TypeError, ValueError):
         return "(...)"
     parameters = [
-        parameter.replace(default=_told(parameter.default, "…"), annotation=_annotation(parameter.annotation))
+        parameter.replace(default=_replaced(parameter.default, "…"), annotation=_annotation(parameter.annotation))
         for parameter in found.parameters.values()
     ]
     return safe(str(found.replace(parameters=parameters, return_annotation=inspect.Signature.empty)), MAX_SIGNATURE)
 
 
-def _told(default: object, text: str) -> object:
+def _replaced(default: object, text: str) -> object:
     return default if default is inspect.Parameter.empty else _Text(text)
 
 
@@ -136,7 +138,7 @@ def _annotation(annotation: Any) -> object:
 
 
 def _type_text(annotation: Any, depth: int) -> str:
-    """As it was written, without calling the `repr` of what is not a type."""
+    """Return the annotation as written, without calling the `repr` of anything that is not a type."""
     if type(annotation) is str:
         return "Literal" if "Literal[" in annotation else annotation
     if annotation is None or annotation is type(None):
@@ -149,7 +151,7 @@ def _type_text(annotation: Any, depth: int) -> str:
         return _type_text(annotation.__origin__, depth - 1)
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Literal:
-        return "Literal"  # of values
+        return "Literal"  # its arguments are values
     parts = [text for part in inner if (text := _type_text(part, depth - 1))]
     if type(annotation).__name__ in ("UnionType", "_UnionGenericAlias", "Union"):
         return " | ".join(parts)
@@ -159,14 +161,14 @@ def _type_text(annotation: Any, depth: int) -> str:
 
 def _doc_text(doc: object, privacy: Privacy, label: object) -> str:
     line = inspect.cleandoc(doc).split("\n")[0] if type(doc) is str else ""
-    # A dataclass without a docstring gets its signature as one, with its default values in it.
+    # The docstring of a dataclass is its signature by default, with default values in it.
     if type(label) is str and line.startswith(f"{label}("):
         return ""
     return f"  # {safe(line, MAX_DOC)}" if line and privacy != "schema" and not private_text(line) else ""
 
 
 def _labels(marks: object) -> Iterable[str]:
-    """The names of fields as dataclasses (a dict) and attrs (a tuple of attributes) keep them."""
+    """Return names of fields, which dataclasses keep in a dict and attrs in a tuple of attributes."""
     if type(marks) is dict:
         return [label for label in marks if type(label) is str]
     if marks is not None and tuple in mro(type(marks)):

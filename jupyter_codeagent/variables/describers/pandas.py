@@ -1,4 +1,4 @@
-"""Describers of pandas objects. Their cost is in columns, never in rows."""
+"""Describers of pandas objects. Their cost grows with columns, never with rows."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ from typing import Any
 from jupyter_codeagent.types.variables import ColumnSummary, Privacy, VariableSummary
 from jupyter_codeagent.variables.columns import (
     MAX_STAT_COLUMNS,
+    DescribedColumn,
     Sample,
-    ToldColumn,
     by_type_only,
     column_name,
     column_text,
+    describe_column,
     instant,
     is_personal,
     is_plain,
     missing_text,
     rows_text,
-    tell,
     type_text,
 )
-from jupyter_codeagent.variables.date_parts import with_date
 from jupyter_codeagent.variables.describers import arrow
-from jupyter_codeagent.variables.numbers import read_numbers, row_array
+from jupyter_codeagent.variables.describers.date_parts import with_date
+from jupyter_codeagent.variables.describers.numbers import read_numbers, row_array
+from jupyter_codeagent.variables.describers.sample import EXAMPLE_ROWS, SAMPLE_ROWS, positions, sample_rows
+from jupyter_codeagent.variables.introspection import type_name
 from jupyter_codeagent.variables.privacy.pii_patterns import MASK
-from jupyter_codeagent.variables.reading import type_name
-from jupyter_codeagent.variables.sample import SAMPLE_ROWS, SHOWN_ROWS, positions, sample_rows
 from jupyter_codeagent.variables.text import looks_personal, safe
 
 CHECKED_CELLS = 200
-"""Objects of a column whose size is looked at."""
+"""Objects of a column whose size is measured."""
 CELL_BYTES = 8
-"""What a column of objects holds itself of each."""
+"""Size of a reference in a column of objects."""
 
 
 def describe_frame(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
-    """A DataFrame; statistics from at most `SAMPLE_ROWS` rows of the first `MAX_STAT_COLUMNS` columns."""
+    """Describe a DataFrame, with statistics from `SAMPLE_ROWS` rows of the first `MAX_STAT_COLUMNS` columns."""
     rows, width = frame.shape
-    labels, dtypes = _told_labels(frame.columns), list(frame.dtypes)
+    labels, dtypes = _masked_labels(frame.columns), list(frame.dtypes)
     most = sample_rows(width)
-    # Many columns share one dtype, and its text is not free.
+    # Many columns share one dtype, and writing its name takes time.
     types = {key: dtype_text(dtype) for key, dtype in {id(dtype): dtype for dtype in dtypes}.items()}
     arrays = [frame.iloc[:, at].array for at in range(min(width, MAX_STAT_COLUMNS))]
-    told = [
-        _tell_column(label, dtype, types[id(dtype)], arrays[at] if at < len(arrays) else None, privacy, most)
+    described = [
+        _describe_column(label, dtype, types[id(dtype)], arrays[at] if at < len(arrays) else None, privacy, most)
         for at, (label, dtype) in enumerate(zip(labels, dtypes, strict=True))
     ]
     kind = safe(type_name(type(frame)), 60)
@@ -54,17 +54,17 @@ def describe_frame(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
         type_name=kind,
         headline=f"{head}{_index_text(frame.index, privacy)}",
         bare_headline=f"{head}{_index_text(frame.index, 'schema')}",
-        columns=with_date(name, labels, [column.summary for column in told]),
+        columns=with_date(name, labels, [column.summary for column in described]),
         size_bytes=_frame_bytes(arrays, dtypes, rows),
         copyable=True,
         frame_like=True,
         sampled=rows > most,
-        rows=_rows(frame, labels, told) if privacy == "samples" else "",
+        rows=_rows(frame, labels, described) if privacy == "samples" else "",
     )
 
 
-def _told_labels(columns: Any) -> list[Any]:
-    """Labels of a pivot table are values of the column that their axis is named by: personal ones are masked."""
+def _masked_labels(columns: Any) -> list[Any]:
+    """Return labels without personal ones: in a pivot table they are values of the column that names the axis."""
     personal = [_is_personal_axis(columns, at) for at in range(columns.nlevels)]
     if not any(personal):
         return list(columns)
@@ -80,22 +80,23 @@ def _is_personal_axis(columns: Any, level: int) -> bool:
     if name is None or not is_plain(name):
         return False
     texts = [label for label in columns.get_level_values(level)[:SAMPLE_ROWS] if type(label) is str]
-    # Names of figures (mean, max) are no people, though one of them is a given name.
+    # Names of statistics (mean, max) are no people, although "max" is a given name.
     return looks_personal(name) or (not all(text.islower() for text in texts) and is_personal(name, texts))
 
 
 def describe_series(name: str, series: Any, privacy: Privacy) -> VariableSummary:
-    """A Series: one column, told by type only if the variable's name or its own is personal."""
+    """Describe a Series as one column, by type only if the variable's name or its own looks personal."""
     rows = len(series)
     label = series.name if series.name is not None else name
     mode: Privacy = "schema" if looks_personal(name) else privacy
-    told = _tell_column(label, series.dtype, dtype_text(series.dtype), series.array, mode).summary
+    described = _describe_column(label, series.dtype, dtype_text(series.dtype), series.array, mode).summary
     sampled = rows > SAMPLE_ROWS
     kind = safe(type_name(type(series)), 60)
     return VariableSummary(
         name=name,
         type_name=kind,
-        headline=f"{name}: {kind} {column_name(label)} {told.dtype} {rows}{column_text(told, sampled=sampled)}"
+        headline=f"{name}: {kind} {column_name(label)} {described.dtype} {rows}"
+        f"{column_text(described, sampled=sampled)}"
         f"{_index_text(series.index, privacy)}",
         size_bytes=_array_bytes(series.array, series.dtype, rows),
         copyable=True,
@@ -105,7 +106,7 @@ def describe_series(name: str, series: Any, privacy: Privacy) -> VariableSummary
 
 
 def describe_index(name: str, index: Any, privacy: Privacy) -> VariableSummary:
-    """An Index of its own; of a MultiIndex, its levels."""
+    """Describe an Index; a MultiIndex by its levels."""
     rows, kind = len(index), safe(type_name(type(index)), 60)
     if index.nlevels > 1:
         text, size = f" {rows} {_levels_text(index)}", int(sum(code.nbytes for code in index.codes))
@@ -115,8 +116,8 @@ def describe_index(name: str, index: Any, privacy: Privacy) -> VariableSummary:
     else:
         label = index.name if index.name is not None else name
         mode: Privacy = "schema" if looks_personal(name) else privacy
-        told = _tell_column(label, index.dtype, dtype_text(index.dtype), index.array, mode).summary
-        text = f" {rows} {told.dtype}{column_text(told, sampled=rows > SAMPLE_ROWS)}"
+        described = _describe_column(label, index.dtype, dtype_text(index.dtype), index.array, mode).summary
+        text = f" {rows} {described.dtype}{column_text(described, sampled=rows > SAMPLE_ROWS)}"
         size = _array_bytes(index.array, index.dtype, rows)
     return VariableSummary(
         name=name, type_name=kind, headline=f"{name}: {kind}{text}", size_bytes=size, copyable=True
@@ -124,20 +125,20 @@ def describe_index(name: str, index: Any, privacy: Privacy) -> VariableSummary:
 
 
 def describe_extension_array(name: str, array: Any, privacy: Privacy) -> VariableSummary:
-    """A Categorical or another array of pandas' own."""
+    """Describe a Categorical or another array type of pandas."""
     rows, kind = len(array), safe(type_name(type(array)), 60)
-    told = _tell_column(name, array.dtype, dtype_text(array.dtype), array, privacy).summary
+    described = _describe_column(name, array.dtype, dtype_text(array.dtype), array, privacy).summary
     return VariableSummary(
         name=name,
         type_name=kind,
-        headline=f"{name}: {kind} {told.dtype} {rows}{column_text(told, sampled=rows > SAMPLE_ROWS)}",
+        headline=f"{name}: {kind} {described.dtype} {rows}{column_text(described, sampled=rows > SAMPLE_ROWS)}",
         size_bytes=int(array.nbytes),
         copyable=True,
     )
 
 
 def describe_grouped(name: str, grouped: Any, privacy: Privacy) -> VariableSummary:
-    """A GroupBy, Rolling or Resampler: of what; the groups are not computed."""
+    """Describe a GroupBy, Rolling or Resampler by its frame and keys; the groups are not computed."""
     kind = safe(type_name(type(grouped)), 60)
     shape = "x".join(map(str, grouped.obj.shape))
     keys = getattr(grouped, "keys", None)
@@ -149,7 +150,7 @@ def describe_grouped(name: str, grouped: Any, privacy: Privacy) -> VariableSumma
 
 
 def dtype_text(dtype: Any) -> str:
-    """``int``, ``float``, ``str``, ``bool``, ``datetime[UTC]``, ``category``; anything else by its own name."""
+    """Return ``int``, ``float``, ``str``, ``bool``, ``datetime[UTC]``, ``category``, else the dtype's own name."""
     text = str(dtype)
     if text.endswith("[pyarrow]") and not text.startswith("string"):
         return arrow.short_type(dtype.pyarrow_dtype)
@@ -165,13 +166,13 @@ def dtype_text(dtype: Any) -> str:
     return short if short and not lowered.startswith("interval") else type_text(text)
 
 
-def _tell_column(
+def _describe_column(
     label: object, dtype: Any, text: str, array: Any, privacy: Privacy, most: int = SAMPLE_ROWS
-) -> ToldColumn:
-    """`array` is the whole column; None if only its type is told."""
+) -> DescribedColumn:
+    """Describe a column; `array` is the whole column, or None for its type only."""
     if array is None or by_type_only(label, privacy):
-        return ToldColumn(summary=ColumnSummary(name=column_name(label), dtype=text))
-    return tell(label, text, privacy, _read(array, dtype, most))
+        return DescribedColumn(summary=ColumnSummary(name=column_name(label), dtype=text))
+    return describe_column(label, text, privacy, _read(array, dtype, most))
 
 
 def _read(array: Any, dtype: Any, most: int = SAMPLE_ROWS) -> Sample:
@@ -209,7 +210,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _labels_text(columns: Any, labels: Sequence[object]) -> str:
-    """Told only where it says something: several levels, labels that stand twice."""
+    """Return what is unusual about column labels: several levels, duplicates."""
     levels = ""
     if columns.nlevels > 1:
         names = [column_name(label) for label in columns.names if label is not None]
@@ -218,20 +219,20 @@ def _labels_text(columns: Any, labels: Sequence[object]) -> str:
 
 
 def _index_text(index: Any, privacy: Privacy) -> str:
-    """Told only where it says something: a name, several levels, dates."""
+    """Return what is unusual about an index: a name, several levels, dates."""
     if index.nlevels > 1:
         return f", MultiIndex {_levels_text(index)}"
     if type_name(type(index)) == "RangeIndex":
         return "" if index.name is None else f", index {column_name(index.name)} int"
-    told = f", index {column_name(index.name)} {dtype_text(index.dtype)}"
+    text = f", index {column_name(index.name)} {dtype_text(index.dtype)}"
     if by_type_only(index.name, privacy) or index.dtype.kind not in "mMiuf" or not len(index):
-        return told
+        return text
     sample = _read(index.array, index.dtype)
     freq = getattr(index, "freqstr", None)
     range_text = (
         f" {sample.low}..{sample.high}" if sample.low and not is_personal(index.name, sample.values) else ""
     )
-    return told + (f" {safe(freq)}" if type(freq) is str else "") + range_text
+    return text + (f" {safe(freq)}" if type(freq) is str else "") + range_text
 
 
 def _levels_text(index: Any) -> str:
@@ -240,9 +241,9 @@ def _levels_text(index: Any) -> str:
 
 
 def _frame_bytes(arrays: Sequence[Any], dtypes: Sequence[Any], rows: int) -> int:
-    """Exact for numbers; what objects hold is estimated.
+    """Return the size, exact for numbers and estimated for objects.
 
-    `arrays` are the first columns; further ones of a type are taken to be like the last of these.
+    `arrays` are the first columns; further ones of a type are assumed to be like the last of these.
     """
     total, of_type = 0, dict[str, int]()
     for at, dtype in enumerate(dtypes):
@@ -264,23 +265,24 @@ def _array_bytes(array: Any, dtype: Any, rows: int) -> int:
         return size
     import numpy as np  # pandas has imported it
 
-    # Its own `[]` asks each object what it is.
+    # Indexing a pandas array would ask each object for its type.
     cells = np.asarray(array) if type_name(type(dtype)) == "ObjectDType" else array
-    looked_at = [cells[at] for at in positions(rows, CHECKED_CELLS)]
-    return size + sum(map(_cell_bytes, looked_at)) * rows // len(looked_at)
+    checked = [cells[at] for at in positions(rows, CHECKED_CELLS)]
+    return size + sum(map(_cell_bytes, checked)) * rows // len(checked)
 
 
 def _cell_bytes(value: object) -> int:
-    """What Python itself says; a class of the user's is not asked."""
+    """Return the size of a built-in object; an instance of a user's class is not asked."""
     return (
         type(value).__sizeof__(value) if type(value) in (str, bytes, int, float, list, dict, tuple) else CELL_BYTES
     )
 
 
-def _rows(frame: Any, labels: Sequence[object], told: Sequence[ToldColumn]) -> str:
-    """The first rows of the columns whose values may be shown, as CSV."""
-    head = frame.iloc[:SHOWN_ROWS]
-    return rows_text([(labels[at], head.iloc[:, at].tolist()) for at, c in enumerate(told) if c.may_be_shown])
+def _rows(frame: Any, labels: Sequence[object], described: Sequence[DescribedColumn]) -> str:
+    """Return the first rows as CSV, with the columns whose values may be displayed."""
+    head = frame.iloc[:EXAMPLE_ROWS]
+    kept = [at for at, column in enumerate(described) if column.may_display_values]
+    return rows_text([(labels[at], head.iloc[:, at].tolist()) for at in kept])
 
 
 DESCRIBERS = {

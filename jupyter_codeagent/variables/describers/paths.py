@@ -1,4 +1,4 @@
-"""Describer of paths: what a file is called, whether it is there, how large; of parquet, what its footer says."""
+"""Describer of paths: name, existence and size of the file, and the footer of parquet."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 from jupyter_codeagent.types.sizes import format_bytes
 from jupyter_codeagent.types.variables import ColumnSummary, Privacy, VariableSummary
 from jupyter_codeagent.variables.describers.arrow import columns_of_footer
+from jupyter_codeagent.variables.introspection import type_name
 from jupyter_codeagent.variables.privacy.secret import private_text, secret_name
-from jupyter_codeagent.variables.reading import type_name
 from jupyter_codeagent.variables.text import looks_personal, safe
 
 MAX_PATH_CHARS = 60
 MAX_FOOTER_BYTES = 1 << 20
-"""Larger footers take longer to parse than they are worth."""
+"""Larger footers take too long to parse."""
 MOUNTS = Path("/proc/self/mountinfo")
 _LOCAL = frozenset(
     (
@@ -40,12 +40,12 @@ _LOCAL = frozenset(
 
 
 def describe_path(name: str, path: Any, privacy: Privacy) -> VariableSummary:
-    """The file itself is not opened, but for the end of a parquet file, and that only where pyarrow is in use."""
+    """Describe a path; no file is opened, except the end of a parquet file where pyarrow is loaded already."""
     kind, text = safe(type_name(type(path)), 60), str(path)
     hidden = privacy == "schema" or looks_personal(name) or secret_name(name, text) or private_text(text)
     if hidden:
         return VariableSummary(name=name, type_name=kind, headline=f"{name}: {kind}", copyable=True)
-    state, columns = _look(path, privacy) if isinstance(path, Path) else ("", ())
+    state, columns = _find_state(path, privacy) if isinstance(path, Path) else ("", ())
     return VariableSummary(
         name=name,
         type_name=kind,
@@ -55,7 +55,7 @@ def describe_path(name: str, path: Any, privacy: Privacy) -> VariableSummary:
     )
 
 
-def _look(path: Path, privacy: Privacy) -> tuple[str, tuple[ColumnSummary, ...]]:
+def _find_state(path: Path, privacy: Privacy) -> tuple[str, tuple[ColumnSummary, ...]]:
     absolute = os.path.abspath(path)
     if not _is_local(absolute):
         return "", ()
@@ -73,7 +73,7 @@ def _look(path: Path, privacy: Privacy) -> tuple[str, tuple[ColumnSummary, ...]]
 
 
 def _parquet(path: str, size: int, privacy: Privacy) -> tuple[str, tuple[ColumnSummary, ...]]:
-    """The length of the footer stands in the last eight bytes, before the name of the format."""
+    """Read the footer; the last eight bytes of the file are its length and the name of the format."""
     with open(path, "rb") as file:
         file.seek(max(0, size - 8))
         end = file.read(8)
@@ -85,9 +85,9 @@ def _parquet(path: str, size: int, privacy: Privacy) -> tuple[str, tuple[ColumnS
 
 
 def _is_local(path: str) -> bool:
-    """Whether the path lies on a disk of this machine: of a file server that is gone, even `stat` waits for ever.
+    """Check that the path is on a disk of this machine: on an unreachable file server even `stat` never returns.
 
-    A link may still lead elsewhere.
+    A link may still lead to one.
     """
     try:
         lines = MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -99,7 +99,7 @@ def _is_local(path: str) -> bool:
 
 
 def _short(text: str) -> str:
-    """Without the name of the user, which stands in the path of the home directory."""
+    """Replace the home directory, whose path has the user's name, with ``~``."""
     home = os.path.expanduser("~")
     return "~" + text[len(home) :] if len(home) > 1 and text.startswith(home + "/") else text
 

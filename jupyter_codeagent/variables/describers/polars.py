@@ -1,4 +1,4 @@
-"""Describers of polars objects: what is eager by a sample, what is lazy not at all."""
+"""Describers of polars objects: eager ones are sampled, lazy ones are not read."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from jupyter_codeagent.variables.columns import (
     LONG_CHARS,
     MAX_STAT_COLUMNS,
     MIN_PERSONAL_NUMBER,
+    DescribedColumn,
     Sample,
-    ToldColumn,
     by_type_only,
     column_name,
     column_text,
+    describe_column,
     instant,
     missing_text,
     number_range,
     rows_text,
-    tell,
 )
-from jupyter_codeagent.variables.reading import type_name
-from jupyter_codeagent.variables.sample import SAMPLE_ROWS, SHOWN_ROWS, positions, sample_rows
+from jupyter_codeagent.variables.describers.sample import EXAMPLE_ROWS, SAMPLE_ROWS, positions, sample_rows
+from jupyter_codeagent.variables.introspection import type_name
 from jupyter_codeagent.variables.text import MAX_NAME_CHARS, looks_personal, safe
 
 TYPE_DEPTH = 2
-"""Of nested types."""
+"""Levels of a nested type that are named."""
 
 
 def describe_frame(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
-    """An eager DataFrame; counts of nulls are exact, they are free."""
+    """Describe an eager DataFrame; counts of nulls are exact, since they cost nothing."""
     rows, width = frame.shape
     most = sample_rows(width)
-    told = [
-        _tell(label, dtype, frame.to_series(at) if at < MAX_STAT_COLUMNS else None, privacy, most)
+    described = [
+        _describe_column(label, dtype, frame.to_series(at) if at < MAX_STAT_COLUMNS else None, privacy, most)
         for at, (label, dtype) in enumerate(frame.schema.items())
     ]
     headline = f"{name}: polars.DataFrame {rows}x{width}"
@@ -44,24 +44,25 @@ def describe_frame(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
         type_name="polars.DataFrame",
         headline=headline,
         bare_headline=headline,
-        columns=tuple(column.summary for column in told),
+        columns=tuple(column.summary for column in described),
         size_bytes=int(frame.estimated_size()),
         copyable=True,
         frame_like=True,
         sampled=rows > most,
-        rows=_rows(frame, told) if privacy == "samples" else "",
+        rows=_rows(frame, described) if privacy == "samples" else "",
     )
 
 
 def describe_series(name: str, series: Any, privacy: Privacy) -> VariableSummary:
+    """Describe a Series as one column."""
     rows = len(series)
     label = series.name or name
-    told = _tell(label, series.dtype, series, "schema" if looks_personal(name) else privacy).summary
+    described = _describe_column(label, series.dtype, series, "schema" if looks_personal(name) else privacy).summary
     return VariableSummary(
         name=name,
         type_name="polars.Series",
-        headline=f"{name}: polars.Series {column_name(label)} {told.dtype} {rows}"
-        f"{column_text(told, sampled=rows > SAMPLE_ROWS)}",
+        headline=f"{name}: polars.Series {column_name(label)} {described.dtype} {rows}"
+        f"{column_text(described, sampled=rows > SAMPLE_ROWS)}",
         size_bytes=int(series.estimated_size()),
         copyable=True,
         frame_like=True,
@@ -70,19 +71,19 @@ def describe_series(name: str, series: Any, privacy: Privacy) -> VariableSummary
 
 
 def describe_lazy(name: str, frame: Any, privacy: Privacy) -> VariableSummary:
-    """A LazyFrame: nothing is collected, not even its schema, which may open files."""
+    """Describe a LazyFrame by its type: nothing is collected, not even its schema, which may open files."""
     return VariableSummary(
         name=name, type_name="polars.LazyFrame", headline=f"{name}: polars.LazyFrame (not collected)"
     )
 
 
 def describe_expression(name: str, expression: Any, privacy: Privacy) -> VariableSummary:
-    """An expression holds literals of the user's: its type only."""
+    """Describe an expression by its type, since it has the user's literals in it."""
     return VariableSummary(name=name, type_name="polars.Expr", headline=f"{name}: polars.Expr")
 
 
 def short_type(dtype: Any, depth: int = TYPE_DEPTH) -> str:
-    """By polars' own name, without units, and without the categories of an Enum, which are values."""
+    """Return polars' name for a type, without units and without the categories of an Enum, which are values."""
     kind = type_name(type(dtype))
     if kind == "Datetime" and dtype.time_zone:
         return f"Datetime[{safe(dtype.time_zone)}]"
@@ -94,11 +95,13 @@ def short_type(dtype: Any, depth: int = TYPE_DEPTH) -> str:
     return safe(kind, MAX_NAME_CHARS)
 
 
-def _tell(label: str, dtype: Any, column: Any, privacy: Privacy, most: int = SAMPLE_ROWS) -> ToldColumn:
+def _describe_column(
+    label: str, dtype: Any, column: Any, privacy: Privacy, most: int = SAMPLE_ROWS
+) -> DescribedColumn:
     text = short_type(dtype)
     if column is None or by_type_only(label, privacy):
-        return ToldColumn(summary=ColumnSummary(name=column_name(label), dtype=text))
-    return tell(label, text, privacy, _read(column, dtype, most))
+        return DescribedColumn(summary=ColumnSummary(name=column_name(label), dtype=text))
+    return describe_column(label, text, privacy, _read(column, dtype, most))
 
 
 def _read(column: Any, dtype: Any, most: int) -> Sample:
@@ -121,7 +124,7 @@ def _read(column: Any, dtype: Any, most: int) -> Sample:
 
 
 def _is_prose(column: Any, dtype: Any, rows: int) -> bool:
-    """Documents in cells: even a sample of them would be large."""
+    """Check for documents in cells: even a sample of them would be large."""
     return str(dtype) == "String" and column.estimated_size() > rows * (LONG_CHARS + 16)
 
 
@@ -132,12 +135,12 @@ def _whole(present: Any, largest: Any) -> list[int]:
     return [int(value) for value in some if abs(value) != float("inf") and value == int(value)]
 
 
-def _rows(frame: Any, told: Sequence[ToldColumn]) -> str:
-    """Without nested columns and objects."""
-    head = frame.head(SHOWN_ROWS)
+def _rows(frame: Any, described: Sequence[DescribedColumn]) -> str:
+    """Return example rows without nested columns and objects."""
+    head = frame.head(EXAMPLE_ROWS)
     plain = [not dtype.is_nested() and str(dtype) not in ("Object", "Binary") for dtype in head.dtypes]
-    shown = [at for at, column in enumerate(told) if column.may_be_shown and plain[at]]
-    return rows_text([(head.columns[at], head.to_series(at).to_list()) for at in shown])
+    kept = [at for at, column in enumerate(described) if column.may_display_values and plain[at]]
+    return rows_text([(head.columns[at], head.to_series(at).to_list()) for at in kept])
 
 
 DESCRIBERS = {

@@ -1,4 +1,4 @@
-"""Describer of scipy's sparse matrices and arrays: how much is stored, not what it would be when filled."""
+"""Describer of scipy's sparse matrices and arrays, by what is stored."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 from jupyter_codeagent.types.variables import Privacy, VariableSummary
 from jupyter_codeagent.variables.describers.arrays import SAMPLE_VALUES, shape_text
-from jupyter_codeagent.variables.numbers import read_numbers, row_array
-from jupyter_codeagent.variables.reading import type_name
+from jupyter_codeagent.variables.describers.numbers import read_numbers, row_array
+from jupyter_codeagent.variables.introspection import type_name
 from jupyter_codeagent.variables.text import looks_personal, safe
 
 _BUFFERS = ("data", "indices", "indptr", "row", "col", "coords", "offsets")
 
 
 def describe_sparse(name: str, matrix: Any, privacy: Privacy) -> VariableSummary:
-    """Format, shape, stored values and, where they lie in one array, the range of a sample of them."""
+    """Describe format, shape, number of stored values and, if they are in one array, the range of a sample."""
     kind, cells = type_name(type(matrix)), 1
     for length in matrix.shape:
         cells *= length

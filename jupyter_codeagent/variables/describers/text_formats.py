@@ -1,7 +1,7 @@
-"""Text that stands for dates or numbers: how it is written, without a value of it.
+"""Describe the format of text that contains dates or numbers, without any of its values.
 
-Code that reads such a column must know it: small models cut ``Date str`` into pieces; ``Date str 251u, text dates
-'%m/%d/%Y', convert first`` is meant to be given to `pandas.to_datetime`.
+Code that reads such a column needs the format. With ``Date str`` alone, small models split the text; with
+``Date str 251u, text dates '%m/%d/%Y', convert first`` they call `pandas.to_datetime`.
 """
 
 from __future__ import annotations
@@ -10,15 +10,13 @@ import datetime
 import re
 from collections.abc import Sequence
 
-LOOKED_AT = 40
-"""Distinct texts of a column."""
+CHECKED_TEXTS = 40
+"""Distinct texts of a column that are checked."""
 MIN_SHARE = 0.9
-"""Of the texts that must be written so; the rest are told as an exception."""
+"""Share of the texts that must be numbers; the rest are exceptions."""
 MAX_EXCEPTION_CHARS = 8
 
-_NAMES_OF_NOTHING = frozenset(
-    {"na", "n/a", "nan", "none", "null", "nil", "missing", "unknown", "inf", "tbd", "total"}
-)
+_MISSING_WORDS = frozenset({"na", "n/a", "nan", "none", "null", "nil", "missing", "unknown", "inf", "tbd", "total"})
 _MONTH = r"(?P<month>[A-Z][a-z]{2,8})"
 _DAYS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
     (re.compile(rf"{pattern}(?P<time>[ T]\d\d?:.*)?"), forms)
@@ -35,7 +33,7 @@ _DAYS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
         (r"(?:19|20)\d{6}", ("%Y%m%d",)),
     )
 )
-"""How days are written, and the formats that may be meant; a format counts only if all texts can be read by it."""
+"""Patterns of days, and the formats that each may have; a format counts only if it can parse all texts."""
 _TIMES = tuple(
     (re.compile(pattern), form)
     for pattern, form in (
@@ -54,21 +52,21 @@ _NUMBER = re.compile(
 )
 
 
-def written_as(texts: Sequence[str]) -> str:
-    """``text dates '%m/%d/%Y'``, ``text numbers with '$' ','``; empty for text that is text.
+def describe_text_format(texts: Sequence[str]) -> str:
+    """Return ``text dates '%m/%d/%Y'`` or ``text numbers with '$' ','``; empty for other text.
 
-    A few distinct texts are looked at. Exceptions among numbers are told where they are a word or sign for nothing
-    (``but '?'``): they are what makes a conversion fail.
+    A few distinct texts are checked. Exceptions among numbers are named if they mean a missing value (``but '?'``):
+    they make a conversion fail.
     """
     some = list(dict.fromkeys(texts))
-    some = some[:: max(1, len(some) // LOOKED_AT)][:LOOKED_AT]
+    some = some[:: max(1, len(some) // CHECKED_TEXTS)][:CHECKED_TEXTS]
     if not some:
         return ""
     return _dates(some) or _numbers(some, texts)
 
 
 def _dates(some: Sequence[str]) -> str:
-    forms = [form for form in _forms(some[0].strip()) if all(_is_written(text.strip(), form) for text in some)]
+    forms = [form for form in _forms(some[0].strip()) if all(_can_parse(text.strip(), form) for text in some)]
     return f"text dates {' or '.join(map(repr, forms))}" if forms else ""
 
 
@@ -84,7 +82,7 @@ def _forms(text: str) -> list[str]:
     return []
 
 
-def _is_written(text: str, form: str) -> bool:
+def _can_parse(text: str, form: str) -> bool:
     try:
         datetime.datetime.strptime(text, form)
     except ValueError:
@@ -99,20 +97,20 @@ def _numbers(some: Sequence[str], texts: Sequence[str]) -> str:
         return ""
     signs = {sign for match in found for sign in (match["open"], match["before"], match["after"]) if sign}
     signs |= {"," for match in found if "," in match["digits"]}
-    nothing = sorted({text.strip() for text in texts if _stands_for_nothing(text.strip())})[:3]
+    exceptions = sorted({text.strip() for text in texts if _is_missing(text.strip())})[:3]
     with_signs = f" with {' '.join(map(repr, sorted(signs)))}" if signs else ""
-    return f"text numbers{with_signs}" + (f" but {' '.join(map(repr, nothing))}" if nothing else "")
+    return f"text numbers{with_signs}" + (f" but {' '.join(map(repr, exceptions))}" if exceptions else "")
 
 
 def _are_codes(found: Sequence[re.Match[str]]) -> bool:
-    """Leading zeros and one length for all: postal codes, article numbers; letters that differ: sizes, seats."""
+    """Check for codes: leading zeros (postal codes, article numbers), or various letters (sizes, seats)."""
     digits = [match["digits"] for match in found]
     zeros = any(len(text) > 1 and text[0] == "0" and text[1] != "." for text in digits)
     units = {match["after"] for match in found if match["after"] and match["after"].isalpha()}
     return zeros or len(units) > 3
 
 
-def _stands_for_nothing(text: str) -> bool:
-    return text.lower() in _NAMES_OF_NOTHING or (
+def _is_missing(text: str) -> bool:
+    return text.lower() in _MISSING_WORDS or (
         len(text) <= MAX_EXCEPTION_CHARS and not any(mark.isalnum() for mark in text)
     )

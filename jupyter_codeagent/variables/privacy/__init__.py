@@ -1,1 +1,1 @@
-"""What of the user's values may leave: hidden columns, masking, personal data, secrets."""
+"""Keep private values out of prompts and copies: hidden columns, masking, personal data, secrets."""

@@ -1,4 +1,4 @@
-"""Common given names of several languages; without those that are as often months, places or things."""
+"""Common given names of several languages, without those that are as often months, places or things."""
 
 from __future__ import annotations
 
@@ -40,4 +40,4 @@ vanessa vera veronica veronika vicki vijay vikram viktor viktoria vincent vincen
 werner wilhelm william wolfgang xavier yan yang yasmin yolanda yuki yusuf yves yvonne zachary zoe
 """
 GIVEN_NAMES = frozenset(_NAMES.split())
-"""In small letters."""
+"""In lower case."""

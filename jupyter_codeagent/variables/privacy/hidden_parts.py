@@ -1,8 +1,8 @@
-"""What is hidden, recognised inside of other values: an object may hold a hidden frame, or be made of one.
+"""Find hidden values inside other values: an object may hold a hidden frame, or be derived from one.
 
-A frame of its own is another value, whose columns are hidden by its own name. What cannot be narrowed is not: a
-grouping, a lazy plan, a fitted model, a frame in the attributes of another. It is refused where it holds a hidden
-value itself, and where it names a column that is hidden somewhere. Nothing is run or computed to find out.
+A frame can be narrowed: its columns are hidden by its own name. Some values cannot: a grouping, a lazy plan, a
+fitted model, a frame in the attributes of another. They are refused where they hold a hidden value, and where they
+name a column that is hidden in any variable. Nothing is run or computed to find out.
 """
 
 from __future__ import annotations
@@ -15,24 +15,39 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jupyter_codeagent.types.variables import VariableSummary
-from jupyter_codeagent.variables.describe import unknown
-from jupyter_codeagent.variables.privacy.column_filter import can_be_narrowed, known_kind
+from jupyter_codeagent.variables.describe import describe_by_type
+from jupyter_codeagent.variables.introspection import lookup_by_type
+from jupyter_codeagent.variables.privacy.column_filter import can_be_narrowed
+from jupyter_codeagent.variables.type_names import (
+    ARROW_BATCH,
+    ARROW_TABLE,
+    DASK_FRAME,
+    DUCKDB_RELATION,
+    PANDAS_FRAME,
+    PANDAS_INDEX,
+    PANDAS_SERIES,
+    POLARS_FRAME,
+    POLARS_LAZY_FRAME,
+    POLARS_SERIES,
+    XARRAY_ARRAY,
+    XARRAY_DATASET,
+)
 
 _RELATIONS = (
-    *("duckdb._relation.DuckDBPyRelation", "duckdb.duckdb.DuckDBPyRelation", "_duckdb.DuckDBPyRelation"),
-    *("dask.dataframe.dask_expr._collection.DataFrame", "dask_expr._collection.DataFrame"),
+    *DUCKDB_RELATION,
+    *DASK_FRAME,
     "ibis.expr.types.relations.Table",
 )
-"""Over something else, which may be a frame in memory."""
+"""Plans over other data, which may be a frame in memory."""
 _FIGURES = ("matplotlib.artist.Artist", "plotly.basedatatypes.BaseFigure")
 
 
 @dataclass(frozen=True, kw_only=True)
 class HiddenParts:
-    """Of all variables at one moment."""
+    """Everything that is hidden of all variables at one moment."""
 
     names: Mapping[int, str] = field(default_factory=dict)
-    """`id` of a value of which something is hidden -> a variable that it was seen under."""
+    """`id` of a value of which something is hidden -> a variable that had it."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Hidden label -> the variable."""
     frames: Mapping[frozenset[str], str] = field(default_factory=dict)
@@ -41,7 +56,7 @@ class HiddenParts:
     """Variable -> labels that are hidden of it, under this name or another one."""
 
     def refusal(self, whole: object, value: object) -> str:
-        """Why a copy of `whole` must not have `value` in it, which may be `whole` itself; empty if it may.
+        """Return why a copy of `whole` must not contain `value`, which may be `whole` itself; empty if it may.
 
         Called for each object that a copy reaches.
         """
@@ -49,7 +64,7 @@ class HiddenParts:
             return f"it holds {self.names[id(value)]!r}, of which something is hidden"
         if not self.labels and not self.frames:
             return ""
-        named = known_kind(value, _NAMED)
+        named = lookup_by_type(value, _NAMED)
         if named is None or (value is whole and can_be_narrowed(value)) or _is_part(value, whole):
             return ""
         kind = f"{type(value).__module__.partition('.')[0]} {type(value).__name__}"
@@ -64,9 +79,9 @@ class HiddenParts:
                     return f"its plan holds a frame like {self.frames[labels]!r}, which is hidden"
         return ""
 
-    def withheld(self, value: object) -> str:
-        """Why nothing of a variable is told or copied; empty if it is. A lazy plan is looked into at its copy."""
-        is_lazy = known_kind(value, _NAMED) is _of_lazy_frame
+    def reason_to_withhold(self, value: object) -> str:
+        """Return why a variable is not shared; empty if it is. Lazy plans are checked when they are copied."""
+        is_lazy = lookup_by_type(value, _NAMED) is _of_lazy_frame
         return "" if is_lazy else self.refusal(value, value)
 
     def __bool__(self) -> bool:
@@ -75,23 +90,23 @@ class HiddenParts:
     def without_names(
         self, summaries: Sequence[VariableSummary], values: Mapping[str, Any]
     ) -> tuple[VariableSummary, ...]:
-        """Told by type only where a description would name what is hidden."""
+        """Replace summaries that would name hidden columns with type-only ones."""
         return tuple(
-            unknown(summary.name, values[summary.name]) if self._tells(summary, values) else summary
+            describe_by_type(summary.name, values[summary.name]) if self._names_hidden(summary, values) else summary
             for summary in summaries
         )
 
-    def _tells(self, summary: VariableSummary, values: Mapping[str, Any]) -> bool:
+    def _names_hidden(self, summary: VariableSummary, values: Mapping[str, Any]) -> bool:
         if summary.name not in values:
             return False
-        told = [summary.headline.removeprefix(f"{summary.name}:"), *(column.name for column in summary.columns)]
+        texts = [summary.headline.removeprefix(f"{summary.name}:"), *(column.name for column in summary.columns)]
         if can_be_narrowed(values[summary.name]):
-            return any(repr(label) in text for label in self.own.get(summary.name, ()) for text in told)
+            return any(repr(label) in text for label in self.own.get(summary.name, ()) for text in texts)
         words = [re.compile(rf"(?<!\w){re.escape(label)}(?!\w)") for label in self.labels]
-        return any(word.search(text) for word in words for text in told)
+        return any(word.search(text) for word in words for text in texts)
 
     def _first_hidden(self, labels: Iterable[object]) -> str:
-        """By its own text, or by its first part where labels have several; empty if none is hidden."""
+        """Return the first hidden label, or the hidden first level of a label; empty if none is hidden."""
         texts = ((str(label), str(label[0]) if isinstance(label, tuple) and label else "") for label in labels)
         return next((text for both in texts for text in both if text in self.labels), "")
 
@@ -100,16 +115,16 @@ NOTHING_HIDDEN = HiddenParts()
 
 
 def frame_labels(value: object) -> frozenset[str] | None:
-    """The labels of a frame's columns; None for other values."""
-    labels = known_kind(value, _FRAMES)
+    """Return the labels of a frame's columns; None for other values."""
+    labels = lookup_by_type(value, _FRAMES)
     return None if labels is None else frozenset(map(str, labels(value)))
 
 
 def _is_part(value: object, whole: object) -> bool:
-    """Of a frame that is a value of its own: its index, or a column of polars."""
+    """Check for the index or a polars column of a frame, which is narrowed together with the frame."""
     if not can_be_narrowed(whole):
         return False
-    return known_kind(value, _PARTS) is not None
+    return lookup_by_type(value, _PARTS) is not None
 
 
 def _of_frame(frame: Any) -> list[object]:
@@ -142,12 +157,12 @@ def _of_data_array(array: Any) -> list[object]:
 
 
 def _of_lazy_frame(lazy: Any) -> list[object]:
-    """Of the frames in memory that its plan holds; files of the plan are another source."""
+    """Return the labels of frames in memory that the plan holds; labels of its files do not count."""
     return [label for labels in _plan_schemas(lazy) for label in labels]
 
 
 def _of_columns(value: Any) -> list[object]:
-    """Known without asking a database or computing anything."""
+    """Return columns that are known without asking a database or computing anything."""
     return list(value.columns)
 
 
@@ -157,7 +172,7 @@ def _of_figure(figure: Any) -> list[object]:
 
 def _plan_schemas(lazy: Any) -> list[list[str]]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # deprecated, as its layout follows the version of polars
+        warnings.simplefilter("ignore")  # the format is deprecated, since it differs between versions of polars
         plan = json.loads(lazy.serialize(format="json"))
     found: list[list[str]] = []
     waiting = [plan]
@@ -173,24 +188,22 @@ def _plan_schemas(lazy: Any) -> list[list[str]]:
     return found
 
 
-_PARTS: dict[str, bool] = dict.fromkeys(
-    ("pandas.Index", "pandas.core.indexes.base.Index", "polars.series.series.Series"), True
-)
+_PARTS: dict[str, bool] = dict.fromkeys((*PANDAS_INDEX, POLARS_SERIES), True)
 _FRAMES: dict[str, Callable[[Any], list[object]]] = {
-    **dict.fromkeys(("pandas.DataFrame", "pandas.core.frame.DataFrame"), lambda frame: list(frame.columns)),
-    "polars.dataframe.frame.DataFrame": lambda frame: list(frame.columns),
-    **dict.fromkeys(("pyarrow.lib.Table", "pyarrow.lib.RecordBatch"), lambda table: list(table.schema.names)),
+    **dict.fromkeys(PANDAS_FRAME, lambda frame: list(frame.columns)),
+    POLARS_FRAME: lambda frame: list(frame.columns),
+    **dict.fromkeys((ARROW_TABLE, ARROW_BATCH), lambda table: list(table.schema.names)),
 }
 _NAMED: dict[str, Callable[[Any], list[object]]] = {
     **_FRAMES,
-    **dict.fromkeys(("pandas.DataFrame", "pandas.core.frame.DataFrame"), _of_frame),
-    **dict.fromkeys(("pandas.Series", "pandas.core.series.Series"), _of_series),
-    **dict.fromkeys(("pandas.Index", "pandas.core.indexes.base.Index"), _of_index),
+    **dict.fromkeys(PANDAS_FRAME, _of_frame),
+    **dict.fromkeys(PANDAS_SERIES, _of_series),
+    **dict.fromkeys(PANDAS_INDEX, _of_index),
     "pandas.core.groupby.groupby.BaseGroupBy": _of_grouping,
-    "polars.series.series.Series": lambda series: [series.name],
-    "polars.lazyframe.frame.LazyFrame": _of_lazy_frame,
-    "xarray.core.dataset.Dataset": _of_dataset,
-    "xarray.core.dataarray.DataArray": _of_data_array,
+    POLARS_SERIES: lambda series: [series.name],
+    POLARS_LAZY_FRAME: _of_lazy_frame,
+    XARRAY_DATASET: _of_dataset,
+    XARRAY_ARRAY: _of_data_array,
     "sklearn.base.BaseEstimator": _of_estimator,
     **dict.fromkeys(_RELATIONS, _of_columns),
     **dict.fromkeys(_FIGURES, _of_figure),

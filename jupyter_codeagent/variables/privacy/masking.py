@@ -1,8 +1,8 @@
-"""Values of columns that are told by type only, where they stand in text that goes to the model.
+"""Mask the values of personal columns in text for the model.
 
-The model's code runs on all columns, so it can print what the description withholds. Looked for are whole values of
-the columns of text that the user's variables have (`text_columns`), and beginnings of them before "..." or "…", as
-pandas and polars cut long texts in tables. Other parts of a value, and numbers, are not found.
+The prompt describes such columns by type only, but the model's code runs on all columns and can print their values.
+Whole values of the text columns in the user's variables (`text_columns`) are found, and their beginnings before
+"..." or "…", as pandas and polars cut long texts in tables. Other parts of a value, and numbers, are not found.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from jupyter_codeagent.variables.privacy.text_columns import text_columns
 from jupyter_codeagent.variables.text import looks_personal
 
 MAX_LABELS = 200
-"""Of a frame: one with more is not looked at for being a pivot table of people."""
+"""Labels of a frame that is checked for being a pivot table of people; one with more is not."""
 MAX_WORDS = 8
-"""Of one value."""
+"""Words of one value."""
 MIN_LETTERS = 3
 MIN_DIGITS = 7
-"""Of a value without letters: a shorter one could be a figure of an ordinary result."""
+"""Digits of a value without letters: a shorter one could be a number of an ordinary result."""
 MIN_CUT_CHARS = 6
-"""Of a value that is cut: a shorter beginning tells little, and begins other words as well."""
+"""Characters of a value that is cut: a shorter beginning reveals little, and other words begin with it, too."""
 MAX_CUT_CHARS = 200
-"""So far before "..." is looked for the start of the value; pandas shows 47 characters, polars 30, unless told."""
+"""Characters before "..." that are searched for the start of a value; pandas displays 47 by default, polars 30."""
 _WORD = re.compile(r"\w+")
 _BEFORE = re.compile(r"[^\w\s]{1,2}$")
 _AFTER = re.compile(r"[^\w\s]{1,2}")
@@ -39,7 +39,7 @@ _CUT = re.compile(r"(?<=\S) ?(?:\.\.\.|…)")
 
 
 def mask_values(text: str, values: Sequence[str]) -> str:
-    """With ``***`` in place of each value that is not part of a word."""
+    """Replace each value that is not part of a word with ``***``."""
     if not values:
         return text
     longest_first = sorted(values, key=len, reverse=True)
@@ -47,14 +47,14 @@ def mask_values(text: str, values: Sequence[str]) -> str:
 
 
 def masked(text: str, values: Sequence[str]) -> str:
-    """As the model may be told of it: without these values, and without what looks private by its form."""
+    """Return the text as the model may have it: these values and everything that looks private are masked."""
     return mask_private(mask_values(text, values))
 
 
-def withheld_values(text: str, namespace: Mapping[str, Any]) -> tuple[str, ...]:
-    """The values of personal columns that stand in a text of some thousand characters. On the main thread.
+def values_to_mask(text: str, namespace: Mapping[str, Any]) -> tuple[str, ...]:
+    """Find the values of personal columns in a text of some thousand characters. On the main thread.
 
-    Costs one look at each text column, and one pass over the rows of each that is personal; two where text is cut.
+    Costs a sample of each text column, and one pass over the rows of each personal one; two where text is cut.
     """
     spans, cut = _spans(text), _cut_spans(text)
     if not spans:
@@ -72,20 +72,20 @@ def withheld_values(text: str, namespace: Mapping[str, Any]) -> tuple[str, ...]:
 def masked_summaries(
     summaries: Sequence[VariableSummary], namespace: Mapping[str, Any]
 ) -> tuple[VariableSummary, ...]:
-    """Without values of personal columns, which stand in other variables as well: as texts, keys of dicts, labels.
+    """Mask the values of personal columns in all summaries: other variables may have them as texts, keys or labels.
 
-    Names of columns are left as they are, since a person may be called as a column is; but not where they are
-    people for the most part, as those of a pivot table.
+    Names of columns stay, since a column may have a person's name by chance; but they are masked where most of them
+    are people, as in a pivot table.
     """
     names = {summary.name: [label_text(column.name) for column in summary.columns] for summary in summaries}
-    texts = [text for summary in summaries for text in (*_told_texts(summary), *names[summary.name][:MAX_LABELS])]
-    values = withheld_values("\n".join(texts), namespace)
+    texts = [text for summary in summaries for text in (*_texts(summary), *names[summary.name][:MAX_LABELS])]
+    values = values_to_mask("\n".join(texts), namespace)
     if not values:
         return tuple(summaries)
     return tuple(_masked_summary(summary, values, names[summary.name]) for summary in summaries)
 
 
-def _told_texts(summary: VariableSummary) -> list[str]:
+def _texts(summary: VariableSummary) -> list[str]:
     columns = (text for column in summary.columns for text in (column.stats, column.example) if text)
     return [summary.headline.removeprefix(f"{summary.name}:"), summary.rows, *columns]
 
@@ -108,7 +108,7 @@ def _masked_summary(summary: VariableSummary, values: Sequence[str], labels: Seq
 
 
 def _spans(text: str) -> list[str]:
-    """All that could be a value: up to `MAX_WORDS` words of one line, with or without signs around them."""
+    """Return all that could be a value: up to `MAX_WORDS` words of a line, with or without punctuation around."""
     spans: set[str] = set()
     for line in text.split("\n"):
         words = list(_WORD.finditer(line))
@@ -119,32 +119,32 @@ def _spans(text: str) -> list[str]:
                 after = _AFTER.match(line, last.end())
                 ends = {last.end(), last.end() + 1, after.end()} if after else {last.end()}
                 spans.update(line[start:end] for start in starts for end in ends)
-    return [span for span in spans if _is_telling(span)]
+    return [span for span in spans if _is_identifying(span)]
 
 
 def _cut_spans(text: str) -> dict[str, str]:
-    """All that could be the beginning of a value before "...": as it stands there, and without the dots."""
+    """Return all that could be the beginning of a value before "...", as {text with dots: without}."""
     spans: dict[str, str] = {}
     for mark in _CUT.finditer(text):
         line = text[max(mark.start() - MAX_CUT_CHARS, 0) : mark.start()].rpartition("\n")[2]
         for word in _WORD.finditer(line):
             before = _BEFORE.search(line, max(0, word.start() - 2), word.start())
             for start in {word.start(), before.start() if before else word.start()}:
-                if len(line) - start >= MIN_CUT_CHARS and _is_telling(line[start:]):
+                if len(line) - start >= MIN_CUT_CHARS and _is_identifying(line[start:]):
                     spans[line[start:] + mark.group()] = line[start:]
     return spans
 
 
-def _is_telling(span: str) -> bool:
+def _is_identifying(span: str) -> bool:
     letters = sum(map(str.isalpha, span))
     return letters >= MIN_LETTERS or (not letters and sum(map(str.isdigit, span)) >= MIN_DIGITS)
 
 
 def _beginnings(values: Iterable[object], cut: Mapping[str, str]) -> list[str]:
-    """Those of the cut texts that a value begins with."""
+    """Return those of the cut texts with which a value begins."""
     texts = sorted({value for value in values if isinstance(value, str)})
     return [
-        shown
-        for shown, beginning in cut.items()
+        text
+        for text, beginning in cut.items()
         if (at := bisect_left(texts, beginning)) < len(texts) and texts[at].startswith(beginning)
     ]

@@ -1,8 +1,8 @@
-"""What a column's values look like when they are personal or secret, whatever the column is called.
+"""Recognise columns of personal or secret values by their content, whatever the column is called.
 
-Decided by the share of a bounded sample that has the form, and its check digits where there are some; one secret is
-enough. Names of people cannot be told from names of airports or products by their form: there the label, titles and
-common given names decide. A form that is not here is not found.
+The share of a bounded sample that matches a pattern decides, and check digits where there are some; one secret is
+enough. Names of people have the same form as names of airports or products: there the label, titles and common
+given names decide. Personal data without a pattern here is not found.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address
 from itertools import islice
 
+from jupyter_codeagent.variables.privacy import pii_patterns
 from jupyter_codeagent.variables.privacy.given_names import GIVEN_NAMES
-from jupyter_codeagent.variables.privacy.pii_patterns import CARD as CARD_FORM
-from jupyter_codeagent.variables.privacy.pii_patterns import IBAN as IBAN_FORM
 from jupyter_codeagent.variables.privacy.pii_patterns import is_iban, is_luhn
 from jupyter_codeagent.variables.privacy.secret import has_key, has_random_token
-from jupyter_codeagent.variables.text import words_of_name
+from jupyter_codeagent.variables.text import snake_case
 
 E_MAIL = "e-mail address"
 PHONE = "phone number"
@@ -32,14 +31,13 @@ STREET = "street address"
 
 MAX_VALUES = 200
 MAX_VALUE_CHARS = 64
-# Of the values, for a form that hardly anything else has.
+# Share of the values, for a pattern that hardly anything else matches.
 RARE_SHARE = 0.03
-# Of the values, for a form that codes and identifiers have as well.
+# Share of the values, for a pattern that codes and identifiers match as well.
 COMMON_SHARE = 0.5
-# Values that are tried first, evenly spread: a form that many have is among them.
+# Values that are tried first, evenly spread: a pattern that many match shows up among them.
 PROBED = 32
 
-_E_MAIL = re.compile(r"[\w.+-]@[\w-]+\.\w")
 _NATIONAL = {
     "US": re.compile(r"(?!000|666)[0-8]\d\d-(?!00)\d\d-(?!0000)\d{4}"),
     "UK": re.compile(r"[A-CEGHJ-PR-TW-Z]{2} ?\d\d ?\d\d ?\d\d ?[A-D]"),
@@ -100,7 +98,7 @@ _NOT_DIGITS = bytes(byte for byte in range(256) if not 48 <= byte <= 57)
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """What all detectors need to know of a column's values, found once."""
+    """What all detectors need of a column's values, computed once."""
 
     label: str
     values: Sequence[str]
@@ -110,7 +108,7 @@ class _Sample:
     longest: int
 
     def share(self, matches: Callable[[str], object], at_least: float) -> bool:
-        """Whether so many of the values match; given up when none of the first tried does."""
+        """Check whether this share of the values match; stop when none of the first `PROBED` does."""
         values = self.values
         if len(values) > PROBED and not any(map(matches, values[:: len(values) // PROBED])):
             return False
@@ -118,16 +116,16 @@ class _Sample:
 
 
 def personal_kind(name: object, values: Sequence[str]) -> str:
-    """The kind of personal or secret value that a column holds, by at most `MAX_VALUES` of its values; '' if none.
+    """Return the kind of personal or secret value that a column holds, by at most `MAX_VALUES` values; '' if none.
 
-    `name` is the column's label of any type; `values` are distinct values that are there, as text.
+    `name` is the column's label, of any type; `values` are distinct values that are not missing, as text.
     """
     seen = [value[:MAX_VALUE_CHARS] for value in islice(values, MAX_VALUES) if value]
     if not seen:
         return ""
     text = "\n".join(seen)
     sample = _Sample(
-        label=words_of_name(name),
+        label=snake_case(name),
         values=seen,
         text=text,
         digits=len(text.encode("utf-8", "replace").translate(None, _NOT_DIGITS)),
@@ -141,7 +139,7 @@ def _key(sample: _Sample) -> bool:
 
 
 def _e_mail(sample: _Sample) -> bool:
-    return "@" in sample.text and len(_E_MAIL.findall(sample.text)) >= RARE_SHARE * len(sample.values)
+    return "@" in sample.text and len(pii_patterns.E_MAIL.findall(sample.text)) >= RARE_SHARE * len(sample.values)
 
 
 def _iban(sample: _Sample) -> bool:
@@ -149,14 +147,14 @@ def _iban(sample: _Sample) -> bool:
 
 
 def _has_iban(value: str) -> bool:
-    return any(is_iban(match.group()) for match in IBAN_FORM.finditer(value))
+    return any(is_iban(match.group()) for match in pii_patterns.IBAN.finditer(value))
 
 
 def _card(sample: _Sample) -> bool:
-    """By chance one number in ten has the right check digit: of those with the form, most have to."""
-    if sample.longest < 14 or sample.digits < 14 or not sample.share(CARD_FORM.search, RARE_SHARE):
+    """Check for card numbers; most must have a correct check digit, since one number in ten has it by chance."""
+    if sample.longest < 14 or sample.digits < 14 or not sample.share(pii_patterns.CARD.search, RARE_SHARE):
         return False
-    valid = [is_luhn(match.group()) for match in CARD_FORM.finditer(sample.text)]
+    valid = [is_luhn(match.group()) for match in pii_patterns.CARD.finditer(sample.text)]
     return sum(valid) >= COMMON_SHARE * len(valid)
 
 
@@ -188,7 +186,7 @@ def _ip(sample: _Sample) -> bool:
     ]
     if any(max(parts) > 255 for parts in addresses):
         return False
-    # Versions are small numbers; of addresses most have a large part.
+    # Versions have small numbers; most addresses have a large part.
     large = sum(1 for parts in addresses if max(parts) >= 64)
     return bool(_IP_LABEL.search(sample.label)) or large >= COMMON_SHARE * len(addresses)
 
@@ -216,7 +214,7 @@ def _person(sample: _Sample) -> bool:
 
 
 def _has_given_name(value: str) -> bool:
-    """``Anna``, ``Anna B. Smith``, ``Smith, Anna``."""
+    """Check for ``Anna``, ``Anna B. Smith``, ``Smith, Anna``."""
     last, comma, rest = value.partition(",")
     words = (rest if comma else last).split(None, 4)
     return 0 < len(words) <= 4 and words[0].lower() in GIVEN_NAMES and _PLACE.search(value) is None

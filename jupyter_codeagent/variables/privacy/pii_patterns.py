@@ -1,6 +1,6 @@
-"""Forms of personal text that hardly anything else has, with their check digits: where they stand, they are masked.
+"""Patterns of personal data that hardly match anything else, with check digits; what matches is masked.
 
-Bare numbers are left alone but for card numbers with the right check digit: an ordinary result must stay as it is.
+Bare numbers are not masked, except card numbers with a correct check digit: an ordinary result must stay unchanged.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 MASK = "***"
 
 E_MAIL = re.compile(r"[\w.+%-]{1,64}@(?:[\w-]{1,63}\.)+\w{2,24}")
+"""At least two letters at the end: `a@b.T` is a product of matrices."""
 IBAN = re.compile(r"[A-Z]{2}(?<![A-Za-z0-9][A-Z]{2})\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])")
 # Visa, Mastercard, Discover and the like; American Express; Diners.
 CARD = re.compile(
@@ -23,7 +24,7 @@ PHONE = re.compile(
 )
 SSN = re.compile(r"(?<![\w.-])(?!000|666)[0-8]\d\d-(?!00)\d\d-(?!0000)\d{4}(?![\w-]|\.\d)")
 
-# Their beginnings where text is cut: "..." and "…", but not those between the numbers of an array.
+# The beginnings of such text where "..." or "…" cuts it, but not where the dots are between numbers of an array.
 _CUT = re.compile(
     r"(?:[\w.+%-]{1,64}@[\w-]{0,63}(?:\.[\w-]{1,63})*|"
     r"(?<![\w.+-])(?:4\d|5[1-5]|2[2-7]|6[0245]|3[04-8])\d\d(?:[ -]\d\d(?:[ -]?\d){0,9}|\d{4}(?:[ -]?\d){0,7})-?|"
@@ -36,21 +37,21 @@ _CUT = re.compile(
 
 
 def is_iban(text: str) -> bool:
-    """Whether the check digits of text that looks like an IBAN are right."""
+    """Return whether the check digits of text that looks like an IBAN are correct."""
     compact = text.replace(" ", "")
     return 15 <= len(compact) <= 34 and int("".join(str(int(c, 36)) for c in compact[4:] + compact[:4])) % 97 == 1
 
 
 def is_luhn(text: str) -> bool:
-    """Whether the check digit of a card number is right."""
+    """Return whether the check digit of a card number is correct."""
     digits = [int(c) for c in text if c.isdigit()]
     return (sum(digits[-1::-2]) + sum(sum(divmod(2 * digit, 10)) for digit in digits[-2::-2])) % 10 == 0
 
 
-def mask_forms(text: str) -> str:
-    """With ``***`` in place of e-mail addresses, cards, IBANs, telephone and social security numbers.
+def mask_pii(text: str) -> str:
+    """Mask e-mail addresses, cards, IBANs, telephone and social security numbers with ``***``.
 
-    And of beginnings of them before "...".
+    The beginnings of these before "..." are masked, too.
     """
     if "@" in text:
         text = E_MAIL.sub(MASK, text)

@@ -1,4 +1,4 @@
-"""What looks like a secret, by its name or by itself: it is neither told nor copied unasked.
+"""Recognise secrets by name or form: they do not go into the prompt, and are not copied unless the user asks.
 
 Patterns find the usual forms only; a secret that looks like a word and has a harmless name is not found.
 """
@@ -9,12 +9,12 @@ import re
 from collections.abc import Mapping
 from itertools import islice
 
-from jupyter_codeagent.variables.privacy.pii_patterns import MASK, mask_forms
-from jupyter_codeagent.variables.reading import container_of, first, first_pairs, instance_attributes, is_a
-from jupyter_codeagent.variables.text import words_of_name
+from jupyter_codeagent.variables.introspection import container_of, first, first_pairs, instance_attributes, is_a
+from jupyter_codeagent.variables.privacy.pii_patterns import MASK, mask_pii
+from jupyter_codeagent.variables.text import snake_case
 
-LOOKED_AT_ITEMS = 500
-LOOKED_AT_CHARS = 1000
+CHECKED_ITEMS = 500
+CHECKED_CHARS = 1000
 MIN_TOKEN_CHARS = 20
 
 _ALWAYS = re.compile(
@@ -33,7 +33,7 @@ _KEY = re.compile(
     r"(?i:([a-z]+_)?(password|passwd|pwd|secret|token|(api|access|account|shared_?access|private)_?key)"
     r"[\"']?\s*[=:]\s*\S))\S*"
 )
-# The pattern above tries much at every character; without one of these it cannot match.
+# The pattern above is slow: it tries many alternatives at every character. Without one of these it cannot match.
 _DASHED_PARTS = ("sk-", "rk-", "glpat-", "xox", "xapp-", "nvapi-", "pypi-", "-----BEGIN ")
 _SCORED_PARTS = (
     *("sk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "hf_", "gsk_", "npm_", "dop_v1_"),
@@ -44,38 +44,37 @@ _ASSIGNED_PARTS = ("password", "passwd", "pwd", "secret", "token", "key")
 _UP_TO_AT = re.compile(r"(?<!\S)\S*@")
 _USER_INFO = re.compile(r":/{1,2}[^\s@:]*+:")
 _CUT_URL_PASSWORD = re.compile(r"://[^\s@/:]{0,64}:(?!\d{1,5}\.\.\.|\d{1,5}…)[^\s@/.…]+(?=\.\.\.|…)")
-_EMAIL = re.compile(r"[\w.+-]@[\w-]+\.\w")
 _TOKEN = re.compile(r"[A-Za-z0-9+_=-]{20,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _PART_BEGINS = re.compile(
     r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])"
 )
-"""A capital begins a word and is no part of its own: ``MedianSoldPrice`` has three."""
+"""Where parts begin. A capital begins a word and is no part by itself: ``MedianSoldPrice`` has three."""
 
 
 def secret_name(name: object, value: object) -> bool:
-    """Whether a name says that its value is a secret: ``password`` always, ``key`` and ``url`` of text."""
-    words = words_of_name(name)
+    """Check whether a name says that its value is a secret: ``password`` always, ``key`` and ``url`` for text."""
+    words = snake_case(name)
     if value is None or isinstance(value, bool):
         return False
     return bool(_ALWAYS.search(words) or (isinstance(value, (str, bytes, bytearray)) and _FOR_TEXT.search(words)))
 
 
 def secret_text(text: str) -> bool:
-    """A key by its prefix, a URL with a password, ``Bearer …``, or a long token that looks random."""
-    seen = text[:LOOKED_AT_CHARS]
+    """Check for a key by its prefix, a URL with a password, ``Bearer …``, or a long token that looks random."""
+    seen = text[:CHECKED_CHARS]
     return has_key(seen) or any(is_random(token) for token in _TOKEN.findall(seen))
 
 
 def has_key(text: str) -> bool:
-    """A key by its prefix or its name, or a URL with a password; anywhere in the text."""
+    """Check for a key by its prefix or its name, or a URL with a password, anywhere in the text."""
     return (_may_have_key(text) and _KEY.search(text) is not None) or (
         "@" in text and ":/" in text and any(_USER_INFO.search(word) for word in _UP_TO_AT.findall(text))
     )
 
 
 def has_random_token(text: str) -> bool:
-    """Whether a long token looks random, as keys without a prefix do; a UUID is an identifier."""
+    """Check whether a long token looks random, as keys without a prefix do; a UUID is an identifier."""
     return any(
         is_random(token)
         for word in text.split()
@@ -85,57 +84,57 @@ def has_random_token(text: str) -> bool:
 
 
 def mask_private(text: str) -> str:
-    """With ``***`` in place of keys, passwords in URLs, long random tokens and personal forms; numbers stay."""
+    """Mask keys, passwords in URLs, long random tokens and personal data with ``***``; numbers stay."""
     if _may_have_key(text):
         text = _KEY.sub(MASK, text)
     if "@" in text and ":/" in text:
         text = _UP_TO_AT.sub(_without_password, text)
     if "://" in text and ("..." in text or "…" in text):
         text = _CUT_URL_PASSWORD.sub(f"://{MASK}", text)
-    return _TOKEN.sub(lambda token: MASK if has_random_token(token.group()) else token.group(), mask_forms(text))
+    return _TOKEN.sub(lambda token: MASK if has_random_token(token.group()) else token.group(), mask_pii(text))
 
 
 def _without_password(up_to_at: re.Match[str]) -> str:
-    """``postgresql://***@`` for a word up to its last ``@``, which a password may have as well."""
+    """Return ``postgresql://***@`` for a word up to its last ``@``, which may be part of the password, too."""
     word = up_to_at[0]
     found = _USER_INFO.search(word)
     return word if found is None else f"{word[: found.start()]}://{MASK}@"
 
 
 def private_text(text: str) -> bool:
-    """A secret, or with an e-mail address, a card or telephone number or the like in it."""
-    seen = text[:LOOKED_AT_CHARS]
-    return secret_text(seen) or _EMAIL.search(seen) is not None or mask_forms(seen) != seen
+    """Check for a secret, an e-mail address, a card or telephone number or the like in the text."""
+    seen = text[:CHECKED_CHARS]
+    return secret_text(seen) or mask_pii(seen) != seen
 
 
 def carries_secret(name: str, value: object) -> bool:
-    """Whether a plain value is or contains a secret, by its first `LOOKED_AT_ITEMS` items of any depth."""
+    """Check whether a plain value is or contains a secret, by its first `CHECKED_ITEMS` items at any depth."""
     found: list[tuple[object, object]] = [(name, value)]
-    for at in range(LOOKED_AT_ITEMS):
+    for at in range(CHECKED_ITEMS):
         if at == len(found):
             return False
         key, item = found[at]
-        if secret_name(key, item) or _secret_leaf(key) or _secret_leaf(item):
+        if secret_name(key, item) or _is_secret(key) or _is_secret(item):
             return True
-        found.extend(_items(item, LOOKED_AT_ITEMS - len(found)))
+        found.extend(_items(item, CHECKED_ITEMS - len(found)))
     return False
 
 
-def _secret_leaf(value: object) -> bool:
+def _is_secret(value: object) -> bool:
     if isinstance(value, (bytes, bytearray)):
-        return secret_text(value[:LOOKED_AT_CHARS].decode("latin-1"))
+        return secret_text(value[:CHECKED_CHARS].decode("latin-1"))
     return isinstance(value, str) and secret_text(value)
 
 
 def _items(value: object, most: int) -> list[tuple[object, object]]:
-    """What is in it, without running code of its own: a mapping may be a file that is opened to be listed."""
+    """Return (key, item) pairs without running the value's code: listing a mapping may open a file."""
     most = max(most, 0)
     kind = container_of(value)
     if kind is dict:
         return first_pairs(value, most)
     if kind is not None:
         return [("", item) for item in first(value, most)]
-    if is_a(value, Mapping):  # `os.environ`, `UserDict`: what they hold is an attribute
+    if is_a(value, Mapping):  # `os.environ`, `UserDict` keep their items in an attribute
         return list(islice(instance_attributes(value).items(), most))
     return []
 
@@ -153,10 +152,10 @@ def _may_have_key(text: str) -> bool:
 
 
 def is_random(token: str) -> bool:
-    """Random text has a new part at every second or third character, as ``aB3dE`` does; words in CamelCase do not.
+    """Check whether text looks random: a new part every second or third character, as ``aB3dE``, unlike CamelCase.
 
-    Of 5,000 drawn texts of 20 letters and digits one was taken for words, of 20 letters one in a hundred, of 20
-    capitals and digits one in thirty. A passphrase of words is not found.
+    Of 5,000 random texts of 20 letters and digits, one was taken for words; of 20 letters, one in a hundred; of 20
+    capitals and digits, one in thirty. A passphrase of words is not found.
     """
     if token.isdecimal() or (token.isalpha() and (token.islower() or token.isupper())):
         return False

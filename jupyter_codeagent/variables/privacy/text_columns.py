@@ -1,7 +1,7 @@
-"""Columns of text in the user's values, whatever library or container has them, for looking for values in them.
+"""Find columns of text in the user's values, in any library or container, to search them for values.
 
 Frames and series of pandas and polars, tables of Arrow, variables of xarray, and plain containers: a dict of lists,
-a list of dicts. Labels of a pandas frame are a column too, where their axis has a name: those of a pivot table are
+a list of dicts. Labels of a pandas frame are a column, too, where their axis has a name: in a pivot table they are
 values.
 """
 
@@ -13,37 +13,49 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from jupyter_codeagent.variables.privacy.column_filter import known_kind
+from jupyter_codeagent.variables.introspection import lookup_by_type
+from jupyter_codeagent.variables.type_names import (
+    ARROW_BATCH,
+    ARROW_TABLE,
+    PANDAS_FRAME,
+    PANDAS_INDEX,
+    PANDAS_SERIES,
+    POLARS_FRAME,
+    POLARS_SERIES,
+    XARRAY_ARRAY,
+    XARRAY_DATASET,
+)
 
 SAMPLED_ROWS = 2000
 MAX_SAMPLE = 200
-"""Different values."""
+"""Distinct values of a sample."""
 MAX_ITEMS = 1_000_000
-"""Of a list: what is behind them is not looked at."""
+"""Items of a list that are searched; further ones are not."""
 MAX_KEYS = 100
-"""Of a dict: one with more is no table."""
+"""Keys of a dict that is searched; one with more is no table."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextColumn:
-    """One column or index level; nothing of it is read before it is asked for."""
+    """One column or index level, read lazily."""
 
     label: object
     first: Callable[[int], Iterable[Any]]
-    """So many values from the beginning."""
+    """(count) -> that many values from the start."""
     among: Callable[[Collection[str]], Iterable[Any]]
-    """Those of its values that are among these."""
+    """(values) -> those of them that the column has."""
     starting: Callable[[Collection[str], int], Iterable[Any]]
-    """Those whose first so many characters are among these."""
+    """(starts, chars) -> the column's values whose first `chars` characters are among `starts`."""
 
     def sample(self) -> list[str]:
+        """Return up to `MAX_SAMPLE` distinct texts from the first `SAMPLED_ROWS` rows."""
         texts = (value for value in self.first(SAMPLED_ROWS) if isinstance(value, str))
         return list(islice(dict.fromkeys(texts), MAX_SAMPLE))
 
 
 def text_columns(value: Any) -> Iterator[TextColumn]:
-    """Of a variable; none for kinds that are not known."""
-    columns = known_kind(value, _KINDS)
+    """Yield the columns of text of a variable; none for unknown types."""
+    columns = lookup_by_type(value, _KINDS)
     if columns is not None:
         yield from columns(value)
 
@@ -63,7 +75,7 @@ def _of_pandas_series(series: Any) -> Iterator[TextColumn]:
 
 
 def _of_levels(axis: Any) -> Iterator[TextColumn]:
-    """The values of a level, of which no row may have some."""
+    """Yield the values of each level, including those that no row has."""
     levels = axis.levels if axis.nlevels > 1 else [axis]
     return _of_pandas((name, level.to_series()) for name, level in zip(axis.names, levels, strict=True) if name)
 
@@ -90,7 +102,7 @@ def _first_pandas(column: Any, rows: int) -> Iterable[Any]:
 def _among_pandas(column: Any, values: Collection[str]) -> Iterable[Any]:
     try:
         found: Iterable[Any] = column[column.isin(values)].unique()
-    except TypeError:  # lists or dicts among the texts: they cannot be hashed
+    except TypeError:  # lists or dicts among the texts are not hashable
         return _among_items(column, values)
     return found
 
@@ -207,7 +219,7 @@ def _of_dict(mapping: Mapping[Any, Any]) -> Iterator[TextColumn]:
 
 
 def _of_list(items: Sequence[Any]) -> Iterator[TextColumn]:
-    """Records: what they have under each key of the first."""
+    """Yield the values of a list of records, by the keys of the first record."""
     if not items or type(items[0]) is not dict:
         return
     for label in islice(items[0], MAX_KEYS):
@@ -234,13 +246,13 @@ def _starting_items(items: Iterable[Any], starts: Collection[str], chars: int) -
 
 
 _KINDS: dict[str, Callable[[Any], Iterator[TextColumn]]] = {
-    **dict.fromkeys(("pandas.DataFrame", "pandas.core.frame.DataFrame"), _of_pandas_frame),
-    **dict.fromkeys(("pandas.Series", "pandas.core.series.Series"), _of_pandas_series),
-    **dict.fromkeys(("pandas.Index", "pandas.core.indexes.base.Index"), _of_levels),
-    "polars.dataframe.frame.DataFrame": lambda frame: _of_polars(frame.get_columns()),
-    "polars.series.series.Series": lambda series: _of_polars([series]),
-    **dict.fromkeys(("pyarrow.lib.Table", "pyarrow.lib.RecordBatch"), _of_arrow),
-    **dict.fromkeys(("xarray.core.dataset.Dataset", "xarray.core.dataarray.DataArray"), _of_xarray),
+    **dict.fromkeys(PANDAS_FRAME, _of_pandas_frame),
+    **dict.fromkeys(PANDAS_SERIES, _of_pandas_series),
+    **dict.fromkeys(PANDAS_INDEX, _of_levels),
+    POLARS_FRAME: lambda frame: _of_polars(frame.get_columns()),
+    POLARS_SERIES: lambda series: _of_polars([series]),
+    **dict.fromkeys((ARROW_TABLE, ARROW_BATCH), _of_arrow),
+    **dict.fromkeys((XARRAY_DATASET, XARRAY_ARRAY), _of_xarray),
     "builtins.dict": _of_dict,
     "builtins.list": _of_list,
 }

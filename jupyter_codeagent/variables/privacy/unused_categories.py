@@ -1,7 +1,7 @@
-"""Categories that no row has any more, of columns that look personal: people whose rows the user has cut off.
+"""Leave unused categories of personal columns out of copies: people whose rows the user has filtered out.
 
-Categories belong to a column's type and are copied with it, used or not. Names and addresses are the exception: of
-them the copy has those of its rows only, and says so.
+Categories belong to a column's type and are copied with it, used or not. Columns of names and addresses are the
+exception: the copy has only the categories of its rows, and a note says so.
 """
 
 from __future__ import annotations
@@ -10,21 +10,28 @@ from collections.abc import Sequence
 from typing import Any
 
 from jupyter_codeagent.variables.columns import by_type_only, column_name, is_personal
-from jupyter_codeagent.variables.privacy.column_filter import known_kind
+from jupyter_codeagent.variables.introspection import lookup_by_type
+from jupyter_codeagent.variables.type_names import (
+    ARROW_TABLE,
+    PANDAS_CATEGORICAL,
+    PANDAS_FRAME,
+    PANDAS_INDEX,
+    PANDAS_SERIES,
+)
 
 
 def without_unused(name: str, value: Any) -> tuple[Any, str]:
-    """The value of the variable `name`, and what was left out of it in words; itself and '' if nothing was.
+    """Return the value of the variable `name`, and a note on what was left out; itself and '' if nothing was.
 
     The user's own object is not changed. Costs a pass over each categorical column.
     """
-    without = known_kind(value, _KINDS)
+    without = lookup_by_type(value, _KINDS)
     made, labels = without(name, value) if without is not None else (value, [])
     return made, f"without unused categories of {', '.join(map(column_name, labels))}" if labels else ""
 
 
 Left = tuple[Any, list[object]]
-"""What is left, and the labels of what lost categories."""
+"""(value, labels of the columns that lost categories)."""
 
 
 def _frame(name: str, frame: Any) -> Left:
@@ -113,7 +120,7 @@ def _is_less(used: Any, chunk: Any) -> bool:
 
 
 def _has_personal(label: object, array: Any) -> bool:
-    """Whether there are categories that no row has, and the column looks personal."""
+    """Check that some category occurs in no row, and that the column looks personal."""
     import numpy as np
 
     codes = array.codes
@@ -127,9 +134,9 @@ def _is_personal(label: object, values: Sequence[Any]) -> bool:
 
 
 _KINDS = {
-    **dict.fromkeys(("pandas.DataFrame", "pandas.core.frame.DataFrame"), _frame),
-    **dict.fromkeys(("pandas.Series", "pandas.core.series.Series"), _series),
-    **dict.fromkeys(("pandas.Index", "pandas.core.indexes.base.Index"), _index),
-    **dict.fromkeys(("pandas.Categorical", "pandas.core.arrays.categorical.Categorical"), _array),
-    "pyarrow.lib.Table": _table,
+    **dict.fromkeys(PANDAS_FRAME, _frame),
+    **dict.fromkeys(PANDAS_SERIES, _series),
+    **dict.fromkeys(PANDAS_INDEX, _index),
+    **dict.fromkeys(PANDAS_CATEGORICAL, _array),
+    ARROW_TABLE: _table,
 }

@@ -1,8 +1,8 @@
 /** The golden messages that Python's tests check too. */
 import golden from '../../../tests/contract/messages.json';
 
-import type { FromPage, IInsertMessage, IMarkMessage, IStateMessage, ToPage } from '../protocol';
-import type { IRun } from '../record';
+import type { FromPage, IInsertMessage, IMarkMessage, IStateMessage, ToPage } from '../protocol/messages';
+import type { IRun } from '../protocol/run';
 
 const copy = (value: unknown): never => JSON.parse(JSON.stringify(value)) as never;
 

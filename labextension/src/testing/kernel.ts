@@ -2,8 +2,8 @@
 import type { Kernel, KernelMessage } from '@jupyterlab/services';
 import { Signal } from '@lumino/signaling';
 
-import type { FromPage, ToPage } from '../protocol';
-import { TARGET } from '../protocol';
+import type { FromPage, ToPage } from '../protocol/messages';
+import { TARGET } from '../protocol/messages';
 
 interface ISent {
   header: { msg_type: string; subshell_id?: string | null };

@@ -11,10 +11,10 @@ import {
   type Text as YText
 } from 'yjs';
 
-import type { IProvenance, ISharedNotebook } from '../notebook';
-import { META, provenance } from '../notebook';
-import type { CellState, ICell } from '../protocol';
-import { sha256 } from '../sha256';
+import { sha256 } from '../common/sha256';
+import type { IProvenance, ISharedNotebook } from '../notebook/notebook';
+import { META, provenance } from '../notebook/notebook';
+import type { CellState, ICell } from '../protocol/messages';
 import type { FakeKernel } from './kernel';
 
 export type Notebook = ISharedNotebook & YNotebook;

@@ -6,12 +6,12 @@ import { Signal } from '@lumino/signaling';
 import React, { act } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 
-import type { IPanelServices } from '../components/services';
-import { ServicesProvider } from '../components/services';
-import { PanelMemory } from '../memory';
-import { Preferences } from '../preferences';
-import type { IRun } from '../record';
-import { RunList } from '../runlist';
+import { Preferences } from '../comm/preferences';
+import { RunList } from '../history/runlist';
+import { PanelMemory } from '../panel/panelmemory';
+import type { IPanelServices } from '../panel/services';
+import { ServicesProvider } from '../panel/services';
+import type { IRun } from '../protocol/run';
 import { trackerOf } from './notebooks';
 
 const scope = globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean };
@@ -36,19 +36,19 @@ export function servicesOf(changes: Partial<IPanelServices> | object = {}): IPan
     editors,
     rendermime: new RenderMimeRegistry({ initialFactories: standardRendererFactories }),
     connections: { current: null, changed: new Signal(nothing) },
-    marks: { changed: new Signal(nothing) },
-    runCells: {
+    decorations: { changed: new Signal(nothing) },
+    cellStates: {
       changed: new Signal(nothing),
       version: 0,
       stateOf: (run: IRun) => (run.status === 'ok' ? run.cell_state : null),
-      isGone: () => false,
+      canReinsert: () => false,
       missing: () => [],
       isRecorded: () => false
     },
     decisions: {},
     history: {},
     memory: new PanelMemory(),
-    attention: { watched: [], changed: new Signal(nothing), reveal: () => undefined },
+    notifications: { activity: [], changed: new Signal(nothing), reveal: () => undefined },
     preferences: new Preferences(),
     keys: () => '',
     ...changes

@@ -38,7 +38,6 @@ def test_an_exception_of_the_coroutine_reaches_the_caller(background: Background
         background.run(fail())
 
 
-@pytest.mark.alone
 def test_an_interrupt_cancels_the_task_and_waits_until_it_has_wound_up(background: BackgroundLoop) -> None:
     wound_up = threading.Event()
 
@@ -55,7 +54,7 @@ def test_an_interrupt_cancels_the_task_and_waits_until_it_has_wound_up(backgroun
     with pytest.raises(KeyboardInterrupt):
         background.wait(background.submit(hang()), tick=interrupt)
     assert wound_up.is_set()
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 30
 
 
 def test_a_failure_while_waiting_stops_the_task_as_an_interrupt_does(background: BackgroundLoop) -> None:

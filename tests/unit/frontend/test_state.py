@@ -19,8 +19,8 @@ from jupyter_codeagent.frontend.state import (
 from jupyter_codeagent.types.tagged_text import TaggedText
 from jupyter_codeagent.types.variables import VariableSummary
 from jupyter_codeagent.variables.describe import describe
-from jupyter_codeagent.variables.privacy.column_filter import Column
-from jupyter_codeagent.variables.render import Context, ToldVariable
+from jupyter_codeagent.variables.privacy.column_lists import Column
+from jupyter_codeagent.variables.render import RenderedVariable, RenderedVariables
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 
@@ -44,9 +44,11 @@ def live(**names: Any) -> UserNamespace:
 
 def look(columns: Mapping[str, tuple[Column, ...]], *, count: int = 1, dropped: int = 0) -> LookAtVariables:
     names = [f"v{at}" for at in range(count)]
-    told = tuple(ToldVariable(name=name, text=f"{name}: int", tokens=2) for name in names[: count - dropped])
+    told = tuple(RenderedVariable(name=name, text=f"{name}: int", tokens=2) for name in names[: count - dropped])
     return LookAtVariables(
-        context=Context(tagged=TaggedText("text"), told=told, dropped=tuple(names[count - dropped :])),
+        context=RenderedVariables(
+            tagged=TaggedText("text"), variables=told, dropped=tuple(names[count - dropped :])
+        ),
         summaries=tuple(VariableSummary(name=name, type_name="int", headline=f"{name}: int") for name in names),
         columns=columns,
         tokens=2 * count,
@@ -106,7 +108,7 @@ def test_a_frame_is_narrowed_under_all_its_names_and_the_users_is_not() -> None:
     seen = kernel.variables({}, {"df": frozenset("b")}).values
     assert {name: list(frame) for name, frame in seen.items()} == {"df": ["a"], "other": ["a"], "copy": ["a", "b"]}
     assert list(df) == ["a", "b"]
-    assert kernel.names_of_same("other") == ("other", "df")
+    assert kernel.aliases("other") == ("other", "df")
 
 
 def test_a_hidden_frame_is_hidden_under_all_its_names_but_equal_numbers_are_not() -> None:
@@ -118,7 +120,7 @@ def test_a_hidden_frame_is_hidden_under_all_its_names_but_equal_numbers_are_not(
 def test_what_cannot_be_narrowed_is_withheld_with_the_reason() -> None:
     seen = live(df=7).variables({}, {"df": frozenset("b")})
     assert seen.values == {}
-    assert seen.withheld == {"df": "columns of a int cannot be left out"}
+    assert seen.withheld == {"df": "columns of int values cannot be left out"}
 
 
 @pytest.mark.parametrize("privacy", ["schema", "stats", "samples"])

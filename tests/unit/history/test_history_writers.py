@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeagent.history.writers import WriterMark, dead_writers
+from jupyter_codeagent.history.writers import WriterLock, dead_writers
 
 
 def test_a_writer_is_alive_until_it_is_released(tmp_path: Path) -> None:
-    mark = WriterMark(tmp_path / "writers")
+    mark = WriterLock(tmp_path / "writers")
     before = dead_writers(tmp_path / "writers", [mark.token])
     mark.release()
     mark.release()
@@ -23,9 +23,9 @@ def test_a_writer_that_never_was_is_dead(tmp_path: Path) -> None:
 
 
 def test_what_dead_writers_left_is_tidied_and_living_ones_are_not(tmp_path: Path) -> None:
-    living = WriterMark(tmp_path)
+    living = WriterLock(tmp_path)
     (tmp_path / "left").touch()
-    newcomer = WriterMark(tmp_path)
+    newcomer = WriterLock(tmp_path)
 
     assert {file.name for file in tmp_path.iterdir()} == {living.token, newcomer.token}
     living.release()
@@ -34,7 +34,7 @@ def test_what_dead_writers_left_is_tidied_and_living_ones_are_not(tmp_path: Path
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # fork of a process with threads
 def test_a_forked_child_does_not_keep_its_parent_alive(tmp_path: Path) -> None:
-    mark = WriterMark(tmp_path)
+    mark = WriterLock(tmp_path)
     (ready, is_ready), (go_on, goes_on) = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:  # lives on until the parent closes its pipe

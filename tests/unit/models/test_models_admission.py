@@ -14,12 +14,12 @@ from model_server import ModelServer, Reply, serving
 from traitlets.config import Config
 
 from jupyter_codeagent.models import discovery, keys, servers
-from jupyter_codeagent.models.admission import admit, asked_before
-from jupyter_codeagent.models.discovery import foreseen_model, list_models, resolve_model
+from jupyter_codeagent.models.admission import address_to_confirm, admit
+from jupyter_codeagent.models.discovery import list_models, predict_model, resolve_model
 from jupyter_codeagent.models.endpoint import ModelEndpoint, origin, parse_address
 from jupyter_codeagent.models.keys import key_for
-from jupyter_codeagent.models.listing import list_served
-from jupyter_codeagent.models.served import served_models
+from jupyter_codeagent.models.listing import fetch_model_list
+from jupyter_codeagent.models.server_status import model_server_statuses
 from jupyter_codeagent.settings import config as configuration
 from jupyter_codeagent.settings.config import CodeAgent, apply_caps
 from jupyter_codeagent.settings.settings import ModelSettings
@@ -79,7 +79,7 @@ def test_a_server_elsewhere_is_not_even_asked_for_its_models_before_the_yes(mode
     with pytest.raises(UnconfirmedServerError):
         asyncio.run(resolve_model(settings, environ))
     [line, _] = asyncio.run(list_models(settings, environ))
-    [served] = asyncio.run(served_models((url,), settings, environ))
+    [served] = asyncio.run(model_server_statuses((url,), settings, environ))
 
     assert "was not configured" in line.problem
     assert (served.remote, "was not configured" in served.problem) == (True, True)
@@ -101,14 +101,14 @@ def test_a_model_of_another_package_needs_a_yes_unless_it_was_configured(monkeyp
         ModelSettings(model="mine", configured=(API, "mine")),
     ):
         assert asyncio.run(resolve_model(settings, {})).kind == "registered"
-    foreseen = foreseen_model(ModelSettings(model="mine"), {})
-    assert asked_before(foreseen, ModelSettings(model="mine")) == "mine (somewhere:make)"
+    foreseen = predict_model(ModelSettings(model="mine"), {})
+    assert address_to_confirm(foreseen, ModelSettings(model="mine")) == "mine (somewhere:make)"
 
 
 def test_a_redirect_to_elsewhere_is_followed_with_nothing(model_server: ModelServer) -> None:
     with serving() as other:
         model_server.get = Reply(status=302, location=f"{other.url}/models")
-        assert list_served(model_server.url, KEY, timeout_s=10) is None
+        assert fetch_model_list(model_server.url, KEY, timeout_s=10) is None
         assert other.headers == []
 
 
@@ -116,7 +116,7 @@ def test_a_redirect_to_elsewhere_is_followed_with_nothing(model_server: ModelSer
 
 
 def foreseen(settings: ModelSettings, environ: Mapping[str, str] | None = None) -> ModelEndpoint:
-    return foreseen_model(settings, environ or {})
+    return predict_model(settings, environ or {})
 
 
 def test_the_model_of_a_dry_run_is_told_without_asking_its_server(model_server: ModelServer) -> None:
@@ -140,9 +140,9 @@ def test_a_server_of_the_users_that_would_be_found_is_told_without_asking_it(
 
 
 def test_what_a_dry_run_would_have_to_ask_for_is_told() -> None:
-    assert asked_before(foreseen(ModelSettings(base_url=API)), ModelSettings()) == "https://api.example.org"
-    assert asked_before(foreseen(ModelSettings(base_url=API)), ModelSettings(configured=(API,))) == ""
-    assert asked_before(foreseen(ModelSettings(model="embedded")), ModelSettings()) == ""
+    assert address_to_confirm(foreseen(ModelSettings(base_url=API)), ModelSettings()) == "https://api.example.org"
+    assert address_to_confirm(foreseen(ModelSettings(base_url=API)), ModelSettings(configured=(API,))) == ""
+    assert address_to_confirm(foreseen(ModelSettings(model="embedded")), ModelSettings()) == ""
 
 
 def test_without_any_model_a_dry_run_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +159,7 @@ def test_an_address_that_a_cell_has_changed_does_not_get_the_key_of_the_one_befo
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     started = {"CODEAGENT_BASE_URL": API, "CODEAGENT_API_KEY": KEY, "OPENAI_API_KEY": "openai"}
-    monkeypatch.setattr(keys, "started_environ", lambda: started)
+    monkeypatch.setattr(keys, "initial_environ", lambda: started)
     changed = {
         **started,
         "CODEAGENT_BASE_URL": "https://evil.example/v1",
@@ -178,9 +178,9 @@ def test_a_server_that_wants_a_key_and_got_none_is_told_with_where_keys_go(model
     with pytest.raises(
         ModelRefusedError, match=r"wants a key \(401\), and none was sent: CODEAGENT_API_KEY goes to"
     ):
-        list_served(model_server.url, "", timeout_s=10)
+        fetch_model_list(model_server.url, "", timeout_s=10)
     with pytest.raises(ModelRefusedError, match=r"refused the key \(401\): check CODEAGENT_API_KEY"):
-        list_served(model_server.url, KEY, timeout_s=10)
+        fetch_model_list(model_server.url, KEY, timeout_s=10)
 
 
 # --- what was configured outside of the notebook --------------------------------------------------
@@ -198,13 +198,13 @@ def test_file_environment_and_jupyterlabs_settings_are_configured_and_the_sessio
         "CODEAGENT_BASE_URL": " https://b.example ",
         "CODEAGENT_MODEL": "m",
     }
-    monkeypatch.setattr(configuration, "started_environ", lambda: environ)
+    monkeypatch.setattr(configuration, "initial_environ", lambda: environ)
     agent = CodeAgent(config=Config({"CodeAgent": {"base_url": "https://a.example", "model": "of-file"}}))
     agent.adopt_preferences({"base_url": "https://d.example", "model": "preferred"})
     monkeypatch.setenv("CODEAGENT_BASE_URL", "https://of-a-cell.example")
     agent.base_url = "https://session.example"
     agent.update_config(Config({"CodeAgent": {"base_url": "https://percent-config.example"}}))
-    agent.choose(base_url="https://chosen.example")
+    agent.set_in_session(base_url="https://chosen.example")
 
     found = configured(agent)
     assert [name for name in found if "://" in name] == [f"https://{letter}.example" for letter in "abcd"]
@@ -213,7 +213,7 @@ def test_file_environment_and_jupyterlabs_settings_are_configured_and_the_sessio
 
 
 def test_what_the_administrator_names_needs_no_yes_and_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(configuration, "started_environ", lambda: {"CODEAGENT_BASE_URL": "https://b.example"})
+    monkeypatch.setattr(configuration, "initial_environ", lambda: {"CODEAGENT_BASE_URL": "https://b.example"})
     capped = apply_caps(CodeAgent().settings(), {"base_url": API}).model
     assert capped.configured == (API, "https://b.example")
     assert capped.allowed == (API,)
@@ -226,14 +226,14 @@ def test_servers_that_may_be_used_unasked_are_read_from_the_environment_of_the_s
     monkeypatch.setenv("CODEAGENT_ALLOW_SERVERS", "https://of-a-cell.example")
     assert CodeAgent().settings().model.allowed == ()
     started = {"CODEAGENT_ALLOW_SERVERS": " https://a.example  http://127.0.0.1:1 "}
-    monkeypatch.setattr(configuration, "started_environ", lambda: started)
+    monkeypatch.setattr(configuration, "initial_environ", lambda: started)
     assert CodeAgent().settings().model.allowed == ("https://a.example", "http://127.0.0.1:1")
 
 
 def test_the_environment_of_the_start_is_not_what_code_has_made_of_it() -> None:
     program = (
         "import os; os.environ['CODEAGENT_BASE_URL'] = 'https://late'; os.environ['CODEAGENT_MODEL'] = 'late'\n"
-        "from jupyter_codeagent.settings.config import started_environ as started\n"
+        "from jupyter_codeagent.settings.config import initial_environ as started\n"
         "print(started().get('CODEAGENT_BASE_URL'), started().get('CODEAGENT_MODEL'))"
     )
     environ = {**os.environ, "CODEAGENT_BASE_URL": "https://early"}

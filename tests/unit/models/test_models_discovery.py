@@ -18,11 +18,16 @@ from jupyter_codeagent.models.discovery import list_models, open_model, resolve_
 from jupyter_codeagent.models.endpoint import ModelEndpoint, is_loopback
 from jupyter_codeagent.models.parsing import parse_models
 from jupyter_codeagent.models.scripted import ScriptedModel
-from jupyter_codeagent.models.servers import chosen_server
+from jupyter_codeagent.models.servers import configured_server
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types import errors
 
-pytestmark = pytest.mark.alone  # a local server has a third of a second to show itself
+
+@pytest.fixture(autouse=True)
+def _patient_probes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A local server has a third of a second to show itself: too little beside other tests."""
+    monkeypatch.setattr(servers, "PROBE_TIMEOUT_S", 2.0)
+    monkeypatch.setattr(servers, "PROBES_TIMEOUT_S", 3.0)
 
 
 @contextmanager
@@ -135,7 +140,7 @@ def test_the_model_of_the_environment_is_used() -> None:
 def test_a_key_goes_only_to_the_server_it_was_meant_for(
     settings: ModelSettings, environ: dict[str, str], key: str
 ) -> None:
-    server = chosen_server(settings, environ)
+    server = configured_server(settings, environ)
     assert server is not None
     assert server.api_key == key
 

@@ -17,16 +17,22 @@ from model_server import ModelServer, serving
 
 from jupyter_codeagent.models import discovery, servers
 from jupyter_codeagent.models.discovery import list_models, open_model, resolve_model
+from jupyter_codeagent.models.embedded.catalogue import published_weights
 from jupyter_codeagent.models.embedded.launcher import stop_embedded
-from jupyter_codeagent.models.embedded.model import EmbeddedModel, patient
-from jupyter_codeagent.models.embedded.published import published_weights
+from jupyter_codeagent.models.embedded.model import EmbeddedModel, with_scaled_timeout
 from jupyter_codeagent.models.endpoint import ModelEndpoint, host_and_port
-from jupyter_codeagent.models.listing import list_served
-from jupyter_codeagent.models.servers import chosen_server
+from jupyter_codeagent.models.listing import fetch_model_list
+from jupyter_codeagent.models.servers import configured_server
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types import errors
 
-pytestmark = pytest.mark.alone  # a local server has a third of a second to show itself
+
+@pytest.fixture(autouse=True)
+def _patient_probes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A local server has a third of a second to show itself: too little beside other tests."""
+    monkeypatch.setattr(servers, "PROBE_TIMEOUT_S", 2.0)
+    monkeypatch.setattr(servers, "PROBES_TIMEOUT_S", 3.0)
+
 
 TESTS = Path(__file__).parents[2]
 KEY = "sk-the-users-own-secret"
@@ -73,6 +79,7 @@ def talking(head: bytes, again: bytes) -> Iterator[int]:
 # --- what listens on a known port -----------------------------------------------------------------
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("head", "again"),
     [
@@ -83,13 +90,16 @@ def talking(head: bytes, again: bytes) -> Iterator[int]:
     ids=["deaf", "endless", "no HTTP"],
 )
 def test_a_port_that_is_no_model_server_costs_less_than_a_moment(
-    ports: dict[int, str], monkeypatch: pytest.MonkeyPatch, head: bytes, again: bytes
+    monkeypatch: pytest.MonkeyPatch, head: bytes, again: bytes
 ) -> None:
     async def timed() -> tuple[ModelEndpoint, float]:
         started = time.monotonic()
         found = await resolve_model(ModelSettings(), {})
         return found, time.monotonic() - started
 
+    monkeypatch.undo()  # its own limits
+    ports: dict[int, str] = {}
+    monkeypatch.setattr(servers, "LOOPBACK_PORTS", ports)
     monkeypatch.setattr(discovery, "embedded_installed", lambda: True)
     with talking(head, again) as port:
         ports[port] = "vLLM"
@@ -170,7 +180,7 @@ def test_a_server_that_the_settings_name_is_not_left_for_the_embedded_model(mode
 def test_a_key_is_for_one_scheme_host_and_port(given: str, key: str) -> None:
     environ = {"CODEAGENT_BASE_URL": "https://api.example.org/v1", "CODEAGENT_API_KEY": KEY}
 
-    server = chosen_server(ModelSettings(base_url=given), environ)
+    server = configured_server(ModelSettings(base_url=given), environ)
 
     assert server is not None
     assert server.api_key == key
@@ -179,7 +189,7 @@ def test_a_key_is_for_one_scheme_host_and_port(given: str, key: str) -> None:
 def test_a_key_is_in_no_repr() -> None:
     environ = {"CODEAGENT_BASE_URL": "https://api.example.org/v1", "CODEAGENT_API_KEY": f"{KEY}\n"}
 
-    server = chosen_server(ModelSettings(), environ)
+    server = configured_server(ModelSettings(), environ)
 
     assert server is not None
     assert server.api_key == KEY, "without the line end that came along"
@@ -194,7 +204,7 @@ def test_a_key_that_no_header_can_hold_is_refused_without_being_told(model_serve
     with pytest.raises(errors.ModelRefusedError) as raised:
         resolve(ModelSettings(), {"CODEAGENT_BASE_URL": model_server.url, "CODEAGENT_API_KEY": key})
     with pytest.raises(errors.ModelRefusedError) as listed:
-        list_served(model_server.url, key, timeout_s=1.0)
+        fetch_model_list(model_server.url, key, timeout_s=1.0)
 
     assert KEY not in str(raised.value) + str(listed.value)
     assert model_server.headers == []
@@ -298,11 +308,11 @@ def test_the_model_that_was_found_is_the_one_that_is_opened(
 def test_a_larger_model_is_given_more_time_for_its_prompt() -> None:
     default, larger = ModelSettings(), ModelSettings(model="embedded:qwen2.5-coder-7b-instruct")
 
-    assert patient(default) == default
-    assert patient(replace(default, model="embedded:qwen2.5-coder-0.5b-instruct")).read_timeout_s == 120
-    assert patient(larger).read_timeout_s == pytest.approx(503, abs=1)
+    assert with_scaled_timeout(default) == default
+    assert with_scaled_timeout(replace(default, model="embedded:qwen2.5-coder-0.5b-instruct")).read_timeout_s == 120
+    assert with_scaled_timeout(larger).read_timeout_s == pytest.approx(503, abs=1)
     own = ModelSettings(weights="/somewhere/mine.gguf")
-    assert patient(own) == own
+    assert with_scaled_timeout(own) == own
 
 
 # --- lists, opening -------------------------------------------------------------------------------

@@ -16,15 +16,15 @@ from urllib.request import Request, urlopen
 import pytest
 
 from jupyter_codeagent.models.embedded import launcher as embedded
+from jupyter_codeagent.models.embedded.catalogue import DEFAULT_MODEL
 from jupyter_codeagent.models.embedded.launcher import (
     RunningServer,
     embedded_installed,
-    known_embedded,
+    running_embedded,
     start_embedded,
     start_limit_s,
     stop_embedded,
 )
-from jupyter_codeagent.models.embedded.published import DEFAULT_MODEL
 from jupyter_codeagent.models.embedded.server import LOG_LIMIT_BYTES
 from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed
 from jupyter_codeagent.models.embedded.speed import measured_speed
@@ -68,7 +68,7 @@ def is_running(server: RunningServer) -> bool:
     return process_started(server.pid) != ""
 
 
-def eventually(condition: Callable[[], bool], within_s: float = 10.0) -> bool:
+def eventually(condition: Callable[[], bool], within_s: float = 60.0) -> bool:
     deadline = time.monotonic() + within_s
     while not condition():
         if time.monotonic() > deadline:
@@ -165,22 +165,20 @@ def test_an_idle_server_ends_itself_and_cleans_up(settings: ModelSettings) -> No
     assert not list(state_directory().glob("*.json"))
 
 
-@pytest.mark.alone
 def test_a_request_under_way_is_not_idleness(settings: ModelSettings) -> None:
-    server = start(_idle_after(settings, 0.5))
+    server = start(_idle_after(settings, 2.0))
 
-    assert ask(server, {"work_s": 2.0}) == 200
+    assert ask(server, {"work_s": 4.0}) == 200
     assert is_running(server)
     assert eventually(lambda: not is_running(server))
 
 
-@pytest.mark.alone
 def test_asking_for_the_server_keeps_it(settings: ModelSettings) -> None:
-    settings = _idle_after(settings, 1.0)
+    settings = _idle_after(settings, 2.0)
     server = start(settings)
     began = time.monotonic()
 
-    while time.monotonic() - began < 2.5:
+    while time.monotonic() - began < 4.0:
         assert start(settings) == server
         time.sleep(0.2)
 
@@ -227,12 +225,11 @@ def _idle_after(settings: ModelSettings, seconds: float) -> ModelSettings:
     return replace(settings, idle_shutdown_s=seconds)
 
 
-@pytest.mark.alone
 def test_a_server_whose_key_nobody_can_know_any_more_ends(settings: ModelSettings) -> None:
-    server = start(_idle_after(settings, 2.0))
+    server = start(_idle_after(settings, 600.0))
     next(state_directory().glob("*.json")).unlink()
 
-    assert eventually(lambda: not is_running(server), within_s=1.5)
+    assert eventually(lambda: not is_running(server))
 
 
 def test_the_key_stands_in_the_private_state_file_and_nowhere_else(
@@ -276,7 +273,7 @@ def test_the_log_stays_small(settings: ModelSettings) -> None:
 def test_a_server_that_cannot_load_says_why(settings: ModelSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GGML_FAKE_LOAD_S", "-1")
 
-    with pytest.raises(ModelUnreachableError, match=r"^The embedded model ended while it loaded: made up$"):
+    with pytest.raises(ModelUnreachableError, match=r"^The embedded model ended during loading: made up$"):
         start(settings)
     assert not list(state_directory().glob("*.json"))
 
@@ -292,11 +289,10 @@ def test_loading_for_too_long_is_an_error_and_ended(
     assert not stop_embedded()
 
 
-@pytest.mark.alone
 def test_a_cancelled_start_returns_at_once_and_the_next_one_gets_that_server(
     settings: ModelSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GGML_FAKE_LOAD_S", "1.5")
+    monkeypatch.setenv("GGML_FAKE_LOAD_S", "5")
 
     async def cancelled() -> float:
         task = asyncio.create_task(start_embedded(settings))
@@ -309,17 +305,16 @@ def test_a_cancelled_start_returns_at_once_and_the_next_one_gets_that_server(
 
     began = asyncio.run(cancelled())  # which waits for the thread, too
 
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - began < 3
     loading = json.loads(next(state_directory().glob("*.json")).read_text())
     assert loading["url"] == ""
     assert start(settings).pid == loading["pid"]
 
 
-@pytest.mark.alone
 def test_waiting_for_the_server_does_not_block_the_event_loop(
     settings: ModelSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GGML_FAKE_LOAD_S", "0.5")
+    monkeypatch.setenv("GGML_FAKE_LOAD_S", "4")
 
     async def longest_pause() -> float:
         task, pauses = asyncio.create_task(start_embedded(settings)), [0.0]
@@ -329,7 +324,7 @@ def test_waiting_for_the_server_does_not_block_the_event_loop(
             pauses.append(time.monotonic() - began)
         return max(pauses)
 
-    assert asyncio.run(longest_pause()) < 0.3
+    assert asyncio.run(longest_pause()) < 2
 
 
 def test_without_the_extra_the_error_says_what_to_install(
@@ -374,8 +369,10 @@ def test_that_it_is_loaded_is_told_before_it_answers_and_once_more_after_it_has_
         choice = ModelResolver()
 
         async def run() -> int:
-            await choice.open(endpoint, settings, on_loading=lambda: told.append(known_embedded("own") is not None))
-            assert known_embedded("own") is not None, "it is ready to be asked"
+            await choice.open(
+                endpoint, settings, on_loading=lambda: told.append(running_embedded("own") is not None)
+            )
+            assert running_embedded("own") is not None, "it is ready to be asked"
             return len(told)
 
         first, second = await run(), await run()

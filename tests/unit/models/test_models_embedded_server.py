@@ -14,10 +14,10 @@ from jupyter_codeagent.models.embedded.memory import MachineMemory
 from jupyter_codeagent.models.embedded.server import (
     SLOTS,
     activity,
+    memory_problem,
     parse,
     physical_cores,
     server_parameters,
-    too_large,
 )
 from jupyter_codeagent.models.embedded.state import ServerState
 from jupyter_codeagent.settings.settings import Settings
@@ -64,7 +64,7 @@ def test_only_memory_of_a_graphics_card_counts_beside_the_machines(
     monkeypatch.setattr(embedded_server, "machine_memory", lambda: memory)
     options = parse([*ARGUMENTS, "--threads", "0", "--needs", str(12 * 10**9)])
 
-    problem = too_large(options, [{"type": SimpleNamespace(name=device), "memory_free": 24 * 10**9}])
+    problem = memory_problem(options, [{"type": SimpleNamespace(name=device), "memory_free": 24 * 10**9}])
 
     if fits:
         assert problem == ""
@@ -73,7 +73,7 @@ def test_only_memory_of_a_graphics_card_counts_beside_the_machines(
 
 
 def test_what_is_not_known_is_tried() -> None:
-    assert too_large(parse([*ARGUMENTS, "--threads", "0"]), []) == ""
+    assert memory_problem(parse([*ARGUMENTS, "--threads", "0"]), []) == ""
 
 
 def test_hyper_threads_of_a_core_count_once(monkeypatch: pytest.MonkeyPatch) -> None:

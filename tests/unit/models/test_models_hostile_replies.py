@@ -18,22 +18,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_server import MODEL, ModelServer, Reply
 
-from jupyter_codeagent.models import openai_model, patience, small_request
+from jupyter_codeagent.models import openai_model, reply_timeout, simple_http
 from jupyter_codeagent.models.embedded.speed import read_metrics
 from jupyter_codeagent.models.embedded.state import ServerState
 from jupyter_codeagent.models.events import read_events
-from jupyter_codeagent.models.listing import list_served
+from jupyter_codeagent.models.listing import fetch_model_list
 from jupyter_codeagent.models.openai_model import OpenAIModel
 from jupyter_codeagent.models.parsing import (
     MAX_COUNT,
-    Part,
+    Chunk,
     count,
-    is_name,
+    is_displayable_name,
+    parse_chunk,
     parse_error_body,
     parse_models,
-    parse_part,
     parse_token_count,
-    words,
+    printable_line,
 )
 from jupyter_codeagent.models.reply import Replies, TooMuchTextError
 from jupyter_codeagent.models.tokens import TokenCounter, Tokenizer, estimate_tokens
@@ -73,8 +73,8 @@ def refused(server: ModelServer, kind: type[ModelError] = ModelError, **options:
     return line
 
 
-def event(part: Any) -> str:
-    return f"data: {json.dumps(part)}\n\n"
+def event(chunk: Any) -> str:
+    return f"data: {json.dumps(chunk)}\n\n"
 
 
 def chunk(delta: Any, **more: Any) -> dict[str, Any]:
@@ -125,12 +125,12 @@ def test_thoughts_without_an_end_are_too_much_text(model_server: ModelServer, ke
 
 
 @pytest.mark.parametrize(
-    "part",
+    "chunk",
     [chunk({"content": ""}), chunk({}), {"choices": []}, {"choices": [], "usage": {"completion_tokens": 1}}, {}],
     ids=["empty text", "no text", "no choice", "counts", "nothing"],
 )
-def test_only_text_keeps_a_reply_open(model_server: ModelServer, part: Any) -> None:
-    model_server.script(Reply(endless=event(part).encode(), endless_s=0.02))
+def test_only_text_keeps_a_reply_open(model_server: ModelServer, chunk: Any) -> None:
+    model_server.script(Reply(endless=event(chunk).encode(), endless_s=0.02))
     assert "sent no text for 0.5 s" in refused(model_server, ModelTimeoutError, read_timeout_s=0.5)
 
 
@@ -151,7 +151,7 @@ def test_slow_text_and_slow_thoughts_are_progress(model_server: ModelServer, key
 def test_a_reply_that_always_says_a_little_more_has_a_limit_for_the_whole(
     model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "READ_TIMEOUTS", 2)
+    monkeypatch.setattr(reply_timeout, "READ_TIMEOUTS", 2)
     model_server.script(Reply(endless=event(chunk({"content": "a"})).encode(), endless_s=0.1))
     line = refused(model_server, ModelTimeoutError, read_timeout_s=0.6)
     assert "still writing after 1.2 s, the limit for a whole reply" in line
@@ -160,7 +160,7 @@ def test_a_reply_that_always_says_a_little_more_has_a_limit_for_the_whole(
 def test_a_reply_that_has_ended_is_taken_although_its_server_keeps_the_stream_open(
     model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(openai_model, "END_S", 0.3)
+    monkeypatch.setattr(openai_model, "USAGE_WAIT_AFTER_END_S", 0.3)
     whole = event(chunk({"content": "all of it"})) + event(ENDS)
     model_server.script(Reply(endless=whole.encode(), endless_s=0.05))
     completion = ask(model_server)
@@ -249,21 +249,21 @@ def dripping(head: bytes) -> Iterator[str]:
 def test_a_list_of_models_that_drips_ends_with_the_limit(head: bytes) -> None:
     started = time.monotonic()
     with dripping(head) as url, suppress(ModelError):
-        assert list_served(url, "", timeout_s=0.5) is None
+        assert fetch_model_list(url, "", timeout_s=0.5) is None
     assert time.monotonic() - started < SOON_S
 
 
 def test_a_list_of_models_without_an_end_is_given_up(model_server: ModelServer) -> None:
     model_server.get = Reply(endless=b" " * 65536)
     with little_memory(24 * MIB):
-        assert list_served(model_server.url, "", timeout_s=60) is None
+        assert fetch_model_list(model_server.url, "", timeout_s=60) is None
 
 
 def test_a_compressed_list_of_models_is_none(model_server: ModelServer) -> None:
     model_server.get = Reply(raw=json.dumps({"data": [{"id": "m"}]}), encoding="gzip")
-    assert list_served(model_server.url, "", timeout_s=10) is None
+    assert fetch_model_list(model_server.url, "", timeout_s=10) is None
     model_server.get = Reply(raw=json.dumps({"data": [{"id": "m"}]}), encoding="identity")
-    listed = list_served(model_server.url, "", timeout_s=10)
+    listed = fetch_model_list(model_server.url, "", timeout_s=10)
     assert listed is not None
     assert [model.name for model in listed] == ["m"]
 
@@ -291,7 +291,7 @@ def test_figures_of_a_servers_own_are_read_as_far_as_they_are_figures(model_serv
 
 
 def test_the_limits_of_small_requests_are_those_that_are_promised() -> None:
-    assert small_request.MAX_BYTES == 4 * MIB
+    assert simple_http.MAX_BYTES == 4 * MIB
 
 
 # --- of any shape ---------------------------------------------------------------------------------
@@ -407,7 +407,7 @@ CHOICE = nearly(
     delta=nearly(content=st.text(max_size=30), reasoning_content=st.text(max_size=30)),
     finish_reason=st.sampled_from([None, "stop", "length", "tool_calls"]),
 )
-PARTS = nearly(
+CHUNKS = nearly(
     choices=st.lists(CHOICE, max_size=3),
     usage=USAGE,
     timings=nearly(cache_n=NUMBERS, prompt_n=NUMBERS, predicted_n=NUMBERS),
@@ -415,30 +415,30 @@ PARTS = nearly(
 )
 
 
-@given(parts=st.lists(st.one_of(PARTS, JSON), max_size=6), several=st.integers(1, 3))
-@settings(max_examples=300)
-def test_any_json_as_a_stream_gives_replies_with_sane_counts_or_one_error(parts: list[Any], several: int) -> None:
+@given(chunks=st.lists(st.one_of(CHUNKS, JSON), max_size=6), several=st.integers(1, 3))
+@settings(max_examples=settings().max_examples * 3)
+def test_any_json_as_a_stream_gives_replies_with_sane_counts_or_one_error(chunks: list[Any], several: int) -> None:
     replies = Replies(several, "", 10)
     try:
-        for part in parts:
-            parsed = parse_part(json.dumps(part), "here", KEY)
-            assert isinstance(parsed, Part)
+        for chunk in chunks:
+            parsed = parse_chunk(json.dumps(chunk), "here", KEY)
+            assert isinstance(parsed, Chunk)
             replies.add(parsed)
     except (BadReplyError, TooMuchTextError):
         return
     for usage in replies.usages():
         assert_sane(usage)
-    for reply in replies.came:
+    for reply in replies.arrived:
         reply.text.encode()
 
 
 @given(body=st.one_of(st.binary(max_size=200), JSON.map(lambda value: json.dumps(value).encode())))
-@settings(max_examples=300)
+@settings(max_examples=settings().max_examples * 3)
 def test_any_body_as_list_error_or_count_is_read_or_is_none(body: bytes) -> None:
     said = parse_error_body(body, KEY)
-    assert said.shown.isprintable()
+    assert said.summary.isprintable()
     for model in parse_models(body) or ():
-        assert is_name(model.name)
+        assert is_displayable_name(model.name)
     assert parse_token_count(body, "text") in (None, *range(1, 30))
 
 
@@ -455,7 +455,7 @@ def test_any_body_as_list_error_or_count_is_read_or_is_none(body: bytes) -> None
 )
 def test_any_list_of_models_has_names_that_can_be_shown_and_contexts_that_can_be(entries: list[Any]) -> None:
     for model in parse_models(json.dumps({"data": entries}).encode()) or ():
-        assert is_name(model.name)
+        assert is_displayable_name(model.name)
         assert type(model.context_tokens) is int
         assert 0 <= model.context_tokens <= MAX_COUNT
 
@@ -464,9 +464,9 @@ def test_any_list_of_models_has_names_that_can_be_shown_and_contexts_that_can_be
 def test_json_nested_beyond_reading_is_no_json(model_server: ModelServer, opening: str) -> None:
     deep = opening * 80_000
     model_server.script(Reply(raw=f"data: {deep}\n\n"))
-    assert "no JSON" in refused(model_server, BadReplyError)
+    assert "not JSON" in refused(model_server, BadReplyError)
     assert parse_models(deep.encode()) is None
-    assert parse_error_body(deep.encode(), "").shown
+    assert parse_error_body(deep.encode(), "").summary
     assert parse_token_count(deep.encode(), "x") is None
 
 
@@ -517,16 +517,16 @@ def test_an_error_in_the_stream_and_a_content_type_are_cleaned_as_well(
     model_server: ModelServer, trick: str
 ) -> None:
     model_server.script(Reply(error={"message": f"bad {TRICKS[trick]} thing", "code": TRICKS[trick]}))
-    assert "broke off" in refused(model_server)
+    assert "aborted" in refused(model_server)
     model_server.script(Reply(content_type="text/x\x9b31m\u00a0y", raw="x"))
     assert "in place of a stream" in refused(model_server, BadReplyError)
 
 
 def test_a_key_that_controls_have_torn_apart_is_taken_out_all_the_same() -> None:
     torn = f"{KEY[:5]}\x1b[0m{KEY[5:9]}\x00{KEY[9:]}"
-    assert KEY not in words(f"bad {torn} thing", KEY)
-    assert words(f"bad {torn}", KEY) == "bad ***"
-    assert KEY[:10] not in words("x" * 1990 + KEY, KEY)
+    assert KEY not in printable_line(f"bad {torn} thing", KEY)
+    assert printable_line(f"bad {torn}", KEY) == "bad ***"
+    assert KEY[:10] not in printable_line("x" * 1990 + KEY, KEY)
 
 
 @pytest.mark.parametrize("trick", [*TRICKS, "long", "empty"])

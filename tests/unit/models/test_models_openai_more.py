@@ -103,16 +103,15 @@ def test_the_stream_is_closed_when_the_code_is_complete(model_server: ModelServe
     assert hung_up(model_server), "the server never saw that nobody listens"
 
 
-@pytest.mark.alone
 def test_a_closed_reply_is_counted_by_llama_cpp_without_a_wait(model_server: ModelServer) -> None:
-    model_server.script(Reply(text="a b c d " + "e " * 300, piece_s=0.01, timings=True))
+    model_server.script(Reply(text="a b c d " + "e " * 6000, piece_s=0.01, timings=True))
     started = time.monotonic()
 
     completion = ask(model_server.url, prefills=True, is_complete=lambda text: "d" in text)
 
     assert completion.usage == Usage(prompt_tokens=100, completion_tokens=4, cached_tokens=90, calls=1)
     assert completion.finish_reason == "closed"
-    assert completion.duration_s < time.monotonic() - started < 2
+    assert completion.duration_s < time.monotonic() - started < 20
     assert model_server.requests[0]["timings_per_token"] is True
 
 
@@ -376,11 +375,11 @@ def test_a_pause_between_two_pieces_has_the_same_limit(model_server: ModelServer
     fault(model_server.url, ModelTimeoutError, settings=ModelSettings(read_timeout_s=0.3))
 
 
-@pytest.mark.alone
 def test_a_slow_reply_within_the_limit_is_awaited(model_server: ModelServer) -> None:
-    model_server.script(Reply(text="one two three four five", piece_s=0.2))
+    words = "one two three four five six seven eight nine ten"
+    model_server.script(Reply(text=words, piece_s=0.3))
 
-    assert ask(model_server.url, settings=ModelSettings(read_timeout_s=0.8)).text == "one two three four five"
+    assert ask(model_server.url, settings=ModelSettings(read_timeout_s=2.0)).text == words
 
 
 def test_a_body_that_is_shorter_than_announced_is_cut_off(model_server: ModelServer) -> None:
@@ -423,7 +422,7 @@ def test_an_error_in_the_stream_is_told_in_the_servers_words(model_server: Model
 def test_a_stream_that_is_no_json_is_told(model_server: ModelServer) -> None:
     model_server.script(Reply(raw="data: {half\n\n"))
 
-    assert "no JSON" in fault(model_server.url, BadReplyError)
+    assert "not JSON" in fault(model_server.url, BadReplyError)
 
 
 def test_a_model_that_thinks_up_its_tokens_is_told_with_the_setting(model_server: ModelServer) -> None:
@@ -521,10 +520,9 @@ def wait_for_a_request(server: ModelServer) -> None:
     time.sleep(0.1)  # into the reply
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize(
     "reply",
-    [Reply(text="word " * 500, piece_s=0.02), Reply(silent=True), Reply(hang=True)],
+    [Reply(text="word " * 5000, piece_s=0.02), Reply(silent=True), Reply(hang=True)],
     ids=["in the stream", "before the headers", "between two pieces"],
 )
 def test_cancelling_closes_the_stream_at_once(model_server: ModelServer, reply: Reply) -> None:
@@ -543,7 +541,7 @@ def test_cancelling_closes_the_stream_at_once(model_server: ModelServer, reply: 
         assert await asyncio.to_thread(hung_up, model_server)
         return time.monotonic() - started
 
-    assert asyncio.run(stop()) < 1
+    assert asyncio.run(stop()) < 30
 
 
 def test_a_model_serves_one_event_loop_after_another(model_server: ModelServer) -> None:
@@ -565,7 +563,7 @@ def test_the_end_of_the_loop_closes_the_client(model_server: ModelServer) -> Non
 
     async def client_after_a_reply() -> object:
         await model.complete(REQUEST, on_text=ignore, is_complete=never)
-        client = await model._client_here()
+        client = await model._client_of_loop()
         assert not client.is_closed()
         return client
 

@@ -16,11 +16,11 @@ from stranger import UID, needs_root, strangers_server
 from jupyter_codeagent.entrypoints import doctor
 from jupyter_codeagent.models import discovery, owners, servers
 from jupyter_codeagent.models.admission import admit
-from jupyter_codeagent.models.discovery import foreseen_model, list_models, open_model, resolve_model
+from jupyter_codeagent.models.discovery import list_models, open_model, predict_model, resolve_model
 from jupyter_codeagent.models.endpoint import ModelEndpoint
-from jupyter_codeagent.models.owners import Listener, are_mine, are_trusted, names, parse_table
+from jupyter_codeagent.models.owners import Listener, are_trusted, belong_to_user, format_owners, parse_table
 from jupyter_codeagent.models.resolver import ModelResolver
-from jupyter_codeagent.models.served import served_models
+from jupyter_codeagent.models.server_status import model_server_statuses
 from jupyter_codeagent.models.tokens import find_tokenizer
 from jupyter_codeagent.settings.settings import ModelSettings, Settings
 from jupyter_codeagent.types.errors import ModelError, ModelUnreachableError, UnconfirmedServerError
@@ -50,7 +50,7 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]
     found[0].write_text(TABLE)
     found[1].write_text(TABLE_6)
     monkeypatch.setattr(owners, "TABLES", found)
-    monkeypatch.setattr(owners, "_somebody_answers", lambda host, port: False)
+    monkeypatch.setattr(owners, "_accepts_connections", lambda host, port: False)
     return found
 
 
@@ -87,34 +87,34 @@ def test_listening_sockets_are_read_from_the_tables_with_address_port_and_owner(
 def test_whoever_could_take_the_connection_counts_wildcards_and_mapped_addresses_included(
     tables: tuple[Path, Path], host: str, port: int, uids: set[int]
 ) -> None:
-    assert owners.owners(host, port) == frozenset(uids)
+    assert owners.find_owners(host, port) == frozenset(uids)
 
 
 def test_two_servers_that_share_a_name_are_both_named(tables: tuple[Path, Path]) -> None:
     tables[1].write_text(TABLE_6.replace(":04D3", ":2CAA"))
-    assert owners.owners("localhost", 11434) == frozenset({1001, 1003})
+    assert owners.find_owners("localhost", 11434) == frozenset({1001, 1003})
     assert not are_trusted(frozenset({os.getuid(), 1003}))
 
 
 @pytest.mark.parametrize("text", ["", HEADER + "nonsense\n", TABLE.replace("1001 ", "eve  ")])
 def test_a_table_that_cannot_be_read_makes_nobody_trusted(tables: tuple[Path, Path], text: str) -> None:
     tables[0].write_text(text or "\xff", encoding="latin-1")
-    found = owners.owners("127.0.0.1", 11434)
+    found = owners.find_owners("127.0.0.1", 11434)
     assert not are_trusted(found)
-    assert not are_mine(found)
-    assert names(found) == "an unknown user"
+    assert not belong_to_user(found)
+    assert format_owners(found) == "an unknown user"
 
 
 def test_what_answers_although_no_table_has_it_is_of_an_unknown_user(
     tables: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(owners, "_somebody_answers", lambda host, port: True)
-    assert owners.owners("127.0.0.1", 9) is None
+    monkeypatch.setattr(owners, "_accepts_connections", lambda host, port: True)
+    assert owners.find_owners("127.0.0.1", 9) is None
 
 
 def test_a_machine_without_ipv6_has_one_table(tables: tuple[Path, Path]) -> None:
     tables[1].unlink()
-    assert owners.owners("127.0.0.1", 11434) == frozenset({1001})
+    assert owners.find_owners("127.0.0.1", 11434) == frozenset({1001})
 
 
 @pytest.mark.parametrize(
@@ -150,15 +150,15 @@ def test_without_tables_lsof_tells_and_what_it_does_not_tell_is_unknown(
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setattr(owners, "TABLES", (tmp_path / "none", tmp_path / "none"))
-    monkeypatch.setattr(owners, "_somebody_answers", lambda host, port: True)
-    assert owners.owners("127.0.0.1", 8000) == (uids and frozenset(uids))
+    monkeypatch.setattr(owners, "_accepts_connections", lambda host, port: True)
+    assert owners.find_owners("127.0.0.1", 8000) == (uids and frozenset(uids))
 
 
 def test_a_server_of_this_process_is_its_users_own(model_server: ModelServer) -> None:
     port = int(model_server.url.split(":")[2].partition("/")[0])
-    assert owners.owners("127.0.0.1", port) == MINE
-    assert owners.owners("localhost", port) == MINE
-    assert are_mine(owners.owners("127.0.0.1", port))
+    assert owners.find_owners("127.0.0.1", port) == MINE
+    assert owners.find_owners("localhost", port) == MINE
+    assert belong_to_user(owners.find_owners("127.0.0.1", port))
     assert admit(model_server.url, ModelSettings()) == MINE
 
 
@@ -189,10 +189,10 @@ def test_another_users_server_is_passed_over_told_and_gets_not_even_a_connection
         monkeypatch.setattr(servers, "LOOPBACK_PORTS", {stranger.port: "Ollama"})
         settings = ModelSettings()
         assert resolve(settings).kind == "embedded"
-        assert foreseen_model(settings, {}).kind == "embedded"
+        assert predict_model(settings, {}).kind == "embedded"
         lines = asyncio.run(list_models(settings, {}))
         told = doctor.models_text(lines)
-        [panel] = asyncio.run(served_models((), settings, {}))
+        [panel] = asyncio.run(model_server_statuses((), settings, {}))
         assert stranger.got_nothing()
     assert f"A server of user id {UID} answers on 127.0.0.1:{stranger.port}: not used" in told
     assert f"--base-url {stranger.url}" in told
@@ -223,8 +223,8 @@ def test_another_users_server_that_was_named_gets_nothing_before_the_yes_and_the
         key = {"CODEAGENT_BASE_URL": url, "CODEAGENT_API_KEY": "secret"}
         with pytest.raises(UnconfirmedServerError) as raised:
             resolve(named, key)
-        assert foreseen_model(named, key).label == f"{host}:{stranger.port}, server of user id {UID}"
-        [served] = asyncio.run(served_models((url,), replace(named, discover=False), key))
+        assert predict_model(named, key).label == f"{host}:{stranger.port}, server of user id {UID}"
+        [served] = asyncio.run(model_server_statuses((url,), replace(named, discover=False), key))
         assert f"user id {UID}" in served.problem
         assert not asyncio.run(doctor.check_model(Settings(model=named))).ok
         assert stranger.got_nothing()
@@ -248,7 +248,7 @@ async def answer_of(endpoint: ModelEndpoint) -> str:
 def test_a_server_of_a_system_account_is_used_and_named() -> None:
     with strangers_server(uid=990) as ollama:
         endpoint = resolve(ModelSettings(base_url=ollama.url))
-        assert endpoint.label == f"127.0.0.1:{ollama.port}, server of {names(frozenset({990}))}"
+        assert endpoint.label == f"127.0.0.1:{ollama.port}, server of {format_owners(frozenset({990}))}"
         assert find_tokenizer(endpoint) is None
 
 

@@ -10,7 +10,7 @@ import pytest
 from model_server import ModelServer, Reply
 
 from jupyter_codeagent.models.openai_model import OpenAIModel
-from jupyter_codeagent.models.sampling import one_by_one
+from jupyter_codeagent.models.sampling import sample_separately
 from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.errors import ModelError
@@ -141,8 +141,8 @@ def test_no_more_than_the_limit_are_asked_at_once_and_none_after_one_failed() ->
         return Completion(text=str(request.seed), finish_reason="stop", usage=Usage(), model="m", duration_s=0)
 
     async def ask(count: int) -> tuple[Completion, ...]:
-        return await one_by_one(
-            complete, REQUEST, range(count), on_text=lambda _: None, is_complete=never, at_once=2
+        return await sample_separately(
+            complete, REQUEST, range(count), on_text=lambda _: None, is_complete=never, max_parallel=2
         )
 
     assert [reply.text for reply in asyncio.run(ask(4))] == ["5", "6", "7", "8"]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from model_server import ModelServer, serving
 
-from jupyter_codeagent.models.embedded.published import model_name
+from jupyter_codeagent.models.embedded.catalogue import model_name
 from jupyter_codeagent.models.embedded.state import ServerState, process_started, write_state
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.tokens import TokenCounter, Tokenizer, estimate_tokens, find_tokenizer
@@ -154,7 +154,7 @@ def test_what_the_tokenizer_says_corrects_the_estimate_of_further_lines(server: 
     assert counter.estimator(tokenizer)("dep_delay float") == estimate_tokens("dep_delay float")
     counter.count("a prompt in words", tokenizer)
     assert counter.factor(tokenizer) == 1.0
-    counter.count(LINES, tokenizer, learn=True)
+    counter.count(LINES, tokenizer, calibrate=True)
     assert counter.estimator(tokenizer)("dep_delay float") == 3 * estimate_tokens("dep_delay float")
     assert counter.estimator(None)("dep_delay float") == estimate_tokens("dep_delay float")
     assert len(server.tokenized) == 2

@@ -18,7 +18,7 @@ from jupyter_codeagent.notebook.cells import (
     cells_from_run,
     export_notebook,
     export_script,
-    place_cells,
+    insert_cells,
     remove_pending,
 )
 from jupyter_codeagent.types.approvals import Decision
@@ -39,6 +39,11 @@ def ids(notebook: Any) -> list[str]:
 
 def cell_ids(run: AgentRun) -> list[str]:
     return [cell["id"] for cell in cells_from_run(run, state="pending")]
+
+
+def insert_run(notebook: Any, run: AgentRun, **options: Any) -> tuple[str, ...]:
+    """Insert the cells of a run, in the run's own cell state."""
+    return insert_cells(notebook, cells_from_run(run, state=run.cell_state), **options)
 
 
 # --- what a run becomes -----------------------------------------------------------------------------
@@ -172,14 +177,10 @@ def test_inserted_cells_keep_a_trusted_notebook_trusted_because_they_are_marked(
 # --- insertion without a browser ----------------------------------------------------------------------
 
 
-def insert_cells(notebook: Any, run: AgentRun, **where: Any) -> tuple[str, ...]:
-    return place_cells(notebook, cells_from_run(run, state=run.cell_state), **where)
-
-
 def test_cells_go_directly_below_the_anchor_and_the_notebook_stays_valid() -> None:
     notebook = notebook_with()
 
-    new = insert_cells(notebook, example_run(), anchor="agent")
+    new = insert_run(notebook, example_run(), anchor="agent")
 
     assert ids(notebook) == ["agent", *new, "last"]
     assert list(new) == cell_ids(example_run())
@@ -188,8 +189,8 @@ def test_cells_go_directly_below_the_anchor_and_the_notebook_stays_valid() -> No
 
 def test_an_index_is_an_anchor_and_no_anchor_is_the_end() -> None:
     by_index, at_end = notebook_with(), notebook_with()
-    new = insert_cells(by_index, example_run(), anchor=0)
-    insert_cells(at_end, example_run(), anchor=None)
+    new = insert_run(by_index, example_run(), anchor=0)
+    insert_run(at_end, example_run(), anchor=None)
 
     assert ids(by_index) == ["agent", *new, "last"]
     assert ids(at_end) == ["agent", "last", *new]
@@ -197,26 +198,26 @@ def test_an_index_is_an_anchor_and_no_anchor_is_the_end() -> None:
 
 def test_cells_take_the_state_of_the_run() -> None:
     notebook = notebook_with()
-    insert_cells(notebook, example_run(cell_state="accepted"), anchor="agent")
+    insert_run(notebook, example_run(cell_state="accepted"), anchor="agent")
 
     assert notebook.cells[1].metadata.codeagent.state == "accepted"
 
 
 def test_inserting_twice_changes_nothing() -> None:
     notebook = notebook_with()
-    insert_cells(notebook, example_run(), anchor="agent")
+    insert_run(notebook, example_run(), anchor="agent")
     before = copy.deepcopy(notebook)
 
-    assert insert_cells(notebook, example_run(), anchor="agent") == ()
+    assert insert_run(notebook, example_run(), anchor="agent") == ()
     assert notebook == before
 
 
 def test_a_deleted_cell_of_a_run_comes_back_below_the_one_that_is_still_there() -> None:
     notebook = notebook_with()
-    code, answer = insert_cells(notebook, example_run(), anchor="agent")
+    code, answer = insert_run(notebook, example_run(), anchor="agent")
     notebook.cells = [notebook.cells[0], notebook.cells[3], notebook.cells[1]]  # agent, last, code
 
-    assert insert_cells(notebook, example_run(), anchor="agent") == (answer,)
+    assert insert_run(notebook, example_run(), anchor="agent") == (answer,)
     assert ids(notebook) == ["agent", "last", code, answer]
 
 
@@ -225,7 +226,7 @@ def test_pending_cells_of_an_earlier_run_are_replaced_and_decided_ones_stay() ->
     cells = [cells_from_run(run, state=state)[0] for state, run in earlier.items()]  # type: ignore[arg-type]
     notebook = notebook_with(*cells)
 
-    new = insert_cells(notebook, example_run(), anchor="agent", replace=list(earlier))
+    new = insert_run(notebook, example_run(), anchor="agent", replace=list(earlier))
 
     assert ids(notebook) == ["agent", *new, cells[1]["id"], cells[2]["id"], "last"]
 
@@ -233,7 +234,7 @@ def test_pending_cells_of_an_earlier_run_are_replaced_and_decided_ones_stay() ->
 def test_pending_cells_of_other_runs_stay() -> None:
     other = cells_from_run(example_run(id="other"), state="pending")
     notebook = notebook_with(*other)
-    insert_cells(notebook, example_run(), anchor="agent", replace=["third"])
+    insert_run(notebook, example_run(), anchor="agent", replace=["third"])
 
     assert {cell["id"] for cell in other} < set(ids(notebook))
 
@@ -241,7 +242,7 @@ def test_pending_cells_of_other_runs_stay() -> None:
 def test_a_pending_cell_that_someone_edited_without_the_panel_is_not_replaced() -> None:
     code, _ = cells_from_run(example_run(id="old"), state="pending")
     notebook = notebook_with({**code, "source": code["source"] + "  # mine"})
-    insert_cells(notebook, example_run(), anchor="agent", replace=["old"])
+    insert_run(notebook, example_run(), anchor="agent", replace=["old"])
 
     assert code["id"] in ids(notebook)
 
@@ -252,7 +253,7 @@ def test_an_unknown_anchor_is_an_error_and_nothing_is_half_inserted(anchor: str 
     before = copy.deepcopy(notebook)
 
     with pytest.raises(InsertError, match="no cell"):
-        insert_cells(notebook, example_run(), anchor=anchor, replace=["old"])
+        insert_run(notebook, example_run(), anchor=anchor, replace=["old"])
     assert notebook == before
 
 
@@ -262,7 +263,7 @@ def test_a_notebook_without_cell_ids_gets_them() -> None:
     for cell in notebook.cells:
         del cell["id"]
 
-    new = insert_cells(notebook, example_run(), anchor=0)
+    new = insert_run(notebook, example_run(), anchor=0)
 
     assert ids(notebook)[1:3] == list(new)
     nbformat.validate(notebook)
@@ -271,12 +272,12 @@ def test_a_notebook_without_cell_ids_gets_them() -> None:
 
 def test_a_notebook_of_format_3_is_refused() -> None:
     with pytest.raises(InsertError, match="format 3"):
-        insert_cells(nbformat.v3.new_notebook(), example_run(), anchor=None)
+        insert_run(nbformat.v3.new_notebook(), example_run(), anchor=None)
 
 
 def test_collected_cells_can_be_placed_without_their_run() -> None:
     notebook = notebook_with()
-    place_cells(notebook, cells_from_run(example_run(), state="pending"), anchor="agent")
+    insert_cells(notebook, cells_from_run(example_run(), state="pending"), anchor="agent")
 
     assert len(notebook.cells) == 4
 
@@ -295,7 +296,7 @@ def test_remove_pending_takes_only_the_named_runs() -> None:
 def test_foreign_metadata_is_no_reason_to_fail() -> None:
     odd = new_code_cell("1", metadata={"codeagent": "mine", "tags": ["x"]})
     notebook = notebook_with(odd)
-    insert_cells(notebook, example_run(), anchor="agent", replace=["x"])
+    insert_run(notebook, example_run(), anchor="agent", replace=["x"])
     remove_pending(notebook, ["x"])
 
     assert odd.id in ids(notebook)

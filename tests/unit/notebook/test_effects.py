@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeagent.notebook.effects import code_effects, effects_lines, effects_on
-from jupyter_codeagent.notebook.effects.text import MAX_CODE_CHARS
+from jupyter_codeagent.notebook.effects import code_effects, effects_on_namespace, format_effects
+from jupyter_codeagent.notebook.effects.analysis import MAX_CODE_CHARS
 from jupyter_codeagent.types.approvals import Effects, NamedValue
 
 DF = "DataFrame 1000x4"
@@ -19,7 +19,7 @@ def names(values: tuple[NamedValue, ...]) -> list[str]:
 
 
 def against(code: str, *, in_kernel: bool = True, **live: str) -> Effects:
-    return effects_on(code_effects(code), live, tell_missing=in_kernel)
+    return effects_on_namespace(code_effects(code), live, include_missing=in_kernel)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_in_the_sandbox_a_name_that_the_kernel_lacks_may_come_from_an_earlier_ru
 
 
 def test_names_that_could_not_be_looked_up_are_said_not_guessed() -> None:
-    effects = effects_on(code_effects("a = df\ndf['x'] = 1"), None, tell_missing=True)
+    effects = effects_on_namespace(code_effects("a = df\ndf['x'] = 1"), None, include_missing=True)
     assert (effects.creates, effects.overwrites) == ((), ())
     assert "busy" in effects.unclear[0]
     assert "it binds: a" in effects.unclear[0]
@@ -234,7 +234,7 @@ def test_no_code_of_this_project_and_no_beginning_of_it_makes_the_reader_fail() 
 
 def test_the_lines_for_a_terminal_say_each_kind_of_effect_in_words() -> None:
     effects = against("a = df.n\nb = 1\nx['k'] = 1\nopen('f', 'w')\neval(s)", df=DF, b="int", x="dict of 1")
-    assert effects_lines(effects) == (
+    assert format_effects(effects) == (
         "Reads: df (DataFrame 1000x4), x (dict of 1)",
         "Would create: a",
         "Would overwrite: b (int)",

@@ -20,7 +20,7 @@ from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.tagged_text import TaggedText
 from jupyter_codeagent.types.variables import VariableSummary
 from jupyter_codeagent.variables.privacy.sharing.state import SharingState
-from jupyter_codeagent.variables.render import Context, ToldVariable
+from jupyter_codeagent.variables.render import RenderedVariable, RenderedVariables
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 
@@ -68,7 +68,9 @@ class Scene:
     def describe(self, _settings: Settings) -> tuple[PromptContext, tuple[VariableSummary, ...]]:
         self.looks += 1
         text = f"n: {self.names['n']}"
-        context = Context(tagged=TaggedText(text), told=(ToldVariable(name="n", text=text, tokens=3),))
+        context = RenderedVariables(
+            tagged=TaggedText(text), variables=(RenderedVariable(name="n", text=text, tokens=3),)
+        )
         summary = VariableSummary(name="n", type_name="int", headline=text)
         count = TokenCount(tokens=3, counted=False)
         return PromptContext(context=context, count=count, budget_tokens=600), (summary,)
@@ -95,7 +97,7 @@ def test_a_switch_is_told_at_once_and_what_is_told_without_it_when_the_main_thre
     async def main() -> Scene:
         scene = Scene()
         scene.variables_view.cell_ran()
-        scene.sharing.choose("n", "hidden")
+        scene.sharing.set_variable("n", "hidden")
         await asyncio.to_thread(scene.variables_view.switched, "switch-1")
         assert scene.link.sent[-1]["context"]["variables"][0]["shared"] == "hidden"
         assert scene.link.sent[-1]["heard"] == "switch-1"

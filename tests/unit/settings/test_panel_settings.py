@@ -19,7 +19,7 @@ from jupyter_codeagent.models.resolver import ModelResolver
 from jupyter_codeagent.session import settings_in_force
 from jupyter_codeagent.session.wiring import new_session
 from jupyter_codeagent.settings.config import CodeAgent, read_caps
-from jupyter_codeagent.settings.view import ShownSetting, check_change, shown_settings
+from jupyter_codeagent.settings.view import EffectiveSetting, check_change, effective_settings
 from jupyter_codeagent.types.approvals import Grant
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.options import RunOptions
@@ -33,8 +33,8 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def shown(config: CodeAgent, name: str, caps: dict[str, Any] | None = None) -> ShownSetting:
-    return next(one for one in shown_settings(config, caps or {}) if one.name == name)
+def shown(config: CodeAgent, name: str, caps: dict[str, Any] | None = None) -> EffectiveSetting:
+    return next(one for one in effective_settings(config, caps or {}) if one.name == name)
 
 
 def test_session_wins_over_file_over_the_users_settings_over_what_is_delivered() -> None:
@@ -49,7 +49,7 @@ def test_session_wins_over_file_over_the_users_settings_over_what_is_delivered()
         7,
     )
     assert [config.source(name) for name in ("privacy", "approve", "answer")] == ["file", "user", "default"]
-    config.choose(privacy="stats", approve="review")  # the same as elsewhere: chosen all the same
+    config.set_in_session(privacy="stats", approve="review")  # the same as elsewhere: chosen all the same
     assert [config.source(name) for name in ("privacy", "approve")] == ["session", "session"]
     assert config.settings().approve == "review"
 
@@ -74,9 +74,9 @@ def test_the_environment_names_the_server_before_the_users_settings(monkeypatch:
 def test_a_model_of_the_users_settings_is_not_asked_of_a_server_that_was_chosen_elsewhere() -> None:
     config = CodeAgent()
     config.adopt_preferences({"model": "mine", "base_url": "http://127.0.0.1:1/v1"})
-    config.choose(base_url="http://127.0.0.1:3/v1")
+    config.set_in_session(base_url="http://127.0.0.1:3/v1")
     assert config.settings().model.model == ""
-    config.choose(model="other")
+    config.set_in_session(model="other")
     assert (config.settings().model.model, config.settings().model.base_url) == ("other", "http://127.0.0.1:3/v1")
 
 
@@ -104,7 +104,7 @@ def test_the_administrators_rules_win_over_the_users_settings_and_are_shown_with
     config = CodeAgent()
     config.adopt_preferences({"privacy": "samples", "max_steps": 9})
     caps = {"privacy": "schema", "max_steps": 6, "model": "small"}
-    assert shown(config, "privacy", caps) == ShownSetting(
+    assert shown(config, "privacy", caps) == EffectiveSetting(
         name="privacy", value="schema", source="administrator", fixed=True, limit="schema"
     )
     steps = shown(config, "max_steps", caps)
@@ -168,7 +168,7 @@ def test_a_server_elsewhere_is_used_only_after_a_yes_that_names_it(monkeypatch: 
 def test_a_model_of_the_catalogue_is_shown_as_one_that_runs_here(monkeypatch: pytest.MonkeyPatch) -> None:
     settings, config, _ = session(monkeypatch, {})
 
-    config.choose(model="embedded:granite-4.1-8b")
+    config.set_in_session(model="embedded:granite-4.1-8b")
 
     assert settings.view()["server"] == {"model": "granite-4.1-8b", "label": "embedded", "remote": False}
 
@@ -197,7 +197,7 @@ def test_only_servers_that_a_person_named_are_asked_for_their_models(monkeypatch
     def listed(base_url: str, _key: str, *, timeout_s: float) -> None:
         asked.append(base_url)
 
-    monkeypatch.setattr("jupyter_codeagent.models.servers.list_served", listed)
+    monkeypatch.setattr("jupyter_codeagent.models.servers.fetch_model_list", listed)
     settings, config, link = session(monkeypatch, {})
     settings.handle_message({"type": "find_models"})
     assert (asked, link.sent[-1]["servers"]) == ([], [])
@@ -259,7 +259,7 @@ def test_a_key_that_names_no_server_goes_only_to_the_first_that_is_configured(
     def listed(base_url: str, key: str, *, timeout_s: float) -> None:
         keys[base_url] = key
 
-    monkeypatch.setattr("jupyter_codeagent.models.servers.list_served", listed)
+    monkeypatch.setattr("jupyter_codeagent.models.servers.fetch_model_list", listed)
     monkeypatch.setenv("CODEAGENT_API_KEY", "for-one-server")
     monkeypatch.setenv("OPENAI_API_KEY", "of-openai")
     settings, config, link = session(monkeypatch, {})
@@ -271,7 +271,7 @@ def test_a_key_that_names_no_server_goes_only_to_the_first_that_is_configured(
 
     started = {"OPENAI_BASE_URL": "https://openai.example/v1", "OPENAI_API_KEY": "of-openai"}
     for module in ("settings.config", "models.keys"):
-        monkeypatch.setattr(f"jupyter_codeagent.{module}.started_environ", lambda: started)
+        monkeypatch.setattr(f"jupyter_codeagent.{module}.initial_environ", lambda: started)
     monkeypatch.setenv("OPENAI_BASE_URL", started["OPENAI_BASE_URL"])
     settings.handle_message({"type": "find_models"})
     assert keys == {"https://openai.example/v1": "of-openai", "https://preferred.example/v1": ""}
@@ -288,7 +288,7 @@ def test_an_address_that_no_host_can_have_is_listed_with_its_problem(
 
 
 def test_a_mistyped_address_in_force_is_no_fault_of_the_other_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jupyter_codeagent.models.servers.list_served", lambda *_, timeout_s: ())
+    monkeypatch.setattr("jupyter_codeagent.models.servers.fetch_model_list", lambda *_, timeout_s: ())
     settings, config, link = session(monkeypatch, {})
     config.base_url = "localhost:1/v1"
     config.adopt_preferences({"base_url": "http://127.0.0.1:2/v1"})

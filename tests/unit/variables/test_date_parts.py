@@ -1,4 +1,4 @@
-"""Years, months and days in three columns are told with what makes dates of them."""
+"""Years, months and days in three columns are described with the expression for their dates."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from sklearn.linear_model import LinearRegression
 
 from jupyter_codeagent.types.variables import Privacy, VariableSummary
 from jupyter_codeagent.variables.describe import describe, describe_value
-from jupyter_codeagent.variables.registry import find_describer
+from jupyter_codeagent.variables.describers.registry import find_describer
 from jupyter_codeagent.variables.text import looks_personal, number, quoted, safe
 
 

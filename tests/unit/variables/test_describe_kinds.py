@@ -1,4 +1,4 @@
-"""Every kind of variable that a data scientist has, as the model is told of it; real objects of the libraries."""
+"""Every kind of variable that a data scientist has, as the prompt describes it; real objects of the libraries."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from jupyter_codeagent.types.variables import Privacy
-from jupyter_codeagent.variables.describe import describe_value, unknown
+from jupyter_codeagent.variables.describe import describe_by_type, describe_value
 
 matplotlib.use("Agg")
 ROWS = 5000
@@ -50,7 +50,7 @@ DASK: Any = dask
 
 def headline(value: object, privacy: Privacy = "stats") -> str:
     told = describe_value("x", value, privacy).headline
-    assert told != unknown("x", value).headline  # else there was no describer, or it failed
+    assert told != describe_by_type("x", value).headline  # else there was no describer, or it failed
     return told
 
 
@@ -252,8 +252,8 @@ def test_a_parquet_file_tells_the_exact_ranges_of_its_footer(tmp_path: Path) -> 
 def test_paths_tell_whether_the_file_is_there_and_how_large(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"x" * 2048)
     (tmp_path / "no.parquet").write_bytes(b"not parquet")
-    assert headline(tmp_path / "a.csv").endswith("(2 kB)")
-    assert headline(tmp_path / "no.parquet").endswith("(11 B)")
+    assert headline(tmp_path / "a.csv").endswith("(2 KiB)")
+    assert headline(tmp_path / "no.parquet").endswith("(11 bytes)")
     assert headline(tmp_path).endswith("(directory)")
     assert headline(tmp_path / "b.csv").endswith("(no such file)")
     assert headline(tmp_path / "a.csv", "schema") == "x: PosixPath"

@@ -1,4 +1,4 @@
-"""Under `schema` no value of any kind of variable is told, whatever has it, and no length that is one."""
+"""Under `schema` the prompt has no value of any kind of variable, and no length that is one."""
 
 from __future__ import annotations
 

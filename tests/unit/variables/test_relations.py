@@ -1,4 +1,4 @@
-"""`variables.relations`: joins that are there are found, and none that is not."""
+"""`variables.relations`: true joins are found, and no others."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ LIBRARIES = [
 Convert = Callable[[pd.DataFrame], Any]
 
 
-def joins(*, look_at_values: bool = True, **tables: Any) -> set[str]:
-    return {str(relation) for relation in find_relations(tables, look_at_values=look_at_values)}
+def joins(*, read_values: bool = True, **tables: Any) -> set[str]:
+    return {str(relation) for relation in find_relations(tables, read_values=read_values)}
 
 
 def customers(rows: int = 300) -> pd.DataFrame:
@@ -124,13 +124,13 @@ def test_personal_columns_are_never_compared() -> None:
 def test_under_schema_only_names_and_types_count() -> None:
     empty = customers().head(0)
     tables: dict[str, Any] = {"orders": orders(), "customers": empty}
-    assert joins(look_at_values=False, **tables) == {"orders.customer_id = customers.customer_id"}
+    assert joins(read_values=False, **tables) == {"orders.customer_id = customers.customer_id"}
     assert joins(**tables) == set()
-    assert joins(look_at_values=False, a=pd.DataFrame({"id": [1]}), b=pd.DataFrame({"id": [1], "x": [1]})) == set()
+    assert joins(read_values=False, a=pd.DataFrame({"id": [1]}), b=pd.DataFrame({"id": [1], "x": [1]})) == set()
 
 
 def test_no_value_is_in_the_line() -> None:
-    line = joins_line(find_relations({"orders": orders(), "customers": customers()}, look_at_values=True))
+    line = joins_line(find_relations({"orders": orders(), "customers": customers()}, read_values=True))
     assert line == "tables join on: orders.customer_id = customers.customer_id"
     assert joins_line(()) == ""
 
@@ -145,7 +145,7 @@ def test_labels_that_are_no_plain_words_are_quoted() -> None:
 
 def test_a_relation_of_columns_that_are_not_told_is_not_told() -> None:
     tables = {"orders": orders(), "customers": customers()}
-    (relation,) = find_relations(tables, look_at_values=True)
+    (relation,) = find_relations(tables, read_values=True)
     told = {one.name: one for one in describe(tables, privacy="stats", mentioned="")}
     assert relation.is_among(told)
     assert not relation.is_among({"orders": told["orders"]})
@@ -183,4 +183,4 @@ def test_large_tables_are_read_in_samples_only() -> None:
 
 def test_the_same_tables_give_the_same_relations() -> None:
     tables = {"orders": orders(), "customers": customers()}
-    assert find_relations(tables, look_at_values=True) == find_relations(tables, look_at_values=True)
+    assert find_relations(tables, read_values=True) == find_relations(tables, read_values=True)

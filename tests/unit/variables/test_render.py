@@ -1,4 +1,4 @@
-"""`variables.render`, `variables.select` and `variables.mentions`: what fits, and what comes first."""
+"""`variables.render`, `variables.relevance` and `variables.mentions`: what fits, and what comes first."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from jupyter_codeagent.models.tokens import estimate_tokens
 from jupyter_codeagent.types.tagged_text import kinds_of
 from jupyter_codeagent.types.variables import ColumnSummary, VariableSummary
 from jupyter_codeagent.variables.describe import describe
+from jupyter_codeagent.variables.detail_levels import DETAIL_LEVELS, column_label
 from jupyter_codeagent.variables.mentions import mentioned_columns
-from jupyter_codeagent.variables.render import LADDER, Context, column_label, render
-from jupyter_codeagent.variables.select import default_variables
+from jupyter_codeagent.variables.relevance import relevant_variables
+from jupyter_codeagent.variables.render import RenderedVariables, render
 
 SALES = pd.DataFrame(
     {"Unit Price": [1.5, 2.5], "country": ["UK", "DE"], **{f"m{i:02d}": [0, i] for i in range(1, 13)}}
@@ -33,16 +34,16 @@ STATS: dict[str, Any] = {"privacy": "stats", "mentioned": ""}
 ESTIMATED: dict[str, Any] = {"mentioned": "", "count_tokens": estimate_tokens}
 
 
-def rendered(prompt: str, budget: int, joins: str = "") -> Context:
+def rendered(prompt: str, budget: int, joins: str = "") -> RenderedVariables:
     return render(summaries(), budget_tokens=budget, mentioned=prompt, count_tokens=estimate_tokens, joins=joins)
 
 
-def told_names(context: Context) -> list[str]:
-    return [told.name for told in context.told]
+def told_names(context: RenderedVariables) -> list[str]:
+    return [told.name for told in context.variables]
 
 
-def told_of(name: str, context: Context) -> str:
-    return next(told.shortened for told in context.told if told.name == name)
+def told_of(name: str, context: RenderedVariables) -> str:
+    return next(told.shortened for told in context.variables if told.name == name)
 
 
 def test_with_room_every_line_is_told_in_full() -> None:
@@ -72,7 +73,7 @@ def test_variables_that_the_prompt_names_come_first() -> None:
 def test_each_variable_steps_down_the_ladder_before_one_is_left_out() -> None:
     wide = describe({"wide": pd.DataFrame({f"{chr(97 + at % 26)}{at}": [0] for at in range(60)})}, **STATS)
     notes = [told_of("wide", render(wide, budget_tokens=budget, **ESTIMATED)) for budget in range(600, 1, -1)]
-    labels = [label for _, label in LADDER if label not in ("no examples", "similar columns together")]
+    labels = [label for _, label in DETAIL_LEVELS if label not in ("no examples", "similar columns together")]
     assert list(dict.fromkeys(notes)) == labels
     without = next(context for context in (rendered("", budget) for budget in range(120, 0, -1)) if context.dropped)
     assert told_of("stock", without) == "names, 40 at most"  # all it has: its size alone would cost more
@@ -92,7 +93,7 @@ def test_a_run_tells_only_what_is_true_of_all_its_columns() -> None:
         ColumnSummary(name="'x1'", dtype="str", stats="{a, b}", missing="3 missing"),
         ColumnSummary(name="'x2'", dtype="str", stats="{c}"),
     )
-    assert LADDER[2][0](frame("t", columns), frozenset()) == "t: DataFrame\n x1..x2 (2) str some missing"
+    assert DETAIL_LEVELS[2][0](frame("t", columns), frozenset()) == "t: DataFrame\n x1..x2 (2) str some missing"
 
 
 def test_a_named_column_keeps_its_statistics_to_the_end() -> None:
@@ -121,7 +122,10 @@ def test_joins_are_told_last_and_go_before_a_variable_does() -> None:
 
 def test_the_costs_add_up_to_the_tokens_of_the_text() -> None:
     context = rendered("", 150, "tables join on: stock.item = sales.country")
-    assert sum(cost for _, cost in context.costs) + context.joins_tokens + context.left_out_tokens == context.tokens
+    assert (
+        sum(variable.tokens for variable in context.variables) + context.joins_tokens + context.left_out_tokens
+        == context.tokens
+    )
     assert estimate_tokens(context.text) <= context.tokens <= 150
 
 
@@ -187,11 +191,11 @@ TABLES = st.builds(
     st.integers(0, 80),
 )
 PROMPTS = st.lists(st.sampled_from((*WORDS, "t0", "t3", "mean", "of")), max_size=5).map(" ".join)
-LEVELS = [label for _, label in LADDER]
+LEVELS = [label for _, label in DETAIL_LEVELS]
 JOINS = "tables join on: t0.price = t1.price"
 
 
-def fitted(tables: tuple[VariableSummary, ...], budget: int, prompt: str) -> Context:
+def fitted(tables: tuple[VariableSummary, ...], budget: int, prompt: str) -> RenderedVariables:
     return render(tables, budget_tokens=budget, mentioned=prompt, count_tokens=estimate_tokens, joins=JOINS)
 
 
@@ -200,7 +204,7 @@ def test_the_budget_holds_unless_the_first_variable_alone_is_over_it(
     tables: tuple[VariableSummary, ...], prompt: str, budget: int
 ) -> None:
     context = fitted(tables, budget, prompt)
-    alone = len(context.told) == 1 and context.joins_tokens == context.left_out_tokens == 0
+    alone = len(context.variables) == 1 and context.joins_tokens == context.left_out_tokens == 0
     assert context.tokens <= budget or alone
     assert estimate_tokens(context.text) <= context.tokens
     assert {*told_names(context), *context.dropped} == {table.name for table in tables}
@@ -211,8 +215,8 @@ def test_more_budget_never_tells_less(
     tables: tuple[VariableSummary, ...], prompt: str, budget: int, more: int
 ) -> None:
     less, larger = fitted(tables, budget, prompt), fitted(tables, budget + more, prompt)
-    levels = {told.name: LEVELS.index(told.shortened) for told in larger.told}
-    assert all(levels[told.name] <= LEVELS.index(told.shortened) for told in less.told)
+    levels = {told.name: LEVELS.index(told.shortened) for told in larger.variables}
+    assert all(levels[told.name] <= LEVELS.index(told.shortened) for told in less.variables)
     assert bool(larger.joins_tokens) >= bool(less.joins_tokens)
 
 
@@ -221,7 +225,7 @@ def test_a_named_column_is_never_left_out_while_another_of_its_table_is_told(
     tables: tuple[VariableSummary, ...], prompt: str, budget: int
 ) -> None:
     by_name = {table.name: table for table in tables}
-    for told in fitted(tables, budget, prompt).told:
+    for told in fitted(tables, budget, prompt).variables:
         table = by_name[told.name]
         asked = mentioned_columns(prompt, table)
         for at in asked:
@@ -231,17 +235,17 @@ def test_a_named_column_is_never_left_out_while_another_of_its_table_is_told(
 
 
 def test_named_variables_are_copied_with_frames_whose_columns_are_named() -> None:
-    assert default_variables(summaries(), "rows of sales", max_bytes=1 << 30) == ("sales",)
-    assert set(default_variables(summaries(), "join stock with the country", max_bytes=1 << 30)) == {
+    assert relevant_variables(summaries(), "rows of sales", max_bytes=1 << 30) == ("sales",)
+    assert set(relevant_variables(summaries(), "join stock with the country", max_bytes=1 << 30)) == {
         "stock",
         "sales",
     }
-    assert default_variables(summaries(), "add n to each left in stock", max_bytes=1 << 30) == ("n", "stock")
+    assert relevant_variables(summaries(), "add n to each left in stock", max_bytes=1 << 30) == ("n", "stock")
 
 
 def test_without_names_every_frame_within_the_limit_is_copied() -> None:
-    assert set(default_variables(summaries(), "what stands out?", max_bytes=1 << 30)) == {"sales", "stock"}
-    assert default_variables(summaries(), "what stands out?", max_bytes=10) == ()
+    assert set(relevant_variables(summaries(), "what stands out?", max_bytes=1 << 30)) == {"sales", "stock"}
+    assert relevant_variables(summaries(), "what stands out?", max_bytes=10) == ()
 
 
 def test_columns_are_found_whatever_their_case_and_blanks() -> None:
@@ -250,7 +254,7 @@ def test_columns_are_found_whatever_their_case_and_blanks() -> None:
     assert mentioned_columns("communities", sales) == ()
 
 
-def kinds_by_line(context: Context) -> dict[str, tuple[str, ...]]:
+def kinds_by_line(context: RenderedVariables) -> dict[str, tuple[str, ...]]:
     return {line.text: kinds_of(line.spans) for line in context.tagged.lines()}
 
 

@@ -1,4 +1,4 @@
-"""The words of `%agent hide`, the lists in a notebook's metadata, and whose word counts."""
+"""Arguments of `%agent hide`, the lists in a notebook's metadata, and which of them takes precedence."""
 
 from __future__ import annotations
 
@@ -83,46 +83,46 @@ def page(**hidden: str) -> Sharing:
 
 
 def test_what_the_user_chose_in_this_kernel_goes_before_the_lists_of_a_page() -> None:
-    choices = SharingState()
-    choices.choose("a", "auto")
-    choices.choose_columns("df", frozenset("x"), "shared")
-    assert choices.adopt_page(read_sharing(LISTS, only_hidden=False)) == ("df",)
-    assert choices.shared == {"a": "auto", "b": "shared"}
-    assert choices.hidden_columns == {"df": {"y"}}
+    sharing = SharingState()
+    sharing.set_variable("a", "auto")
+    sharing.set_columns("df", frozenset("x"), "shared")
+    assert sharing.adopt_page(read_sharing(LISTS, only_hidden=False)) == ("df",)
+    assert sharing.shared == {"a": "auto", "b": "shared"}
+    assert sharing.hidden_columns == {"df": {"y"}}
 
 
 def test_a_second_page_hides_more_and_shows_nothing_again() -> None:
-    choices = SharingState()
-    assert choices.adopt_page(page(df="x")) == ("df",)
-    assert choices.adopt_page(page()) == ()
-    assert choices.adopt_page(page(df="xy")) == ("df",)
-    assert choices.hidden_columns == {"df": {"x", "y"}}
+    sharing = SharingState()
+    assert sharing.adopt_page(page(df="x")) == ("df",)
+    assert sharing.adopt_page(page()) == ()
+    assert sharing.adopt_page(page(df="xy")) == ("df",)
+    assert sharing.hidden_columns == {"df": {"x", "y"}}
 
 
 def test_the_page_goes_before_the_file_that_was_saved_earlier() -> None:
-    choices = SharingState()
-    choices.adopt_file(read_sharing(LISTS, only_hidden=True))
-    assert choices.shared == {"a": "hidden"}
-    choices.adopt_page(page(df="y"))
-    assert choices.shared == {}
-    assert choices.hidden_columns == {"df": {"y"}}
+    sharing = SharingState()
+    sharing.adopt_file(read_sharing(LISTS, only_hidden=True))
+    assert sharing.shared == {"a": "hidden"}
+    sharing.adopt_page(page(df="y"))
+    assert sharing.shared == {}
+    assert sharing.hidden_columns == {"df": {"y"}}
 
 
 def test_what_page_and_file_both_hide_stays_hidden_throughout_and_is_nothing_new() -> None:
-    choices = SharingState()
-    choices.adopt_file(read_sharing(LISTS, only_hidden=True))
-    assert choices.adopt_page(read_sharing(LISTS, only_hidden=True)) == ()
-    assert choices.shared == {"a": "hidden"}
-    assert choices.hidden_columns == {"df": {"x", "y"}}
+    sharing = SharingState()
+    sharing.adopt_file(read_sharing(LISTS, only_hidden=True))
+    assert sharing.adopt_page(read_sharing(LISTS, only_hidden=True)) == ()
+    assert sharing.shared == {"a": "hidden"}
+    assert sharing.hidden_columns == {"df": {"x", "y"}}
 
 
 def test_what_is_shown_again_leaves_no_entry() -> None:
-    choices = SharingState()
-    choices.choose_columns("df", frozenset("xy"), "hidden")
-    choices.choose_columns("df", frozenset("x"), "shared")
-    assert choices.hidden_columns == {"df": {"y"}}
-    choices.choose_columns("df", frozenset("y"), "shared")
-    assert choices.hidden_columns == {}
+    sharing = SharingState()
+    sharing.set_columns("df", frozenset("xy"), "hidden")
+    sharing.set_columns("df", frozenset("x"), "shared")
+    assert sharing.hidden_columns == {"df": {"y"}}
+    sharing.set_columns("df", frozenset("y"), "shared")
+    assert sharing.hidden_columns == {}
 
 
 def test_the_lists_of_a_notebook_reach_its_kernel_through_the_environment(tmp_path: Path) -> None:

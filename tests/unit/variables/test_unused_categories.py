@@ -1,4 +1,4 @@
-"""People whose rows were cut off are no categories of the copy; categories that are not personal travel whole."""
+"""People whose rows were filtered out are no categories of the copy; other categories are copied, used or not."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Which variables and columns the user shares, and where that is kept."""
+"""Keep track of the variables and columns that the user shares or hides."""

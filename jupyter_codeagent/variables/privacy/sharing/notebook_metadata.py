@@ -1,5 +1,6 @@
-"""The hide lists of the notebook that a kernel belongs to, where no page sends them: a file that anyone may have
-written, so it may hide and nothing else.
+"""Read the lists of hidden variables from the metadata of a kernel's notebook, where no page sends them.
+
+Anyone may have written the file, so its lists may hide variables and nothing else.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ MAX_ENVIRONMENT_CHARS = 100_000
 
 
 def lists_of_metadata(metadata: Mapping[str, Any]) -> Sharing:
-    """Of a notebook's metadata; whatever else may stand there is tolerated."""
+    """Return the lists in a notebook's metadata; other content is ignored."""
     return read_sharing(metadata.get(METADATA_KEY), only_hidden=True)
 
 
 def lists_environment(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """The environment of a kernel that is to hide what this notebook hides."""
+    """Return the environment of a kernel that is to hide what this notebook hides."""
     lists = lists_of_metadata(metadata)
     text = json.dumps(sharing_view(lists.shared, lists.hidden_columns))
-    if len(text) > MAX_ENVIRONMENT_CHARS:  # rather too much hidden than too little
+    if len(text) > MAX_ENVIRONMENT_CHARS:  # hide too much rather than too little
         text = json.dumps(sharing_view({**lists.shared, **dict.fromkeys(lists.hidden_columns, "hidden")}, {}))
     if len(text) > MAX_ENVIRONMENT_CHARS:
         raise UsageError(
@@ -39,12 +40,12 @@ def lists_environment(metadata: Mapping[str, Any]) -> dict[str, str]:
 
 
 def notebook_lists(notebook: str | None, environ: Mapping[str, str] = os.environ) -> Sharing:
-    """From the environment, else from the notebook's file as it was saved last; empty where there is neither.
+    """Return the lists in the environment, else in the notebook's file as last saved; empty without either.
 
     Raises
     ------
     UsageError
-        The file is there and cannot be read: what it hides is not known, so nothing may be told.
+        The file exists and cannot be read: what it hides is unknown, so nothing may be sent.
     """
     if text := environ.get(LISTS_VARIABLE):
         return read_sharing(json.loads(text), only_hidden=True)

@@ -38,13 +38,13 @@ class NotebookSharing:
 
     def share(self, name: str, how: Shared) -> None:
         """Have a variable copied always, never, or as the prompt needs it."""
-        self.state.choose(name, how)
+        self.state.set_variable(name, how)
         if how == "hidden":
             self._forget(name)
 
     def share_columns(self, name: str, labels: frozenset[str], how: Shared) -> None:
         """Hide columns of a variable, or show them again."""
-        self.state.choose_columns(name, labels, how)
+        self.state.set_columns(name, labels, how)
         if how == "hidden":
             self._forget(name)
 
@@ -93,6 +93,6 @@ class NotebookSharing:
 
     def _forget(self, name: str) -> None:
         """Forget a variable under each of its names: the sandbox may have a copy, earlier runs may mention it."""
-        for same in self._live.names_of_same(name):
+        for same in self._live.aliases(name):
             self._forget_runs(same)
         self.must_reset = True

@@ -1,5 +1,6 @@
-"""Which variables and columns the user hides or always shares: the words of `%agent hide`, and the lists that a
-notebook's metadata holds. Pure; what comes from a notebook or a page is believed only as far as it is checked here.
+"""Parse what the user hides or shares: arguments of `%agent hide`, and lists in a notebook's metadata.
+
+Pure functions. Nothing from a notebook or a page is trusted beyond what is checked here.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, Literal, TypedDict, cast, get_args
 from jupyter_codeagent.types.errors import UsageError
 
 Shared = Literal["auto", "shared", "hidden"]
-"""auto: chosen for each prompt · shared: always copied · hidden: never told of, never copied."""
+"""auto: selected for each prompt · shared: always copied · hidden: never in a prompt, never copied."""
 
 METADATA_KEY = "codeagent"
 """In the notebook's own metadata; its cells have an entry of that name too."""
@@ -24,7 +25,7 @@ MAX_LABEL_CHARS = 1000
 
 
 class SharingView(TypedDict):
-    """The lists as they stand in messages and, with a version, in the notebook's metadata."""
+    """The lists as messages have them and, with a version, the notebook's metadata."""
 
     shared: dict[str, Shared]
     """Variables that are not `auto`."""
@@ -33,17 +34,17 @@ class SharingView(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class Sharing:
-    """Lists from elsewhere, after their check."""
+    """Lists from a notebook or page, checked."""
 
     shared: Mapping[str, Shared] = field(default_factory=dict)
     hidden_columns: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def read_sharing(data: object, *, only_hidden: bool) -> Sharing:
-    """Lists that a notebook or a page brought along; whatever is no name, no list or too long is left out.
+    """Read the lists of a notebook or page; entries that are no names, no lists or too long are dropped.
 
-    Too many hidden columns hide the whole variable: a list that is cut must not show more than its author wanted.
-    `only_hidden` is for a file that anyone may have written: it may hide, but not have a variable always copied.
+    Too many hidden columns hide the whole variable, since a truncated list must not reveal more than its author
+    wanted. `only_hidden` is for a file that anyone may have written: it may hide variables, but not share them.
     """
     if not isinstance(data, dict):
         return Sharing()
@@ -64,7 +65,7 @@ def read_sharing(data: object, *, only_hidden: bool) -> Sharing:
 
 
 def sharing_view(shared: Mapping[str, Shared], hidden_columns: Mapping[str, frozenset[str]]) -> SharingView:
-    """In a fixed order, so that the same lists are the same bytes."""
+    """Return the lists in a fixed order, so that equal lists give equal bytes."""
     return SharingView(
         shared={name: shared[name] for name in sorted(shared) if shared[name] != "auto"},
         hidden_columns={name: sorted(hidden_columns[name]) for name in sorted(hidden_columns)},
@@ -72,7 +73,7 @@ def sharing_view(shared: Mapping[str, Shared], hidden_columns: Mapping[str, froz
 
 
 def _is_name(name: object) -> bool:
-    """Private variables are never told or copied anyway."""
+    """Check for a public variable name; private variables are never described or copied."""
     return isinstance(name, str) and name.isidentifier() and not name.startswith("_")
 
 
@@ -82,7 +83,7 @@ def _entries(data: object) -> list[tuple[str, Any]]:
     return [(name, value) for name, value in data.items() if _is_name(name)][:MAX_VARIABLES]
 
 
-# --- the words of `%agent hide` and `%agent share` --------------------------------------------------
+# --- the arguments of `%agent hide` and `%agent share` --------------------------------------------------
 
 _TARGET = re.compile(
     r"\s*(?P<name>\w+)\s*(?:\[(?P<labels>(?:'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[^\]'\"])*)\])?\s*"
@@ -91,11 +92,12 @@ _LABEL = re.compile(r"\s*(?:(?P<quoted>'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\")|(
 
 
 def parse_targets(text: str) -> list[tuple[str, frozenset[str]]]:
-    """``flights[tailnum, 'dep delay'], df`` as (variable, labels); no labels stand for the whole variable.
+    """Parse ``flights[tailnum, 'dep delay'], df`` to (variable, labels); no labels mean the whole variable.
 
     Raises
     ------
     UsageError
+        The text is not such a list.
     """
     targets: list[tuple[str, frozenset[str]]] = []
     at = 0

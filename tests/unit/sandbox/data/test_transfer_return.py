@@ -111,7 +111,7 @@ PLAIN = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=settings().max_examples * 60 // 100, deadline=None)
 @given(PLAIN)
 @example(datetime.datetime(2000, 1, 1, tzinfo=zoneinfo.ZoneInfo("UTC")))
 @example(datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC))

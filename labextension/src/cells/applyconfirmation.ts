@@ -1,0 +1,94 @@
+/** Before code runs in the user's kernel, each time: a yes to exactly this text, in exactly this kernel. */
+import { Dialog, showDialog } from '@jupyterlab/apputils';
+import type { Cell } from '@jupyterlab/cells';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { KernelConnections } from '../comm/connections';
+import type { HistoryClient } from '../history/client';
+import type { ISharedCell } from '../notebook/notebook';
+import { provenance } from '../notebook/notebook';
+import { applyBody } from '../panel/approvals/applydialog';
+
+export const ASKING_CLASS = 'jp-CodeAgent-applying';
+
+export class ApplyConfirmation {
+  constructor(
+    private readonly _connections: KernelConnections,
+    private readonly _history: HistoryClient,
+    private readonly _trans: TranslationBundle
+  ) {}
+
+  /**
+   * Whether the cell may run as it is now. What is typed, by anyone, while the question stands, or another kernel,
+   * makes it another question.
+   */
+  async confirm(panel: NotebookPanel, cell: Cell): Promise<boolean> {
+    for (let isChanged = false; ; isChanged = true) {
+      const subject = subjectOf(panel, cell);
+      const answer = await this._showDialog(panel, cell, isChanged);
+      if (!answer.button.accept || panel.isDisposed || cell.isDisposed) {
+        return false;
+      }
+      if (subjectOf(panel, cell) === subject) {
+        return true;
+      }
+    }
+  }
+
+  private async _showDialog(
+    panel: NotebookPanel,
+    cell: Cell,
+    isChanged: boolean
+  ): Promise<Dialog.IResult<unknown>> {
+    const trans = this._trans;
+    const code = cell.model.sharedModel.getSource();
+    const kernel = panel.sessionContext.kernelDisplayName;
+    // The kernel may take its time to say what the code would do: the cell shows that it was heard.
+    showWaiting(cell, true);
+    const asked = this._connections.of(panel)?.findEffects(code, true) ?? Promise.resolve(null);
+    const [effects, isRecorded] = await Promise.all([asked, this._isRecorded(panel, cell)]).finally(() =>
+      showWaiting(cell, false)
+    );
+    return showDialog({
+      title: trans.__('Run this code in YOUR kernel?'),
+      body: applyBody(trans, { kernel, code, effects, isRecorded, isChanged }),
+      buttons: [
+        Dialog.cancelButton({ label: trans.__('Cancel') }),
+        Dialog.warnButton({ label: trans.__('Run in my kernel') })
+      ],
+      defaultButton: 0,
+      focusNodeSelector: '.jp-mod-reject'
+    });
+  }
+
+  /** Whether this very text is known to have run in the sandbox: what a notebook says of itself proves nothing. */
+  private async _isRecorded(panel: NotebookPanel, cell: Cell): Promise<boolean> {
+    const shared = cell.model.sharedModel as unknown as ISharedCell;
+    const code = shared.getSource();
+    const runId = provenance(shared)?.run_id ?? '';
+    const known = this._connections.of(panel)?.model.state.runs.find(run => run.id === runId);
+    if (known) {
+      return known.code === code;
+    }
+    try {
+      return (await this._history.get(runId)).code === code;
+    } catch (error) {
+      console.warn(
+        'jupyter-codeagent: the run of this cell is not in the history:',
+        (error as Error).message
+      );
+      return false;
+    }
+  }
+}
+
+function subjectOf(panel: NotebookPanel, cell: Cell): string {
+  const kernel = panel.sessionContext.session?.kernel?.id ?? null;
+  return JSON.stringify([kernel, cell.model.sharedModel.getSource()]);
+}
+
+function showWaiting(cell: Cell, isWaiting: boolean): void {
+  cell.toggleClass(ASKING_CLASS, isWaiting);
+  cell.node.setAttribute('aria-busy', String(isWaiting));
+}

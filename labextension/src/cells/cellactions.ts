@@ -1,0 +1,124 @@
+/** What the agent can be asked about a cell: to repair it, to explain its result, to go on from it. */
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
+
+import type { KernelConnections } from '../comm/connections';
+import { resultBlocks } from '../notebook/blocks';
+import { insertCells, isWritable, newCodeCell, provenance, sharedNotebook } from '../notebook/notebook';
+import { continueSource, explainSource, fixSource } from '../prompts/followups';
+import { runIfUnchanged } from '../prompts/runcell';
+import type { CellDecisions } from './celldecisions';
+
+export interface ICellActionsOptions {
+  connections: KernelConnections;
+  decisions: CellDecisions;
+  trans: TranslationBundle;
+}
+
+export class CellActions {
+  constructor(private readonly _options: ICellActionsOptions) {
+    const { connections } = _options;
+    connections.changed.connect(() => this._changed.emit());
+    connections.added.connect((_, connection) => {
+      let before = '';
+      connection.model.changed.connect((_, state) => {
+        // A run under way reports many times a second.
+        const now = `${state.link} ${state.runs.map(run => run.id).join(' ')}`;
+        if (now !== before) {
+          before = now;
+          this._changed.emit();
+        }
+      });
+    });
+  }
+
+  /** What can be done with a cell may be another now. */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /** The user's setting. */
+  get showButtons(): boolean {
+    return this._showButtons;
+  }
+
+  set showButtons(show: boolean) {
+    this._showButtons = show;
+    this._changed.emit();
+  }
+
+  /** Whether the agent is loaded in the notebook's kernel, and the notebook may be written to. */
+  canAsk(panel: NotebookPanel): boolean {
+    const state = this._options.connections.of(panel)?.model.state;
+    return state?.link === 'ready' && isWritable(panel);
+  }
+
+  /** The question of a run, if this kernel knows it: only then does the model know what is spoken of. */
+  question(panel: NotebookPanel, runId: string): string | undefined {
+    const runs = this.canAsk(panel) ? this._options.connections.of(panel)!.model.state.runs : [];
+    return runs.find(run => run.id === runId)?.request.prompt;
+  }
+
+  /** Ask for a repair below the failed cell; asked again, the same cell runs again. */
+  async fix(panel: NotebookPanel, cellId: string): Promise<void> {
+    const notebook = sharedNotebook(panel)!;
+    const ids = notebook.cells.map(cell => cell.id);
+    const source = fixSource(cellId, ids);
+    const next = notebook.cells[ids.indexOf(cellId) + 1];
+    const asking = next?.getSource() === source ? next.id : this._insert(panel, cellId, source);
+    await this._run(panel, asking, source);
+  }
+
+  async explain(panel: NotebookPanel, cellId: string): Promise<void> {
+    await this._askBelow(panel, cellId, async (last, question) => {
+      const source = explainSource(question, this._options.trans);
+      await this._run(panel, this._insert(panel, last, source), source);
+    });
+  }
+
+  /** Open a question that goes on from this result, with the cursor at its end. */
+  async continueFrom(panel: NotebookPanel, cellId: string): Promise<void> {
+    await this._askBelow(panel, cellId, async (last, question) => {
+      const source = continueSource(question, this._options.trans);
+      const cell = await this._options.decisions.reveal(panel, this._insert(panel, last, source));
+      panel.content.mode = 'edit';
+      const editor = cell?.editor;
+      editor?.focus();
+      editor?.setCursorPosition(editor.getPositionAt(source.length)!);
+    });
+  }
+
+  /** With the last cell of the run's block, and the run's question. */
+  private async _askBelow(
+    panel: NotebookPanel,
+    cellId: string,
+    act: (last: string, question: string) => Promise<void>
+  ): Promise<void> {
+    const notebook = sharedNotebook(panel)!;
+    const cell = notebook.cells.find(cell => cell.id === cellId);
+    const runId = cell && provenance(cell)?.run_id;
+    const question = runId && this.question(panel, runId);
+    if (question) {
+      const ids = resultBlocks(notebook).get(cellId)!.cellIds;
+      await act(ids[ids.length - 1], question);
+    }
+  }
+
+  private _insert(panel: NotebookPanel, anchor: string, source: string): string {
+    const cell = newCodeCell(source);
+    insertCells(sharedNotebook(panel)!, { anchor, replace: [], cells: [cell] });
+    return String(cell.id);
+  }
+
+  private async _run(panel: NotebookPanel, cellId: string, source: string): Promise<void> {
+    const cell = await this._options.decisions.reveal(panel, cellId);
+    if (cell) {
+      await runIfUnchanged(panel, cell, source, this._options.trans);
+    }
+  }
+
+  private _showButtons = true;
+  private _changed = new Signal<this, void>(this);
+}

@@ -1,0 +1,126 @@
+/** Which version of a result is shown: the others are a click away. */
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { KernelConnections } from '../comm/connections';
+import { attempt } from '../common/attempt';
+import type { HistoryClient } from '../history/client';
+import type { RecordSync } from '../history/recordsync';
+import type { ISharedCell } from '../notebook/notebook';
+import {
+  isPending,
+  panelsOfKernel,
+  provenance,
+  agentCellOf,
+  requireWritable,
+  sharedNotebook,
+  switchVersion
+} from '../notebook/notebook';
+import { versionIndex, versionsOf } from '../notebook/versions';
+import type { IRun } from '../protocol/run';
+import type { CellDecisions } from './celldecisions';
+
+export interface IResultVersionsOptions {
+  connections: KernelConnections;
+  tracker: INotebookTracker;
+  decisions: CellDecisions;
+  history: HistoryClient;
+  /** Has on record which version is shown. */
+  sync: Pick<RecordSync, 'reportChanges'>;
+  trans: TranslationBundle;
+}
+
+export class ResultVersions {
+  constructor(private readonly _options: IResultVersionsOptions) {
+    _options.connections.added.connect((_, connection) => {
+      connection.inserted.connect((_, { panel, cellIds }) => this._arrived(panel, cellIds));
+      connection.model.changed.connect((_, { runs }) => {
+        for (const run of runs.filter(one => one.request.refines && one.status === 'ok')) {
+          // The record is written once more when the cells are there; only then they are.
+          if (this._recorded.get(run.id) !== run) {
+            this._recorded.set(run.id, run);
+            this._receiptOf(connection.kernel.id, run.id);
+          }
+        }
+      });
+    });
+  }
+
+  /** Show the earlier (-1) or later (1) version of this pending result in its place. */
+  async show(panel: NotebookPanel, runId: string, step: 1 | -1): Promise<void> {
+    const notebook = sharedNotebook(panel);
+    const shown = notebook?.cells.find(cell => isPending(cell, runId) && provenance(cell)?.role === 'code');
+    const version = shown && neighbour(shown, step);
+    if (!notebook || !version) {
+      return;
+    }
+    requireWritable(panel, this._options.trans);
+    const { cells, receipt } = await this._options.history.inserted(version);
+    switchVersion(notebook, runId, cells);
+    this._options.sync.reportChanges(panel);
+    this._showReceipt(panel, version, receipt);
+    await this._takeFocus(panel, version);
+  }
+
+  /** By the kernel's order. */
+  private _arrived(panel: NotebookPanel, cellIds: readonly string[]): void {
+    const cell = sharedNotebook(panel)?.cells.find(one => cellIds.includes(one.id));
+    const origin = cell && provenance(cell);
+    if (origin && versionsOf(origin).length > 1) {
+      const { trans } = this._options;
+      void attempt(trans, trans.__('Show the refined result'), () => this._takeFocus(panel, origin.run_id));
+    }
+  }
+
+  /** The question above a refined result tells what was sent for it. */
+  private _receiptOf(kernelId: string, runId: string): void {
+    const { tracker, history, trans } = this._options;
+    for (const panel of panelsOfKernel(tracker, kernelId)) {
+      const notebook = sharedNotebook(panel);
+      if (notebook?.cells.some(cell => isPending(cell, runId))) {
+        void attempt(trans, trans.__('Show the refined result'), async () =>
+          this._showReceipt(panel, runId, (await history.inserted(runId)).receipt)
+        );
+      }
+    }
+  }
+
+  /** The keyboard goes to the new cells, if it was on those that went. */
+  private async _takeFocus(panel: NotebookPanel, runId: string): Promise<void> {
+    const cell = sharedNotebook(panel)?.cells.find(one => isPending(one, runId));
+    if (cell && (document.activeElement === null || document.activeElement === document.body)) {
+      panel.content.mode = 'command';
+      await this._options.decisions.reveal(panel, cell.id);
+      panel.content.activate();
+    }
+  }
+
+  /** As the output of the question, which was asked as it stands there. */
+  private _showReceipt(panel: NotebookPanel, runId: string, receipt: Record<string, string>): void {
+    const notebook = sharedNotebook(panel)!;
+    const at = notebook.cells.findIndex(cell => isPending(cell, runId));
+    const question = at < 0 ? undefined : (agentCellOf(notebook, at) as IWithOutputs | undefined);
+    const shown = question?.getOutputs?.() ?? [];
+    if (shown.length !== 1 || JSON.stringify(shown[0].data) !== JSON.stringify(receipt)) {
+      question?.setOutputs?.([{ output_type: 'display_data', data: receipt, metadata: {} }]);
+    }
+    const cell = panel.content.widgets.find(one => one.model.id === question?.id);
+    if (cell) {
+      Reflect.set(cell.model, 'isDirty', false); // no mark of a text that has not been run
+    }
+  }
+
+  /** Refined runs as they were heard of last. */
+  private _recorded = new Map<string, IRun>();
+}
+
+/** A code cell. */
+interface IWithOutputs extends ISharedCell {
+  getOutputs?: () => { data?: object }[];
+  setOutputs?: (outputs: object[]) => void;
+}
+
+function neighbour(cell: ISharedCell, step: 1 | -1): string | undefined {
+  const origin = provenance(cell)!;
+  return versionsOf(origin)[versionIndex(origin) + step]?.run_id;
+}

@@ -1,0 +1,319 @@
+import React, { useEffect, useId, useRef, useState } from 'react';
+
+import { grantLabel } from '../../common/words';
+import type { IDecisionMessage, IEffects, IProposal, Scope } from '../../protocol/messages';
+import { Button, Problem } from '../controls/basics';
+import { Diff } from '../controls/diffview';
+import type { IEditorHandle } from '../controls/editor';
+import { Editor } from '../controls/editor';
+import { useServices } from '../services';
+import { EffectsList } from './effects';
+
+/** A press within this time after the card came or moved was meant for something else. */
+export const ARMED_MS = 500;
+/** The kernel answers at once; the server may have dropped the answer. */
+const RESEND_MS = 4000;
+/** After so long without an edit the kernel is asked again what the code would do. */
+const EDITED_MS = 400;
+/** Calls of one run, as the kernel allows them at the most. */
+const MAX_CALLS = 1000;
+/** Where the program does not say how many it makes. */
+const USUAL_CALLS = 10;
+
+type Action = IDecisionMessage['action'];
+type View = 'code' | 'previous' | 'edits';
+
+/** Something that waits for a yes. Render with the proposal's id as key: heartbeats then leave the editor alone. */
+export function Approval(props: {
+  proposal: IProposal;
+  /** Its place among those that wait, from 0. */
+  place?: number;
+  /** Whether it was sent. */
+  onDecide: (decision: IDecisionMessage) => boolean;
+  onFindEffects?: (code: string) => Promise<IEffects | null>;
+}): JSX.Element {
+  const { trans } = useServices();
+  const { proposal } = props;
+  const [code, setCode] = useState(proposal.code);
+  const [reason, setReason] = useState('');
+  const [scope, setScope] = useState<Scope>(proposal.scopes[0]);
+  const [calls, setCalls] = useState(proposal.calls > 1 ? Math.min(proposal.calls, MAX_CALLS) : USUAL_CALLS);
+  const armed = useArmed(props.place ?? 0);
+  const sending = useSending(props.onDecide);
+  const title = useId();
+  const isCode = proposal.kind === 'run' || proposal.kind === 'apply';
+  const effects = useEffectsOf(code, proposal, props.onFindEffects);
+  const decide = (action: Action): void =>
+    sending.send({
+      type: 'decision',
+      proposal_id: proposal.id,
+      action,
+      ...(action === 'approve' ? { code } : reason.trim() ? { reason: reason.trim() } : {}),
+      ...(action === 'approve' ? { scope } : {}),
+      ...(action === 'approve' && scope === 'run' ? { calls } : {})
+    });
+  const busy = sending.action !== null;
+  return (
+    <section className="jp-CodeAgent-approval" role="group" aria-labelledby={title} data-kind={proposal.kind}>
+      <h3 id={title} tabIndex={-1}>
+        {
+          {
+            run: trans.__('Run this in the sandbox?'),
+            apply: trans.__('Run this in YOUR kernel?'),
+            overwrite: trans.__('Overwrite your variable?'),
+            mount: trans.__('Let the sandbox read your files?'),
+            call: trans.__('Call your function in YOUR kernel?'),
+            server: trans.__('Send your prompts to this model server?')
+          }[proposal.kind]
+        }
+      </h3>
+      {proposal.note && <p>{proposal.note}</p>}
+      {proposal.why && <p className="jp-CodeAgent-why">{proposal.why}</p>}
+      {isCode || proposal.kind === 'call' ? (
+        <CodeToApprove proposal={proposal} code={code} onChange={setCode} />
+      ) : (
+        <pre className="jp-CodeAgent-plain" tabIndex={0}>
+          {proposal.code}
+        </pre>
+      )}
+      {isCode && <EffectsList trans={trans} effects={effects} inKernel={proposal.kind === 'apply'} />}
+      <ScopeChoice proposal={proposal} scope={scope} calls={calls} onChange={setScope} onCalls={setCalls} />
+      <label className="jp-CodeAgent-reason">
+        {trans.__('Why not? Goes back to the model')}
+        <input
+          type="text"
+          className="jp-CodeAgent-input"
+          value={reason}
+          placeholder={trans.__('optional, with Reject')}
+          onChange={e => setReason(e.target.value)}
+          onKeyDown={e => e.key === 'Enter' && e.preventDefault()}
+        />
+      </label>
+      {sending.problem && <Problem>{sending.problem}</Problem>}
+      {sending.waiting && (
+        <p role="status" className="jp-CodeAgent-quiet">
+          {sending.waiting}
+        </p>
+      )}
+      <div className="jp-CodeAgent-buttons">
+        <Button onClick={() => decide('reject')} disabled={busy || !armed}>
+          {sending.action === 'reject' ? trans.__('Rejecting …') : trans.__('Reject')}
+        </Button>
+        <Button
+          kind={proposal.kind === 'run' ? 'primary' : 'danger'}
+          onClick={() => decide('approve')}
+          disabled={busy || !armed}
+        >
+          {sending.action === 'approve' ? trans.__('Approving …') : trans.__('Approve')}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+/** The code in an editor; beside it what changed since the last attempt, and what the user changed. */
+function CodeToApprove(props: {
+  proposal: IProposal;
+  code: string;
+  onChange: (code: string) => void;
+}): JSX.Element {
+  const { trans } = useServices();
+  const { proposal, code } = props;
+  const handle = useRef<IEditorHandle>({ reset: () => undefined });
+  const [chosen, setChosen] = useState<View>('code');
+  const edited = code !== proposal.code;
+  const views: [View, string, boolean][] = [
+    ['code', trans.__('Code'), true],
+    ['previous', trans.__('Changes since the last attempt'), proposal.previous_code !== ''],
+    ['edits', trans.__('Your changes'), edited]
+  ];
+  const there = views.filter(([, , isThere]) => isThere);
+  const view = there.some(([id]) => id === chosen) ? chosen : 'code';
+  const button = (id: View, label: string): JSX.Element => (
+    <button
+      key={id}
+      type="button"
+      className="jp-CodeAgent-toggle"
+      aria-pressed={view === id}
+      onClick={() => setChosen(id)}
+    >
+      {label}
+    </button>
+  );
+  return (
+    <div className="jp-CodeAgent-toApprove">
+      {there.length > 1 && (
+        <div className="jp-CodeAgent-toggles">{there.map(([id, label]) => button(id, label))}</div>
+      )}
+      {/* Hidden, not gone: the edits stay, and what can be undone. */}
+      <div hidden={view !== 'code'}>
+        <Editor
+          value={proposal.code}
+          label={trans.__('Proposed code, may be edited')}
+          wrap={proposal.kind === 'call'}
+          handle={handle}
+          onChange={props.onChange}
+        />
+      </div>
+      {view === 'previous' && (
+        <Diff
+          trans={trans}
+          before={proposal.previous_code}
+          after={code}
+          label={trans.__('Changes since the last attempt')}
+        />
+      )}
+      {view === 'edits' && (
+        <Diff trans={trans} before={proposal.code} after={code} label={trans.__('Your changes')} />
+      )}
+      {edited && (
+        <div className="jp-CodeAgent-line" role="status">
+          <span className="jp-CodeAgent-quiet">
+            {trans.__('You changed the code: what runs is your text.')}
+          </span>
+          <Button onClick={() => handle.current.reset()}>{trans.__('Undo my changes')}</Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** How far a yes goes, where there is a choice. */
+function ScopeChoice(props: {
+  proposal: IProposal;
+  scope: Scope;
+  calls: number;
+  onChange: (scope: Scope) => void;
+  onCalls: (calls: number) => void;
+}): JSX.Element | null {
+  const { trans } = useServices();
+  const { scopes, lasting } = props.proposal;
+  const name = useId();
+  if (scopes.length === 1) {
+    return scopes[0] === 'notebook' ? (
+      <p className="jp-CodeAgent-quiet">
+        {trans.__('A yes lasts until you take it back or the kernel ends.')}
+      </p>
+    ) : null;
+  }
+  const choice = (scope: Scope, label: string): JSX.Element => (
+    <label>
+      <input
+        type="radio"
+        name={name}
+        checked={props.scope === scope}
+        onChange={() => props.onChange(scope)}
+      />
+      {label}
+    </label>
+  );
+  const count = (text: string): void => {
+    const calls = Math.round(Number(text));
+    if (calls >= 1 && calls <= MAX_CALLS) {
+      props.onCalls(calls);
+      props.onChange('run');
+    }
+  };
+  return (
+    <fieldset className="jp-CodeAgent-scope">
+      <legend>{trans.__('A yes is for')}</legend>
+      {scopes.includes('once') && choice('once', trans.__('this once'))}
+      {scopes.includes('run') && (
+        <div className="jp-CodeAgent-line">
+          {choice('run', trans.__('so many of its calls in this run:'))}
+          <input
+            type="number"
+            className="jp-CodeAgent-input"
+            aria-label={trans.__('Calls of this function')}
+            min={1}
+            max={MAX_CALLS}
+            value={props.calls}
+            onChange={e => count(e.target.value)}
+          />
+        </div>
+      )}
+      {scopes.includes('notebook') &&
+        choice('notebook', lasting.map(grant => grantLabel(trans, grant)).join(', '))}
+    </fieldset>
+  );
+}
+
+/** Whether the card has stood in its place long enough to be meant. */
+function useArmed(place: number): boolean {
+  const [armedAt, setArmedAt] = useState<number | null>(null);
+  useEffect(() => {
+    setArmedAt(null);
+    const timer = window.setTimeout(() => setArmedAt(place), ARMED_MS);
+    return () => window.clearTimeout(timer);
+  }, [place]);
+  return armedAt === place;
+}
+
+/**
+ * Sends a decision, and again until the kernel has resolved it, which takes the card away. Once it went out it may
+ * have been heard, whatever became of the line: it is never taken for unsent, and no other can follow it.
+ */
+function useSending(onDecide: (decision: IDecisionMessage) => boolean): {
+  action: Action | null;
+  /** Never sent. */
+  problem: string;
+  /** Sent, but the line is cut. */
+  waiting: string;
+  send: (decision: IDecisionMessage) => void;
+} {
+  const { trans } = useServices();
+  const [sent, setSent] = useState<IDecisionMessage | null>(null);
+  const [went, setWent] = useState(true);
+  const post = useRef(onDecide);
+  post.current = onDecide;
+  const send = (decision: IDecisionMessage): void => {
+    const goes = post.current(decision);
+    setWent(goes);
+    setSent(goes ? decision : null);
+  };
+  useEffect(() => {
+    const timer = sent ? window.setInterval(() => setWent(post.current(sent)), RESEND_MS) : 0;
+    return () => window.clearInterval(timer);
+  }, [sent]);
+  const isCut = !went;
+  return {
+    action: sent?.action ?? null,
+    problem:
+      isCut && !sent
+        ? trans.__('Your decision was not sent: the kernel cannot be reached. Nothing was run.')
+        : '',
+    waiting:
+      isCut && sent
+        ? trans.__('Your decision was sent, then the link was cut. Waiting for the kernel to confirm it …')
+        : '',
+    send
+  };
+}
+
+/** Of the text as it is now: the kernel is asked again once an edit has settled. */
+function useEffectsOf(
+  code: string,
+  proposal: IProposal,
+  look: ((code: string) => Promise<IEffects | null>) | undefined
+): IEffects | null {
+  const [found, setFound] = useState<{ code: string; effects: IEffects | null } | null>(null);
+  const asked = useRef(look);
+  asked.current = look;
+  useEffect(() => {
+    if (code === proposal.code || !asked.current) {
+      return;
+    }
+    let stale = false;
+    const timer = window.setTimeout(() => {
+      // Without an answer, for whatever reason, the card says that it could not be determined.
+      void asked.current!(code)
+        .catch(() => null)
+        .then(effects => !stale && setFound({ code, effects }));
+    }, EDITED_MS);
+    return () => {
+      stale = true;
+      window.clearTimeout(timer);
+    };
+  }, [code, proposal.code]);
+  return code !== proposal.code && found ? found.effects : proposal.effects;
+}

@@ -1,0 +1,53 @@
+import { UUID } from '@lumino/coreutils';
+import React from 'react';
+
+import type { KernelConnection } from '../../comm/connection';
+import { sharedNotebook } from '../../notebook/notebook';
+import { askedToShare } from '../../notebook/sharingmetadata';
+import { Empty } from '../controls/basics';
+import { useReadyConnection, useServices } from '../services';
+import { PrivacyChoice } from '../settings/privacy';
+import { Variables } from './variables';
+
+/** What the model sees of the current notebook's variables, and the switches for it. */
+export function ContextTab(): JSX.Element {
+  const { trans } = useServices();
+  const connection = useReadyConnection();
+  if (!connection) {
+    return (
+      <Empty>
+        {trans.__('Here you will see what the model is told, once the agent is loaded in this notebook.')}
+      </Empty>
+    );
+  }
+  return <ContextView key={connection.kernel.id} connection={connection} />;
+}
+
+function ContextView(props: { connection: KernelConnection }): JSX.Element {
+  const { tracker } = useServices();
+  const { connection } = props;
+  const { context, found } = connection.model.state;
+  return (
+    <>
+      <PrivacyChoice connection={connection} />
+      <Variables
+        context={context}
+        found={found}
+        asked={askedToShare(sharedNotebook(tracker.currentWidget), context.sharing)}
+        onShare={(name, shared) => {
+          const id = UUID.uuid4();
+          if (connection.send({ type: 'share', id, name, shared })) {
+            connection.model.setShared(id, name, shared);
+          }
+        }}
+        onColumns={(name, columns, hidden) => {
+          const id = UUID.uuid4();
+          if (connection.send({ type: 'share_columns', id, name, columns, hidden })) {
+            connection.model.setColumns(id, name, columns, hidden);
+          }
+        }}
+        onFind={(name, search) => connection.send({ type: 'find_columns', name, search })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,152 @@
+import React from 'react';
+
+import type { IColumnsMessage, IContext, IVariable, Shared } from '../../protocol/messages';
+import { stateMessage } from '../../testing/golden';
+import { change, enter, press, render, unmount } from '../../testing/render';
+import { Variables } from './variables';
+
+type Call = [string, ...unknown[]];
+
+const column = (name: string, hidden = false): IVariable['columns'][number] => ({
+  name,
+  dtype: 'str',
+  hidden
+});
+const contextOf = (changes: Partial<IVariable> = {}, others: Partial<IContext> = {}): IContext => {
+  const { context } = stateMessage();
+  return { ...context, variables: [{ ...context.variables[0], ...changes }], ...others };
+};
+
+async function view(
+  context: IContext,
+  { found = null, asked = [] }: { found?: IColumnsMessage | null; asked?: string[] } = {}
+): Promise<[HTMLElement, Call[]]> {
+  const calls: Call[] = [];
+  const host = await render(
+    <Variables
+      context={context}
+      found={found}
+      asked={new Set(asked)}
+      onShare={(name: string, shared: Shared) => calls.push(['share', name, shared])}
+      onColumns={(name, columns, hidden) => calls.push(['columns', name, columns, hidden])}
+      onFind={(name, search) => calls.push(['find', name, search])}
+    />
+  );
+  return [host, calls];
+}
+
+async function unfold(host: HTMLElement): Promise<void> {
+  await change(() => {
+    host.querySelectorAll('details').forEach(fold => {
+      fold.open = true;
+      fold.dispatchEvent(new Event('toggle'));
+    });
+  });
+}
+
+const checkboxes = (host: HTMLElement): HTMLInputElement[] => [
+  ...host.querySelectorAll<HTMLInputElement>('input[type=checkbox]')
+];
+
+afterEach(unmount);
+
+it('the total and the limit are told', async () => {
+  const [host] = await view(contextOf({}, { tokens: 612, budget_tokens: 600, privacy: 'stats' }));
+  expect(host.querySelector('header')!.textContent).toContain('612 of 600 tokens');
+  expect(host.querySelector('[data-over=true]')).not.toBeNull();
+});
+
+it('a variable shows the exact text that the model gets and what it costs', async () => {
+  const [host] = await view(contextOf({ told: "flights: DataFrame\n 'a' int 1..2", tokens: 12 }));
+  await unfold(host);
+  expect(host.querySelector('[aria-label="What the model is told of flights"]')!.textContent).toBe(
+    "flights: DataFrame\n 'a' int 1..2"
+  );
+  expect(host.textContent).toContain('12 tokens');
+});
+
+it('names and values of the user’s data are text, never markup', async () => {
+  const [host] = await view(
+    contextOf({ name: '<b id=x>', told: '<b id=x>', columns: [column('<b id=x>')], column_count: 1 })
+  );
+  await unfold(host);
+  expect(host.querySelector('#x')).toBeNull();
+});
+
+it('each column has a checkbox of its own, with its name as label', async () => {
+  const columns = [column('carrier'), column('tailnum', true)];
+  const [host, calls] = await view(contextOf({ columns, column_count: 2, hidden_count: 1 }));
+  await unfold(host);
+  expect(checkboxes(host).map(box => [box.labels![0].textContent, box.checked])).toEqual([
+    ['carrierstr', true],
+    ['tailnumstr', false]
+  ]);
+  await change(() => checkboxes(host)[0].click());
+  await change(() => checkboxes(host)[1].click());
+  expect(calls).toEqual([
+    ['columns', 'flights', ['carrier'], true],
+    ['columns', 'flights', ['tailnum'], false]
+  ]);
+  expect(host.textContent).toContain('1 column hidden');
+});
+
+it('the switch of a variable has its name as label', async () => {
+  const [host, calls] = await view(contextOf());
+  await enter(host.querySelector<HTMLSelectElement>('select[aria-label="Sharing of flights"]')!, 'hidden');
+  expect(calls).toEqual([['share', 'flights', 'hidden']]);
+});
+
+describe('what is not told says why', () => {
+  it.each([
+    [{ shared: 'hidden' }, 'The model is not told of it'],
+    [{ shared: 'hidden', type_name: '' }, 'there is no such variable at present'],
+    [{ withheld: 'columns of X values cannot be left out' }, 'columns of X values cannot be left out'],
+    [{}, 'Left out: the limit is reached']
+  ] as [Partial<IVariable>, string][])('%j: %s', async (changes, told) => {
+    const [host] = await view(contextOf({ ...changes, told: '', tokens: 0 }));
+    await unfold(host);
+    expect(host.textContent).toContain(told);
+  });
+});
+
+describe('of many columns', () => {
+  const many = Array.from({ length: 200 }, (_, i) => column(`c${i}`));
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('those that are not listed are searched in the kernel, once typing rests', async () => {
+    const [host, calls] = await view(contextOf({ columns: many, column_count: 1000 }));
+    await unfold(host);
+    expect(host.textContent).toContain('200 of 1,000 columns');
+    const search = host.querySelector<HTMLInputElement>('input[aria-label="Search columns of flights"]')!;
+    await enter(search, 'c9');
+    await enter(search, 'c99');
+    await change(() => vi.advanceTimersByTime(300));
+    expect(calls).toEqual([['find', 'flights', 'c99']]);
+  });
+
+  it('all that a search finds are hidden with one button', async () => {
+    const [host, calls] = await view(contextOf({ columns: many, column_count: 200 }));
+    await unfold(host);
+    await enter(host.querySelector<HTMLInputElement>('input[type=search]')!, 'C19');
+    await press(host, 'Hide these');
+    const hits = ['c19', ...Array.from({ length: 10 }, (_, i) => `c19${i}`)];
+    expect(calls).toEqual([['columns', 'flights', hits, true]]);
+  });
+});
+
+it('of many variables those that are searched are shown, and how many are not listed is told', async () => {
+  const [first] = stateMessage().context.variables;
+  const variables = Array.from({ length: 20 }, (_, i) => ({ ...first, name: `v${i}` }));
+  const [host] = await view({ ...contextOf(), variables, variable_count: 10_000 });
+  expect(host.textContent).toContain('9,980 more variables are not listed');
+  await enter(host.querySelector<HTMLInputElement>('input[aria-label="Search variables"]')!, 'v19');
+  expect(host.querySelectorAll('select')).toHaveLength(1);
+});
+
+it('what the notebook wants always copied needs a press of a button', async () => {
+  const [host, calls] = await view(contextOf(), { asked: ['flights'] });
+  expect(host.textContent).toContain('The notebook asks for this variable to be always copied.');
+  await press(host, 'Always copy flights');
+  expect(calls).toEqual([['share', 'flights', 'shared']]);
+});

@@ -1,0 +1,128 @@
+import React from 'react';
+
+import type { IAgentState } from '../../comm/agentmodel';
+import { currentRun } from '../../comm/agentmodel';
+import type { KernelConnection } from '../../comm/connection';
+import { approvalLabel } from '../../common/words';
+import { pendingRuns, sharedNotebook } from '../../notebook/notebook';
+import { queuedPrompts } from '../../prompts/queue';
+import { Grants } from '../approvals/grants';
+import { Proposals } from '../approvals/proposals';
+import { Button, Empty, Problem } from '../controls/basics';
+import { useServices, useSignal } from '../services';
+import { KernelRuns } from './kernelruns';
+import { Missing } from './missing';
+import { OtherNotebooks } from './othernotebooks';
+import { Pending } from './pending';
+
+/** What waits and what runs in the current notebook. */
+export function Now(): JSX.Element {
+  const { trans, tracker, connections, decorations } = useServices();
+  useSignal(connections.changed);
+  useSignal(decorations.changed);
+  const panel = tracker.currentWidget;
+  const notebook = sharedNotebook(panel);
+  if (!panel || !notebook) {
+    return (
+      <>
+        <OtherNotebooks />
+        <Empty>{trans.__('Open a notebook to use the code agent.')}</Empty>
+      </>
+    );
+  }
+  const connection = connections.current;
+  const pending = (
+    <>
+      <Missing panel={panel} />
+      <Pending panel={panel} runs={pendingRuns(notebook)} />
+    </>
+  );
+  if (!connection) {
+    return (
+      <>
+        <OtherNotebooks />
+        {pending}
+        <NoKernel />
+      </>
+    );
+  }
+  return <Connected key={connection.kernel.id} connection={connection} pending={pending} />;
+}
+
+function NoKernel(): JSX.Element {
+  const { trans } = useServices();
+  return (
+    <Empty>
+      {trans.__('This notebook has no kernel, or it is still starting. Choose one to use the code agent.')}
+    </Empty>
+  );
+}
+
+function Connected(props: { connection: KernelConnection; pending: JSX.Element }): JSX.Element {
+  const { connection } = props;
+  const { model } = connection;
+  useSignal(model.changed);
+  const { state } = model;
+  return (
+    <>
+      <Proposals connection={connection} />
+      <OtherNotebooks except={connection.kernel.id} />
+      {props.pending}
+      <LinkNotice connection={connection} state={state} />
+      {state.link === 'ready' && <Live connection={connection} state={state} />}
+    </>
+  );
+}
+
+function LinkNotice(props: { connection: KernelConnection; state: IAgentState }): JSX.Element | null {
+  const { trans } = useServices();
+  const { connection, state } = props;
+  switch (state.link) {
+    case 'ready':
+      return null;
+    case 'connecting':
+      return (
+        <p role="status" className="jp-CodeAgent-quiet">
+          {trans.__('Connecting to the kernel …')}
+        </p>
+      );
+    case 'absent':
+      return (
+        <Empty>
+          <p>{trans.__('The kernel of this notebook has not loaded the code agent. Run in a cell:')}</p>
+          <pre className="jp-CodeAgent-plain">%load_ext jupyter_codeagent</pre>
+          <Button onClick={() => connection.retry()}>{trans.__('Look again')}</Button>
+        </Empty>
+      );
+    case 'failed':
+      return (
+        <>
+          <Problem>{trans.__('The kernel cannot be reached: %1', state.problem)}</Problem>
+          <Button onClick={() => connection.retry()}>{trans.__('Try again')}</Button>
+        </>
+      );
+  }
+}
+
+function Live(props: { connection: KernelConnection; state: IAgentState }): JSX.Element {
+  const { trans, tracker } = useServices();
+  const { connection, state } = props;
+  const run = currentRun(state);
+  const modelName = state.model || run?.request.model;
+  return (
+    <>
+      <KernelRuns
+        connection={connection}
+        state={state}
+        queued={queuedPrompts(tracker.currentWidget, state)}
+      />
+      <Grants connection={connection} />
+      <div className="jp-CodeAgent-footer">
+        <div className="jp-CodeAgent-quiet">
+          {modelName ? trans.__('Model: %1', modelName) : trans.__('Model: chosen at the first run')} ·{' '}
+          {trans.__('approval: %1', approvalLabel(trans, state.approve))}
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,93 @@
+import React, { useEffect, useState } from 'react';
+
+import type { IPull } from '../../comm/agentmodel';
+import type { IProgress } from '../../comm/progress';
+import { formatTokens } from '../../common/format';
+import { cellStateLabel, runStatusLabel } from '../../common/words';
+import type { IRun } from '../../protocol/run';
+import { isRunning } from '../../protocol/run';
+import { Button, Chip, Problem } from '../controls/basics';
+import { MissingCells } from '../now/missing';
+import { useServices, useSignal } from '../services';
+import { Elapsed } from './elapsed';
+import { Results } from './results';
+import { Timeline } from './timeline';
+
+/** One run whole: under way or from the history. */
+export function Run(props: {
+  run: IRun;
+  progress?: IProgress;
+  pulls?: Readonly<Record<string, IPull>>;
+  onStop?: () => void;
+  onPull?: (name: string) => void;
+  /** Its cells can be inserted again where they are not in the notebook. */
+  canInsert?: boolean;
+}): JSX.Element {
+  const { trans, cellStates } = useServices();
+  useSignal(cellStates.changed);
+  const { run, progress } = props;
+  const running = isRunning(run);
+  const cells = cellStates.stateOf(run);
+  return (
+    <article className="jp-CodeAgent-run" aria-label={trans.__('Run')}>
+      <div className="jp-CodeAgent-prompt">{run.request.prompt}</div>
+      <div className="jp-CodeAgent-line">
+        <Chip kind={run.status}>{runStatusLabel(trans, run.status)}</Chip>
+        {cells && <Chip kind={cells}>{cellStateLabel(trans, cells)}</Chip>}
+        <Elapsed run={run} progress={progress} />
+        {running && props.onStop && <Stop onStop={props.onStop} />}
+      </div>
+      <div className="jp-CodeAgent-quiet">
+        {run.request.model} · {formatTokens(trans, (running && progress?.usage) || run.usage)}
+      </div>
+      <Timeline run={run} progress={progress} cells={cells} />
+      {props.canInsert && cellStates.canReinsert(run) && (
+        <MissingCells run={{ id: run.id, prompt: run.request.prompt, cellId: run.request.cell_id }} />
+      )}
+      {run.error &&
+        (run.status === 'failed' ? (
+          <Problem>{run.error}</Problem>
+        ) : (
+          <p className="jp-CodeAgent-quiet">{run.error}</p>
+        ))}
+      <Results run={run} pulls={props.pulls} onPull={running ? undefined : props.onPull} />
+      {run.notes.map(note => (
+        <p key={note} className="jp-CodeAgent-quiet">
+          {note}
+        </p>
+      ))}
+    </article>
+  );
+}
+
+/** How long Stop may take: the sandbox is interrupted, then ended. */
+const STOP_MS = 10_000;
+
+function Stop(props: { onStop: () => void }): JSX.Element {
+  const { trans } = useServices();
+  const [stopping, setStopping] = useState<'no' | 'yes' | 'long'>('no');
+  useEffect(() => {
+    const timer = stopping === 'yes' ? window.setTimeout(() => setStopping('long'), STOP_MS) : 0;
+    return () => window.clearTimeout(timer);
+  }, [stopping]);
+  return (
+    <>
+      <Button
+        kind="danger"
+        label={stopping === 'yes' ? undefined : trans.__('Stop this run')}
+        disabled={stopping === 'yes'}
+        onClick={() => {
+          setStopping('yes');
+          props.onStop();
+        }}
+      >
+        {stopping === 'yes' ? trans.__('Stopping …') : trans.__('Stop')}
+      </Button>
+      {stopping === 'long' && (
+        <p className="jp-CodeAgent-quiet">
+          {trans.__('It has not stopped yet. Try again, or interrupt the kernel of the notebook.')}
+        </p>
+      )}
+    </>
+  );
+}

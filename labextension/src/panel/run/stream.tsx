@@ -1,0 +1,80 @@
+import React, { useEffect, useRef } from 'react';
+
+import type { IProgress } from '../../comm/progress';
+import { formatCount } from '../../common/format';
+import { CodeView } from '../controls/codeview';
+import { useServices } from '../services';
+import { roughTokens, splitReply } from './reply';
+
+/** The reply as it grows: prose above, code in colours below; the end stays in sight. */
+export function Stream(props: { progress: IProgress }): JSX.Element | null {
+  const { trans } = useServices();
+  const { phase, text } = props.progress;
+  if (!text) {
+    return null;
+  }
+  // What runs in the sandbox or waits is code alone; the answer is a sentence.
+  const { prose, code } =
+    phase === 'answer'
+      ? { prose: text, code: '' }
+      : phase === 'model'
+        ? splitReply(text)
+        : { prose: '', code: text };
+  return (
+    <div className="jp-CodeAgent-stream">
+      {prose && <Prose text={prose} />}
+      {code && <CodeView code={code} label={trans.__('Code of the model so far')} follow />}
+    </div>
+  );
+}
+
+function Prose(props: { text: string }): JSX.Element {
+  const { trans } = useServices();
+  const node = useRef<HTMLDivElement>(null);
+  const atEnd = useRef(true);
+  useEffect(() => {
+    if (node.current && atEnd.current) {
+      node.current.scrollTop = node.current.scrollHeight;
+    }
+  }, [props.text]);
+  return (
+    <div
+      ref={node}
+      className="jp-CodeAgent-prose"
+      tabIndex={0}
+      role="group"
+      aria-label={trans.__('What the model says so far')}
+      onScroll={event => {
+        const { scrollHeight, scrollTop, clientHeight } = event.currentTarget;
+        atEnd.current = scrollHeight - scrollTop - clientHeight < 24;
+      }}
+    >
+      {props.text}
+    </div>
+  );
+}
+
+/** How fast the model writes, by the length of its text: exact counts come with the end of a reply. */
+export function GenerationSpeed(props: { progress: IProgress }): JSX.Element | null {
+  const { trans } = useServices();
+  const { phase, text, elapsed_s: elapsedSeconds, step } = props.progress;
+  const writing = phase === 'model' || phase === 'answer';
+  const key = `${phase} ${step}`;
+  const begun = useRef({ key: '', elapsedSeconds: 0, tokens: 0 });
+  const tokens = roughTokens(text);
+  if (begun.current.key !== key || tokens < begun.current.tokens) {
+    begun.current = { key, elapsedSeconds, tokens };
+  }
+  if (!writing || tokens === 0) {
+    return null;
+  }
+  const seconds = elapsedSeconds - begun.current.elapsedSeconds;
+  const rate = (tokens - begun.current.tokens) / Math.max(seconds, 0.001);
+  return (
+    <span className="jp-CodeAgent-figure">
+      {seconds >= 1
+        ? trans.__('≈ %1 tokens · %2 a second', formatCount(tokens), Math.round(rate))
+        : trans.__('≈ %1 tokens', formatCount(tokens))}
+    </span>
+  );
+}
