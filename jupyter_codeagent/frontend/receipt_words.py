@@ -62,7 +62,7 @@ PURPOSES: dict[ModelCallPurpose, str] = {
 }
 
 STRONG_SANDBOXES = ("bubblewrap", "namespaces", "seatbelt", "container")
-"""Levels on this machine that hide files and processes; any other is told outside of the details."""
+"""Levels on this machine that hide files and processes; any other stands outside of the details."""
 SERVER_OF = ", server of "
 """In the label of a server that another account of this machine runs."""
 NOT_ISOLATED = "NOT ISOLATED"

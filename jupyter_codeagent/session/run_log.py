@@ -49,7 +49,7 @@ class RunLog:
     @property
     def recent(self) -> list[AgentRun]:
         """The last runs of this kernel, oldest first, with what is decided over their cells by now."""
-        with suppress(HistoryError):  # a page links all the same; who runs or decides something is told
+        with suppress(HistoryError):  # a page links all the same; who runs or decides something gets the error
             self._refresh(list(self._runs)[-KEPT_RUNS:])
         return list(self._runs.values())[-KEPT_RUNS:]
 
@@ -71,9 +71,9 @@ class RunLog:
     def turns_before(self, run: AgentRun, defined: Collection[str] = ()) -> tuple[Turn, ...]:
         """The conversation: runs that gave a result, without discarded ones and without those of the same cell.
 
-        What was said to one server is not told to another one that is remote, and code and results are told only
+        What was sent to one server is not sent to another one that is remote, and code and results are sent only
         where this run's privacy is not stricter than that under which they were made. `defined` are the variables
-        that the sandbox has now: of those that the runs made only these are told.
+        that the sandbox has now: of those that the runs made only these are mentioned.
         """
         return tuple(
             turn_of(run, known, defined)

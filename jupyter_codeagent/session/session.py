@@ -230,7 +230,7 @@ class AgentSession:
         self.starting_state.forget_all()
 
     def close(self, *, tell_pages: bool = True) -> None:
-        """Stop everything this session started; pages are told unless the kernel itself ends."""
+        """Stop everything this session started; pages learn of it unless the kernel itself ends."""
         self.stop()
         if self.link is not None:
             self.link.close(tell_pages=tell_pages)

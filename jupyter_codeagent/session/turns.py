@@ -56,7 +56,7 @@ def _is_stricter(run: AgentRun, known: AgentRun) -> bool:
 
 
 def _made_for(run: AgentRun, known: AgentRun, defined: Collection[str]) -> tuple[str, ...]:
-    """Names and types; columns too where results may be told, as those of a pivot table are made of values.
+    """Names and types; columns too where results may be sent, as those of a pivot table are made of values.
 
     Under `schema` only of what the model itself has named: code can give variables any names.
     """

@@ -64,7 +64,7 @@ class VariableSelection:
         copied = {copy.name for copy in manifest.copied}
         parts = {name: self.values[name] for name in self.notes if name in self.narrowed}
         again: dict[str, VariableSummary] = {summary.name: summary for summary in anew(parts)} if parts else {}
-        told = []
+        found = []
         for summary in summaries:
             if summary.name not in known:
                 continue
@@ -76,8 +76,8 @@ class VariableSelection:
             if note:
                 bare = f"{current.bare_headline} ({note})"
                 current = replace(current, headline=f"{current.headline} ({note})", bare_headline=bare)
-            told.append(current)
-        return tuple(told)
+            found.append(current)
+        return tuple(found)
 
     @property
     def run_notes(self) -> tuple[str, ...]:

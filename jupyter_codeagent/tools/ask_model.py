@@ -1,7 +1,7 @@
 """`ask_model`: code asks the model about single texts or rows, to classify or extract what no program can.
 
 A function of the user's kernel like others that code may call, with a budget of its own. What the model reads is
-masked as results are, and nothing is told to it where the privacy is `schema`.
+masked as results are, and nothing is sent to it where the privacy is `schema`.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ class ModelQuestions:
         withheld: Callable[[str], Awaitable[Sequence[str]]],
         run: Callable[[Coroutine[Any, Any, Any]], Any],
     ) -> None:
-        """`run` waits for a coroutine on the main thread; `withheld` are values that no model is told."""
+        """`run` waits for a coroutine on the main thread; `withheld` are values that are masked for every model."""
         self._settings = settings
         self._models = models
         self._withheld = withheld
         self._run = run
         self._in_force: Settings | None = None
-        """Of the run; not read before one begins, since a policy that cannot be read is told there."""
+        """Of the run; not read before one begins, since a policy that cannot be read is reported there."""
         self._sent = SentRequests()
         self.spent = Usage()
         """Of this run."""
@@ -99,7 +99,7 @@ class ModelQuestions:
         Raises
         ------
         PermissionError
-            The privacy is such that no value may be told.
+            The privacy forbids to send values.
         ValueError
             Too many texts, or the budget is spent.
         ModelError
@@ -133,8 +133,8 @@ class ModelQuestions:
         self, model: Model, prompt: str, text: str, choices: Sequence[str] | None, budget: int
     ) -> str | None:
         asked = question_text(prompt, text, choices)
-        told = masked(asked, await self._withheld(asked))
-        expected = estimate_tokens(SYSTEM + told) + MAX_ANSWER_TOKENS
+        text_for_model = masked(asked, await self._withheld(asked))
+        expected = estimate_tokens(SYSTEM + text_for_model) + MAX_ANSWER_TOKENS
         if self._tokens + expected > budget:
             raise ValueError(
                 f"{NAME} has used {self._tokens} tokens of {budget} in this run, and the next question takes about "
@@ -142,7 +142,7 @@ class ModelQuestions:
             )
         self._under_way += expected
         request = CompletionRequest(
-            messages=(message("system", SYSTEM), message("user", tagged(told, "texts"))),
+            messages=(message("system", SYSTEM), message("user", tagged(text_for_model, "texts"))),
             purpose="text",
             stop=("\n",),
             max_tokens=MAX_ANSWER_TOKENS,

@@ -138,7 +138,7 @@ class ToolCallBroker:
             return refused(request, "RuntimeError", f"{request.name} was not called: the limit is {exceeded}")
         try:
             outline = await read_arguments(tool, request, outlined, self._argument_bytes)
-        except Exception as problem:  # noqa: BLE001  (they come from the sandbox: whatever is wrong is told to it)
+        except Exception as problem:  # noqa: BLE001  (they come from the sandbox: it gets to know whatever is wrong)
             return refused_arguments(request, problem)
         allowed = await self._decider.decide(tool, outline, request)
         if isinstance(allowed, CallOutcome):
@@ -174,7 +174,7 @@ class ToolCallBroker:
             self._cut_short(tool, call)
             cut = replace(call, duration_s=time.monotonic() - started)
             return CallOutcome(answer=explained(TimeoutError(str(problem))), call=cut)
-        except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: the code is told)
+        except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: the code gets the error)
             answer = explained(problem)
             failed = replace(call, status="failed", duration_s=time.monotonic() - started)
             return CallOutcome(answer=answer, call=replace(failed, result=f"{answer.ename}: {answer.evalue}"))

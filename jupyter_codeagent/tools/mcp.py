@@ -1,7 +1,7 @@
 """One MCP server as a source of tools, through the official SDK: a program that is started here, or a URL.
 
 Its tools become functions of the user's like any other. What it says of them (names, types, descriptions, hints) is
-told and checked, never believed. The connection lives in one task of the background loop, as the SDK wants it.
+passed on and checked, never believed. The connection lives in one task of the background loop, as the SDK wants it.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ class McpServer:
                 self._client = client
                 connected.set_result(None)
                 await self._stopping.wait()
-        except Exception as problem:  # noqa: BLE001  (however the connection ends: what waits for it is told)
+        except Exception as problem:  # noqa: BLE001  (however the connection ends: what waits for it gets the reason)
             self._gave_up = self._gave_up or _reason(problem)
             if not connected.done():
                 why = f"The MCP server {self.name} cannot be reached: {self._gave_up}."

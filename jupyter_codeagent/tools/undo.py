@@ -43,7 +43,7 @@ def undo_calls(done: list[DoneCall], undone: list[ToolCall]) -> Undone:
             continue
         try:
             one.tool.undo(one.result, **one.arguments)
-        except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: they are told)
+        except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: they get the error)
             why = f"{one.call.call} was not undone: {type(problem).__name__}: {problem}"
             return Undone(undone=tuple(undone), left=_without_undo(done), problem=why)
         done.remove(one)

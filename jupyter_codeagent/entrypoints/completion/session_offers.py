@@ -149,7 +149,7 @@ class _Models:
         try:
             found = task.result()
         except CodeAgentError:
-            return []  # who runs `%agent models` is told why; a key press asks again
+            return []  # `%agent models` says why; a key press asks again
         listed = {model.name: model.label for model in found if model.ready}
         others = {f"{EMBEDDED_PREFIX}{model}": EMBEDDED for model in downloaded_models() if model not in listed}
         return [Offer(text=name, meaning=label) for name, label in (listed | others).items()]
