@@ -116,7 +116,7 @@ def test_a_file_is_read_after_a_yes_until_it_is_taken_back(
 
     assert "TEXT km,min" in result_of("--vars trips", "first?")
     assert page.grants == [("mount", str(path))]
-    assert f"the sandbox reads {path}" in page.run("%agent status")
+    assert f"the sandbox may read {path}" in page.run("%agent status")
     assert "TEXT km,min" in result_of("--vars df", "second?")
     page.say(type="take_back", kind="mount", subject=str(path))
     page.wait_for("grants")
