@@ -179,7 +179,7 @@ def open_notebook(
         elif sources and notebook_name not in {page.name for page in pages}:
             pytest.fail(f"{notebook_name} is there from another test: choose another name")
         lab.start_session(notebook_name)
-        kept = None if pages else shared_page.take()
+        kept = None if pages else shared_page.take(lab.url)
         page = NotebookPage(page=kept or profile.new_page(), lab=lab, name=notebook_name)
         pages.append(page)
         if kept:
