@@ -192,7 +192,8 @@ def open_notebook(
     for page in pages:
         if (screenshots := os.environ.get("CODEAGENT_SCREENSHOTS")) and not page.page.is_closed():
             page.page.screenshot(path=f"{screenshots}/{request.node.name}.png")
-    is_as_new = not request.node.stash.get(FAILED, False) and not quiet_console.tolerated
+    is_well = not request.node.stash.get(FAILED, False) and not quiet_console.tolerated
+    is_as_new = is_well and lab.application == "lab"
     shared_page.keep_first([page.page for page in pages], is_as_new)
     profile.clear_cookies()
     while sessions := lab.request("/api/sessions"):  # those that share a kernel end together
