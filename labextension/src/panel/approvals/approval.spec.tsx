@@ -254,7 +254,7 @@ it('says why it is asked and what the code would do, and of names nobody else is
     'Would deleteold list of 4',
     'Not in your kernelairports',
     "Would write or remove files'late.csv'",
-    'Cannot be told from the textit runs text as code (exec)'
+    'Cannot be determined from the codeit runs text as code (exec)'
   ]);
 });
 
