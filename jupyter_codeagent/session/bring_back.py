@@ -16,7 +16,7 @@ from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import MarkMessage, PulledMessage
 from jupyter_codeagent.notebook.reserved_names import means_something_else
 from jupyter_codeagent.sandbox.data.outlines import Outline
-from jupyter_codeagent.sandbox.data.unpack import Part, outlined, unpack
+from jupyter_codeagent.sandbox.data.unpack import Part, unpack, unpack_outline
 from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.settings.settings import Settings
@@ -81,7 +81,9 @@ class ResultDecisions:
         packed = {name: await self._fetch(name) for name in dict.fromkeys(names)}
         present = await self._background.on_main_thread(lambda: self._live.present(packed))
         if present:
-            told = {name: (what, await self._read(outlined, packed[name])) for name, (_, what) in present.items()}
+            told = {
+                name: (what, await self._read(unpack_outline, packed[name])) for name, (_, what) in present.items()
+            }
             await self._ask_to_overwrite(told, place)
         values: dict[str, Any] = {}
         returned = []
@@ -100,7 +102,7 @@ class ResultDecisions:
         check_name(name)
         if self._shared.get(name) == "hidden":
             raise UsageError(f"{name!r} is hidden from the agent; `%agent share {name}` first.")
-        seat = self._sidecar.present
+        seat = self._sidecar.current
         if seat is None:
             raise UsageError(f"There is no sandbox yet that could hold {name!r}: run `%%agent` first.")
         try:
@@ -158,8 +160,8 @@ class ResultDecisions:
         """
         if not self._decide_over_cells(run_id, state, decided_by=decided_by, session=session):
             return
-        if state == "discarded" and self._sidecar.present is not None:
-            self._sidecar.present.load_again()
+        if state == "discarded" and self._sidecar.current is not None:
+            self._sidecar.current.reload()
 
     def replaced(self, run_ids: Sequence[str], session: str, *, decided_by: str) -> None:
         """A newer run took the place of their cells; the copies are as it left them."""

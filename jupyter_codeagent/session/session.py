@@ -213,9 +213,9 @@ class AgentSession:
             raise StoppedError("Stopped by you; nothing was sent.")
         if options.new:
             self._start_anew()
-        if self.sidecar.present is not None:
+        if self.sidecar.current is not None:
             # A question asked again starts from the copies as they were; what it does to them, it does once more.
-            self.sidecar.present.load_again(self.book.changed_by_cell(place.cell_id))
+            self.sidecar.current.reload(self.book.changed_by_cell(place.cell_id))
         try:
             prepared = self.prepare(prompt, options, place)
         except CodeAgentError as error:
@@ -259,8 +259,8 @@ class AgentSession:
         self.hiding.adopt_file(place.notebook)
         if self.hiding.must_reset:
             self._reset_sandbox()
-        if self.sidecar.present is not None:
-            self.sidecar.present.undo_attempt()  # what a failed run did to the copies is told to nobody
+        if self.sidecar.current is not None:
+            self.sidecar.current.undo_attempt()  # what a failed run did to the copies is told to nobody
         live = self.hiding.visible()
         self.hiding.check(options, live.withheld)
         refreshes = self.servers.servers and not options.dry_run
@@ -299,7 +299,7 @@ class AgentSession:
         )
         is_anew = options.new and options.dry_run  # a run with `--new` has been reset before it comes here
         turns = () if is_anew else self._masked(self.book.turns_before(run, self._defined()))
-        run = self._with_differences(run, turns, None if is_anew else self.sidecar.present)
+        run = self._with_differences(run, turns, None if is_anew else self.sidecar.current)
         more = run.context.removeprefix(told.context.text)
         run = replace(run, described_sha256=question_digest(summaries, settings, prompt, more))
         turns = (*turns, *self._masked(self.book.refined_turn(run)))
@@ -319,7 +319,7 @@ class AgentSession:
 
     def _defined(self) -> frozenset[str]:
         """What the sandbox has now."""
-        seat = self.sidecar.present
+        seat = self.sidecar.current
         return frozenset(entry.name for entry in seat.variables) if seat is not None else frozenset()
 
     def _with_differences(self, run: AgentRun, turns: tuple[Turn, ...], seat: PersistentSandbox | None) -> AgentRun:
@@ -389,10 +389,10 @@ class AgentSession:
         self, prepared: PreparedRun, recorder: RunRecorder, place: CellOrigin, known: AgentRun | None
     ) -> AgentRun:
         """The part that waits: sandbox, model, decisions, cells."""
-        before = self.sidecar.present
+        before = self.sidecar.current
         in_force = self.sandbox_status
         had_variables = before is not None and bool(before.names)
-        seat = await self.sidecar.seat(prepared.settings.sandbox)
+        seat = await self.sidecar.sandbox(prepared.settings.sandbox)
         lost_before = seat.lost
         restarted = had_variables and seat is not before
         status = await seat.prepare(prepared.run.manifest)
@@ -405,7 +405,7 @@ class AgentSession:
         run = await self._find_result(run, prepared, seat, recorder, place, known)
         run = with_effects(replace(run, data_sha256=await digest), variables, changes)
         if run.status == "ok":
-            seat.settle()
+            seat.keep_changes()
         if restarted:
             run = replace(
                 run, notes=(*run.notes, "the sandbox was started anew: variables that earlier runs made are gone")
@@ -621,7 +621,7 @@ class AgentSession:
 
     @asynccontextmanager
     async def _extra_seat(self, settings: Settings) -> AsyncIterator[PersistentSandbox]:
-        seat = await self.sidecar.extra_seat(settings.sandbox)
+        seat = await self.sidecar.extra_sandbox(settings.sandbox)
         try:
             yield seat
         finally:
@@ -760,7 +760,7 @@ class AgentSession:
     @property
     def sandbox_status(self) -> SandboxStatus | None:
         """Of the sandbox in use or used last."""
-        seat = self.sidecar.present
+        seat = self.sidecar.current
         return seat.status if seat is not None else None
 
     def has_panel(self) -> bool:
@@ -832,8 +832,8 @@ class AgentSession:
     def _reset_sandbox(self) -> None:
         hidden, self.hiding.must_reset = self.hiding.must_reset, False  # now: more may be hidden meanwhile
         try:
-            if self.sidecar.present is not None:
-                self.background.run(self.sidecar.present.reset())
+            if self.sidecar.current is not None:
+                self.background.run(self.sidecar.current.reset())
             if hidden:
                 self.sidecar.forget_copies()
                 self.grants.clear("mount")  # what was hidden may be read from a file

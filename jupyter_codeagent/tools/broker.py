@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
-from jupyter_codeagent.sandbox.data.unpack import Part, outlined, unpack
+from jupyter_codeagent.sandbox.data.unpack import Part, unpack, unpack_outline
 from jupyter_codeagent.sandbox.protocol import CallingRunner
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.arguments import ArgumentError, bind, call_text, parse_call
@@ -234,13 +234,13 @@ class ToolCallBroker:
             )
             return _refused(request, "RuntimeError", f"{request.name} was not called: {limit} are the limit")
         try:
-            bound = await self._bound(tool, request, outlined)
+            bound = await self._bound(tool, request, unpack_outline)
         except Exception as problem:  # noqa: BLE001  (they come from the sandbox: whatever is wrong is told to it)
             return _refused(request, *_reason(problem))
         return await self._decided(tool, bound, request)
 
     async def _bound(self, tool: Tool, request: CallRequest, read: Callable[..., Part]) -> inspect.BoundArguments:
-        """The arguments by `outlined`, which is for people who decide, or by `unpack`, which is for the function.
+        """The arguments by `unpack_outline`, for people who decide, or by `unpack`, for the function.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The levels that run elsewhere: how the far side of each is reached."""
+"""The remote levels: how the relay of each is reached."""
 
 from __future__ import annotations
 
@@ -16,28 +16,34 @@ from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
 GATEWAY_TOKEN = "CODEAGENT_GATEWAY_TOKEN"  # noqa: S105  (the name of the variable, not a token)
 
 
-def no_faults(_surroundings: Mapping[str, Any]) -> tuple[str, ...]:
+def find_no_faults(_host_facts: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return no faults: nothing is known about layers around the relay."""
     return ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reached:
-    """A far side that can be spoken to; the link is not open yet."""
+class RemoteHost:
+    """A remote host whose relay can be reached; the link is not open yet."""
 
     link: Link
     where: str
-    """Which container, host or gateway, for receipts."""
-    around: tuple[str, ...] = ()
-    """Walls around the far side, in words."""
-    faults: Callable[[Mapping[str, Any]], tuple[str, ...]] = no_faults
-    """Which of these walls are not there, by what the far side reads of its surroundings."""
+    """Container, host or gateway, for receipts."""
+    outer_layers: tuple[str, ...] = ()
+    """Layers around the relay, as text."""
+    find_faults: Callable[[Mapping[str, Any]], tuple[str, ...]] = find_no_faults
+    """Finds which of these layers are missing, by what the relay reads of its host."""
 
 
-Reach = Callable[[SandboxPolicy], Awaitable[Reached]]
+Connector = Callable[[SandboxPolicy], Awaitable[RemoteHost]]
 
 
-async def reach_container(policy: SandboxPolicy) -> Reached:
-    """Docker or Podman on this machine. Raises SandboxUnavailableError."""
+async def prepare_container(policy: SandboxPolicy) -> RemoteHost:
+    """Prepare a container of Docker or Podman on this machine.
+
+    Raises
+    ------
+    SandboxUnavailableError
+    """
     if not policy.image:
         raise SandboxUnavailableError("no image is configured: set CodeAgent.sandbox_image")
     engine = await container.find_engine(policy.engine)
@@ -48,27 +54,37 @@ async def reach_container(policy: SandboxPolicy) -> Reached:
         max_bytes=policy.message_bytes,
         kill_argv=container.kill_argv(engine, name=name),
     )
-    return Reached(
+    return RemoteHost(
         link=link,
         where=f"{engine.program} {policy.image}",
-        around=(container.container_in_words(engine),),
-        faults=container.container_faults,
+        outer_layers=(container.format_container(engine),),
+        find_faults=container.find_container_faults,
     )
 
 
-async def reach_command(policy: SandboxPolicy) -> Reached:
-    """A command of the user's: ssh, or whatever starts the relay elsewhere. Raises SandboxUnavailableError."""
+async def prepare_command(policy: SandboxPolicy) -> RemoteHost:
+    """Prepare a command of the user's: ssh, or another that starts the relay.
+
+    Raises
+    ------
+    SandboxUnavailableError
+    """
     if not policy.command:
         raise SandboxUnavailableError("no command is configured: set CodeAgent.sandbox_command")
     link = StdioLink(policy.command, max_bytes=policy.message_bytes)
-    return Reached(link=link, where=" ".join(policy.command[:2]))
+    return RemoteHost(link=link, where=" ".join(policy.command[:2]))
 
 
-async def reach_gateway(policy: SandboxPolicy) -> Reached:
-    """A Jupyter kernel gateway. Raises SandboxUnavailableError."""
+async def prepare_gateway(policy: SandboxPolicy) -> RemoteHost:
+    """Prepare a kernel of a Jupyter kernel gateway.
+
+    Raises
+    ------
+    SandboxUnavailableError
+    """
     if not policy.gateway:
         raise SandboxUnavailableError("no gateway is configured: set CodeAgent.sandbox_gateway")
-    from jupyter_codeagent.sandbox.remote.gateway import GatewayLink  # an HTTP client, for those who use one
+    from jupyter_codeagent.sandbox.remote.gateway import GatewayLink  # its HTTP client is rarely needed
 
     link = GatewayLink(
         policy.gateway,
@@ -76,11 +92,11 @@ async def reach_gateway(policy: SandboxPolicy) -> Reached:
         token=os.environ.get(GATEWAY_TOKEN, ""),
         max_bytes=policy.message_bytes,
     )
-    return Reached(link=link, where=policy.gateway)
+    return RemoteHost(link=link, where=policy.gateway)
 
 
-REACH: dict[SandboxLevel, Reach] = {
-    "container": reach_container,
-    "command": reach_command,
-    "gateway": reach_gateway,
+CONNECTORS: dict[SandboxLevel, Connector] = {
+    "container": prepare_container,
+    "command": prepare_command,
+    "gateway": prepare_gateway,
 }
