@@ -52,7 +52,9 @@ def kernel_in(directory: Path, environment: dict[str, str], *settings: str) -> I
     """A kernel with the extension, from its first run with both sandboxes; `settings` as ``%config`` takes them."""
     # Not forked: its processes are recognised by the environment they were started in.
     with running_kernel(directory, environment, forked=False) as kernel:
-        ran = kernel.run("from jupyter_codeagent.sandbox import warm_pool\nwarm_pool.BEHIND_S = 0\ndel warm_pool")
+        ran = kernel.run(
+            "from jupyter_codeagent.sandbox import warm_pool\nwarm_pool.WARM_DELAY_S = 0\ndel warm_pool"
+        )
         assert ran.error == ""
         for setting in settings:
             ran = kernel.run(f"get_ipython().run_line_magic('config', {f'CodeAgent.{setting}'!r})")

@@ -17,8 +17,8 @@ import pyarrow.dataset as ds
 import pytest
 
 from jupyter_codeagent.sandbox.data.condition import parse_condition
-from jupyter_codeagent.sandbox.data.files_of import Plan, is_lazy, plan_of
-from jupyter_codeagent.sandbox.data.narrow import Narrowing
+from jupyter_codeagent.sandbox.data.lazy_plans import Plan, is_lazy, make_plan
+from jupyter_codeagent.sandbox.data.subset import SubsetRequest
 from jupyter_codeagent.types.errors import VariableError
 
 MAX_BYTES = 1 << 20
@@ -37,8 +37,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def plan(value: Any, wanted: Narrowing | None = None) -> Plan:
-    return plan_of("x", value, wanted or Narrowing(), max_bytes=MAX_BYTES)
+def plan(value: Any, wanted: SubsetRequest | None = None) -> Plan:
+    return make_plan("x", value, wanted or SubsetRequest(), max_bytes=MAX_BYTES)
 
 
 def paths(made: Plan) -> list[str]:
@@ -92,7 +92,7 @@ def test_a_partitioned_directory_keeps_its_partition_columns(place: Path, monkey
 
 
 def test_columns_and_a_condition_become_part_of_the_plan(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = Narrowing(columns=("a",), where=parse_condition("b == 'x' and a >= 900"))
+    wanted = SubsetRequest(columns=("a",), where=parse_condition("b == 'x' and a >= 900"))
     made = plan(pl.scan_parquet("d/one.parquet"), wanted)
     assert made.note == "rows where b == 'x' and a >= 900; 1 of 2 columns"
     assert elsewhere(made, monkeypatch).collect().shape == (50, 1)
@@ -188,15 +188,15 @@ def local_function(value: int) -> int:
         ),
         (lambda: pl.scan_pyarrow_dataset(ds.dataset("d/one.parquet")), "a step in Python"),
         (lambda: pl.LazyFrame({"a": np.arange(1 << 18)}), "holds frames in memory, 2 MiB; the limit is 1 MiB"),
-        (lambda: pl.scan_parquet("d/none.parquet"), "where no file is|cannot be opened: No such file"),
-        (lambda: pl.scan_parquet("d/none*.parquet"), "where no file is"),
-        (lambda: pl.LazyFrame({"f": [1.0]}).filter(pl.col("f") < float("inf")), "cannot be written down exactly"),
+        (lambda: pl.scan_parquet("d/none.parquet"), "no such file exists|cannot be opened: No such file"),
+        (lambda: pl.scan_parquet("d/none*.parquet"), "no such file exists"),
+        (lambda: pl.LazyFrame({"f": [1.0]}).filter(pl.col("f") < float("inf")), "cannot be serialized exactly"),
         (lambda: ds.dataset("d/one.parquet").filter(ds.field("a") > 3), "was filtered"),
         (duckdb.connect, "empty DuckDB connection"),
         (lambda: duckdb.connect().execute("CREATE TABLE t AS SELECT 1 x"), r"has tables in memory \(t\)"),
         (lambda: duckdb.connect().from_df(pd.DataFrame({"q": [1]})), "a table or a frame of your kernel"),
         (lambda: duckdb.connect().sql("SELECT * FROM read_text('d/one.csv')"), r"uses read_text\(\)"),
-        (lambda: duckdb.connect().sql("SELECT * FROM read_csv('d/' || 'one.csv')"), "not written down in it"),
+        (lambda: duckdb.connect().sql("SELECT * FROM read_csv('d/' || 'one.csv')"), "not a constant"),
     ],
 )
 def test_what_the_sandbox_could_not_read_is_refused_with_the_reason(place: Path, make: Any, why: str) -> None:
@@ -233,7 +233,7 @@ def test_only_regular_files_outside_of_the_systems_directories_are_shown(place: 
 
 def test_a_sample_of_what_was_never_read_is_refused_with_what_works_instead(place: Path) -> None:
     with pytest.raises(VariableError, match="use --where or columns"):
-        plan(pl.scan_parquet("d/one.parquet"), Narrowing(sample=10))
+        plan(pl.scan_parquet("d/one.parquet"), SubsetRequest(sample=10))
 
 
 def test_frames_are_no_lazy_values() -> None:
