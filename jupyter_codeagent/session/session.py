@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 
-from jupyter_codeagent.agent.loop import ended
+from jupyter_codeagent.agent.ending import ended
 from jupyter_codeagent.agent.prompt.changes import with_effects
 from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop

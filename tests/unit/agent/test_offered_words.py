@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 import pytest
+from rule_calls import issue_of
 
 from jupyter_codeagent.agent.prompt.offered_words import none_shown, words_offered
-from jupyter_codeagent.agent.rules.checks import concern
 from jupyter_codeagent.types.sandbox import ExecutionResult, StreamOutput
 
 
@@ -37,7 +37,7 @@ def test_words_to_choose_from_are_found(prompt: str, words: tuple[str, ...]) -> 
 def test_an_output_with_none_of_the_words_goes_back_with_them() -> None:
     prompt = "Is the age skewed? The answer can be 'to the left', 'to the right' or 'no'."
     printed = StreamOutput(output_type="stream", name="stdout", text="skewness: -0.53\n")
-    told = concern(ExecutionResult(status="ok", outputs=(printed,)), "print(x)", prompt)
+    told = issue_of(ExecutionResult(status="ok", outputs=(printed,)), "print(x)", prompt)
     assert told.startswith(
         'The answer has to be one of "to the left", "to the right", "no"; none of them was shown.'
     )

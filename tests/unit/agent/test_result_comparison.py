@@ -7,8 +7,8 @@ import time
 import pytest
 from runner_double import shown
 
-from jupyter_codeagent.agent.rules.html_tables import table_cells
-from jupyter_codeagent.agent.rules.result_comparison import Findings, agree, findings, warning_count
+from jupyter_codeagent.agent.html_tables import table_cells
+from jupyter_codeagent.agent.result_comparison import Findings, agree, findings, warning_count
 from jupyter_codeagent.types.sandbox import DisplayOutput, ExecutionResult, Output, StreamOutput
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 
 import pytest
-
-from jupyter_codeagent.agent.rules.p_value_conclusions import say_verdicts
-from jupyter_codeagent.agent.rules.rewrite import prepare
+from rule_calls import as_meant, correct
 
 SHAPIRO = "w, p = stats.shapiro(x)\n"
+
+
+def concluded(code: str, prompt: str = "", defined: Collection[str] = ()) -> tuple[str, tuple[str, ...]]:
+    """The code with the conclusions that follow from its tests, and the notes."""
+    found = as_meant(code, prompt=prompt, defined=defined)
+    return found.code, found.notes
 
 
 @pytest.mark.parametrize(
@@ -28,7 +33,7 @@ SHAPIRO = "w, p = stats.shapiro(x)\n"
     ],
 )
 def test_a_verdict_on_normality_that_is_turned_round_is_turned_back(code: str, corrected: str) -> None:
-    found, [note] = say_verdicts(SHAPIRO + code, "", ())
+    found, [note] = concluded(SHAPIRO + code, "", ())
     assert found == SHAPIRO + corrected
     assert note.endswith("after shapiro")
 
@@ -60,12 +65,12 @@ def test_a_verdict_on_normality_that_is_turned_round_is_turned_back(code: str, c
     ],
 )
 def test_a_verdict_that_is_right_or_of_something_else_stays(code: str) -> None:
-    assert say_verdicts(SHAPIRO + code, "", ()) == (SHAPIRO + code, ())
+    assert concluded(SHAPIRO + code, "", ()) == (SHAPIRO + code, ())
 
 
 def test_significant_is_where_the_p_value_is_small_and_normal_says_nothing_after_a_test_of_means() -> None:
     test = "t, p = stats.ttest_ind(a, b)\n"
-    assert say_verdicts(f'{test}v = "significant" if p > 0.05 else "not significant"', "", ())[0].endswith(
+    assert concluded(f'{test}v = "significant" if p > 0.05 else "not significant"', "", ())[0].endswith(
         'v = "significant" if p <= 0.05 else "not significant"'
     )
     for code in (
@@ -77,7 +82,7 @@ def test_significant_is_where_the_p_value_is_small_and_normal_says_nothing_after
         "indifferent = p > 0.05",
         'print("The difference is not due to chance" if p < 0.05 else "The difference may be due to chance")',
     ):
-        assert say_verdicts(test + code, "", ()) == (test + code, ())
+        assert concluded(test + code, "", ()) == (test + code, ())
 
 
 @pytest.mark.parametrize(
@@ -92,19 +97,19 @@ def test_significant_is_where_the_p_value_is_small_and_normal_says_nothing_after
 def test_a_statistic_under_the_name_of_a_verdict_gives_way_to_the_verdict_in_the_words_of_the_prompt(
     prompt: str, verdict: str
 ) -> None:
-    found, [note] = say_verdicts("is_normal, p = stats.shapiro(x)\nprint(is_normal, p)", prompt, ())
+    found, [note] = concluded("is_normal, p = stats.shapiro(x)\nprint(is_normal, p)", prompt, ())
     assert found == f"statistic, p = stats.shapiro(x)\nis_normal = {verdict}\nprint(is_normal, p)"
     assert verdict in note
 
 
 def test_a_verdict_that_was_never_computed_is_written_behind_its_test() -> None:
     code = "if len(x):\n    r = stats.mannwhitneyu(a, b)\n    print(f'significant: {is_significant}')"
-    found, notes = say_verdicts(code, "", ())
+    found, notes = concluded(code, "", ())
     assert found == code.replace("b)\n", "b)\n    is_significant = r.pvalue < 0.05\n")
     assert notes == ("added: is_significant = r.pvalue < 0.05",)
-    assert say_verdicts(code, "", {"is_significant"}) == (code, ())
+    assert concluded(code, "", {"is_significant"}) == (code, ())
     alpha = "alpha = 0.1\nr = stats.mannwhitneyu(a, b)\nprint(is_significant)"
-    assert "is_significant = r.pvalue < alpha\n" in say_verdicts(alpha, "", ())[0]
+    assert "is_significant = r.pvalue < alpha\n" in concluded(alpha, "", ())[0]
 
 
 @pytest.mark.parametrize(
@@ -127,12 +132,12 @@ def test_a_verdict_that_was_never_computed_is_written_behind_its_test() -> None:
     ],
 )
 def test_where_the_verdict_does_not_follow_nothing_is_added(code: str) -> None:
-    assert say_verdicts(code, "Is it normal?", ()) == (code, ())
+    assert concluded(code, "Is it normal?", ()) == (code, ())
 
 
 def test_a_corrected_verdict_stands_in_the_notes_of_the_code() -> None:
     code = "from scipy import stats\nw, p = stats.shapiro(df['x'])\nis_normal = p < 0.05\nis_normal"
-    prepared = prepare(code, copied=["df"], prompt="Is x normal?")
+    prepared = correct(code, copied=["df"], prompt="Is x normal?")
     assert "is_normal = p >= 0.05" in prepared.code
     assert prepared.notes == ("'is_normal' is p >= 0.05 after shapiro",)
 
@@ -140,18 +145,18 @@ def test_a_corrected_verdict_stands_in_the_notes_of_the_code() -> None:
 def test_a_name_that_is_used_as_a_condition_becomes_no_word() -> None:
     prompt = "Is the difference significant? Answer yes or no."
     code = "t, p = ttest_ind(a, b)\nif is_significant:\n    print('Yes')\nelse:\n    print('No')"
-    assert "is_significant = p < 0.05\n" in say_verdicts(code, prompt, ())[0]
+    assert "is_significant = p < 0.05\n" in concluded(code, prompt, ())[0]
 
 
 def test_a_verdict_stands_where_its_test_stands_and_uses_what_is_bound_before() -> None:
     code = "def check(x):\n\tis_normal, p = shapiro(x)\n\talpha = 0.1\n\treturn is_normal, alpha"
-    assert "\n\tis_normal = p >= 0.05\n" in say_verdicts(code, "", ())[0]
+    assert "\n\tis_normal = p >= 0.05\n" in concluded(code, "", ())[0]
     dropped = "Drop the rows below the 0.01 quantile, then test for normality."
-    assert "is_normal = p >= 0.05" in say_verdicts("is_normal, p = shapiro(x)\nprint(is_normal)", dropped, ())[0]
+    assert "is_normal = p >= 0.05" in concluded("is_normal, p = shapiro(x)\nprint(is_normal)", dropped, ())[0]
 
 
 def test_long_programs_take_no_time() -> None:
     started = time.monotonic()
-    say_verdicts(SHAPIRO + "q = p < 1\n" * 7000, "", ())
-    say_verdicts(f"{SHAPIRO}f'{'a' * 20_000}!b{{p < 1}}'", "", ())
+    concluded(SHAPIRO + "q = p < 1\n" * 7000, "", ())
+    concluded(f"{SHAPIRO}f'{'a' * 20_000}!b{{p < 1}}'", "", ())
     assert time.monotonic() - started < 5

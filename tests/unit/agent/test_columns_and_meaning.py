@@ -7,11 +7,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from rule_calls import as_meant, repair
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import train_test_split
 
-from jupyter_codeagent.agent.rules.repair import repair
-from jupyter_codeagent.agent.rules.rewrite import as_meant
 from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 FRAME = pd.DataFrame({"a": [1.0, None, 3.0, 4.0], "b": [1, 2, 3, 4], "g": ["x", "x", "y", "y"]})

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from rule_calls import issue_of, said
 
-from jupyter_codeagent.agent.rules.checks import concern
-from jupyter_codeagent.agent.rules.duplicate_expressions import made_alike
+from jupyter_codeagent.agent.rules.duplicate_expressions import duplicate_expressions
 from jupyter_codeagent.types.sandbox import ExecutionResult, StreamOutput
 
 SHARE = "(d['L'] > d['L'].median()).mean()"
@@ -21,9 +21,9 @@ SHARE = "(d['L'] > d['L'].median()).mean()"
     ],
 )
 def test_results_of_the_same_expression_are_told(code: str, names: str) -> None:
-    assert made_alike(code).startswith(f"{names} are made of the same expression")
+    assert said(duplicate_expressions, code).startswith(f"{names} are made of the same expression")
     shown = StreamOutput(output_type="stream", name="stdout", text="0.5\n0.5\n")
-    assert made_alike(code) in concern(ExecutionResult(status="ok", outputs=(shown,)), code)
+    assert said(duplicate_expressions, code) in issue_of(ExecutionResult(status="ok", outputs=(shown,)), code)
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_results_of_the_same_expression_are_told(code: str, names: str) -> None:
     ],
 )
 def test_what_may_differ_all_the_same_is_not_told(code: str) -> None:
-    assert made_alike(code) == ""
+    assert said(duplicate_expressions, code) == ""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from rule_calls import correct, fix, repair
 
 from jupyter_codeagent.agent.prompt.system import prefill
-from jupyter_codeagent.agent.rules.repair import repair
-from jupyter_codeagent.agent.rules.rewrite import prepare
 from jupyter_codeagent.agent.rules.tool_names import keep_functions
 from jupyter_codeagent.types.sandbox import ExecutionError
 
@@ -35,9 +34,13 @@ def own(x):
     return x
 n = len(departures('JFK', 7, 4))
 """
-    kept, notes = keep_functions(code, FUNCTIONS)
-    assert kept == ("import pandas as pd\n\n\ndef own(x):\n    return x\nn = len(departures('JFK', 7, 4))")
-    assert notes == ("line 4 dropped: departures is your function", "line 8 dropped: airport_info is your function")
+    found = fix(keep_functions, code, functions=FUNCTIONS)
+    assert found is not None
+    assert found.code == ("import pandas as pd\n\n\ndef own(x):\n    return x\nn = len(departures('JFK', 7, 4))")
+    assert found.notes == (
+        "line 4 dropped: departures is your function",
+        "line 8 dropped: airport_info is your function",
+    )
 
 
 def test_a_variable_with_the_name_of_a_function_gets_another() -> None:
@@ -46,16 +49,17 @@ airport_info = airport_info('DEN')
 both = [airport_info['alt'], airport_info('SLC')['alt'], tools.map(airport_info, ['ABQ'])]
 print(airport_info)
 """
-    kept, notes = keep_functions(code, FUNCTIONS)
+    found = fix(keep_functions, code, functions=FUNCTIONS)
+    assert found is not None
     assert (
-        kept
+        found.code
         == """\
 airport_info_result = airport_info('DEN')
 both = [airport_info_result['alt'], airport_info('SLC')['alt'], tools.map(airport_info, ['ABQ'])]
 print(airport_info_result)
 """
     )
-    assert notes == ("airport_info is your function, so the variable is airport_info_result",)
+    assert found.notes == ("airport_info is your function, so the variable is airport_info_result",)
 
 
 @pytest.mark.parametrize(
@@ -69,12 +73,12 @@ print(airport_info_result)
     ],
 )
 def test_what_hides_no_function_stays_as_it_is(code: str) -> None:
-    assert keep_functions(code, FUNCTIONS) == (code, ())
-    assert keep_functions(code, ()) == (code, ())
+    assert fix(keep_functions, code, functions=FUNCTIONS) is None
+    assert fix(keep_functions, code) is None
 
 
 def test_the_correction_is_told_in_the_notes_of_the_program() -> None:
-    prepared = prepare("def departures(o): pass\nprint(departures('JFK'))", functions=FUNCTIONS)
+    prepared = correct("def departures(o): pass\nprint(departures('JFK'))", functions=FUNCTIONS)
     assert prepared.code == "print(departures('JFK'))"
     assert prepared.notes == ("line 1 dropped: departures is your function",)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from rule_calls import fix, ran, said
 
 from jupyter_codeagent.agent.rules.label_rows import name_rows, unnamed_rows
 from jupyter_codeagent.types.sandbox import NamespaceEntry
@@ -33,18 +34,18 @@ FELL = "print((rates['1960'] - rates['2011']).nlargest(5))"
     ],
 )
 def test_row_numbers_in_place_of_names_are_told(prompt: str, code: str, text: str, told: bool) -> None:
-    said = unnamed_rows(prompt, text, code, [RATES])
-    assert ("show rates['Country Name'] with it" in said) is told
-    assert bool(said) is told
+    found = said(unnamed_rows, code, prompt, [RATES], text=text)
+    assert ("show rates['Country Name'] with it" in found) is told
+    assert bool(found) is told
 
 
 ASKED = "In which countries did the rate fall most?"
 
 
 def test_the_rows_get_their_names_under_a_name_of_its_own() -> None:
-    named = name_rows(
-        ASKED, "1    5.4\n0    2.1", "fall = rates['1960'] - rates['2011']\nfall.nlargest(2)", [RATES]
-    )
+    code = "fall = rates['1960'] - rates['2011']\nfall.nlargest(2)"
+    result = ran([RATES], text="1    5.4\n0    2.1")
+    named = fix(name_rows, code, prompt=ASKED, result=result, issue="rows")
     assert named is not None
     assert named.notes == ("rows are named by 'Country Name'",)
     frame = pd.DataFrame({"Country Name": ["Chad", "Oman"], "1960": [3.0, 7.0], "2011": [1.0, 1.5]})
@@ -66,4 +67,4 @@ def test_the_rows_get_their_names_under_a_name_of_its_own() -> None:
     ],
 )
 def test_where_no_row_numbers_are_shown_or_the_table_is_written_nothing_is_certain(text: str, code: str) -> None:
-    assert name_rows(ASKED, text, code, [RATES]) is None
+    assert fix(name_rows, code, prompt=ASKED, result=ran([RATES], text=text), issue="rows") is None

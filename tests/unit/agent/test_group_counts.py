@@ -6,8 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-
-from jupyter_codeagent.agent.rules.rewrite import as_meant
+from rule_calls import as_meant
 
 CARS = pd.DataFrame({"origin": ["USA", "USA", "Japan"], "lbs": [4000, 2000, 2000]})
 

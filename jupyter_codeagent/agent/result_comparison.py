@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from jupyter_codeagent.agent.prompt.observe import joined
-from jupyter_codeagent.agent.rules.html_tables import table_cells
+from jupyter_codeagent.agent.html_tables import table_cells
+from jupyter_codeagent.agent.output_text import joined
 from jupyter_codeagent.notebook.outputs.interactive import INTERACTIVE_MIME
 from jupyter_codeagent.types.sandbox import ExecutionResult, Output
 
