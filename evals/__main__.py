@@ -1,4 +1,4 @@
-"""``python -m evals own|fresh|kpi|tools|dabench|report|peers``: docs/evals.md.
+"""``python -m evals own|fresh|kpi|tools|dabench|report|rules|peers``: docs/evals.md.
 
 Results: build/evals/LABEL.jsonl, .md, .png.
 """
@@ -16,12 +16,13 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from evals import kpi, tool_tasks
+from evals import ablations, kpi, tool_tasks
 from evals.dabench import dabench_tasks
 from evals.measure import measure
 from evals.own import fresh, own_tasks
 from evals.report import plot, table
 from evals.results import FOLDER, ResultFile, TaskResult
+from evals.rule_counts import rules_table
 from evals.systems.answer import System
 from evals.systems.ours import Ours
 from evals.systems.peer import INSTALLED, WORKERS, Peer, install
@@ -34,6 +35,9 @@ from jupyter_codeagent.settings.settings import ModelSettings
 def main() -> None:
     options = _parsed(sys.argv[1:])
     results = ResultFile(options.label)
+    if options.what == "rules":
+        print(rules_table([found for label in options.labels or ["latest"] for found in ResultFile(label).read()]))
+        return
     if options.what == "peers":
         for name in INSTALLED:
             print(f"installing {name} …", file=sys.stderr)
@@ -70,11 +74,14 @@ def _measure(suite: str, tasks: Sequence[Task], system: System, results: ResultF
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m evals", description=__doc__)
-    parser.add_argument("what", choices=["own", "fresh", "kpi", "tools", "dabench", "report", "peers"])
+    parser.add_argument("what", choices=["own", "fresh", "kpi", "tools", "dabench", "report", "rules", "peers"])
+    parser.add_argument("labels", nargs="*", help="of the results whose rules are counted; rules only")
     parser.add_argument("--systems", default="ours", help="any of ours," + ",".join(WORKERS))
     parser.add_argument("--folder", type=Path, help="of the public benchmark; dabench only")
     parser.add_argument("--candidates", type=int, default=1, help="of ours")
-    parser.add_argument("--without", default="", help="techniques to take out of ours, to see what they are worth")
+    parser.add_argument(
+        "--without", default="", help="techniques and rules to take out of ours, to see what they are worth"
+    )
     parser.add_argument(
         "--replies", type=Path, help="keep replies to ours in this file and give them again (evals/kept_replies.py)"
     )
@@ -89,6 +96,10 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     options.systems = options.systems.split(",")
     options.without = [technique for technique in options.without.split(",") if technique]
+    if unknown := [name for name in options.without if name not in ablations.names()]:
+        parser.error(f"--without {','.join(unknown)}: known are {', '.join(ablations.names())}")
+    if options.labels and options.what != "rules":
+        parser.error(f"{' '.join(options.labels)}: labels follow `rules` only")
     if options.what == "dabench" and options.folder is None:
         parser.error("dabench needs --folder: the benchmark's data may not be shipped with this project")
     if bool(options.base_url) != bool(options.model and not is_embedded(options.model)):

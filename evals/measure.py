@@ -49,6 +49,7 @@ def _turn(turn: Turn, answer: Answer) -> TurnResult:
         retyped=retypes_data(answer.programs),
         programs=tuple(answer.programs),
         text=answer.evidence.text[:KEPT_CHARS],
+        rules=tuple(answer.rules),
     )
 
 

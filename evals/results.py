@@ -28,6 +28,8 @@ class TurnResult:
     programs: tuple[str, ...]
     text: str
     """What was shown, shortened."""
+    rules: tuple[str, ...] = ()
+    """The rules of ours that fired, in order; empty in results of older versions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +86,8 @@ class ResultFile:
 
 
 def _turn(found: dict[str, Any]) -> TurnResult:
-    return TurnResult(**{**found, "spent": Spent(**found["spent"]), "programs": tuple(found["programs"])})
+    tuples = {name: tuple(found.get(name, ())) for name in ("programs", "rules")}
+    return TurnResult(**{**found, **tuples, "spent": Spent(**found["spent"])})
 
 
 def now() -> str:

@@ -25,8 +25,10 @@ class SharedPage:
     viewport: ViewportSize
     _page: Page | None = None
 
-    def take(self) -> Page | None:
-        """The page that was kept, with no notebook in it."""
+    def take(self, server_url: str) -> Page | None:
+        """The page that was kept, with no notebook in it, if it is of this server."""
+        if self._page is not None and not self._page.url.startswith(f"{server_url}/"):
+            self.close()
         page, self._page = self._page, None
         return page
 

@@ -51,6 +51,8 @@ class Answer:
     """Replies of which no program could be taken."""
     error: str = ""
     """Why there is no result; empty if there is one."""
+    rules: Sequence[str] = ()
+    """The rules of ours that fired, in order."""
 
 
 class System(Protocol):

@@ -16,7 +16,7 @@ from jupyter_client.manager import KernelManager
 from evals.programs import ProgramWorker
 from evals.systems.answer import Answer, Spent
 from evals.task import Evidence, Task
-from jupyter_codeagent.agent.prompt.observe import output_text
+from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.models.embedded.launcher import RunningServer
 from jupyter_codeagent.types.run import AgentRun, Step
 from jupyter_codeagent.types.run_json import run_from_json
@@ -118,6 +118,7 @@ class Ours:
             ran_at_once=bool(run.steps) and _ran(run.steps[0]),
             parse_failures=sum(not step.code for step in run.steps),
             error=run.error,
+            rules=[rule for step in run.steps for rule in step.rules],
         )
 
     def _evidence(self, run: AgentRun, text: str) -> Evidence:

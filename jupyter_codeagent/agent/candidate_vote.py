@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jupyter_codeagent.agent.rules.checks import concern
-from jupyter_codeagent.agent.rules.result_comparison import Findings, agree, findings, warning_count
+from jupyter_codeagent.agent.result_comparison import Findings, agree, findings, warning_count
+from jupyter_codeagent.agent.rules.registry import find_issue
+from jupyter_codeagent.agent.rules.rule import Program
 from jupyter_codeagent.types.run import Step
 
 
@@ -61,7 +62,7 @@ def _largest(left: dict[int, Findings], warnings: dict[int, int]) -> tuple[int, 
 
 
 def _looks_wrong(step: Step, prompt: str) -> bool:
-    return step.result is not None and bool(concern(step.result, step.code, prompt))
+    return find_issue(Program(code=step.code, prompt=prompt, result=step.result)) is not None
 
 
 def _warnings(step: Step) -> int:

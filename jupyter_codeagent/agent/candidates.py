@@ -12,25 +12,21 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 
 from jupyter_codeagent.agent.candidate_vote import Vote, vote
-from jupyter_codeagent.agent.loop import (
+from jupyter_codeagent.agent.dependencies import LoopDependencies, RunWatcher
+from jupyter_codeagent.agent.ending import ended, finish
+from jupyter_codeagent.agent.loop import continue_run, conversation
+from jupyter_codeagent.agent.model_step import (
     SAMPLING_TEMPERATURE,
-    LoopDependencies,
-    RunWatcher,
     begin_step,
     complete,
     completion_request,
-    conversation,
-    decide_code,
-    ended,
-    execute,
-    finish,
-    go_on,
     is_enough,
     read_reply,
 )
+from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.agent.prompt.conversation import Turn
-from jupyter_codeagent.agent.prompt.observe import output_text
-from jupyter_codeagent.agent.rules.result_comparison import agree, findings
+from jupyter_codeagent.agent.repair_loop import decide_code, execute
+from jupyter_codeagent.agent.result_comparison import agree, findings
 from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.types.approvals import Decision
 from jupyter_codeagent.types.errors import SandboxDiedError
@@ -45,7 +41,7 @@ OpenSeat = Callable[[], AbstractAsyncContextManager[PersistentSandbox]]
 
 
 async def run_candidates(
-    run: AgentRun, turns: Sequence[Turn], tools: LoopDependencies, open_seat: OpenSeat
+    run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies, open_seat: OpenSeat
 ) -> AgentRun:
     """Sample, decide, run, vote; the chosen program runs once more where the notebook's variables are.
 
@@ -54,48 +50,48 @@ async def run_candidates(
     ModelError, SandboxError
         As `run_agent`.
     """
-    steps = await _sampled(run, turns, tools)
-    decision, edited = await _decided(run, steps, tools)
+    steps = await _sampled(run, turns, deps)
+    decision, edited = await _decided(run, steps, deps)
     if decision is not None and (decision.action == "reject" or edited):
-        return await _without_vote(run, steps, decision, tools)
+        return await _without_vote(run, steps, decision, deps)
     if decision is not None:
-        steps = await _executed(run, steps, turns, decision, tools, open_seat)
+        steps = await _executed(run, steps, turns, decision, deps, open_seat)
     result = vote(steps, run.request.prompt)
     if result.chosen is None:
         at = next((at for at, step in enumerate(steps) if step.result is not None), 0)
-        return await _repaired(run, _told(steps, result), at, steps[at], tools)
-    return await _taken(run, steps, result, tools)
+        return await _repaired(run, _told(steps, result), at, steps[at], deps)
+    return await _taken(run, steps, result, deps)
 
 
 # --- the programs -------------------------------------------------------------------------------------
 
 
-async def _sampled(run: AgentRun, turns: Sequence[Turn], tools: LoopDependencies) -> list[Step]:
+async def _sampled(run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies) -> list[Step]:
     """One step for each reply: the first as ever, then all others at once, with the prompt that is known by now."""
-    begun = await begin_step(run, conversation(run, turns), tools)
-    first = await complete(run, begun, tools)
+    begun = await begin_step(run, conversation(run, turns), deps)
+    first = await complete(run, begun, deps)
     shown = replace(run, steps=(replace(begun, reply=first.text),))
     request = replace(
-        completion_request(begun, tools),
-        temperature=max(tools.temperature, SAMPLING_TEMPERATURE),
-        seed=tools.seed + 1,
+        completion_request(begun, deps),
+        temperature=max(deps.temperature, SAMPLING_TEMPERATURE),
+        seed=deps.seed + 1,
     )
     second = replace(shown, steps=(*shown.steps, replace(begun, index=2)))
-    tools.watcher.changed(second)
-    tools.watcher.progress(second, "model")
-    others = await tools.model.sample(
+    deps.watcher.changed(second)
+    deps.watcher.progress(second, "model")
+    others = await deps.model.sample(
         request,
         run.request.candidates - 1,
-        on_text=lambda text: tools.watcher.progress(second, "model", text),
+        on_text=lambda text: deps.watcher.progress(second, "model", text),
         is_complete=is_enough,
     )
     return [
-        replace(read_reply(run, replace(begun, index=index), one, tools), duration_s=one.duration_s)
+        replace(read_reply(run, replace(begun, index=index), one, deps), duration_s=one.duration_s)
         for index, one in enumerate((first, *others), start=1)
     ]
 
 
-async def _decided(run: AgentRun, steps: Sequence[Step], tools: LoopDependencies) -> tuple[Decision | None, bool]:
+async def _decided(run: AgentRun, steps: Sequence[Step], deps: LoopDependencies) -> tuple[Decision | None, bool]:
     """One decision for all programs, and whether the person has written another one; None without a program."""
     programs = list({_program(step.code): step.code for step in steps if step.code}.values())
     if not programs:
@@ -107,7 +103,7 @@ async def _decided(run: AgentRun, steps: Sequence[Step], tools: LoopDependencies
         joined = "\n\n".join(code.strip("\n") for code in parts) + "\n"
         note = "Each program runs in a sandbox of its own; the one whose result most agree with is kept."
     whole = replace(steps[0], code=joined, note="")
-    decided = await decide_code(run, whole, (), tools, note=note)
+    decided = await decide_code(run, whole, (), deps, note=note)
     assert decided.decision is not None
     return decided.decision, decided.decision.action == "approve" and decided.code != joined
 
@@ -125,7 +121,7 @@ async def _executed(
     steps: Sequence[Step],
     turns: Sequence[Turn],
     decision: Decision,
-    tools: LoopDependencies,
+    deps: LoopDependencies,
     open_seat: OpenSeat,
 ) -> list[Step]:
     """Each different program once, one after the other, until those that wait could not change the vote."""
@@ -142,10 +138,10 @@ async def _executed(
             async with open_seat() as seat:
                 await _bring_up(seat, run, turns)
                 decided = replace(step, decision=replace(decision, code=step.code))
-                executed = await _execute(replace(run, steps=tuple(done)), decided, tools, seat)
+                executed = await _execute(replace(run, steps=tuple(done)), decided, deps, seat)
             results[program] = executed
             done.append(executed)
-        tools.watcher.changed(replace(run, steps=tuple(done)))
+        deps.watcher.changed(replace(run, steps=tuple(done)))
     return done
 
 
@@ -156,18 +152,18 @@ async def _bring_up(seat: PersistentSandbox, run: AgentRun, turns: Sequence[Turn
         done = await seat.execute(turn.ran or turn.code, timeout_s=run.request.timeout_s)
         if done.status == "killed":
             raise SandboxDiedError(f"The earlier code did not run again for a candidate: {done.reason}.")
-        seat.settle()
+        seat.keep_changes()
 
 
-async def _execute(run: AgentRun, step: Step, tools: LoopDependencies, seat: PersistentSandbox) -> Step:
-    tools = replace(
-        tools,
+async def _execute(run: AgentRun, step: Step, deps: LoopDependencies, seat: PersistentSandbox) -> Step:
+    deps = replace(
+        deps,
         runner=seat,
         undo_attempt=seat.undo_attempt,
         defined=lambda: seat.names,
         corrects=run.request.approve != "ask",  # a corrected program was not in the question
     )
-    done = await execute(run, step, tools)
+    done = await execute(run, step, deps)
     took_s = done.result.duration_s if done.result is not None else 0.0
     return replace(done, duration_s=step.duration_s + took_s)
 
@@ -175,7 +171,7 @@ async def _execute(run: AgentRun, step: Step, tools: LoopDependencies, seat: Per
 # --- the end ------------------------------------------------------------------------------------------
 
 
-async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, tools: LoopDependencies) -> AgentRun:
+async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, deps: LoopDependencies) -> AgentRun:
     """The chosen program in the notebook's own sandbox: what it makes is there for the next run."""
     assert result.chosen is not None
     best = steps[result.chosen]
@@ -197,39 +193,39 @@ async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, tools: Loop
         note=f"candidate {result.chosen + 1} again, in the notebook's sandbox",
     )
     running = replace(run, steps=(*run.steps, again))
-    tools.watcher.changed(running)
-    tools.watcher.progress(running, "sandbox", again.code)
-    tools.undo_attempt()
-    shown = await tools.runner.execute(again.code, timeout_s=run.request.timeout_s)
+    deps.watcher.changed(running)
+    deps.watcher.progress(running, "sandbox", again.code)
+    deps.undo_attempt()
+    shown = await deps.runner.execute(again.code, timeout_s=run.request.timeout_s)
     again = replace(again, result=shown, duration_s=shown.duration_s)
     run = replace(run, steps=(*run.steps, again))
-    tools.watcher.changed(run)
+    deps.watcher.changed(run)
     if shown.status != "ok":
         why = f"{shown.error.ename}: {shown.error.evalue}" if shown.error is not None else shown.reason
         first_line = why.split("\n")[0][:200]
         return ended(run, "failed", f"The chosen candidate did not run a second time: {first_line}")
     if not agree(findings(shown), findings(best.result)):
         run = replace(run, notes=(*run.notes, "its result differs from one execution to the next"))
-    return await finish(run, replace(best, result=shown), tools, calls=1)
+    return await finish(run, replace(best, result=shown), deps, calls=1)
 
 
 async def _without_vote(
-    run: AgentRun, steps: Sequence[Step], decision: Decision, tools: LoopDependencies
+    run: AgentRun, steps: Sequence[Step], decision: Decision, deps: LoopDependencies
 ) -> AgentRun:
     """The person has said no, or has written what may run instead."""
     first = replace(steps[0], decision=decision)
     if decision.action == "approve":
-        beside = replace(tools, watcher=_Beside(tools.watcher, (), tuple(steps[1:])))
+        beside = replace(deps, watcher=_Beside(deps.watcher, (), tuple(steps[1:])))
         written = replace(first, code=decision.code, note="")
         first = await execute(run, written, beside)
-    return await _repaired(run, steps, 0, first, tools)
+    return await _repaired(run, steps, 0, first, deps)
 
 
-async def _repaired(run: AgentRun, steps: Sequence[Step], at: int, step: Step, tools: LoopDependencies) -> AgentRun:
+async def _repaired(run: AgentRun, steps: Sequence[Step], at: int, step: Step, deps: LoopDependencies) -> AgentRun:
     """On from one candidate's step as a run of one program does; the others stand beside it in the record."""
     before, after = tuple(steps[:at]), tuple(steps[at + 1 :])
-    beside = _Beside(tools.watcher, before, after)
-    done = await go_on(run, step, replace(tools, watcher=beside))
+    beside = _Beside(deps.watcher, before, after)
+    done = await continue_run(run, step, replace(deps, watcher=beside))
     return beside.whole(done)
 
 

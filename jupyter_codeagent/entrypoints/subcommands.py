@@ -19,7 +19,7 @@ from jupyter_codeagent.frontend.display import status_text, whole_receipt_text
 from jupyter_codeagent.frontend.insertion import show_outputs
 from jupyter_codeagent.history import RunFilter
 from jupyter_codeagent.models.discovery import list_models
-from jupyter_codeagent.models.embedded.offer import offered_text
+from jupyter_codeagent.models.embedded.catalogue_text import format_models
 from jupyter_codeagent.session.prompt_context import cost_lines
 from jupyter_codeagent.session.session import AgentSession
 from jupyter_codeagent.types.errors import UsageError
@@ -205,9 +205,9 @@ class Subcommands:
     def _models(self, name: str) -> str:
         settings = self._session.settings().model
         if name:
-            return offered_text(settings, name)
+            return format_models(settings, name)
         found = self._session.background.run(list_models(settings, os.environ))
-        return f"{doctor.models_text(found)}\n\n{offered_text(settings)}"
+        return f"{doctor.models_text(found)}\n\n{format_models(settings)}"
 
 
 def help_text() -> str:

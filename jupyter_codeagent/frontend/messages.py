@@ -1,4 +1,4 @@
-"""Every message between kernel and page, protocol 1. `labextension/src/protocol.ts` is the mirror of this file;
+"""Every message between kernel and page, protocol 1. `labextension/src/protocol/messages.ts` mirrors this file;
 `tests/contract/messages.json` holds one golden example of each, checked from both sides.
 
 The page opens the comm (target `jupyter-codeagent`) on a kernel subshell of its own, so that its messages are

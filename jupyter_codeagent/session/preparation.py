@@ -9,7 +9,7 @@ from typing import Any
 
 from jupyter_codeagent.agent.loop import conversation
 from jupyter_codeagent.agent.prompt.changes import told_differences, told_made
-from jupyter_codeagent.agent.prompt.context_window import ContextWindow, fit
+from jupyter_codeagent.agent.prompt.context_window import ContextWindow, fit_messages
 from jupyter_codeagent.agent.prompt.conversation import Turn
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.approvals.grants import Grants
@@ -132,7 +132,7 @@ class RunPreparation:
             settings=settings,
             endpoint=endpoint,
             turns=turns,
-            messages=fit(conversation(run, turns), prompt, window, settings.model.max_tokens).messages,
+            messages=fit_messages(conversation(run, turns), prompt, window, settings.model.max_tokens).messages,
             incomplete=incomplete_columns(copies.summaries),
             window=window,
             inserts=not options.json,
@@ -211,7 +211,7 @@ class RunPreparation:
 
     def _with_conversation(self, run: AgentRun, options: RunOptions) -> tuple[AgentRun, tuple[Turn, ...]]:
         """Return the run with what earlier runs left in the sandbox, and these runs as turns."""
-        sandbox = self.workspace.present
+        sandbox = self.workspace.current
         if options.new and options.dry_run:  # a run with `--new` has been reset before it comes here
             return self._with_differences(run, (), None), ()
         defined = frozenset(entry.name for entry in sandbox.variables) if sandbox is not None else frozenset()

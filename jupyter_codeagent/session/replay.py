@@ -9,8 +9,8 @@ import time
 import uuid
 from dataclasses import replace
 
-from jupyter_codeagent.agent.loop import Decide, RunWatcher
-from jupyter_codeagent.agent.prompt.observe import output_text
+from jupyter_codeagent.agent.dependencies import Decide, RunWatcher
+from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.sandbox.protocol import CodeRunner
 from jupyter_codeagent.types.approvals import Grant, Proposal
 from jupyter_codeagent.types.run import AgentRun, Step

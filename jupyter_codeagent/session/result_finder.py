@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from jupyter_codeagent.agent.candidates import run_candidates
-from jupyter_codeagent.agent.loop import Decide, LoopDependencies, run_agent
+from jupyter_codeagent.agent.dependencies import Decide, LoopDependencies
+from jupyter_codeagent.agent.loop import run_agent
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
 from jupyter_codeagent.frontend.cell_origin import CellOrigin

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 
-from jupyter_codeagent.agent.loop import ended
+from jupyter_codeagent.agent.ending import ended
 from jupyter_codeagent.agent.prompt.changes import with_effects
 from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
@@ -194,14 +194,14 @@ class AgentSession:
         run = replace(run, notes=(*run.notes, *lost))
         if run.status != "ok":
             return run
-        sandbox.settle()
+        sandbox.keep_changes()
         if not prepared.inserts:
             return replace(run, placed="nowhere")
         return await self.notebook_writer.insert_cells(run, recorder, origin, known)
 
     async def _sandbox_for(self, prepared: PreparedRun) -> tuple[PersistentSandbox, bool]:
         """Return the sandbox, and whether it replaces one that had variables."""
-        before = self.workspace.present
+        before = self.workspace.current
         had_variables = before is not None and bool(before.names)
         sandbox = await self.workspace.sandbox(prepared.settings.sandbox)
         return sandbox, had_variables and sandbox is not before

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jupyter_codeagent.agent.rules.imports import ALIASES
+from jupyter_codeagent.agent.known_imports import ALIASES
 from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
 from jupyter_codeagent.tools.ask_model import NAME as ASK_MODEL

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from jupyter_codeagent.agent.output_text import cut, output_text
 from jupyter_codeagent.agent.prompt.changes import made_line
 from jupyter_codeagent.agent.prompt.conversation import MAX_RESULT_CHARS, Turn
-from jupyter_codeagent.agent.prompt.observe import cut, output_text
 from jupyter_codeagent.agent.source import bound_names, parse
 from jupyter_codeagent.types.run import AgentRun
 from jupyter_codeagent.types.sandbox import ExecutionResult

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jupyter_codeagent.sandbox.data.unpack import outlined, unpack
+from jupyter_codeagent.sandbox.data.unpack import unpack, unpack_outline
 from jupyter_codeagent.sandbox.protocol import CallingRunner
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.call_arguments import read_arguments
@@ -137,7 +137,7 @@ class ToolCallBroker:
         if exceeded:
             return refused(request, "RuntimeError", f"{request.name} was not called: the limit is {exceeded}")
         try:
-            outline = await read_arguments(tool, request, outlined, self._argument_bytes)
+            outline = await read_arguments(tool, request, unpack_outline, self._argument_bytes)
         except Exception as problem:  # noqa: BLE001  (they come from the sandbox: it gets to know whatever is wrong)
             return refused_arguments(request, problem)
         allowed = await self._decider.decide(tool, outline, request)

@@ -33,6 +33,8 @@ class Step:
     """Time of the model and the sandbox together, in seconds."""
     note: str = ""
     """Why the step ended, where no result explains it: ``no code in the reply``."""
+    rules: tuple[str, ...] = ()
+    """Names of the rules that corrected the code, found an issue or gave a hint; empty in older records."""
     left_out: str = ""
     """Parts of the prompt that were omitted because they did not fit the model's context window."""
 

@@ -179,7 +179,7 @@ def open_notebook(
         elif sources and notebook_name not in {page.name for page in pages}:
             pytest.fail(f"{notebook_name} is there from another test: choose another name")
         lab.start_session(notebook_name)
-        kept = None if pages else shared_page.take()
+        kept = None if pages else shared_page.take(lab.url)
         page = NotebookPage(page=kept or profile.new_page(), lab=lab, name=notebook_name)
         pages.append(page)
         if kept:
@@ -192,7 +192,8 @@ def open_notebook(
     for page in pages:
         if (screenshots := os.environ.get("CODEAGENT_SCREENSHOTS")) and not page.page.is_closed():
             page.page.screenshot(path=f"{screenshots}/{request.node.name}.png")
-    is_as_new = not request.node.stash.get(FAILED, False) and not quiet_console.tolerated
+    is_well = not request.node.stash.get(FAILED, False) and not quiet_console.tolerated
+    is_as_new = is_well and lab.application == "lab"
     shared_page.keep_first([page.page for page in pages], is_as_new)
     profile.clear_cookies()
     while sessions := lab.request("/api/sessions"):  # those that share a kernel end together

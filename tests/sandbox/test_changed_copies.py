@@ -167,7 +167,7 @@ def test_every_level_notices_one_value_among_many(box: Box, tmp_path: Path) -> N
 
 def test_what_an_earlier_run_changed_is_told_as_such_until_it_changes_again(sandbox: Sandbox) -> None:
     sandbox.run("df.loc[5, 'x'] = -1")
-    sandbox.seat.settle()
+    sandbox.seat.keep_changes()
     assert [change.earlier for change in sandbox.run("1").changes] == [True]
     assert [change.earlier for change in sandbox.run("df.loc[6, 'x'] = -1").changes] == [False]
 
@@ -181,7 +181,7 @@ def test_another_attempt_starts_from_the_copies_as_they_were(sandbox: Sandbox) -
 
 def test_what_a_kept_run_changed_stays_for_the_next_one(sandbox: Sandbox) -> None:
     sandbox.run("numbers.append(4)")
-    sandbox.seat.settle()
+    sandbox.seat.keep_changes()
     sandbox.run("df.drop(columns='n', inplace=True)")
     sandbox.prepare()  # as the next run does; the last one was not kept
     assert sandbox.text("print(len(numbers), 'n' in df)") == "4 True"
@@ -190,7 +190,7 @@ def test_what_a_kept_run_changed_stays_for_the_next_one(sandbox: Sandbox) -> Non
 
 def test_a_copy_that_was_deleted_is_there_again_in_the_next_run(sandbox: Sandbox) -> None:
     sandbox.run("del df")
-    sandbox.seat.settle()
+    sandbox.seat.keep_changes()
     sandbox.prepare()
     assert sandbox.text("print(len(df))") == "30000"
 

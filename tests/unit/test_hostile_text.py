@@ -24,25 +24,24 @@ from hostile_texts import (
 )
 
 from jupyter_codeagent.agent.answer.answer import MAX_NAMED_CHARS, check_answer
-from jupyter_codeagent.agent.loop import is_enough
+from jupyter_codeagent.agent.model_step import is_enough
+from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.agent.prompt.formulas import MAX_PROMPT_CHARS
-from jupyter_codeagent.agent.prompt.hints import hint_for
-from jupyter_codeagent.agent.prompt.observe import observe, output_text
+from jupyter_codeagent.agent.prompt.observe import observe
 from jupyter_codeagent.agent.reply.extract import extract_code
+from jupyter_codeagent.agent.result_comparison import agree, findings
 from jupyter_codeagent.agent.rules.api_changes import MAX_MESSAGE_CHARS
-from jupyter_codeagent.agent.rules.checks import concern
-from jupyter_codeagent.agent.rules.p_value_conclusions import MAX_CLAIM_CHARS
-from jupyter_codeagent.agent.rules.repair import repair
-from jupyter_codeagent.agent.rules.result_comparison import agree, findings
-from jupyter_codeagent.agent.rules.rewrite import prepare
+from jupyter_codeagent.agent.rules.p_value_claims import MAX_CLAIM_CHARS
+from jupyter_codeagent.agent.rules.registry import correct, correct_result, find_hint, find_issue, repair
+from jupyter_codeagent.agent.rules.rule import Program
 from jupyter_codeagent.agent.source import parse
 from jupyter_codeagent.notebook.effects.analysis import MAX_CODE_CHARS
 from jupyter_codeagent.notebook.outputs import clean_output
 from jupyter_codeagent.sandbox.data.condition import MAX_CHARS as MAX_CONDITION_CHARS
-from jupyter_codeagent.sandbox.entries import MAX_CHARS as MAX_LABEL
-from jupyter_codeagent.sandbox.entries import MAX_COLUMNS as MAX_LABELS
-from jupyter_codeagent.sandbox.entries import MAX_VARIABLES
 from jupyter_codeagent.sandbox.guard import MAX_REPLY_TEXT as MAX_EVALUE
+from jupyter_codeagent.sandbox.guest_reports import MAX_CHARS as MAX_LABEL
+from jupyter_codeagent.sandbox.guest_reports import MAX_COLUMNS as MAX_LABELS
+from jupyter_codeagent.sandbox.guest_reports import MAX_VARIABLES
 from jupyter_codeagent.types.errors import CodeAgentError
 from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult, NamespaceEntry, Output
 from jupyter_codeagent.variables.privacy.masking import masked
@@ -59,9 +58,9 @@ LARGEST: Mapping[str, int] = {
     "agent.answer.answer._JUDGING": MAX_NAMED_CHARS,
     "agent.rules.api_changes.HINTS": MAX_MESSAGE_CHARS,
     "agent.prompt.formulas._TERMS": MAX_PROMPT_CHARS,
-    "agent.rules.p_value_conclusions._LABEL": MAX_CLAIM_CHARS,
-    "agent.rules.p_value_conclusions._NORMAL": MAX_CLAIM_CHARS,
-    "agent.rules.p_value_conclusions._SIGNIFICANT": MAX_CLAIM_CHARS,
+    "agent.rules.p_value_claims._LABEL": MAX_CLAIM_CHARS,
+    "agent.rules.p_value_claims._NORMAL": MAX_CLAIM_CHARS,
+    "agent.rules.p_value_claims._SIGNIFICANT": MAX_CLAIM_CHARS,
     "sandbox.data.condition.TOKEN": MAX_CONDITION_CHARS,
 }
 """Pattern -> the longest text that it is given, where that is short."""
@@ -83,11 +82,8 @@ def test_a_pattern_takes_linear_time(found: Found) -> None:
 
 ROOMS = (
     *(
-        "agent.answer",
-        "agent.prompt",
-        "agent.reply",
-        "agent.rules",
-        "agent.source",
+        *("agent.answer", "agent.html_tables", "agent.known_imports", "agent.output_text", "agent.prompt"),
+        *("agent.reply", "agent.result_comparison", "agent.rules", "agent.source"),
         "entrypoints.completion.position",
     ),
     *("entrypoints.failed_cells", "entrypoints.interpolate", "frontend.display", "frontend.progress"),
@@ -95,7 +91,7 @@ ROOMS = (
         "notebook.cells",
         "notebook.effects",
         "notebook.outputs",
-        "sandbox.entries",
+        "sandbox.guest_reports",
         "sandbox.failures",
         "sandbox.guard",
     ),
@@ -213,7 +209,16 @@ def error(text: str) -> ExecutionError:
     return ExecutionError(ename="KeyError", evalue=text[:MAX_EVALUE], line=1, source=text)
 
 
+def program(text: str) -> Program:
+    """The text as code, prompt and output of a program that ended with an error of that text."""
+    result = ExecutionResult(
+        status="error", outputs=tuple(outputs(text)), error=error(text), namespace=tuple(namespace(text))
+    )
+    return Program(code=text, prompt=text, copied=["df"], functions=["ask"], result=result, issue=text[:MAX_EVALUE])
+
+
 MADE: Mapping[str, Callable[[str], object]] = {
+    "Program": program,
     "str": lambda text: text,
     "object": lambda text: text,
     "bool": lambda _: True,
@@ -320,15 +325,17 @@ def watch_reply(text: str) -> None:
 
 
 def correct_code(text: str) -> None:
-    prompt = "population variance per month, called late; is it 'normal' or 'not normal'?"
-    prepare(text, copied=["df"], defined=["g"], prompt=prompt, in_parts=True, asked=("late",))
+    prompt = "population variance per month, as a table called late; is it 'normal' or 'not normal'?"
+    correct(Program(code=text, copied=["df"], defined=["g"], prompt=prompt))
 
 
 def explain_error(text: str) -> None:
     for name in ("KeyError", "NameError", "AttributeError"):
         failed = dataclasses.replace(error(text), ename=name)
-        hint_for(failed, LARGEST_NAMESPACE)
-        repair("x = df['a']\nprint(x)\n", failed, LARGEST_NAMESPACE)
+        result = ExecutionResult(status="error", error=failed, namespace=LARGEST_NAMESPACE)
+        asked = Program(code="x = df['a']\nprint(x)\n", result=result)
+        find_hint(asked)
+        repair(asked)
 
 
 def show_outputs(text: str) -> None:
@@ -342,7 +349,10 @@ def show_outputs(text: str) -> None:
         outputs=tuple(output for output in cleaned if output is not None),
         namespace=LARGEST_NAMESPACE[:3],
     )
-    concern(result, "print(x)", "How many per month are normal? Say either 'yes' or 'no'.")
+    prompt = "How many per month are normal? Say either 'yes' or 'no'."
+    asked = Program(code="print(x)", prompt=prompt, result=result, issue="x")
+    find_issue(asked)
+    correct_result(asked)
     observe(result, "print(x)")
     found = findings(result)
     agree(found, found)

@@ -17,6 +17,7 @@ from jupyter_codeagent.agent.answer.numbers_in_text import (
 )
 from jupyter_codeagent.agent.prompt.offered_words import shows_one, words_offered
 from jupyter_codeagent.agent.prompt.question_parts import parts_of
+from jupyter_codeagent.agent.prompt.sentences import SENTENCE_END
 from jupyter_codeagent.agent.prompt.system import next_messages
 from jupyter_codeagent.types.messages import Message
 from jupyter_codeagent.types.sandbox import Output
@@ -44,7 +45,6 @@ _JUDGED = re.compile(
 _ASKS = r"(?:is|are|was|were|do|does|did|has|have|can|could|should|would|will|which|who)\b"
 _ASKED_FIRST = re.compile(rf"\W*{_ASKS}(?!\s+not\b|n['’]t\b)", re.IGNORECASE)
 _ASKED_WITHIN = re.compile(rf"(?:[,;:]\s+|\band\s+){_ASKS}|\b(?:which|who)\b", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"(?<=[.?!])\s+|\n+")
 MAX_NAMED_LINES = 12
 MAX_NAMED_CHARS = 500
 """Of a line: a longer one is no figure with its name, and the search in two million characters takes minutes."""
@@ -118,7 +118,7 @@ def _asks_for_judgement(prompt: str) -> bool:
     """Whether figures alone would not answer it: ``Are they alike?``, not ``Do not count those that are empty.``"""
     return _JUDGED.search(prompt) is not None or any(
         _ASKED_FIRST.match(sentence) or (sentence.rstrip().endswith("?") and _ASKED_WITHIN.search(sentence))
-        for sentence in _SENTENCE_END.split(prompt)
+        for sentence in SENTENCE_END.split(prompt)
     )
 
 

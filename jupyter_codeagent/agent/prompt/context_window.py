@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from jupyter_codeagent.agent.prompt.observe import cut_tagged
+from jupyter_codeagent.agent.output_text import cut_tagged
 from jupyter_codeagent.agent.prompt.task import task_text
 from jupyter_codeagent.types.messages import Message
 from jupyter_codeagent.types.tagged_text import TaggedText, content_of, join, message
@@ -70,7 +70,7 @@ class ContextWindow:
         estimated = sum(self.count(message.content) + MESSAGE_TOKENS for message in messages)
         return math.ceil(estimated * self.factor) + PREFILL_TOKENS
 
-    def learned(self, messages: Sequence[Message], counted_tokens: int) -> ContextWindow:
+    def calibrated(self, messages: Sequence[Message], counted_tokens: int) -> ContextWindow:
         """With what the server has counted; one that cuts prompts silently counts less than was sent."""
         estimated = sum(self.count(message.content) + MESSAGE_TOKENS for message in messages)
         if not counted_tokens or not estimated:
@@ -90,7 +90,9 @@ class Fitted:
     """Of the messages, estimated; 0 where there is no limit."""
 
 
-def fit(messages: tuple[Message, ...], prompt: str, room: ContextWindow | None, reply_tokens: int) -> Fitted:
+def fit_messages(
+    messages: tuple[Message, ...], prompt: str, room: ContextWindow | None, reply_tokens: int
+) -> Fitted:
     """The fullest form of the messages of a run on `prompt` that leaves room for the reply."""
     if room is None or room.cost(messages) <= (limit := room.prompt_tokens(reply_tokens)):
         return Fitted(messages=messages)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jupyter_codeagent.agent.prompt.hints import missing_labels
+from jupyter_codeagent.agent.rules.error_reading import missing_labels
 from jupyter_codeagent.types.sandbox import ExecutionError
 
 

@@ -6,41 +6,33 @@ Long outputs drown a small model's context; 2,000 characters are what CodeAct us
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
-from jupyter_codeagent.agent.prompt.hints import hint_for
+from jupyter_codeagent.agent.output_text import cut, harmless, output_text
 from jupyter_codeagent.agent.prompt.known_words import is_library_error, unknown_words, words_of
 from jupyter_codeagent.agent.reply.extract import NO_CODE
+from jupyter_codeagent.agent.rules.registry import find_hint
+from jupyter_codeagent.agent.rules.rule import Program
 from jupyter_codeagent.types.messages import ContentKind
-from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult, Output
+from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult
 from jupyter_codeagent.types.tagged_text import TaggedText, join, tagged
 
 MAX_CHARS = 2000
 MAX_SEEN_CHARS = 600
 """Of what a program showed that is to be corrected: its error says more, and the server has none of it cached."""
-HEAD_SHARE = 0.6
 SEARCHED_CHARS = 4 * MAX_CHARS
 """Of the outputs, where what is personal in them is looked for."""
 MAX_MESSAGE = 300
 MAX_NAME = 80
 MAX_CALLS = 5
-FIGURE = "[figure shown to the user]"
 NO_OUTPUT = "(no output)"
 _WHOLE = "Reply with the whole corrected program."
 _WRONG = "The result looks wrong."
 NOT_TOLD = "(not told)"
 """In place of the text of an error, where values of the data may not be told."""
 
-_ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-_WARNING = re.compile(r"(?:^|\s)(\w*Warning): ?(.*)")
-# Control words of chat templates: ``<|im_end|>``, ``<s>``, ``[/INST]``; a server may read them even inside of text.
-_TOKEN = re.compile(
-    r"<[|\uff5c][^|\uff5c<>]{0,40}[|\uff5c]>|<</?SYS>>|\[/?(?:INST|SYSTEM_PROMPT|(?:AVAILABLE_)?TOOL\w{0,10}|IMG|CLS|SEP)\]|"
-    r"</?(?:s|bos|eos|pad|unk|think|tool_call|tool_response|tools|(?:start|end)_of_\w{1,20}|unused\d{1,4})>"
-)
-_FENCE = re.compile(r"`{3,}|~{3,}")
-_FIGURE_TOLD = re.compile(r"(?<![\w.])[-+]?\d[\d,.]*(?<=\d)(?:[eE][-+]?\d+)?%?")
+_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,.]*(?<=\d)(?:[eE][-+]?\d+)?%?")
 
 Mask = Callable[[str], str]
 """Text of the data -> the same with stars in place of what is personal or secret in it."""
@@ -75,32 +67,6 @@ def error_content(result: ExecutionResult) -> ContentKind:
     """What is told of how a program ended: the text of its error, or no more than its kind and place."""
     is_whole = result.error is not None and not result.error.evalue.startswith(NOT_TOLD)
     return "error" if is_whole else "error_kind"
-
-
-def output_text(result: ExecutionResult) -> str:
-    """All that the code printed and showed, as plain text; errors are told by `observe`."""
-    texts = [text for output in result.outputs for text in _texts(output)]
-    return "\n".join(text.strip("\n") for text in texts if text.strip())
-
-
-def cut(text: str, max_chars: int) -> str:
-    """The beginning and the end of a text that is too long, at line ends where there are some."""
-    return cut_tagged(TaggedText(text), max_chars).text
-
-
-def cut_tagged(whole: TaggedText, max_chars: int) -> TaggedText:
-    """As `cut`."""
-    text = whole.text
-    if len(text) <= max_chars:
-        return whole
-    head_end = int(max_chars * HEAD_SHARE)
-    tail_start = len(text) - (max_chars - head_end)
-    if (line_end := text.rfind("\n", head_end // 2, head_end)) >= 0:
-        head_end = line_end
-    if (line_end := text.find("\n", tail_start, tail_start + (len(text) - tail_start) // 2)) >= 0:
-        tail_start = line_end + 1
-    left_out = f"\n[… {tail_start - head_end:,} characters cut; print less]\n"
-    return join("", (whole.part(0, head_end), left_out, whole.part(tail_start, len(text))))
 
 
 def error_text(error: ExecutionError, code: str) -> str:
@@ -153,14 +119,14 @@ def repair_message(
 
 
 def check_message(
-    result: ExecutionResult, code: str, concern: str, *, mask: Mask = unmasked, hinted: bool = False
+    result: ExecutionResult, code: str, issue: str, *, mask: Mask = unmasked, hinted: bool = False
 ) -> TaggedText:
-    """The user message after code that ran but whose result looks wrong; `concern` is a line of `checks`.
+    """The user message after code that ran but whose result looks wrong; `issue` is the text of an `Issue`.
 
     `hinted`: the reply is begun with it.
     """
     seen = observation(result, code, max_chars=MAX_SEEN_CHARS, mask=mask)
-    doubt = tagged(_WRONG if hinted else mask(concern), "doubt")
+    doubt = tagged(_WRONG if hinted else mask(issue), "doubt")
     return join("\n", (seen, "", doubt, _WHOLE))
 
 
@@ -195,14 +161,14 @@ def hint_without_values(result: ExecutionResult, known: str) -> str:
         for entry in result.namespace
         if entry.name in words
     )
-    hint = hint_for(result.error, namespace)
+    hint = hint_text(replace(result, namespace=namespace))
     return "" if unknown_words(hint, known) else hint
 
 
-def concern_without_values(concern: str, known: str) -> str:
-    """A line of `checks` without a figure or a word that is not known."""
-    figures = frozenset(_FIGURE_TOLD.findall(known))
-    told = _FIGURE_TOLD.sub(lambda match: match.group() if match.group() in figures else NOT_TOLD, concern)
+def issue_without_values(issue: str, known: str) -> str:
+    """The text of an issue without a number or a word that is not known."""
+    numbers = frozenset(_NUMBER.findall(known))
+    told = _NUMBER.sub(lambda match: match.group() if match.group() in numbers else NOT_TOLD, issue)
     for word in dict.fromkeys(unknown_words(told, known)):
         told = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", "it", told)
     return told
@@ -222,7 +188,7 @@ def rejected_message(reason: str) -> TaggedText:
 
 def _end_text(result: ExecutionResult, code: str, *, hinted: bool) -> str:
     if result.error is not None:
-        hint = "" if hinted else hint_for(result.error, result.namespace)
+        hint = "" if hinted else hint_text(result)
         return error_text(result.error, code) + (f"\nHint: {hint}" if hint else "")
     if result.status == "timeout":
         return f"Stopped: {result.reason or 'time limit reached'}. Do it with less work: no Python loops over rows."
@@ -233,30 +199,7 @@ def _end_text(result: ExecutionResult, code: str, *, hinted: bool) -> str:
     return ""
 
 
-def _texts(output: Output) -> Iterator[str]:
-    if output["output_type"] == "stream":
-        yield _warnings(output["text"]) if output["name"] == "stderr" else harmless(output["text"])
-    elif output["output_type"] in ("display_data", "execute_result"):
-        data = output["data"]
-        if any(kind.startswith("image/") for kind in data):
-            yield FIGURE
-        elif "text/plain" in data:
-            yield harmless(joined(data["text/plain"]))
-
-
-def joined(value: str | list[str]) -> str:
-    """Text of a MIME bundle, which may be a list of its lines (nbformat: *multiline string*)."""
-    return value if isinstance(value, str) else "".join(value)
-
-
-def harmless(text: str) -> str:
-    """Without colours, overwritten progress lines, fences and the control words of chat templates."""
-    lines = (line.rstrip("\r").rsplit("\r", 1)[-1] for line in _ANSI.sub("", text).split("\n"))
-    # Where one is taken out, what stands around it may be one again; a blank keeps it from that.
-    return _FENCE.sub("'''", _TOKEN.sub(" ", _TOKEN.sub("", "\n".join(lines))))
-
-
-def _warnings(text: str) -> str:
-    """Each warning once, one line each; what else came on stderr is no news for the model."""
-    found = (_WARNING.search(line) for line in harmless(text).split("\n"))
-    return "\n".join(dict.fromkeys(f"{match.group(1)}: {match.group(2)[:160]}" for match in found if match))
+def hint_text(result: ExecutionResult) -> str:
+    """What to do about the error of a program; empty where no rule knows."""
+    hint = find_hint(Program(code="", result=result))
+    return hint.text if hint is not None else ""

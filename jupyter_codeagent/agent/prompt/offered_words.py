@@ -9,19 +9,20 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from jupyter_codeagent.agent.prompt.sentences import SENTENCE_END
+
 _QUOTED = re.compile(r"(?P<quote>[\"'])(?P<word>[^\"'\n]{2,30})(?P=quote)|[“‘](?P<curly>[^”’\n]{2,30})[”’]")
 _OFFERS = re.compile(r"\b(?:either|one of|(?:can|could|should|must|may)(?: \w+)? be|takes?(?: \w+){0,2} values?)\b")
 _OF_DATA = re.compile(r"\b(?:columns?|fields?|rows?|records?|tables?|entries|values of)\b", re.IGNORECASE)
 """In the same sentence: words that stand in the data, not in the answer."""
 _OR = re.compile(r"\b(?:or|and|otherwise|else)\b", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"(?<=[.?!;])\s+|\n+")
 MAX_OFFERED = 8
 MAX_BETWEEN_CHARS = 120
 
 
 def words_offered(prompt: str) -> tuple[str, ...]:
     """Of the first sentence that offers some; empty if none does."""
-    for sentence in _SENTENCE_END.split(prompt):
+    for sentence in SENTENCE_END.split(prompt):
         if (cue := _OFFERS.search(sentence)) is None or _OF_DATA.search(sentence):
             continue
         found = [match for match in _QUOTED.finditer(sentence, cue.end()) if not _is_name(match)]

@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from jupyter_codeagent.agent.prompt.hints import missing_name, nearest
-from jupyter_codeagent.agent.rules.imports import ALIASES
+from jupyter_codeagent.agent.known_imports import ALIASES
+from jupyter_codeagent.agent.rules.error_reading import missing_name, nearest
 from jupyter_codeagent.agent.source import (
     before_on_its_line,
     bound_names,

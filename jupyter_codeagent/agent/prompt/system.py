@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jupyter_codeagent.agent.output_text import harmless
 from jupyter_codeagent.agent.prompt.conversation import Turn, turn_messages
-from jupyter_codeagent.agent.prompt.observe import harmless
 from jupyter_codeagent.agent.prompt.task import task_text
 from jupyter_codeagent.types.messages import Message
 from jupyter_codeagent.types.tagged_text import TaggedText, join, kinds_of, message, tagged

@@ -3,9 +3,9 @@ computed, and the variables that it wants."""
 
 from __future__ import annotations
 
+from jupyter_codeagent.agent.prompt.asked_names import asked_names
 from jupyter_codeagent.agent.prompt.formulas import how_computed
 from jupyter_codeagent.agent.prompt.question_parts import parts_of
-from jupyter_codeagent.agent.rules.asked_names import asked_names
 
 MANY_PARTS = 3
 MAX_READ_CHARS = 4000

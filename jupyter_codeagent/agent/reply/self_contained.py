@@ -11,15 +11,16 @@ import ast
 import builtins
 from collections.abc import Collection, Sequence
 
-from jupyter_codeagent.agent.rules.rewrite import Prepared
+from jupyter_codeagent.agent.rules.rule import Fix
+from jupyter_codeagent.agent.rules.words import DISPLAYING
 from jupyter_codeagent.agent.source import bound_names, called_name, parse, span, used_names
 from jupyter_codeagent.types.run import Step
 
 NOTE = "begins with lines of the program before"
-_SHOWING = frozenset({"print", "display", "show", "head", "info", "describe"})
+_DISPLAYING = DISPLAYING | {"show", "head", "info", "describe"}
 
 
-def stand_alone(code: str, attempts: Sequence[Step], known: Collection[str]) -> Prepared:
+def stand_alone(code: str, attempts: Sequence[Step], known: Collection[str]) -> Fix:
     """The code with what it needs of the latest attempt that made it. `known` are names that need not be made."""
     tree = parse(code)
     missing = _missing(tree, known) if tree is not None else set()
@@ -30,8 +31,8 @@ def stand_alone(code: str, attempts: Sequence[Step], known: Collection[str]) -> 
             whole = "\n".join((*lines, code))
             again = parse(whole)
             if again is not None and not _missing(again, known) & missing:
-                return Prepared(code=whole, notes=(NOTE,))
-    return Prepared(code=code)
+                return Fix(code=whole, notes=(NOTE,))
+    return Fix(code=code)
 
 
 def _missing(tree: ast.Module, known: Collection[str]) -> set[str]:
@@ -54,7 +55,7 @@ def _done(attempt: Step) -> list[ast.stmt]:
 def _only_shows(statement: ast.stmt) -> bool:
     match statement:
         case ast.Expr(value=ast.Call() as call):
-            return called_name(call)[1] in _SHOWING
+            return called_name(call)[1] in _DISPLAYING
         case ast.Expr(value=ast.Name() | ast.Attribute() | ast.Subscript() | ast.Constant()):
             return True
     return False

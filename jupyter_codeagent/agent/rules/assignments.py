@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from jupyter_codeagent.agent.rules.rule import Program, from_edits
 from jupyter_codeagent.agent.source import Edit, column_of, span, text_of
 
 _IN_PLACE = frozenset({"fillna", "replace", "interpolate", "clip", "ffill", "bfill", "mask", "where", "round"})
@@ -12,8 +13,10 @@ _IN_PLACE = frozenset({"fillna", "replace", "interpolate", "clip", "ffill", "bfi
 _OF_MASKS = frozenset({"sum", "mean"})
 
 
-def assign_back(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+@from_edits
+def assign_back(program: Program) -> list[tuple[Edit, str]]:
     """``df["x"].fillna(0, inplace=True)`` fills a copy of the column since pandas 3: it becomes an assignment."""
+    tree, code = program.tree, program.code
     found = []
     for node in ast.walk(tree):
         match node:
@@ -40,8 +43,10 @@ def _written(code: str, word: ast.keyword) -> str:
     return f"**{text}" if word.arg is None else f"{word.arg}={text}"
 
 
-def bind_comparisons(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+@from_edits
+def bind_comparisons(program: Program) -> list[tuple[Edit, str]]:
     """``df["a"] > 1 & df["b"] < 3``: ``&`` binds closer than comparisons, so each gets its parentheses."""
+    tree, code = program.tree, program.code
     return [
         (edit, "each comparison beside & and | is in parentheses")
         for node in ast.walk(tree)
@@ -50,11 +55,13 @@ def bind_comparisons(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
     ]
 
 
-def reduce_whole_masks(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+@from_edits
+def reduce_whole_masks(program: Program) -> list[tuple[Edit, str]]:
     """``(a < 1) | (b > 3).sum()``: the sum is of the right side alone, and what is shown is no count.
 
     Not ``any`` and ``all``, with which a mask is often joined on purpose.
     """
+    tree, code = program.tree, program.code
     found: list[tuple[Edit, str]] = []
     for node in ast.walk(tree):
         match node:
@@ -77,8 +84,10 @@ def _is_reduced(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_MASKS
 
 
-def select_labels(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+@from_edits
+def select_labels(program: Program) -> list[tuple[Edit, str]]:
     """``x.where(x > 0).index`` is the whole index: `where` keeps each label, ``loc`` those that meet it."""
+    tree, code = program.tree, program.code
     found = []
     for node in ast.walk(tree):
         match node:

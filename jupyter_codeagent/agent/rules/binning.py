@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 
+from jupyter_codeagent.agent.rules.rule import Program, from_edits
 from jupyter_codeagent.agent.source import Edit, add_argument, called_name
 
 
-def include_lowest_edge(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+@from_edits
+def include_lowest_edge(program: Program) -> list[tuple[Edit, str]]:
     """Edits of calls with edges written out that say nothing of the lowest one, each with its note."""
+    tree, code = program.tree, program.code
     found = []
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or called_name(node) not in (("pd", "cut"), ("pandas", "cut")):

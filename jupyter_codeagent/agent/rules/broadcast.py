@@ -6,39 +6,35 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
-from jupyter_codeagent.agent.rules.rewrite import Prepared, edited
-from jupyter_codeagent.agent.source import Edit, parse, span
-from jupyter_codeagent.types.sandbox import NamespaceEntry
+from jupyter_codeagent.agent.rules.rule import Fix, Program, edited
+from jupyter_codeagent.agent.rules.words import AGGREGATIONS, FIRST_AND_LAST
+from jupyter_codeagent.agent.source import Edit, span
 
-_REDUCTIONS = frozenset({"mean", "sum", "median", "min", "max", "std", "var", "count", "nunique", "first", "last"})
+_OF_GROUPS = AGGREGATIONS | FIRST_AND_LAST
 _BARS = frozenset({"bar", "barh"})
 
 
-def write_to_rows(code: str, namespace: Sequence[NamespaceEntry]) -> Prepared | None:
+def broadcast_to_rows(program: Program) -> Fix | None:
     """The code with `transform`, and with a bar for each group where it draws one for each row.
 
     Only of a table that has the groups in a column: with those as its index the figures would find their rows.
-    `namespace` is that after the run.
     """
-    tree = parse(code)
-    if tree is None:
-        return None
-    columns = {entry.name: entry.columns for entry in namespace if entry.type_name == "DataFrame"}
+    tree, code = program.tree, program.code
+    columns = {entry.name: entry.columns for entry in program.namespace if entry.type_name == "DataFrame"}
     edits: list[Edit] = []
     for statement in tree.body:
         match statement:
             case ast.Assign(
                 targets=[ast.Subscript(value=ast.Name(id=frame), slice=ast.Constant(value=str(label)))],
                 value=ast.Call(func=ast.Attribute(value=grouped, attr=name), args=[], keywords=[]) as call,
-            ) if name in _REDUCTIONS and (key := _key(grouped, frame)) in columns.get(frame, ()):
+            ) if name in _OF_GROUPS and (key := _key(grouped, frame)) in columns.get(frame, ()):
                 start, end = span(code, call)[1] - len(f"{name}()"), span(code, call)[1]
                 if code[start:end] != f"{name}()":
                     continue
                 edits.append(Edit(start=start, end=end, text=f'transform("{name}")'))
                 edits += _one_bar_each(code, tree, frame, label, key)
-    return edited(code, edits, "the figure of a group is written to each of its rows")
+    return edited(program, edits, "group statistic broadcast to rows with `transform()`")
 
 
 def _key(grouped: ast.expr, frame: str) -> str:

@@ -10,9 +10,9 @@ import ast
 import re
 from collections.abc import Sequence
 
-from jupyter_codeagent.agent.rules.rewrite import Prepared, with_line_before
+from jupyter_codeagent.agent.rules.rule import Fix, Program, with_line_before
 from jupyter_codeagent.agent.source import column_of, statement_at
-from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
+from jupyter_codeagent.types.sandbox import NamespaceEntry
 
 _NO_DATES = re.compile(r"Can only use \.dt accessor with datetimelike values")
 _NO_NUMBERS = re.compile(
@@ -34,10 +34,9 @@ UNITS = (
 _TEXT_DTYPES = re.compile(r"^(?:object|str|string)", re.IGNORECASE)
 
 
-def convert_dates(
-    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
-) -> Prepared | None:
+def convert_dates(program: Program) -> Fix | None:
     """``df["Date"].dt`` of text: the column becomes dates in the line before."""
+    tree, error, namespace = program.tree, program.error, program.namespace
     if error.line is None or not _NO_DATES.search(error.evalue):
         return None
     statement = statement_at(tree, error.line)
@@ -52,13 +51,12 @@ def convert_dates(
         return None
     [(frame, label)] = found
     line = f"{frame}[{label!r}] = pd.to_datetime({frame}[{label!r}])"
-    return with_line_before(code, statement, line, f"{label!r} is converted to dates", namespace)
+    return with_line_before(program, statement, line, f"{label!r} is converted to dates")
 
 
-def convert_numbers(
-    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
-) -> Prepared | None:
+def convert_numbers(program: Program) -> Fix | None:
     """``'5,350,380'`` in arithmetic: the one text column that is used becomes numbers before its first use."""
+    tree, error, namespace = program.tree, program.error, program.namespace
     match = _NO_NUMBERS.search(error.evalue)
     if error.line is None or match is None:
         return None
@@ -80,7 +78,7 @@ def convert_numbers(
     column = f"{frame}[{label!r}]"
     taken_out = r"[$€£¥,%\s]" + (f"|{unit}" if unit else "")
     line = f'{column} = pd.to_numeric({column}.str.replace(r"{taken_out}", "", regex=True))'
-    return with_line_before(code, first, line, f"{label!r} is converted to numbers", namespace)
+    return with_line_before(program, first, line, f"{label!r} is converted to numbers")
 
 
 def _text_columns(within: ast.AST, namespace: Sequence[NamespaceEntry]) -> set[tuple[str, str]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from jupyter_codeagent.agent.prompt.hints import frames, missing_labels
-from jupyter_codeagent.agent.rules.rewrite import Prepared, edited, with_line_before
+from jupyter_codeagent.agent.rules.error_reading import frames, missing_labels
+from jupyter_codeagent.agent.rules.rule import Fix, Program, edited, with_line_before
 from jupyter_codeagent.agent.source import Edit, called_name, column_of, span, statement_at, used_names
-from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
+from jupyter_codeagent.types.sandbox import NamespaceEntry
 from jupyter_codeagent.variables.describers.date_parts import PARTS
 
 _OF_DATE: Mapping[str, str] = {
@@ -21,13 +21,12 @@ _OF_DATE: Mapping[str, str] = {
 _GROUPING = frozenset({"groupby", "pivot_table", "value_counts", "sort_values", "reset_index"})
 
 
-def derive_from_dates(
-    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
-) -> Prepared | None:
+def derive_from_dates(program: Program) -> Fix | None:
     """``groupby("quarter")`` of a table with year, month and day: the column is made in front of the statement.
 
     Only where the statement reads one such table and the program uses the column for groups alone.
     """
+    tree, error, namespace = program.tree, program.error, program.namespace
     is_column = error.ename == "KeyError" or error.evalue.startswith("'DataFrame' object")
     labels = missing_labels(error) if is_column else ()
     statement = statement_at(tree, error.line)
@@ -41,7 +40,7 @@ def derive_from_dates(
     if not value or label in tables[0].columns or not label.isidentifier():
         return None
     line = f"{tables[0].name} = {tables[0].name}.assign({label}={value})"
-    return with_line_before(code, statement, line, f"column {label!r} is made of the dates", namespace)
+    return with_line_before(program, statement, line, f"column {label!r} is made of the dates")
 
 
 def _groups_alone(tree: ast.Module, label: str) -> bool:
@@ -61,10 +60,9 @@ def _groups_alone(tree: ast.Module, label: str) -> bool:
     return bool(uses) and all(id(node) in in_groups and isinstance(node, ast.Constant) for node in uses)
 
 
-def parts_as_dates(
-    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
-) -> Prepared | None:
+def parts_as_dates(program: Program) -> Fix | None:
     """``trips["day"].dt`` of a table with year, month and day as numbers: the date that they make is meant."""
+    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
     if "Can only use .dt accessor with datetimelike values" not in error.evalue:
         return None
     tables = {entry.name: made for entry in frames(namespace) if (made := _made_of_parts(entry))}
@@ -75,7 +73,7 @@ def parts_as_dates(
             if name in tables and label.lower() in PARTS:
                 start, end = span(code, node.value)
                 edits.append(Edit(start=start, end=end, text=tables[name]))
-    return edited(code, edits, "year, month and day are taken together as dates", namespace=namespace)
+    return edited(program, edits, "year, month and day are taken together as dates", imports=True)
 
 
 def _made_of_parts(table: NamespaceEntry) -> str:

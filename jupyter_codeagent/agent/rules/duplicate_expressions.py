@@ -5,19 +5,20 @@ from __future__ import annotations
 import ast
 from itertools import groupby
 
-from jupyter_codeagent.agent.source import base_names, called_name, parse, used_names
+from jupyter_codeagent.agent.rules.rule import Program, from_text
+from jupyter_codeagent.agent.source import base_names, called_name, used_names
 
 _DRAWN = frozenset({"sample", "choice", "normal", "uniform", "integers", "rand", "randn", "randint", "permutation"})
 
 
-def made_alike(code: str) -> str:
+@from_text
+def duplicate_expressions(program: Program) -> str:
     """What to say of ``low = df["x"].mean()`` and ``high = df["x"].mean()``, one below the other; else empty.
 
     Only where a column is read (``a = df.copy()`` and ``b = df.copy()`` are well), and where none of the results is
     changed later.
     """
-    tree = parse(code)
-    body = tree.body if tree is not None else []
+    body = program.tree.body
     for _, group in groupby(body, key=_computed):
         found = [statement for statement in group if isinstance(statement, ast.Assign)]
         names = list(dict.fromkeys(ast.unparse(statement.targets[0]) for statement in found))

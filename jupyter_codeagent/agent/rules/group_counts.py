@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from jupyter_codeagent.agent.rules.rule import Program, from_edits
 from jupyter_codeagent.agent.source import Edit, column_of, single_values, span, text_of, valued
 
 _SEES_TO_IT = frozenset(
@@ -13,10 +14,12 @@ _SEES_TO_IT = frozenset(
 )
 
 
-def none_is_zero(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+@from_edits
+def none_is_zero(program: Program) -> list[tuple[Edit, str]]:
     """``heavy["origin"].value_counts() / cars["origin"].value_counts()`` has no figure for an origin without heavy
     cars. Only of rows of a table over all of its rows, by the same key; not where the program sees to what is
     missing, or goes on with a figure of all groups, for which it is open whether those without count."""
+    tree, code = program.tree, program.code
     if any(isinstance(node, ast.Attribute) and node.attr in _SEES_TO_IT for node in ast.walk(tree)):
         return []
     values = single_values(tree)
@@ -34,9 +37,11 @@ def none_is_zero(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
     return [(edit, "the share of a group that has none is 0") for edit in edits]
 
 
-def count_missing_rows(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+@from_edits
+def count_missing_rows(program: Program) -> list[tuple[Edit, str]]:
     """``df[df["sex"].isna()].groupby("island")["sex"].count()`` is 0 whatever the data: `count` leaves out what is
     missing, and here all is. The rows themselves are meant."""
+    tree, code = program.tree, program.code
     values = single_values(tree)
     found = []
     for node in ast.walk(tree):

@@ -7,7 +7,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from jupyter_codeagent.agent.prompt.question_parts import parts_of
-from jupyter_codeagent.agent.source import parse
+from jupyter_codeagent.agent.prompt.sentences import SENTENCE_END
+from jupyter_codeagent.agent.rules.rule import Program, from_text
 from jupyter_codeagent.types.sandbox import NamespaceEntry
 from jupyter_codeagent.variables.mentions import stemmed
 
@@ -18,7 +19,6 @@ _MEASURE = re.compile(
     re.IGNORECASE,
 )
 """``miles per hour`` is a unit, not a group."""
-_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
 _TELLS = re.compile(
     r"\s*(?:the |each |every )?(?!(?:what|which|who|how|it|that|this|there|here)\b)[\w.]+(?: \w+){0,2}? "
     r"(?:is|are|was|were|has|have|holds?|contains?|counts?|gives?)\b",
@@ -49,8 +49,10 @@ _PART = re.compile(r"^# (\d{1,2})\. ", re.MULTILINE)
 _NUMBER = re.compile(r"(?:int|float|uint)\d*$")
 
 
-def forgotten_group(prompt: str, code: str, namespace: Sequence[NamespaceEntry]) -> str:
+@from_text
+def forgotten_group(program: Program) -> str:
     """What to say of ``mean yield per site`` where the code does not name the column ``site``; empty else."""
+    prompt, code, namespace = program.prompt, program.code, program.namespace
     if _spelled_out(prompt, code, frozenset(label for entry in namespace for label in entry.columns)):
         return ""
     for word, label, is_rate in _asked_for_each(prompt, namespace):
@@ -63,12 +65,14 @@ def forgotten_group(prompt: str, code: str, namespace: Sequence[NamespaceEntry])
     return ""
 
 
-def one_figure(prompt: str, text: str, code: str, namespace: Sequence[NamespaceEntry]) -> str:
+@from_text
+def one_number(program: Program) -> str:
     """What to say where groups were asked for, and all that was shown is one number; empty else.
 
     Not where one number can be the answer: *which month*, *the highest mean per month*.
     """
-    if _ONE_OF_MANY.search(prompt) or len(_FIGURE.findall(text)) != 1:
+    prompt, code, namespace = program.prompt, program.code, program.namespace
+    if _ONE_OF_MANY.search(prompt) or len(_FIGURE.findall(program.output)) != 1:
         return ""
     for word, label, is_rate in _asked_for_each(prompt, namespace):
         is_grouped = label and label in code and "groupby" in code
@@ -89,7 +93,7 @@ def _asked_for_each(prompt: str, namespace: Sequence[NamespaceEntry]) -> Iterato
 
 def _each_asked(prompt: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Not of ``pop is the population for each quarter.``, which tells what there is and asks for nothing."""
-    for sentence in _SENTENCE_END.split(prompt):
+    for sentence in SENTENCE_END.split(" ".join(prompt.split())):
         if _TELLS.match(sentence) is None or _ASKS.search(sentence):
             yield from ((sentence, match) for match in _EACH.finditer(sentence))
 
@@ -114,15 +118,16 @@ def _spelled_out(prompt: str, code: str, labels: Collection[str]) -> bool:
     return len({text for _, text in _TEXT.findall(code) if text in words and text not in labels}) > 1
 
 
-def one_for_all(prompt: str, code: str, namespace: Sequence[NamespaceEntry]) -> str:
+@from_text
+def one_for_all(program: Program) -> str:
     """What to say where a part of the question asks for each of something, and its code made one number for all.
 
     ``# 2. how many of each were weighed`` and ``n = df["mass"].notna().sum()``: of a question in parts, whose code
     says which is which. Several numbers may be spelled out, and of what a loop makes nothing is known.
     """
-    parts = parts_of(prompt)
-    numbers = {entry.name for entry in namespace if _NUMBER.match(entry.type_name)}
-    for at, statements in _by_part(code):
+    parts = parts_of(program.prompt)
+    numbers = {entry.name for entry in program.namespace if _NUMBER.match(entry.type_name)}
+    for at, statements in _by_part(program.code, program.tree):
         if not all(isinstance(statement, ast.Assign | ast.Expr) for statement in statements):
             continue
         targets = [target for one in statements if isinstance(one, ast.Assign) for target in one.targets]
@@ -133,11 +138,8 @@ def one_for_all(prompt: str, code: str, namespace: Sequence[NamespaceEntry]) -> 
     return ""
 
 
-def _by_part(code: str) -> Iterator[tuple[int, list[ast.stmt]]]:
+def _by_part(code: str, tree: ast.Module) -> Iterator[tuple[int, list[ast.stmt]]]:
     """(number, statements) of each part that has its comment."""
-    tree = parse(code)
-    if tree is None:
-        return
     begins = [(int(match[1]), code.count("\n", 0, match.start()) + 1) for match in _PART.finditer(code)]
     for at, (part, line) in enumerate(begins):
         end = begins[at + 1][1] if at + 1 < len(begins) else len(code)

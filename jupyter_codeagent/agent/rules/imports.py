@@ -1,60 +1,45 @@
-"""Names that mean the same import in nearly all data code, and what replaces packages that are missing."""
+"""Imports that the program forgot, or that name a part of a package as a package."""
 
 from __future__ import annotations
 
-ALIASES = {
-    "pd": "import pandas as pd",
-    "np": "import numpy as np",
-    "pl": "import polars as pl",
-    "plt": "import matplotlib.pyplot as plt",
-    "mdates": "import matplotlib.dates as mdates",
-    "sns": "import seaborn as sns",
-    "stats": "from scipy import stats",
-    **{name: f"import {name}" for name in ("math", "re", "json", "itertools", "statistics", "random", "string")},
-    **{name: f"from collections import {name}" for name in ("Counter", "defaultdict")},
-    "combinations": "from itertools import combinations",
-    "StringIO": "from io import StringIO",
-    "timedelta": "from datetime import timedelta",
-    **{
-        name: f"from {module} import {name}"
-        for module, names in {
-            "scipy.stats": "pearsonr spearmanr kendalltau ttest_ind ttest_rel ttest_1samp chi2_contingency "
-            "f_oneway shapiro normaltest kstest ks_2samp mannwhitneyu wilcoxon kruskal levene bartlett "
-            "linregress zscore",
-            "sklearn.linear_model": "LinearRegression LogisticRegression Ridge Lasso ElasticNet",
-            "sklearn.preprocessing": "StandardScaler MinMaxScaler RobustScaler LabelEncoder OneHotEncoder "
-            "OrdinalEncoder PolynomialFeatures",
-            "sklearn.metrics": "mean_squared_error mean_absolute_error r2_score accuracy_score precision_score "
-            "recall_score f1_score roc_auc_score confusion_matrix classification_report silhouette_score",
-            "sklearn.model_selection": "train_test_split cross_val_score KFold StratifiedKFold GridSearchCV",
-            "sklearn.ensemble": "RandomForestClassifier RandomForestRegressor GradientBoostingClassifier "
-            "GradientBoostingRegressor IsolationForest",
-            "sklearn.tree": "DecisionTreeClassifier DecisionTreeRegressor",
-            "sklearn.neighbors": "KNeighborsClassifier KNeighborsRegressor",
-            "sklearn.svm": "SVC SVR",
-            "sklearn.impute": "SimpleImputer KNNImputer",
-            "sklearn.pipeline": "Pipeline make_pipeline",
-            "sklearn.compose": "ColumnTransformer",
-            "sklearn.cluster": "KMeans DBSCAN AgglomerativeClustering",
-            "sklearn.decomposition": "PCA",
-        }.items()
-        for name in names.split()
-    },
-}
-"""Name -> the import that certainly is meant."""
+import ast
+import re
 
-INSTEAD = {
-    "seaborn": "matplotlib",
-    "plotly": "matplotlib",
-    "altair": "matplotlib",
-    "bokeh": "matplotlib",
-    "statsmodels": "scipy.stats or numpy",
-    "sklearn": "scipy or numpy (polyfit, lstsq)",
-    "pandasql": "pandas itself",
-    "duckdb": "pandas itself",
-    "geopandas": "pandas and matplotlib",
-    "requests": "the loaded variables: there is no network",
-    "urllib3": "the loaded variables: there is no network",
-    "openpyxl": "the loaded variables: there are no files",
-}
-"""Top-level package -> what does its job where it is missing."""
+from jupyter_codeagent.agent.known_imports import ALIASES, with_imports
+from jupyter_codeagent.agent.rules.error_reading import missing_name
+from jupyter_codeagent.agent.rules.rule import Fix, Program, edited
+from jupyter_codeagent.agent.source import Edit, span
+
+
+def add_imports(program: Program) -> Fix | None:
+    """Import known aliases that are used but neither bound by the code nor defined."""
+    code = program.code
+    imported = with_imports(code, {*program.defined, *program.copied})
+    added = imported[: len(imported) - len(code)].strip().split("\n")
+    return Fix(code=imported, notes=("added: " + "; ".join(added),)) if imported != code else None
+
+
+def import_missing_name(program: Program) -> Fix | None:
+    """Import a known alias that the error says is not defined."""
+    code, error = program.code, program.error
+    line = ALIASES.get(missing_name(error))
+    if line is None:
+        return None
+    return Fix(code=f"{line}\n{code}", notes=(f"added: {line}",))
+
+
+def import_from_package(program: Program) -> Fix | None:
+    """``import stats``: what is called so is a part of a package."""
+    tree, code, error = program.tree, program.code, program.error
+    match = re.fullmatch(r"No module named '(\w+)'", error.evalue)
+    line = ALIASES.get(match.group(1), "") if match is not None else ""
+    if match is None or not line.startswith("from "):
+        return None
+    edits = [
+        Edit(start=start, end=end, text=line)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        and [(one.name, one.asname) for one in node.names] == [(match.group(1), None)]
+        for start, end in [span(code, node)]
+    ]
+    return edited(program, edits, f"import {match.group(1)} is {line}")

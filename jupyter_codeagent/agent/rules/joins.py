@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from jupyter_codeagent.agent.source import called_name, parse
-from jupyter_codeagent.types.sandbox import CopyChange, NamespaceEntry
+from jupyter_codeagent.agent.rules.rule import Program, from_text
+from jupyter_codeagent.agent.source import called_name
+from jupyter_codeagent.types.sandbox import CopyChange
 
 _KEEPS_ROWS = frozenset(
     {
@@ -44,13 +45,14 @@ class _Join:
     right: str
 
 
-def exploded_join(code: str, namespace: Sequence[NamespaceEntry], changes: Sequence[CopyChange] = ()) -> str:
+@from_text
+def exploded_join(program: Program) -> str:
     """What to tell the model of the first such join; empty if there is none."""
-    tree = parse(code)
-    if tree is None or any(_counts_once(node) for node in ast.walk(tree)):
+    tree = program.tree
+    if any(_counts_once(node) for node in ast.walk(tree)):
         return ""
-    rows = {entry.name: entry.shape[0] for entry in namespace if len(entry.shape) == 2}
-    bound, before = _bindings(tree), _rows_before(changes)
+    rows = {entry.name: entry.shape[0] for entry in program.namespace if len(entry.shape) == 2}
+    bound, before = _bindings(tree), _rows_before(program.result.changes if program.result is not None else ())
     for join in _joins(tree):
         if not _is_settled(tree, join, bound):
             continue

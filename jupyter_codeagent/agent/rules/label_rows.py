@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from jupyter_codeagent.agent.prompt.hints import text_columns
-from jupyter_codeagent.agent.rules.rewrite import Prepared, edited
-from jupyter_codeagent.agent.source import Edit, base_names, bound_names, parse, span
+from jupyter_codeagent.agent.rules.error_reading import text_columns
+from jupyter_codeagent.agent.rules.rule import Fix, Program, edited, from_text
+from jupyter_codeagent.agent.source import Edit, base_names, bound_names, span
 from jupyter_codeagent.types.sandbox import NamespaceEntry
 from jupyter_codeagent.variables.mentions import stemmed
 
@@ -18,22 +18,23 @@ _WHICH = re.compile(
 _ROW = re.compile(r"^\d+(?:\s|$)", re.MULTILINE)
 
 
-def unnamed_rows(prompt: str, text: str, code: str, namespace: Sequence[NamespaceEntry]) -> str:
+@from_text
+def unnamed_rows(program: Program) -> str:
     """What to say where the prompt asks *which* of what a column of texts names, and neither the code nor what it
-    showed (`text`) has that column; empty else."""
-    for word, frame, column in _left_out(prompt, text, code, namespace):
+    displayed has that column; empty else."""
+    for word, frame, column in _left_out(program):
         return f"The task asks which {word}, and the result does not name it: show {frame}[{column!r}] with it."
     return ""
 
 
-def name_rows(prompt: str, text: str, code: str, namespace: Sequence[NamespaceEntry]) -> Prepared | None:
+def name_rows(program: Program) -> Fix | None:
     """The same program over the table with the names in place of its row numbers, where it showed those; else None.
 
     Under a name of its own: a cell that is accepted must not give the user's variable another index.
     """
-    tree = parse(code)
-    found = next(_left_out(prompt, text, code, namespace), None)
-    if tree is None or found is None or _ROW.search(text) is None:
+    tree, code = program.tree, program.code
+    found = next(_left_out(program), None) if program.issue else None
+    if found is None or _ROW.search(program.output) is None:
         return None
     word, frame, column = found
     own = f"by_{word}"
@@ -42,15 +43,14 @@ def name_rows(prompt: str, text: str, code: str, namespace: Sequence[NamespaceEn
     read = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == frame]
     edits = [Edit(start=start, end=end, text=own) for start, end in (span(code, node) for node in read)]
     made = Edit(start=0, end=0, text=f"{own} = {frame}.set_index({column!r})\n")
-    return edited(code, [*edits, made], f"rows are named by {column!r}") if edits else None
+    return edited(program, [*edits, made], f"rows are named by {column!r}") if edits else None
 
 
-def _left_out(
-    prompt: str, text: str, code: str, namespace: Sequence[NamespaceEntry]
-) -> Iterator[tuple[str, str, str]]:
+def _left_out(program: Program) -> Iterator[tuple[str, str, str]]:
     """(word, frame, column) of what was asked for by *which* and is nowhere."""
-    for word in _asked(prompt):
-        columns = [(entry.name, column) for entry in namespace for column in _of_texts(entry, word)]
+    code, text = program.code, program.output
+    for word in _asked(program.prompt):
+        columns = [(entry.name, column) for entry in program.namespace for column in _of_texts(entry, word)]
         if not any(column in code or column in text for _, column in columns):
             used = [(frame, column) for frame, column in columns if re.search(rf"\b{re.escape(frame)}\b", code)]
             yield from ((word, frame, column) for frame, column in used)

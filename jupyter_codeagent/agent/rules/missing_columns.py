@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from jupyter_codeagent.agent.prompt.observe import joined
-from jupyter_codeagent.agent.rules.html_tables import tables_in
-from jupyter_codeagent.agent.source import parse
-from jupyter_codeagent.types.sandbox import Output
+from jupyter_codeagent.agent.html_tables import tables_in
+from jupyter_codeagent.agent.output_text import joined
+from jupyter_codeagent.agent.rules.rule import Program, from_text
 
 MIN_ROWS = 3
 MAX_CHARS = 40_000
@@ -18,14 +17,14 @@ _MISSING = re.compile(r"nan|none|<na>|nat|null", re.IGNORECASE)
 _COERCES = re.compile(r"errors\s*=\s*['\"]coerce['\"]|strict\s*=\s*False")
 
 
-def nothing_converted(code: str, outputs: Sequence[Output]) -> str:
+@from_text
+def nothing_converted(program: Program) -> str:
     """What to say of ``clean["weight"] = pd.to_numeric(…, errors="coerce")`` that left no number; empty else."""
-    tree = parse(code)
-    if tree is None or _COERCES.search(code) is None:
+    if program.result is None or _COERCES.search(program.code) is None:
         return ""
-    made = set(_columns_made(tree))
+    made = set(_columns_made(program.tree))
     left = MAX_CHARS
-    for output in outputs:
+    for output in program.result.outputs:
         if output["output_type"] not in ("display_data", "execute_result"):
             continue
         html = joined(output["data"].get("text/html", ""))

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 
+from jupyter_codeagent.agent.rules.rule import Fix, Program, edited, from_edits
 from jupyter_codeagent.agent.source import (
     Edit,
-    apply_edits,
     bound_names,
     called_name,
     column_of,
-    parse,
     single_values,
     span,
     valued,
@@ -23,17 +22,20 @@ _SPLITS = frozenset({"train_test_split", "cross_val_score", "cross_validate", "c
 _FITS = frozenset({"fit", "fit_predict", "OLS", "Logit"})
 _CURVES = frozenset({"polyfit", "linregress"})
 """One missing value, and slope and intercept are missing too: nothing is drawn, and no exception says so."""
+_NAN_IN_INPUT = re.compile(r"Input (?:X|y) contains NaN")
 _OF_MISSING = re.compile(
     r"(?:drop|fill)na\(|(?:not|is)(?:na|null)\(|isfinite|isnan|nan_policy|interpolate|[Ii]mput"
 )
 
 
-def keep_target_out(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+@from_edits
+def keep_target_out(program: Program) -> list[tuple[Edit, str]]:
     """Edits that take the target's column out of the list of features, each with its note.
 
     Features and target are read where both stand as ``frame[["a", "b"]]`` and ``frame["b"]`` of one frame: in the
     call itself, or as the only value of the name that is handed over.
     """
+    tree, code = program.tree, program.code
     values = single_values(tree)
     found: dict[int, tuple[Edit, str]] = {}
     for features, target in _pairs(tree):
@@ -44,18 +46,19 @@ def keep_target_out(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
         for element in labels:
             if element.value == label:
                 start, _ = span(code, element)
-                note = f"{label!r} is what is predicted, so it is no feature"
+                note = f"removed target {label!r} from the features"
                 found[start] = (_without(code, labels, element), note)
     return [found[start] for start in sorted(found)]
 
 
-def leave_incomplete_out(tree: ast.Module, code: str) -> tuple[list[Edit], str]:
-    """Edits that take features and target without the rows in which one of them is missing, and the note.
+def incomplete_rows(program: Program) -> Fix | None:
+    """Take features and target without the rows in which one of them is missing: *Input X contains NaN*.
 
     None where the program fills missing values itself: it has forgotten some, and what is meant is not certain.
     """
-    if re.search(r"fillna|[Ii]mput", code):
-        return [], ""
+    tree, code = program.tree, program.code
+    if _NAN_IN_INPUT.search(program.error.evalue) is None or re.search(r"fillna|[Ii]mput", code):
+        return None
     values = single_values(tree)
     found: dict[int, Edit] = {}
     left_out: dict[str, None] = {}
@@ -71,20 +74,19 @@ def leave_incomplete_out(tree: ast.Module, code: str) -> tuple[list[Edit], str]:
             end = span(code, node.value)[1]
             edit = Edit(start=end, end=end, text=f".dropna(subset={needed!r})")
             if found.setdefault(end, edit) != edit:
-                return [], ""  # one target for two models, each with rows of its own
+                return None  # one target for two models, each with rows of its own
         left_out |= dict.fromkeys(map(str, needed))
-    return list(found.values()), f"rows without {', '.join(left_out)} are left out"
+    return edited(program, list(found.values()), f"rows without {', '.join(left_out)} are left out")
 
 
-def fit_complete_rows(code: str, incomplete: Mapping[str, Collection[str]]) -> tuple[str, tuple[str, ...]]:
-    """With curves that are fitted to the rows that have both of their columns: the code and its notes.
+def fit_complete_rows(program: Program) -> Fix | None:
+    """Fit curves to the rows that have both of their columns.
 
-    `incomplete` are `repr()` of the columns with missing values, by pandas frame. Left alone where the program does
-    something about missing values itself, or binds the frame anew.
+    Left alone where the program does something about missing values itself, or binds the frame anew.
     """
-    tree = parse(code)
-    if tree is None or not incomplete or _OF_MISSING.search(code):
-        return code, ()
+    tree, code, incomplete = program.tree, program.code, program.incomplete
+    if not incomplete or _OF_MISSING.search(code):
+        return None
     values, bound = single_values(tree), bound_names(tree)
     edits: list[Edit] = []
     needed: dict[str, None] = {}
@@ -102,8 +104,7 @@ def fit_complete_rows(code: str, incomplete: Mapping[str, Collection[str]]) -> t
             start, end = span(code, node)
             edits.append(Edit(start=start, end=end, text=f"{frame}.dropna(subset={labels!r})[{label!r}]"))
         needed |= dict.fromkeys(labels)
-    note = f"the line is fitted to the rows that have {' and '.join(needed)}"
-    return apply_edits(code, edits), (note,) if edits else ()
+    return edited(program, edits, f"the line is fitted to the rows that have {' and '.join(needed)}")
 
 
 def _pairs(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:

@@ -11,9 +11,10 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from jupyter_codeagent.agent.prompt.hints import text_columns
-from jupyter_codeagent.agent.rules.rewrite import Prepared, add_imports, edited
-from jupyter_codeagent.agent.source import Edit, bound_names, parse, span
+from jupyter_codeagent.agent.known_imports import with_imports
+from jupyter_codeagent.agent.rules.error_reading import text_columns
+from jupyter_codeagent.agent.rules.rule import Fix, Program
+from jupyter_codeagent.agent.source import Edit, apply_edits, bound_names, span
 from jupyter_codeagent.types.sandbox import NamespaceEntry
 from jupyter_codeagent.variables.mentions import names_label
 
@@ -25,21 +26,19 @@ _COUNTS = ("zero", "one", "two", "three", "four", "five", "six")
 _ELEMENTWISE = frozenset({"abs", "round", "astype", "fillna"})
 
 
-def name_results(
-    code: str, prompt: str, namespace: Sequence[NamespaceEntry], defined: Collection[str]
-) -> Prepared | None:
+def name_results(program: Program) -> Fix | None:
     """The code with a named end instead of ``display(a, b, …)`` or ``a``, or with names in front of the values
     that it prints one by one; None where it shows things in another way, or where the results are tables, which
-    name their columns themselves. `namespace` is that after the run.
+    name their columns themselves; nor where a person is asked before each execution.
 
     Texts that the prompt does not speak of are not shown: the model is told what is shown.
     """
-    tree = parse(code)
-    if tree is None:
+    if program.each_run_is_approved:
         return None
-    entries = {entry.name: entry for entry in namespace}
+    tree, code, prompt = program.tree, program.code, program.prompt
+    entries = {entry.name: entry for entry in program.namespace}
     if printed := _named_prints(tree, code, entries):
-        return edited(code, printed, NOTE)
+        return Fix(code=apply_edits(code, printed), notes=(NOTE,), only_display=True)
     names = _shown(tree)
     if not names:
         return None
@@ -56,7 +55,8 @@ def name_results(
     if table:
         columns = "".join(f"    {label!r}: {column},\n" for label, column in table.items())
         end.append(f"pd.DataFrame({{\n{columns}}})" + ("" if decimals is None else f".round({decimals})"))
-    return Prepared(code=add_imports(code[:start] + "\n".join(end), defined), notes=(NOTE,))
+    named = with_imports(code[:start] + "\n".join(end), program.defined)
+    return Fix(code=named, notes=(NOTE,), only_display=True)
 
 
 def _named_prints(tree: ast.Module, code: str, entries: Mapping[str, NamespaceEntry]) -> list[Edit]:

@@ -13,9 +13,10 @@ import re
 import tokenize
 from collections.abc import Collection, Iterator
 
+from jupyter_codeagent.agent.rules.rule import Fix, Program, edited, from_text
+from jupyter_codeagent.agent.rules.words import DISPLAYING
 from jupyter_codeagent.agent.source import Edit, called_name, parse, span
 
-_SHOWING = frozenset({"print", "display"})
 _TITLES = frozenset({"title", "suptitle", "set_title"})
 _LITERAL = re.compile(r"(?P<prefix>[rR]?)(?P<quoted>['\"].*)\Z", re.DOTALL)
 _SPECIFICATION = re.compile(r"(?:.?[<>=^])?[-+ ]?#?0?\d*[,_]?(?:\.\d+)?[bcdeEfFgGnosxX%]?\Z|%[-A-Za-z]")
@@ -31,36 +32,42 @@ _SHOWN_WORD = re.compile(
 _BLANK = re.compile(r"\{\s|\s\}")
 
 
-def find_unfilled(tree: ast.Module, code: str, names_defined: Collection[str]) -> list[Edit]:
-    """The letter ``f`` in front of each such literal."""
-    names = {*names_defined, *_lasting_names(tree)}
-    return [
+def fill_placeholders(program: Program) -> Fix | None:
+    """Put an ``f`` before the strings that show ``{name}`` in place of its value."""
+    tree, code = program.tree, program.code
+    names = {*program.defined, *program.copied, *_lasting_names(tree)}
+    edits = [
         edit
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
         for text in _shown_texts(node)
         for edit in _prefixes(code, text, names)
     ]
+    lines = sorted({code.count("\n", 0, edit.start) + 1 for edit in edits})
+    return edited(program, edits, *(f"line {line}: {{…}} is filled in (f-string)" for line in lines))
 
 
-def unfilled_output(text: str, code: str) -> str:
-    """The first placeholder that the code has printed as text: ``{mean:.2f}``, ``[value]``; empty if none."""
-    tree = parse(code)
-    if tree is None or re.search(r"\.format(?:_map)?\(|Template\(", code):
+@from_text
+def unfilled_placeholder(program: Program) -> str:
+    """Report the first placeholder that the code has printed as text: ``{mean:.2f}``, ``[value]``."""
+    tree, text = program.tree, program.output
+    if re.search(r"\.format(?:_map)?\(|Template\(", program.code):
         return ""
     written = "\n".join(
         node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
     shown = [match.group() for match in _SHOWN_FIELD.finditer(text)]
     shown += [match.group(1) for match in _SHOWN_WORD.finditer(text)]
-    return next((placeholder for placeholder in shown if placeholder in written), "")
+    found = next((placeholder for placeholder in shown if placeholder in written), "")
+    advice = "Print the computed value, with an f-string."
+    return f"The text {found} was shown instead of its value. {advice}" if found else ""
 
 
 def _shown_texts(call: ast.Call) -> Iterator[ast.Constant]:
     """Literals that reach the reader as they stand, alone or as a part of a sum."""
     _, name = called_name(call)
     to_file = any(word.arg == "file" for word in call.keywords)
-    if name in _SHOWING and isinstance(call.func, ast.Name) and not to_file:
+    if name in DISPLAYING and isinstance(call.func, ast.Name) and not to_file:
         arguments = call.args
     elif name in _TITLES and isinstance(call.func, ast.Attribute):
         arguments = [text for text in call.args[:1] if ast.unparse(text).count("$") < 2]  # ``$…$`` is a formula

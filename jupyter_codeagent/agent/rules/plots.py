@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from jupyter_codeagent.agent.rules.rule import Program, from_edits, from_text
 from jupyter_codeagent.agent.source import Edit, add_argument, called_name
 
 _KINDS = frozenset({"line", "bar", "barh", "hist", "box", "kde", "density", "area", "pie", "scatter", "hexbin"})
@@ -22,18 +23,21 @@ def draws(call: ast.Call) -> bool:
     return name != "show" and (owner in ("plt", "sns", "ax") or name in _PLOTS)
 
 
-def unfitted_line(prompt: str, code: str) -> str:
+@from_text
+def unfitted_line(program: Program) -> str:
     """What to do where a fitted line was asked for and nothing is fitted: sorted points are no line; else empty."""
-    if _FITTED_LINE.search(prompt) is None or _FITS.search(code) is not None:
+    if _FITTED_LINE.search(program.prompt) is None or _FITS.search(program.code) is not None:
         return ""
     return "The line was not fitted: slope, intercept = np.polyfit(x, y, 1), then draw slope * x + intercept."
 
 
-def draw_on_the_figure(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+@from_edits
+def draw_on_the_figure(program: Program) -> list[tuple[Edit, str]]:
     """``plt.figure(…)`` and then ``frame.plot(…)``: pandas draws on a figure of its own unless it is told the axes.
 
     Only where the program makes figures by ``plt.figure`` alone, which has one place to draw on.
     """
+    tree, code = program.tree, program.code
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     made = [call for call in calls if called_name(call) == ("plt", "figure")]
     if not made or any(called_name(call)[1] in ("subplots", "subplot", "add_subplot") for call in calls):

@@ -1,4 +1,4 @@
-"""Pandas spoken to a polars frame: what has one meaning is said in polars' words, all at once.
+"""Translate unambiguous pandas calls to polars, all at once.
 
 Models know a hundred times more pandas than polars. The error of the first wrong word tells that the frame is of
 polars; where pandas frames stand beside it, nothing is certain and the model gets a hint.
@@ -10,9 +10,11 @@ import ast
 import re
 from collections.abc import Callable, Sequence
 
-from jupyter_codeagent.agent.rules.rewrite import Prepared, add_imports
+from jupyter_codeagent.agent.known_imports import with_imports
+from jupyter_codeagent.agent.rules.rule import Fix, Program
+from jupyter_codeagent.agent.rules.words import AGGREGATIONS, FIRST_AND_LAST
 from jupyter_codeagent.agent.source import Edit, apply_edits, called_name, parse, span, text_of
-from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
+from jupyter_codeagent.types.sandbox import NamespaceEntry
 
 MAX_EDITS = 40
 SHORT_CHARS = 20
@@ -30,9 +32,7 @@ TEXT_METHODS = {
     "endswith": "ends_with",
 }  # fmt: skip
 """Of ``x.str``."""
-AGGREGATIONS = frozenset(
-    {"mean", "sum", "median", "min", "max", "std", "var", "count", "first", "last", "n_unique", "nunique"}
-)
+_OF_GROUPS = AGGREGATIONS | FIRST_AND_LAST | {"n_unique"}
 DATE_PARTS = frozenset(
     {"year", "month", "day", "hour", "minute", "second", "quarter", "week", "weekday", "date", "time"}
 )
@@ -58,13 +58,12 @@ _POLARS_TYPES = re.compile(
 )
 _PANDAS_TYPES = re.compile(r"^(?:u?int\d+|float\d+|object|str|string|bool|category|datetime64|timedelta64)")
 
-Rule = Callable[[str, ast.AST], Edit | None]
+Translate = Callable[[str, ast.AST], Edit | None]
 
 
-def say_in_polars(
-    code: str, tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]
-) -> Prepared | None:
+def translate_to_polars(program: Program) -> Fix | None:
     """The code with all words that polars has others for; None where the error is of something else."""
+    code, error, namespace = program.code, program.error, program.namespace
     match = _MISSING.search(error.evalue)
     named = match is not None and match.group(1) in METHODS.keys() | _OTHER_NAMES
     if not (named or _REFUSED.search(error.evalue)) or not _only_polars(namespace):
@@ -79,9 +78,9 @@ def say_in_polars(
         code = apply_edits(code, [edit])
     if not said:
         return None
-    return Prepared(
-        code=add_imports(code, [entry.name for entry in namespace]),
-        notes=(f"said in polars: {', '.join(word for word in said if word)}",),
+    return Fix(
+        code=with_imports(code, program.names),
+        notes=(f"translated to polars: {', '.join(word for word in said if word)}",),
     )
 
 
@@ -92,8 +91,8 @@ def _only_polars(namespace: Sequence[NamespaceEntry]) -> bool:
 
 def _first_edit(code: str, tree: ast.Module) -> Edit | None:
     for node in ast.walk(tree):
-        for rule in RULES:
-            if (edit := rule(code, node)) is not None:
+        for translate in TRANSLATIONS:
+            if (edit := translate(code, node)) is not None:
                 return edit
     return None
 
@@ -148,7 +147,7 @@ def _column_of_groups(code: str, node: ast.AST) -> Edit | None:
             labels = [repr(label)]
         case _:
             return None
-    if called_name(groups)[1] != "group_by" or not labels or name not in AGGREGATIONS or node.args:
+    if called_name(groups)[1] != "group_by" or not labels or name not in _OF_GROUPS or node.args:
         return None
     start, end = span(code, node)
     made = f"pl.col({', '.join(labels)}).{METHODS.get(name, name)}()"
@@ -184,7 +183,7 @@ def _aggregations(code: str, node: ast.AST) -> Edit | None:
 
 def _aggregation(column: ast.expr | None, function: ast.expr) -> str:
     match column, function:
-        case ast.Constant(value=str(label)), ast.Constant(value=str(name)) if name in AGGREGATIONS:
+        case ast.Constant(value=str(label)), ast.Constant(value=str(name)) if name in _OF_GROUPS:
             return f"pl.col({label!r}).{METHODS.get(name, name)}()"
     return ""
 
@@ -303,7 +302,7 @@ def _date_part(code: str, node: ast.AST) -> Edit | None:
     return None
 
 
-RULES: tuple[Rule, ...] = (
+TRANSLATIONS: tuple[Translate, ...] = (
     _method, _sort, _column_of_groups, _aggregations, _size, _index, _renamed_columns, _joined, _new_column,
     _filtered, _most, _correlation, _date_part,
 )  # fmt: skip

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from jupyter_codeagent.agent.rules.rule import Program, from_text
+
 _LINE = re.compile(
     r"^[ \t\-*•]*+(?P<label>[^:=\n]{1,100}?)[ \t]*+(?::|=|\bis\b)[ \t]*+"
     r"(?P<figure>[-+]?\d[\d,]*+(?:\.\d++)?(?:[eE][-+]?\d++)?)[ \t]*+(?P<percent>%?)[ \t]*+\.?[ \t]*+$",
@@ -84,9 +86,10 @@ _QUANTITIES = (
 )
 
 
-def impossible_figure(text: str) -> str:
+@from_text
+def impossible_number(program: Program) -> str:
     """What to tell the model of the first such figure; empty if there is none."""
-    for match in _LINE.finditer(text):
+    for match in _LINE.finditer(program.output):
         value = float(match["figure"].replace(",", ""))
         # Without its decimals it may be a count, and in percent its limits are others.
         is_measured = "." in match["figure"] or "e" in match["figure"].lower()

@@ -11,7 +11,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from jupyter_codeagent.agent.source import Edit, add_argument, apply_edits, called_name, parse, span, text_of
+from jupyter_codeagent.agent.rules.rule import Program, from_edits, from_text
+from jupyter_codeagent.agent.source import Edit, add_argument, called_name, span, text_of
 
 TESTS = frozenset({
     "ttest_ind", "ttest_rel", "ttest_1samp", "ks_2samp", "kstest", "ks_1samp", "shapiro", "normaltest",
@@ -31,37 +32,28 @@ _NO_DDOF = re.compile(r"population|\bewm\(|^(?=[^\n]*\bstats\.\w+\()[^\n]*\)[ \t
 _ROOT = re.compile(r"(?:^|_)rmse", re.IGNORECASE)
 
 
-def correct_statistics(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
-    """Edits of `code`, each with its note."""
-    rules = (_swapped, _without_root, _p_value_of_correlation, _uncounted, _groups_in_one, _scores_of_missing)
-    found = [one for rule in rules for one in rule(tree, code)]
-    return sorted(found, key=lambda one: one[0].start)
+@from_edits
+def population_deviation(program: Program) -> Iterator[tuple[Edit, str]]:
+    """Pass ``ddof=0`` where the prompt wants that of the population: pandas gives the sample's."""
+    code, prompt = program.code, program.prompt
+    if not _POPULATION.search(prompt) or _SAMPLE.search(prompt) or _NO_DDOF.search(code):
+        return
+    for node in ast.walk(program.tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in ("std", "var")
+            and called_name(node)[0] not in ("np", "numpy")
+            and not node.args
+            and not any(word.arg in ("ddof", None) for word in node.keywords)
+        ):
+            yield add_argument(code, node, "ddof=0"), "ddof=0: standard deviation of the population, as asked"
 
 
-def of_population(code: str, prompt: str) -> tuple[str, tuple[str, ...]]:
-    """With the standard deviation of the population where the prompt wants that one: pandas gives the sample's.
-
-    The code and its notes.
-    """
-    tree = parse(code)
-    if tree is None or not _POPULATION.search(prompt) or _SAMPLE.search(prompt) or _NO_DDOF.search(code):
-        return code, ()
-    calls = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in ("std", "var")
-        and called_name(node)[0] not in ("np", "numpy")
-        and not node.args
-        and not any(word.arg in ("ddof", None) for word in node.keywords)
-    ]
-    edits = [add_argument(code, call, "ddof=0") for call in calls]
-    return apply_edits(code, edits), ("ddof=0: that of the population, as asked",) if edits else ()
-
-
-def _swapped(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
+@from_edits
+def p_value_second(program: Program) -> Iterator[tuple[Edit, str]]:
     """``p_value, _ = ks_2samp(…)``: the names change places."""
+    tree, code = program.tree, program.code
     for node in ast.walk(tree):
         match node:
             case ast.Assign(
@@ -75,13 +67,13 @@ def _swapped(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
                 yield Edit(start=start, end=end, text=text), note
 
 
-def statistic_as_judgement(code: str) -> str:
+@from_text
+def statistic_as_judgement(program: Program) -> str:
     """``is_normal, p = shapiro(…)``: what to do where a statistic stands under the name of a judgement; else empty.
 
     What follows from the p value is not certain, so that this is told and not corrected.
     """
-    tree = parse(code)
-    for node in ast.walk(tree) if tree is not None else ():
+    for node in ast.walk(program.tree):
         match node:
             case ast.Assign(
                 targets=[ast.Tuple(elts=[ast.Name(id=first), ast.Name()])], value=ast.Call() as call
@@ -90,8 +82,10 @@ def statistic_as_judgement(code: str) -> str:
     return ""
 
 
-def _without_root(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
+@from_edits
+def root_of_mse(program: Program) -> Iterator[tuple[Edit, str]]:
     """``rmse = mean_squared_error(…)`` where nothing takes the root of it afterwards."""
+    tree, code = program.tree, program.code
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if (
@@ -103,8 +97,10 @@ def _without_root(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
                 yield Edit(start=end, end=end, text=" ** 0.5"), f"{name} is the root of mean_squared_error"
 
 
-def _p_value_of_correlation(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
+@from_edits
+def p_value_of_correlation(program: Program) -> Iterator[tuple[Edit, str]]:
     """``p_value = x.corr(y)`` and ``x.corr(y).pvalue``: the correlation is under the name of its p value."""
+    tree, code = program.tree, program.code
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(value=ast.Call() as call, attr="pvalue" | "p_value"):
@@ -118,8 +114,10 @@ def _p_value_of_correlation(tree: ast.Module, code: str) -> Iterator[tuple[Edit,
             yield Edit(start=start, end=end, text=f"{test}.pvalue"), "corr gives no p value; scipy.stats does"
 
 
-def _uncounted(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
+@from_edits
+def counts_for_chi2(program: Program) -> Iterator[tuple[Edit, str]]:
     """``chi2_contingency(df[["a", "b"]])``: the test takes counts, not the rows that are to be counted."""
+    tree, code = program.tree, program.code
     for node in ast.walk(tree):
         match node:
             case ast.Call(
@@ -136,8 +134,10 @@ def _uncounted(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
                 yield Edit(start=start, end=end, text=counts), "chi2_contingency takes counts: pd.crosstab"
 
 
-def _groups_in_one(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
+@from_edits
+def groups_as_arguments(program: Program) -> Iterator[tuple[Edit, str]]:
     """``f_oneway([a, b, c])``: the groups are arguments of their own."""
+    tree, code = program.tree, program.code
     for node in ast.walk(tree):
         match node:
             case ast.Call(args=[ast.List() | ast.ListComp() | ast.Name() as groups]) if (
@@ -147,8 +147,10 @@ def _groups_in_one(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
                 yield Edit(start=start, end=start, text="*"), f"{called_name(node)[1]} takes each group by itself"
 
 
-def _scores_of_missing(tree: ast.Module, code: str) -> Iterator[tuple[Edit, str]]:
+@from_edits
+def zscore_without_missing(program: Program) -> Iterator[tuple[Edit, str]]:
     """``zscore(x)``: one missing value makes all scores missing, and nothing an outlier."""
+    tree, code = program.tree, program.code
     for node in ast.walk(tree):
         match node:
             case ast.Call(args=[values], keywords=keywords) if called_name(node)[1] == "zscore":
@@ -174,9 +176,12 @@ def _correlation_test(call: ast.Call, code: str) -> str | None:
     return None
 
 
-def leave_missing_out(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
-    """For results that are all missing: the tests of SciPy are told to leave missing values out."""
-    found = []
+@from_edits
+def leave_missing_out(program: Program) -> list[tuple[Edit, str]]:
+    """Have the tests of SciPy leave missing values out, after a result that looks wrong."""
+    tree, code, found = program.tree, program.code, []
+    if not program.issue:
+        return []
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or called_name(node)[1] not in TESTS - {"pearsonr", "ks_1samp"}:
             continue

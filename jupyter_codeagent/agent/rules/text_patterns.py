@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from jupyter_codeagent.agent.rules.rule import Program, from_edits
 from jupyter_codeagent.agent.source import Edit, add_argument
 
 _PATTERN = re.compile(
@@ -18,9 +19,11 @@ _POLARS = re.compile(r"\bpl\.|\.(?:with_columns|select|group_by)\(")
 _DRIVE = re.compile(r"^[A-Za-z]:\\")
 
 
-def read_as_patterns(tree: ast.Module, code: str) -> list[tuple[Edit, str]]:
+@from_edits
+def read_as_patterns(program: Program) -> list[tuple[Edit, str]]:
     """``regex=True`` for `Series.str.replace` with what can be nothing but a pattern; the other methods of pandas
     read one anyhow."""
+    tree, code = program.tree, program.code
     if _POLARS.search(code):
         return []
     return [

@@ -8,14 +8,20 @@ import difflib
 from collections.abc import Collection, Iterator
 from typing import TypeGuard
 
+from jupyter_codeagent.agent.rules.rule import Fix, Program, edited
 from jupyter_codeagent.agent.source import Edit, apply_edits, parse, span
 
 SURELY_ALIKE = 0.75
 """Of `difflib`: ``orign`` for ``origin``."""
 
 
-def keep_functions(code: str, functions: Collection[str]) -> tuple[str, tuple[str, ...]]:
-    """The code with what would hide one of `functions` dropped or renamed, and notes of it."""
+def keep_functions(program: Program) -> Fix | None:
+    """Drop or rename what would hide one of the user's functions."""
+    code, notes = _kept(program.code, program.functions)
+    return Fix(code=code, notes=notes) if notes else None
+
+
+def _kept(code: str, functions: Collection[str]) -> tuple[str, tuple[str, ...]]:
     tree = parse(code)
     if tree is None or not functions:
         return code, ()
@@ -23,7 +29,7 @@ def keep_functions(code: str, functions: Collection[str]) -> tuple[str, tuple[st
     if dropped and len(dropped) < len(tree.body):
         edits = [_without(code, node) for node, _ in dropped]
         notes = tuple(f"line {node.lineno} dropped: {name} is your function" for node, name in dropped)
-        rest, further = keep_functions(apply_edits(code, edits).strip("\n"), functions)
+        rest, further = _kept(apply_edits(code, edits).strip("\n"), functions)
         return rest, (*notes, *further)
     hidden = {node.id for node in ast.walk(tree) if _is_bound(node) and node.id in functions}
     edits = [
@@ -36,14 +42,16 @@ def keep_functions(code: str, functions: Collection[str]) -> tuple[str, tuple[st
     )
 
 
-def rename_argument(code: str, tree: ast.Module, message: str) -> tuple[list[Edit], str]:
-    """Edits of a call whose error says that there is no such argument, where only one can be meant: the only one
-    missing, of the value's type, or the only one written nearly so. With a note; none if nothing is certain.
+def rename_argument(program: Program) -> Fix | None:
+    """Rename an argument that the called function does not have, where only one can be meant.
+
+    The only one that is missing, of the value's type, or the only one written nearly so.
     """
-    written, mark, rest = message.partition(": got an unexpected keyword argument '")
+    tree, code = program.tree, program.code
+    written, mark, rest = program.error.evalue.partition(": got an unexpected keyword argument '")
     declared = parse(f"def {written}: ...") if mark else None
     if declared is None or not isinstance(declared.body[0], ast.FunctionDef):
-        return [], ""
+        return None
     wrong, function = rest.split("'")[0], declared.body[0]
     edits: list[Edit] = []
     right = ""
@@ -55,7 +63,7 @@ def rename_argument(code: str, tree: ast.Module, message: str) -> tuple[list[Edi
                     begin = code.rindex(wrong, 0, start)
                     edits.append(Edit(start=begin, end=begin + len(wrong), text=meant))
                     right = meant
-    return edits, f"the argument {wrong} of {function.name} is {right}"
+    return edited(program, edits, f"the argument {wrong} of {function.name} is {right}")
 
 
 def _meant(call: ast.Call, wrong: ast.keyword, declared: ast.arguments) -> str:

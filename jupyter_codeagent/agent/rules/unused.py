@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Sequence
 
-from jupyter_codeagent.agent.source import parse, used_names
-from jupyter_codeagent.types.sandbox import NamespaceEntry
+from jupyter_codeagent.agent.rules.rule import Program, from_text
+from jupyter_codeagent.agent.source import used_names
 
 _DATA = frozenset({"DataFrame", "Series", "ndarray"})
 
 
-def unused_data(code: str, namespace: Sequence[NamespaceEntry], asked: Collection[str] = ()) -> str:
-    """What to do about ``clean = df[~outliers]`` that nothing reads; empty where all is read or `asked` for.
+@from_text
+def unused_data(program: Program) -> str:
+    """What to do about ``clean = df[~outliers]`` that nothing reads; empty where all is read or asked for.
 
     Of 570 programs that answered questions of our measurements 26 had a variable that nothing read; 3 of them were
     right. What is assigned last is the result, and shown.
     """
-    tree = parse(code)
-    if tree is None:
-        return ""
-    data = {entry.name for entry in namespace if entry.type_name in _DATA}
+    tree = program.tree
+    data = {entry.name for entry in program.namespace if entry.type_name in _DATA}
     texts = [
         node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
     named = {word for text in texts for word in re.findall(r"\w+", text)}  # ``df.query("id in @keep")``
-    used = used_names(tree) | named | set(asked)
+    used = used_names(tree) | named | set(program.asked_names)
     for statement in tree.body[:-1]:
         match statement:
             case ast.Assign(targets=[ast.Name()], value=ast.Subscript(slice=ast.Constant(value=str(label)))) if (

@@ -11,11 +11,11 @@ import ast
 import json
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from jupyter_codeagent.agent.prompt.observe import output_text
-from jupyter_codeagent.agent.rules.rewrite import Prepared, edited
-from jupyter_codeagent.agent.source import Edit, apply_edits, column_of, parse, span
+from jupyter_codeagent.agent.output_text import output_text
+from jupyter_codeagent.agent.rules.rule import Fix, Issue, Program, ValueMatch, edited
+from jupyter_codeagent.agent.source import Edit, apply_edits, column_of, span
 from jupyter_codeagent.types.sandbox import ExecutionResult
 from jupyter_codeagent.variables.privacy.pii_columns import personal_kind
 from jupyter_codeagent.variables.text import looks_personal
@@ -52,28 +52,19 @@ def _look_for(table, label, asked):
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class WrittenOtherwise:
-    """A text that a column does not have."""
-
-    column: str
-    asked: str
-    found: tuple[str, ...] = ()
-    """What the column has that certainly means the same, at most two."""
-    others: tuple[str, ...] = ()
-    """Columns of the table that have it as it is."""
-
-
-def look_afterwards(code: str) -> str:
-    """A program that looks at the columns which `code`, that has just run, compares with texts; empty if none."""
-    looks = [_look(column, asked) for statement in _statements(code) for column, asked in _comparisons(statement)]
+def probe_after(program: Program) -> str:
+    """Return a program that looks at the columns which this one, that has just run, compares; empty if none."""
+    looks = [
+        _look(column, asked) for statement in _statements(program) for column, asked in _comparisons(statement)
+    ]
     return f"{_LOOK}{''.join(dict.fromkeys(looks[:MAX_COMPARISONS]))}del _look_for" if looks else ""
 
 
-def look_on_the_way(code: str) -> str:
-    """`code` with a look before each statement that compares a column with texts; empty if none does."""
+def probe_inline(program: Program) -> str:
+    """Return the program with a look before each statement that compares a column with texts; empty if none."""
+    code = program.code
     looks: dict[int, str] = {}
-    for statement in _statements(code):
+    for statement in _statements(program):
         start = span(code, statement)[0]
         if start == 0 or code[start - 1] == "\n":
             for column, asked in _comparisons(statement):
@@ -82,7 +73,7 @@ def look_on_the_way(code: str) -> str:
     return f"{_LOOK}{apply_edits(code, edits)}" if edits else ""
 
 
-def values_found(result: ExecutionResult) -> tuple[WrittenOtherwise, ...]:
+def read_matches(result: ExecutionResult) -> tuple[ValueMatch, ...]:
     """What the looks have told. Text of the sandbox: what does not read as told is left out."""
     found = []
     for line in output_text(result).split("\n"):
@@ -94,51 +85,52 @@ def values_found(result: ExecutionResult) -> tuple[WrittenOtherwise, ...]:
             continue
         match told:
             case [str(column), str(asked), [*near], [*others]] if all(isinstance(v, str) for v in (*near, *others)):
-                found.append(WrittenOtherwise(column=column, asked=asked, found=tuple(near), others=tuple(others)))
+                found.append(ValueMatch(column=column, asked=asked, found=tuple(near), others=tuple(others)))
     return tuple(dict.fromkeys(found))
 
 
-def not_personal(otherwise: Sequence[WrittenOtherwise], withheld: Collection[str]) -> tuple[WrittenOtherwise, ...]:
+def without_personal(matches: Sequence[ValueMatch], withheld: Collection[str]) -> tuple[ValueMatch, ...]:
     """Without what was found in columns that look personal: it would stand in the code, which others may read.
 
     `withheld` are values of the user's personal columns.
     """
     return tuple(
         replace(one, found=()) if looks_personal(one.column) or _is_personal(one, withheld) else one
-        for one in otherwise
+        for one in matches
     )
 
 
-def _is_personal(one: WrittenOtherwise, withheld: Collection[str]) -> bool:
+def _is_personal(one: ValueMatch, withheld: Collection[str]) -> bool:
     return any(value in withheld for value in one.found) or personal_kind(one.column, one.found) != ""
 
 
-def with_values(code: str, otherwise: Sequence[WrittenOtherwise]) -> Prepared | None:
-    """The code with the texts as the data has them; None where no text is certain."""
-    tree = parse(code)
-    right = _certain(code, otherwise)
-    if tree is None or not right:
-        return None
+def match_values(program: Program) -> Fix | Issue | None:
+    """Write the texts as the data has them; where none is certain, say which filter leaves nothing."""
+    code, right = program.code, _certain(program)
     edits = []
-    for node in ast.walk(tree):
+    for node in ast.walk(program.tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in right:
             start, end = span(code, node)
             if code[start:end] in (repr(node.value), f'"{node.value}"'):
                 edits.append(Edit(start=start, end=end, text=repr(right[node.value])))
     notes = tuple(f"{asked!r} is written {value!r} in the data" for asked, value in right.items())
-    return edited(code, edits, *notes)
+    if (fix := edited(program, edits, *notes)) is not None:
+        return fix
+    text = _nothing_matches(program.matches)
+    return Issue(text=text) if text else None
 
 
-def _certain(code: str, otherwise: Sequence[WrittenOtherwise]) -> dict[str, str]:
+def _certain(program: Program) -> dict[str, str]:
     """Text -> the text that is meant; not where another column has it, or it means several things."""
+    matches = program.matches
     found: dict[str, set[tuple[str, ...]]] = {}
-    for one in otherwise:
+    for one in matches:
         if one.found:  # a frame that the program has emptied meanwhile says nothing
             found.setdefault(one.asked, set()).add(one.found)
-    missing = {(one.column, one.asked) for one in otherwise}
+    missing = {(one.column, one.asked) for one in matches}
     compared = {
         (column[1], text)
-        for statement in _statements(code)
+        for statement in _statements(program)
         for column, asked in _comparisons(statement)
         for text in asked
     }
@@ -150,10 +142,10 @@ def _certain(code: str, otherwise: Sequence[WrittenOtherwise]) -> dict[str, str]
     }
 
 
-def nothing_matches(otherwise: Sequence[WrittenOtherwise]) -> str:
-    """For the model, where nothing is certain: which filter left nothing, and which column has the value."""
+def _nothing_matches(matches: Sequence[ValueMatch]) -> str:
+    """Where nothing is certain: which filter left nothing, and which column has the value."""
     lines = []
-    for one in otherwise:
+    for one in matches:
         if not one.found:
             where = f"; it is a value of {' and '.join(one.others)}" if one.others else ""
             lines.append(f"No row has {one.asked!r} in {one.column}{where}.")
@@ -188,12 +180,9 @@ def _column(node: ast.expr) -> tuple[str, str] | None:
     return None if column is None or re.match(r"_|str$", column[1]) else column
 
 
-def _statements(code: str) -> list[ast.stmt]:
-    tree = parse(code)
+def _statements(program: Program) -> list[ast.stmt]:
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return (
-        [statement for statement in tree.body if not isinstance(statement, definitions)] if tree is not None else []
-    )
+    return [statement for statement in program.tree.body if not isinstance(statement, definitions)]
 
 
 def _look(column: tuple[str, str], asked: Sequence[str]) -> str:

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from model_server import code
 from runner_double import RunnerDouble, Watcher, approve, failed, new_run, shown
 
-from jupyter_codeagent.agent.loop import Decide, LoopDependencies, run_agent
+from jupyter_codeagent.agent.dependencies import Decide, LoopDependencies
+from jupyter_codeagent.agent.loop import run_agent
 from jupyter_codeagent.agent.prompt.context_window import LEFT_OUT, ContextWindow
-from jupyter_codeagent.agent.rules.value_matching import look_afterwards, look_on_the_way
+from jupyter_codeagent.agent.rules.rule import Program
+from jupyter_codeagent.agent.rules.value_matching import probe_after, probe_inline
 from jupyter_codeagent.models.scripted import ScriptedModel
 from jupyter_codeagent.models.tokens import estimate_tokens
 from jupyter_codeagent.types.approvals import Decision, Proposal
@@ -196,7 +198,9 @@ SEEN = shown('#written-otherwise ["source", "ABC News", ["abc-news"], []]\n')
 
 
 def test_a_value_that_the_data_writes_in_another_way_is_put_right_without_the_model() -> None:
-    runner = RunnerDouble({ASKED: shown("0\n"), look_afterwards(ASKED).strip(): SEEN, RIGHT: shown("92\n")})
+    runner = RunnerDouble(
+        {ASKED: shown("0\n"), probe_after(Program(code=ASKED)).strip(): SEEN, RIGHT: shown("92\n")}
+    )
     run = ask([code(ASKED)], runner)
     assert (run.status, run.code.strip(), len(run.steps)) == ("ok", RIGHT, 1)
     assert "'ABC News' is written 'abc-news' in the data" in run.notes[0]
@@ -217,14 +221,16 @@ def test_no_value_of_a_personal_column_is_put_into_the_code(
 ) -> None:
     asked = f'print((df["{column}"] == "Z").sum())'
     seen = shown(f'#written-otherwise ["{column}", "Z", ["{found}"], []]\n')
-    runner = RunnerDouble({asked: shown("0\n"), look_afterwards(asked).strip(): seen})
+    runner = RunnerDouble({asked: shown("0\n"), probe_after(Program(code=asked)).strip(): seen})
     run = ask([code(asked)], runner, withheld=withheld)
     assert (run.status, run.code.strip()) == ("ok", asked)
     assert not any(found in executed for executed in runner.executed)
 
 
 def test_the_record_has_the_program_as_the_model_wrote_it_beside_the_one_that_ran() -> None:
-    runner = RunnerDouble({ASKED: shown("0\n"), look_afterwards(ASKED).strip(): SEEN, RIGHT: shown("92\n")})
+    runner = RunnerDouble(
+        {ASKED: shown("0\n"), probe_after(Program(code=ASKED)).strip(): SEEN, RIGHT: shown("92\n")}
+    )
     run = ask([code(ASKED)], runner)
     assert (run.code.strip(), run.written.strip()) == (RIGHT, ASKED)
     assert run.steps[0].written.strip() == ASKED
@@ -244,7 +250,7 @@ def test_a_person_who_edits_a_correction_tells_the_model_nothing_of_it() -> None
 
     edited = f"{RIGHT}\n0 / 0"
     error = ExecutionError(ename="ZeroDivisionError", evalue="division by zero", line=2)
-    runner = RunnerDouble({ASKED: shown("0\n"), look_afterwards(ASKED).strip(): SEEN})
+    runner = RunnerDouble({ASKED: shown("0\n"), probe_after(Program(code=ASKED)).strip(): SEEN})
     runner.results[edited] = ExecutionResult(status="error", error=error)
     model = ScriptedModel([code(ASKED), code("print(7)")])
     run = ask([], runner, model=model, run=new_run(approve="ask"), decide=decide)
@@ -258,8 +264,10 @@ def test_an_empty_result_is_looked_at_on_its_way() -> None:
     runner = RunnerDouble(
         {
             emptied: shown("Empty DataFrame\n"),
-            look_afterwards(emptied).strip(): shown('#written-otherwise ["source", "ABC News", [], []]\n'),
-            look_on_the_way(emptied).strip(): SEEN,
+            probe_after(Program(code=emptied)).strip(): shown(
+                '#written-otherwise ["source", "ABC News", [], []]\n'
+            ),
+            probe_inline(Program(code=emptied)).strip(): SEEN,
             emptied.replace("'ABC News'", "'abc-news'").replace('"ABC News"', "'abc-news'"): shown("92\n"),
         }
     )
@@ -270,8 +278,8 @@ def test_an_empty_result_is_looked_at_on_its_way() -> None:
 def test_an_empty_result_goes_back_with_the_filter_that_left_nothing() -> None:
     emptied = "print(df[df['dest'] == 'JFK'])"
     seen = shown('#written-otherwise ["dest", "JFK", [], ["origin"]]\n')
-    runner = RunnerDouble({emptied: shown("Empty DataFrame\n"), look_afterwards(emptied).strip(): seen})
-    runner.results[look_on_the_way(emptied).strip()] = seen
+    runner = RunnerDouble({emptied: shown("Empty DataFrame\n"), probe_after(Program(code=emptied)).strip(): seen})
+    runner.results[probe_inline(Program(code=emptied)).strip()] = seen
     model = ScriptedModel([code(emptied), code("print(7)")])
     run = ask([], runner, model=model)
     assert (run.status, run.code.strip()) == ("ok", "print(7)")
@@ -292,7 +300,9 @@ def test_a_hint_is_told_once_where_the_reply_is_begun_with_it_or_where_it_cannot
 
 
 def test_where_only_the_schema_is_told_no_value_of_the_data_gets_into_the_code() -> None:
-    runner = RunnerDouble({ASKED: shown("0\n"), look_afterwards(ASKED).strip(): SEEN, RIGHT: shown("92\n")})
+    runner = RunnerDouble(
+        {ASKED: shown("0\n"), probe_after(Program(code=ASKED)).strip(): SEEN, RIGHT: shown("92\n")}
+    )
     run = ask([code(ASKED)], runner, run=new_run(privacy="schema"))
     assert run.code.strip() == ASKED
     assert runner.executed == [run.code]
@@ -300,7 +310,7 @@ def test_where_only_the_schema_is_told_no_value_of_the_data_gets_into_the_code()
 
 def test_a_correction_that_does_not_help_is_not_kept() -> None:
     runner = RunnerDouble(
-        {ASKED: shown("0\n"), look_afterwards(ASKED).strip(): SEEN, RIGHT: failed("KeyError", "'x'")}
+        {ASKED: shown("0\n"), probe_after(Program(code=ASKED)).strip(): SEEN, RIGHT: failed("KeyError", "'x'")}
     )
     run = ask([code(ASKED)], runner)
     assert (run.status, run.code.strip(), run.outputs) == ("ok", ASKED, shown("0\n").outputs)

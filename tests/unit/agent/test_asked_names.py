@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from rule_calls import correct, fixed
 
+from jupyter_codeagent.agent.prompt.asked_names import asked_names
 from jupyter_codeagent.agent.prompt.task import task_text
-from jupyter_codeagent.agent.rules.asked_names import asked_names, bind_asked
-from jupyter_codeagent.agent.rules.rewrite import prepare
+from jupyter_codeagent.agent.rules.display import bind_asked_name
 
 
 @pytest.mark.parametrize(
@@ -21,11 +22,17 @@ from jupyter_codeagent.agent.rules.rewrite import prepare
         ("Which three are largest? Table top with name and size.", ("top",)),
         ("Table with all names. Table of sizes.", ()),
         ("Add a column named ratio.", ()),
+        ("Extend the table by a column called ratio.", ()),
         ("Show it as bars, keep the order", ()),
         ("Keep the rows as they are", ()),
         ("Save it as a table", ()),
         ("Mean fare by a column, in a table called class", ()),
         ("What is the mean fare?", ()),
+        ("Keep in mind, zeros are missing.", ()),
+        ("I get an error called TypeError. Why?", ()),
+        ("What do the so-called edge effects change?", ()),
+        ("I pass that into the dataframe constructor.", ()),
+        ("Keep those above 3. Is there a way without a loop, as it takes long to loop?", ()),
     ],
 )
 def test_a_name_is_found_where_a_variable_is_meant(prompt: str, names: tuple[str, ...]) -> None:
@@ -42,7 +49,7 @@ def test_a_name_is_found_where_a_variable_is_meant(prompt: str, names: tuple[str
     ],
 )
 def test_the_result_gets_the_name_that_was_asked_for(code: str, bound: str) -> None:
-    prepared = prepare(code, copied=["df"], asked=["late"])
+    prepared = correct(code, copied=["df"], prompt="Keep it as late.")
     assert prepared.code == bound
     assert prepared.notes == ("the result is late, as asked",)
 
@@ -60,11 +67,11 @@ def test_the_result_gets_the_name_that_was_asked_for(code: str, bound: str) -> N
     ],
 )
 def test_what_has_the_name_or_no_one_result_stays(code: str) -> None:
-    assert bind_asked(code, ["late"]) == code
+    assert fixed(bind_asked_name, code, prompt="Keep it as late.") == code
 
 
 def test_several_names_are_left_to_the_model() -> None:
-    assert bind_asked("df.head()", ["a", "b"]) == "df.head()"
+    assert fixed(bind_asked_name, "df.head()", prompt="A table called low and a table called high.") == "df.head()"
 
 
 def test_the_model_is_told_which_variable_is_wanted() -> None:

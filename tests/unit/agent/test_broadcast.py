@@ -6,8 +6,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from rule_calls import fix, ran
 
-from jupyter_codeagent.agent.rules.broadcast import write_to_rows
+from jupyter_codeagent.agent.rules.broadcast import broadcast_to_rows
 from jupyter_codeagent.types.sandbox import NamespaceEntry
 
 BIRDS = pd.DataFrame({"kind": ["a", "a", "b"], "mass": [1.0, 3.0, 5.0]})
@@ -16,9 +17,9 @@ NAMESPACE = [NamespaceEntry(name="birds", type_name="DataFrame", columns=("kind"
 
 @pytest.mark.parametrize("grouped", ["birds.groupby('kind')['mass'].mean()", "birds.groupby('kind').mass.mean()"])
 def test_the_figure_of_a_group_is_written_to_each_of_its_rows(grouped: str) -> None:
-    found = write_to_rows(f"birds['mean'] = {grouped}", NAMESPACE)
+    found = fix(broadcast_to_rows, f"birds['mean'] = {grouped}", result=ran(NAMESPACE))
     assert found is not None
-    assert found.notes == ("the figure of a group is written to each of its rows",)
+    assert found.notes == ("group statistic broadcast to rows with `transform()`",)
     variables: dict[str, Any] = {"birds": BIRDS.copy()}
     exec(found.code, variables)
     assert variables["birds"]["mean"].tolist() == [2.0, 2.0, 5.0]
@@ -28,7 +29,11 @@ def test_the_figure_of_a_group_is_written_to_each_of_its_rows(grouped: str) -> N
     "plot", ["birds.plot(kind='bar', x='kind', y='mean')", "birds.plot.bar(x='kind', y='mean', title='T')"]
 )
 def test_a_bar_is_drawn_for_each_group_and_not_for_each_row(plot: str) -> None:
-    found = write_to_rows(f"birds['mean'] = birds.groupby('kind')['mass'].mean()\naxes = {plot}", NAMESPACE)
+    found = fix(
+        broadcast_to_rows,
+        f"birds['mean'] = birds.groupby('kind')['mass'].mean()\naxes = {plot}",
+        result=ran(NAMESPACE),
+    )
     assert found is not None
     variables: dict[str, Any] = {"birds": BIRDS.copy()}
     exec(found.code, variables)
@@ -49,4 +54,4 @@ def test_a_bar_is_drawn_for_each_group_and_not_for_each_row(plot: str) -> None:
     ],
 )
 def test_what_finds_its_rows_or_may_mean_something_else_stays(code: str) -> None:
-    assert write_to_rows(code, NAMESPACE) is None
+    assert fix(broadcast_to_rows, code, result=ran(NAMESPACE)) is None

@@ -12,7 +12,7 @@ from model_server import code
 from runner_double import RunnerDouble, Watcher, approve, failed, new_run, shown
 
 from jupyter_codeagent.agent.candidates import run_candidates
-from jupyter_codeagent.agent.loop import Decide, LoopDependencies
+from jupyter_codeagent.agent.dependencies import Decide, LoopDependencies
 from jupyter_codeagent.agent.prompt.conversation import Turn
 from jupyter_codeagent.agent.sent_requests import SentRequests
 from jupyter_codeagent.models.endpoint import ModelEndpoint
@@ -36,7 +36,7 @@ class SeatDouble(RunnerDouble):
     async def prepare(self, manifest: Manifest) -> None:
         pass
 
-    def settle(self) -> None:
+    def keep_changes(self) -> None:
         self.settled += 1
 
     def undo_attempt(self) -> None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 import pytest
+from rule_calls import fix, repair
 
-from jupyter_codeagent.agent.rules.repair import repair, repair_missing
-from jupyter_codeagent.agent.rules.value_matching import (
-    WrittenOtherwise,
-    look_afterwards,
-    look_on_the_way,
-    nothing_matches,
-    values_found,
-    with_values,
-)
+from jupyter_codeagent.agent.rules.rule import Fix, Issue, Program, ValueMatch
+from jupyter_codeagent.agent.rules.statistics import leave_missing_out
+from jupyter_codeagent.agent.rules.value_matching import match_values, probe_after, probe_inline, read_matches
 from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult, NamespaceEntry
 
 FRAME = pd.DataFrame(
@@ -45,6 +41,16 @@ def ran(code: str) -> tuple[dict[str, Any], ExecutionError | None]:
             at = at.tb_next
         return variables, ExecutionError(ename=type(error).__name__, evalue=str(error), line=lines[0])
     return variables, None
+
+
+def matched(code: str, matches: Sequence[ValueMatch]) -> Fix | None:
+    answer = match_values(Program(code=code, matches=tuple(matches)))
+    return answer if isinstance(answer, Fix) else None
+
+
+def explained(matches: Sequence[ValueMatch]) -> str:
+    answer = match_values(Program(code="", matches=tuple(matches)))
+    return answer.text if isinstance(answer, Issue) else ""
 
 
 def namespace(variables: dict[str, Any]) -> list[NamespaceEntry]:
@@ -101,14 +107,14 @@ def test_what_is_not_certain_is_not_converted(code: str) -> None:
 
 
 def test_a_test_whose_result_is_missing_leaves_missing_values_out() -> None:
-    repaired = repair_missing("t, p = ttest_ind(a, b)\nprint(p)")
+    repaired = fix(leave_missing_out, "t, p = ttest_ind(a, b)\nprint(p)", issue="missing")
     assert repaired is not None
     assert repaired.code == "t, p = ttest_ind(a, b, nan_policy='omit')\nprint(p)"
-    trailing = repair_missing("p = shapiro(\n    a,\n)")
+    trailing = fix(leave_missing_out, "p = shapiro(\n    a,\n)", issue="missing")
     assert trailing is not None
     compile(trailing.code, "cell", "exec")
-    assert repair_missing("t, p = ttest_ind(a, b, nan_policy='raise')") is None
-    assert repair_missing("print(a.mean())") is None
+    assert fix(leave_missing_out, "t, p = ttest_ind(a, b, nan_policy='raise')", issue="missing") is None
+    assert fix(leave_missing_out, "print(a.mean())", issue="missing") is None
 
 
 def shown(program: str, capsys: pytest.CaptureFixture[str], code: str = "") -> ExecutionResult:
@@ -123,9 +129,9 @@ def test_a_value_that_the_data_writes_in_another_way_is_found_and_put_right(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     code = 'part = df[df["source"] == "ABC News"]\nn = len(part)'
-    found = values_found(shown(look_afterwards(code), capsys, code))
-    assert found == (WrittenOtherwise(column="source", asked="ABC News", found=("abc-news",)),)
-    prepared = with_values(code, found)
+    found = read_matches(shown(probe_after(Program(code=code)), capsys, code))
+    assert found == (ValueMatch(column="source", asked="ABC News", found=("abc-news",)),)
+    prepared = matched(code, found)
     assert prepared is not None
     assert prepared.notes == ("'ABC News' is written 'abc-news' in the data",)
     assert ran(prepared.code)[0]["n"] == 1
@@ -133,8 +139,10 @@ def test_a_value_that_the_data_writes_in_another_way_is_found_and_put_right(
 
 def test_a_value_that_is_counted_is_looked_for_as_well(capsys: pytest.CaptureFixture[str]) -> None:
     code = 'n = df["source"].value_counts()["ABC News"]'
-    look = look_on_the_way(code).removesuffix(code)  # the error that the code ends with comes after what is seen
-    prepared = with_values(code, values_found(shown(look, capsys)))
+    look = probe_inline(Program(code=code)).removesuffix(
+        code
+    )  # the error that the code ends with comes after what is seen
+    prepared = matched(code, read_matches(shown(look, capsys)))
     assert prepared is not None
     assert ran(prepared.code)[0]["n"] == 1
 
@@ -143,13 +151,13 @@ def test_a_frame_that_its_own_filter_has_emptied_is_looked_at_on_the_way(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     code = 'df = df[df["source"].isin(["ABC News", "bbc"])]\ndf = df[df.source == "ABC News"]\nprint(len(df))'
-    assert with_values(code, values_found(shown(look_afterwards(code), capsys, code))) is None
-    found = values_found(shown(look_on_the_way(code), capsys))
+    assert matched(code, read_matches(shown(probe_after(Program(code=code)), capsys, code))) is None
+    found = read_matches(shown(probe_inline(Program(code=code)), capsys))
     assert found == (
-        WrittenOtherwise(column="source", asked="ABC News", found=("abc-news",)),
-        WrittenOtherwise(column="source", asked="ABC News"),
+        ValueMatch(column="source", asked="ABC News", found=("abc-news",)),
+        ValueMatch(column="source", asked="ABC News"),
     )
-    prepared = with_values(code, found)
+    prepared = matched(code, found)
     assert prepared is not None
     assert "ABC News" not in prepared.code
 
@@ -170,10 +178,10 @@ def test_an_initial_stands_for_the_one_value_that_begins_with_it(
     asked: str, values: list[str], meant: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code = f'n = (df["kind"] == "{asked}").sum()'
-    exec(look_afterwards(code), {"df": pd.DataFrame({"kind": values})})
+    exec(probe_after(Program(code=code)), {"df": pd.DataFrame({"kind": values})})
     text = capsys.readouterr().out
     result = ExecutionResult(status="ok", outputs=({"output_type": "stream", "name": "stdout", "text": text},))
-    prepared = with_values(code, values_found(result))
+    prepared = matched(code, read_matches(result))
     assert (prepared.code if prepared is not None else None) == (
         None if meant is None else f'n = (df["kind"] == {meant!r}).sum()'
     )
@@ -182,21 +190,21 @@ def test_an_initial_stands_for_the_one_value_that_begins_with_it(
 def test_a_text_that_another_column_has_is_left_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     frame = pd.DataFrame({"sex": ["M", "F"], "kind": ["malignant", "benign"]})
     code = 'n = ((df["sex"] == "M") & (df["kind"] == "M")).sum()'
-    exec(look_afterwards(code), {"df": frame})
+    exec(probe_after(Program(code=code)), {"df": frame})
     text = capsys.readouterr().out
     result = ExecutionResult(status="ok", outputs=({"output_type": "stream", "name": "stdout", "text": text},))
-    [seen] = values_found(result)
+    [seen] = read_matches(result)
     assert (seen.column, seen.found, seen.others) == ("kind", ("malignant",), ("sex",))
-    assert with_values(code, [seen]) is None
+    assert matched(code, [seen]) is None
 
 
 def test_the_model_is_told_which_filter_left_nothing_and_which_column_has_the_value() -> None:
     seen = [
-        WrittenOtherwise(column="dest", asked="JFK", others=("origin",)),
-        WrittenOtherwise(column="dest", asked="ZZZ"),
-        WrittenOtherwise(column="source", asked="ABC News", found=("abc-news",)),
+        ValueMatch(column="dest", asked="JFK", others=("origin",)),
+        ValueMatch(column="dest", asked="ZZZ"),
+        ValueMatch(column="source", asked="ABC News", found=("abc-news",)),
     ]
-    assert nothing_matches(seen) == "No row has 'JFK' in dest; it is a value of origin. No row has 'ZZZ' in dest."
+    assert explained(seen) == "No row has 'JFK' in dest; it is a value of origin. No row has 'ZZZ' in dest."
 
 
 @pytest.mark.parametrize(
@@ -209,16 +217,16 @@ def test_the_model_is_told_which_filter_left_nothing_and_which_column_has_the_va
     ],
 )
 def test_nothing_is_looked_at_where_no_column_is_compared_with_text(code: str) -> None:
-    assert look_afterwards(code) == ""
-    assert look_on_the_way(code) == ""
+    assert probe_after(Program(code=code)) == ""
+    assert probe_inline(Program(code=code)) == ""
 
 
 def test_values_that_are_there_or_not_certain_stand(capsys: pytest.CaptureFixture[str]) -> None:
     code = 'n = (df["source"] == "bbc").sum()\nm = (df["source"] == "cnn").sum()'
-    found = values_found(shown(look_afterwards(code), capsys, code))
-    assert found == (WrittenOtherwise(column="source", asked="cnn"),)
-    assert with_values(code, found) is None
-    assert with_values(code, [WrittenOtherwise(column="source", asked="cnn", found=("CNN", "c.n.n."))]) is None
+    found = read_matches(shown(probe_after(Program(code=code)), capsys, code))
+    assert found == (ValueMatch(column="source", asked="cnn"),)
+    assert matched(code, found) is None
+    assert matched(code, [ValueMatch(column="source", asked="cnn", found=("CNN", "c.n.n."))]) is None
 
 
 def test_what_the_sandbox_tells_is_not_trusted() -> None:
@@ -226,7 +234,7 @@ def test_what_the_sandbox_tells_is_not_trusted() -> None:
         f"#written-otherwise {told}" for told in ("{", '["c", "a", [1], []]', '["a"]', '["c", "a", ["b"], []]')
     )
     result = ExecutionResult(status="ok", outputs=({"output_type": "stream", "name": "stdout", "text": lines},))
-    assert values_found(result) == (WrittenOtherwise(column="c", asked="a", found=("b",)),)
-    [prepared] = [with_values('x == "a"', values_found(result))]
+    assert read_matches(result) == (ValueMatch(column="c", asked="a", found=("b",)),)
+    [prepared] = [matched('x == "a"', read_matches(result))]
     assert prepared is not None
     assert prepared.code == "x == 'b'"

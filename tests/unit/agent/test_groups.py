@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from rule_calls import said
 
-from jupyter_codeagent.agent.rules.groups import forgotten_group, one_figure, one_for_all
+from jupyter_codeagent.agent.rules.groups import forgotten_group, one_for_all, one_number
 from jupyter_codeagent.types.sandbox import NamespaceEntry
 
 YIELDS = NamespaceEntry(
@@ -30,7 +31,7 @@ YIELDS = NamespaceEntry(
     ],
 )
 def test_a_group_that_was_asked_for_and_is_not_in_the_code_is_told(prompt: str, code: str, label: str) -> None:
-    told = forgotten_group(prompt, code, [YIELDS])
+    told = said(forgotten_group, code, prompt, [YIELDS])
     assert bool(told) == bool(label)
     assert label in told
 
@@ -52,12 +53,15 @@ KINDS = [NamespaceEntry(name="means", type_name="Series"), NamespaceEntry(name="
     ],
 )
 def test_one_number_for_a_part_that_asks_for_each_is_told(code: str, told: bool) -> None:
-    assert ("Part 2 asks for each, and n is one number for all" in one_for_all(PROMPT, code, KINDS)) is told
+    assert ("Part 2 asks for each, and n is one number for all" in said(one_for_all, code, PROMPT, KINDS)) is told
 
 
 def test_one_number_for_a_part_that_asks_for_one_is_right() -> None:
     code = f"{MEANS}# 2. how many birds were weighed\nn = df['mass'].count()"
-    assert one_for_all("What is the mean mass of each species, and how many birds were weighed?", code, KINDS) == ""
+    assert (
+        said(one_for_all, code, "What is the mean mass of each species, and how many birds were weighed?", KINDS)
+        == ""
+    )
 
 
 RAIN = NamespaceEntry(
@@ -82,9 +86,9 @@ RAIN = NamespaceEntry(
 def test_a_period_that_was_asked_for_and_is_not_taken_of_the_dates_is_told(
     prompt: str, code: str, told: str
 ) -> None:
-    said = forgotten_group(prompt, code, [RAIN])
-    assert told in said
-    assert bool(said) is bool(told)
+    found = said(forgotten_group, code, prompt, [RAIN])
+    assert told in found
+    assert bool(found) is bool(told)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +109,7 @@ def test_a_period_that_was_asked_for_and_is_not_taken_of_the_dates_is_told(
 def test_one_number_where_groups_were_asked_for_is_told(prompt: str, text: str, told: bool) -> None:
     code = "x = (late.groupby('quarter')['n'].sum() / flights.groupby('quarter')['n'].count()).mean()"
     entry = NamespaceEntry(name="flights", type_name="DataFrame", columns=("quarter", "n"))
-    assert ("one number was shown for all" in one_figure(prompt, text, code, [entry])) is told
+    assert ("one number was shown for all" in said(one_number, code, prompt, [entry], text=text)) is told
 
 
 @pytest.mark.parametrize(
@@ -123,4 +127,4 @@ def test_one_number_of_a_program_without_groups_is_told_where_a_rate_per_period_
     prompt: str, told: bool
 ) -> None:
     entry = NamespaceEntry(name="flights", type_name="DataFrame", columns=("month", "n"))
-    assert bool(one_figure(prompt, "74.1", "(flights['n'] < 15).mean() * 100", [entry])) is told
+    assert bool(said(one_number, "(flights['n'] < 15).mean() * 100", prompt, [entry], text="74.1")) is told

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from rule_calls import hint_of, repair
 
-from jupyter_codeagent.agent.prompt.hints import hint_for
-from jupyter_codeagent.agent.rules.repair import repair
 from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 
@@ -113,7 +112,7 @@ def run(code: str) -> tuple[ExecutionError | None, tuple[NamespaceEntry, ...], d
 def test_an_error_gets_the_hint(code: str, hint: str) -> None:
     error, namespace, _ = run(code)
     assert error is not None
-    assert hint in hint_for(error, namespace)
+    assert hint in hint_of(error, namespace)
 
 
 @pytest.mark.parametrize(
@@ -133,15 +132,15 @@ def test_a_join_that_ends_in_memory_is_told_the_columns_that_both_tables_have(so
         NamespaceEntry(name="weather", type_name="DataFrame", columns=("origin", "day", "hour", "temp")),
     ]
     error = ExecutionError(ename="MemoryError", evalue="Unable to allocate 552. MiB", line=1, source=source)
-    assert hint_for(error, entries[::-1]) == hint
+    assert hint_of(error, entries[::-1]) == hint
 
 
 def test_an_unknown_error_gets_no_hint() -> None:
-    assert hint_for(ExecutionError(ename="ZeroDivisionError", evalue="division by zero"), ()) == ""
+    assert hint_of(ExecutionError(ename="ZeroDivisionError", evalue="division by zero"), ()) == ""
 
 
 def test_a_syntax_error_asks_for_the_whole_program() -> None:
-    assert "whole program" in hint_for(ExecutionError(ename="SyntaxError", evalue="invalid syntax"), ())
+    assert "whole program" in hint_of(ExecutionError(ename="SyntaxError", evalue="invalid syntax"), ())
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from rule_calls import issue_of, said
 
-from jupyter_codeagent.agent.prompt.observe import concern_without_values
-from jupyter_codeagent.agent.rules.checks import concern
+from jupyter_codeagent.agent.prompt.observe import issue_without_values
 from jupyter_codeagent.agent.rules.joins import exploded_join
 from jupyter_codeagent.types.sandbox import CopyChange, ExecutionResult, NamespaceEntry, StreamOutput
 
@@ -34,7 +34,7 @@ SIZES = {"sales": 100, "stores": 50, "joined": 400}
     ],
 )
 def test_more_rows_than_both_inputs_together_are_noticed(code: str) -> None:
-    told = exploded_join(code, frames(**SIZES))
+    told = said(exploded_join, code, namespace=frames(**SIZES))
     assert "400 rows from 100 and 50" in told
     assert "unique in neither" in told
 
@@ -63,7 +63,7 @@ def test_more_rows_than_both_inputs_together_are_noticed(code: str) -> None:
     ],
 )
 def test_sizes_that_are_not_certain_or_that_were_wanted_are_not_told(code: str) -> None:
-    assert exploded_join(code, frames(**SIZES)) == ""
+    assert said(exploded_join, code, namespace=frames(**SIZES)) == ""
 
 
 REBOUND = CopyChange(name="sales", kind="rebound", added=("'size'",), notes=("100 → 400 rows",))
@@ -72,9 +72,9 @@ REBOUND = CopyChange(name="sales", kind="rebound", added=("'size'",), notes=("10
 def test_of_a_table_that_takes_the_place_of_its_copy_the_rows_of_the_copy_count() -> None:
     code = "sales = sales.merge(stores, on='city')\nprint(sales.amount.sum())"
     after = frames(sales=400, stores=50)
-    assert "400 rows from 100 and 50" in exploded_join(code, after, [REBOUND])
+    assert "400 rows from 100 and 50" in said(exploded_join, code, namespace=after, changes=[REBOUND])
     large = replace(REBOUND, notes=("100,000 → 400 rows",))
-    assert exploded_join(code, after, [large]) == ""
+    assert said(exploded_join, code, namespace=after, changes=[large]) == ""
 
 
 @pytest.mark.parametrize(
@@ -89,23 +89,23 @@ def test_of_a_table_that_takes_the_place_of_its_copy_the_rows_of_the_copy_count(
     ],
 )
 def test_rows_of_a_copy_that_are_not_certain_do_not_count(code: str, change: CopyChange) -> None:
-    assert exploded_join(code, frames(sales=400, stores=50), [change]) == ""
+    assert said(exploded_join, code, namespace=frames(sales=400, stores=50), changes=[change]) == ""
 
 
 @pytest.mark.parametrize(("left", "right", "joined"), [(100, 50, 100), (100, 50, 150), (100, 50, 30), (0, 50, 60)])
 def test_a_join_with_a_key_that_is_unique_on_one_side_passes(left: int, right: int, joined: int) -> None:
-    assert exploded_join("j = a.merge(b, on='k')", frames(a=left, b=right, j=joined)) == ""
+    assert said(exploded_join, "j = a.merge(b, on='k')", namespace=frames(a=left, b=right, j=joined)) == ""
 
 
 def test_arrays_and_lists_are_no_tables() -> None:
     lists = tuple(NamespaceEntry(name=name, type_name="list", shape=(n,)) for name, n in SIZES.items())
-    assert exploded_join("joined = sales.merge(stores, on='city')", lists) == ""
+    assert said(exploded_join, "joined = sales.merge(stores, on='city')", namespace=lists) == ""
 
 
-def test_it_is_a_concern_whose_sizes_are_told_only_where_they_may_be() -> None:
+def test_it_is_an_issue_whose_sizes_are_told_only_where_they_may_be() -> None:
     shown = StreamOutput(output_type="stream", name="stdout", text="12345.5")
     code = "joined = sales.merge(stores, on='city')\nprint(joined.amount.sum())"
-    told = concern(ExecutionResult(status="ok", outputs=(shown,), namespace=frames(**SIZES)), code)
+    told = issue_of(ExecutionResult(status="ok", outputs=(shown,), namespace=frames(**SIZES)), code)
     assert told.startswith("The join made 400 rows")
-    kept = concern_without_values(told, "sales: DataFrame 100x3\nstores: DataFrame 50x3")
+    kept = issue_without_values(told, "sales: DataFrame 100x3\nstores: DataFrame 50x3")
     assert kept.startswith("The join made (not told) rows from 100 and 50")

@@ -8,7 +8,7 @@ import pytest
 
 from jupyter_codeagent.agent.reply import extract, loops
 from jupyter_codeagent.agent.reply.loops import LONG_CHARS, ROUNDS, WINDOW_CHARS, is_looping, without_loop
-from jupyter_codeagent.agent.rules import rewrite
+from jupyter_codeagent.agent.rules import display
 
 
 @pytest.mark.parametrize("passage", ["x", "0, ", " and not np.isnan(x)", "print(df.head())\n" * 4])
@@ -19,7 +19,7 @@ def test_a_passage_that_comes_over_and_over_is_a_circle_and_one_round_of_it_stay
     assert len(without_loop(text)) <= len("Here it is:\n") + len(passage)
 
 
-@pytest.mark.parametrize("room", [extract, loops, rewrite])
+@pytest.mark.parametrize("room", [extract, loops, display])
 def test_real_programs_are_no_circles_at_any_point_of_their_stream(room: object) -> None:
     text = inspect.getsource(room)  # type: ignore[arg-type]
     assert not any(is_looping(text[:end]) for end in range(0, len(text), 7))

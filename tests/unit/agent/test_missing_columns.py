@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 import pytest
+from rule_calls import issue_of
 
-from jupyter_codeagent.agent.rules.checks import concern
 from jupyter_codeagent.agent.rules.missing_columns import nothing_converted
+from jupyter_codeagent.agent.rules.rule import Issue, Program
 from jupyter_codeagent.types.sandbox import ExecutionResult, Output, ResultOutput
 
 CARS = pd.DataFrame({"weight": [f"{number:,} lbs" for number in range(3000, 3080)], "mpg": 7, "n": range(80)})
@@ -24,12 +26,17 @@ def converted(weight: Any) -> pd.DataFrame:
     return CARS.assign(weight=weight)
 
 
+def found(code: str, outputs: Sequence[Output]) -> str:
+    answer = nothing_converted(Program(code=code, result=ExecutionResult(status="ok", outputs=tuple(outputs))))
+    return answer.text if isinstance(answer, Issue) else ""
+
+
 def test_a_column_without_a_value_after_its_conversion_is_told() -> None:
     frame = converted(pd.to_numeric(CARS["weight"], errors="coerce"))
-    assert "Every value shown of 'weight' is missing" in nothing_converted(CONVERTED, shown(frame))
+    assert "Every value shown of 'weight' is missing" in found(CONVERTED, shown(frame))
     result = ExecutionResult(status="ok", outputs=tuple(shown(frame.set_index("n"))))
-    assert "Every value shown of 'weight' is missing" in concern(result, CONVERTED)
-    assert "'weight'" in nothing_converted("df.assign(weight=pd.to_numeric(x, errors='coerce'))", shown(frame))
+    assert "Every value shown of 'weight' is missing" in issue_of(result, CONVERTED)
+    assert "'weight'" in found("df.assign(weight=pd.to_numeric(x, errors='coerce'))", shown(frame))
 
 
 @pytest.mark.parametrize(
@@ -43,10 +50,10 @@ def test_a_column_without_a_value_after_its_conversion_is_told() -> None:
     ],
 )
 def test_a_column_that_has_values_or_was_not_converted_is_none(code: str, frame: pd.DataFrame) -> None:
-    assert nothing_converted(code, shown(frame)) == ""
+    assert found(code, shown(frame)) == ""
 
 
 def test_what_is_no_table_is_passed_over() -> None:
     data = {"text/html": "<table><tr><td>1<td>2</tr></table><td>", "text/plain": "x"}
     output = ResultOutput(output_type="execute_result", data=data, metadata={}, execution_count=None)
-    assert nothing_converted(CONVERTED, [output]) == ""
+    assert found(CONVERTED, [output]) == ""

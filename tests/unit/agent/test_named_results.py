@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from rule_calls import correct, fix, ran
 
 from jupyter_codeagent.agent.rules.named_results import NOTE, name_results
-from jupyter_codeagent.agent.rules.rewrite import prepare
 from jupyter_codeagent.types.sandbox import NamespaceEntry
 
 SALES = pd.DataFrame({"shop": ["N", "S"], "old": [10.0, 20.0], "new": [15.0, 10.0]})
@@ -42,7 +42,7 @@ def _entry(name: str, value: Any) -> NamespaceEntry:
 
 
 def named(code: str, prompt: str = "Change for each shop?") -> tuple[str, Any]:
-    found = name_results(code, prompt, run(code)[2], ["pd"])
+    found = fix(name_results, code, prompt=prompt, result=ran(run(code)[2]), defined=["pd"])
     assert found is not None
     assert found.notes == (NOTE,)
     printed, value, _ = run(found.code)
@@ -99,12 +99,15 @@ def test_columns_of_groups_are_one_table_with_the_groups() -> None:
     ],
 )
 def test_what_has_a_name_or_no_certain_row_stays(code: str) -> None:
-    assert name_results(code, "Change for each shop?", run(code)[2], ["pd"]) is None
+    assert fix(name_results, code, prompt="Change for each shop?", result=ran(run(code)[2]), defined=["pd"]) is None
 
 
 def test_texts_that_the_prompt_does_not_speak_of_are_not_shown() -> None:
     code = "change = sales['new'] - sales['old']\nchange"
-    assert name_results(code, "By how much has it changed?", run(code)[2], ["pd"]) is None
+    assert (
+        fix(name_results, code, prompt="By how much has it changed?", result=ran(run(code)[2]), defined=["pd"])
+        is None
+    )
 
 
 def test_a_label_is_a_string_whatever_it_holds() -> None:
@@ -113,7 +116,13 @@ def test_a_label_is_a_string_whatever_it_holds() -> None:
         name="sales", type_name="DataFrame", shape=(2, 2), columns=(label, "x"), dtypes=("str", "int64")
     )
     series = NamespaceEntry(name="change", type_name="Series", shape=(2,))
-    found = name_results("change = sales['x'] * 2\nchange", "of each shop print out", [frame, series], ["pd"])
+    found = fix(
+        name_results,
+        "change = sales['x'] * 2\nchange",
+        prompt="of each shop print out",
+        result=ran([frame, series]),
+        defined=["pd"],
+    )
     assert found is not None
     [call] = [node for node in ast.walk(ast.parse(found.code)) if isinstance(node, ast.Call)]
     assert ast.unparse(call.func) == "pd.DataFrame"
@@ -121,14 +130,20 @@ def test_a_label_is_a_string_whatever_it_holds() -> None:
 
 def test_what_a_question_in_parts_computes_and_forgets_is_shown() -> None:
     code = "n = len(df)\nshare = df['x'].mean()\nprint(n)"
-    assert prepare(code, copied=["df"], in_parts=True).code == f"{code}\nshare"
-    assert prepare(code, copied=["df"]).code == code
+    assert (
+        correct(code, copied=["df"], prompt="What is the change of each shop? What is the share?").code
+        == f"{code}\nshare"
+    )
+    assert correct(code, copied=["df"]).code == code
 
 
 def test_what_a_later_part_goes_on_with_is_shown_too() -> None:
     code = "late = df[df['x'] > 1]\nchange = late['x'] - late['y']\nshare = change / change.sum()"
-    assert prepare(code, copied=["df"], in_parts=True).code == f"{code}\ndisplay(change, share)"
-    assert prepare(code, copied=["df"]).code == f"{code}\nshare"
+    assert (
+        correct(code, copied=["df"], prompt="What is the change of each shop? What is the share?").code
+        == f"{code}\ndisplay(change, share)"
+    )
+    assert correct(code, copied=["df"]).code == f"{code}\nshare"
 
 
 @pytest.mark.parametrize(
@@ -142,7 +157,12 @@ def test_what_a_later_part_goes_on_with_is_shown_too() -> None:
     ],
 )
 def test_a_program_in_parts_that_shows_all_stays(code: str) -> None:
-    assert prepare(code, copied=["df"], defined=["plt"], in_parts=True).code == code
+    assert (
+        correct(
+            code, copied=["df"], defined=["plt"], prompt="What is the change of each shop? What is the share?"
+        ).code
+        == code
+    )
 
 
 @pytest.mark.parametrize(
@@ -157,7 +177,7 @@ def test_a_program_in_parts_that_shows_all_stays(code: str) -> None:
     ],
 )
 def test_single_values_that_are_printed_one_by_one_get_their_names(code: str, shown: str) -> None:
-    found = name_results(code, "How many, and when?", run(code)[2], ["pd"])
+    found = fix(name_results, code, prompt="How many, and when?", result=ran(run(code)[2]), defined=["pd"])
     assert found is not None
     assert found.notes == (NOTE,)
     assert run(found.code)[0] == shown
@@ -176,4 +196,4 @@ def test_single_values_that_are_printed_one_by_one_get_their_names(code: str, sh
     ],
 )
 def test_what_is_printed_alone_or_in_another_way_stays(code: str) -> None:
-    assert name_results(code, "How many?", run(code)[2], ["pd"]) is None
+    assert fix(name_results, code, prompt="How many?", result=ran(run(code)[2]), defined=["pd"]) is None

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from rule_calls import issue_of
 
+from jupyter_codeagent.agent.output_text import cut
 from jupyter_codeagent.agent.prompt.observe import (
     check_message,
-    cut,
     in_lines_of,
     no_code_message,
     observe,
     repair_message,
     without_values,
 )
-from jupyter_codeagent.agent.rules.checks import concern
 from jupyter_codeagent.types.sandbox import (
     ExecutionError,
     ExecutionResult,
@@ -144,7 +144,7 @@ def test_a_reply_without_code_is_told_why() -> None:
     ],
 )
 def test_a_result_that_cannot_be_meant_is_noticed(output: Output, line: str) -> None:
-    assert line in concern(ok(output), "x")
+    assert line in issue_of(ok(output), "x")
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_result_that_cannot_be_meant_is_noticed(output: Output, line: str) -> 
     ],
 )
 def test_an_ordinary_result_passes(outputs: tuple[Output, ...]) -> None:
-    assert concern(ok(*outputs), "x") == ""
+    assert issue_of(ok(*outputs), "x") == ""
 
 
 LEGEND = stream("UserWarning: No artists with labels found to put in legend.  Note that artists\n", "stderr")
@@ -175,7 +175,7 @@ LEGEND = stream("UserWarning: No artists with labels found to put in legend.  No
     ],
 )
 def test_a_legend_that_is_wanted_and_empty_is_noticed(prompt: str, noticed: bool) -> None:
-    assert ("legend is empty" in concern(ok(figure(), LEGEND), "x", prompt)) is noticed
+    assert ("legend is empty" in issue_of(ok(figure(), LEGEND), "x", prompt)) is noticed
 
 
 def test_what_the_reply_is_begun_with_is_not_said_before_it_as_well() -> None:
@@ -191,8 +191,8 @@ def test_what_the_reply_is_begun_with_is_not_said_before_it_as_well() -> None:
 
 
 def test_showing_nothing_is_noticed() -> None:
-    assert "Nothing was shown" in concern(ok(), "x = 1")
+    assert "Nothing was shown" in issue_of(ok(), "x = 1")
 
 
 def test_a_failed_run_is_no_matter_of_checks() -> None:
-    assert concern(ExecutionResult(status="error"), "x") == ""
+    assert issue_of(ExecutionResult(status="error"), "x") == ""

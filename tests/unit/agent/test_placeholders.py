@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from rule_calls import correct, fixed, issue_of
 
-from jupyter_codeagent.agent.rules.checks import concern
-from jupyter_codeagent.agent.rules.rewrite import fill_placeholders, prepare
+from jupyter_codeagent.agent.rules.placeholders import fill_placeholders
 from jupyter_codeagent.types.sandbox import ExecutionResult, StreamOutput
 
 
@@ -28,7 +28,7 @@ from jupyter_codeagent.types.sandbox import ExecutionResult, StreamOutput
     ],
 )
 def test_a_shown_string_with_a_name_in_braces_becomes_an_f_string(code: str, filled: str) -> None:
-    assert fill_placeholders(code, {"df"}).code == filled
+    assert fixed(fill_placeholders, code, copied={"df"}) == filled
 
 
 @pytest.mark.parametrize(
@@ -67,18 +67,18 @@ def test_a_shown_string_with_a_name_in_braces_becomes_an_f_string(code: str, fil
     ],
 )
 def test_other_braces_are_left_alone(code: str) -> None:
-    assert fill_placeholders(code, {"df"}).code == code
+    assert fixed(fill_placeholders, code, copied={"df"}) == code
 
 
 def test_what_was_filled_is_noted_with_its_line() -> None:
-    prepared = prepare('m = df.a.mean()\nprint("Mean: {m:.2f}")', copied=["df"])
+    prepared = correct('m = df.a.mean()\nprint("Mean: {m:.2f}")', copied=["df"])
     assert prepared.code.endswith('print(f"Mean: {m:.2f}")')
     assert prepared.notes == ("line 2: {…} is filled in (f-string)",)
 
 
 def test_a_name_of_the_notebook_counts_as_well() -> None:
-    assert prepare("print('{rate} percent')", defined=["rate"]).code == "print(f'{rate} percent')"
-    assert prepare("print('{rate} percent')").code == "print('{rate} percent')"
+    assert correct("print('{rate} percent')", defined=["rate"]).code == "print(f'{rate} percent')"
+    assert correct("print('{rate} percent')").code == "print('{rate} percent')"
 
 
 def printed(text: str) -> ExecutionResult:
@@ -96,7 +96,7 @@ def printed(text: str) -> ExecutionResult:
     ],
 )
 def test_a_placeholder_that_the_code_printed_is_noticed(code: str, text: str, placeholder: str) -> None:
-    assert placeholder in concern(printed(text), code)
+    assert placeholder in issue_of(printed(text), code)
 
 
 @pytest.mark.parametrize(
@@ -113,4 +113,4 @@ def test_a_placeholder_that_the_code_printed_is_noticed(code: str, text: str, pl
     ],
 )
 def test_text_that_looks_like_a_placeholder_passes(code: str, text: str) -> None:
-    assert concern(printed(text), code) == ""
+    assert issue_of(printed(text), code) == ""

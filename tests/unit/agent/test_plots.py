@@ -5,9 +5,9 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from rule_calls import as_meant, said
 
 from jupyter_codeagent.agent.rules.plots import unfitted_line
-from jupyter_codeagent.agent.rules.rewrite import as_meant
 
 FRAME = pd.DataFrame({"month": [1, 2, 1, 2], "delay": [3.0, 4.0, 5.0, 6.0], "origin": ["A", "A", "B", "B"]})
 
@@ -61,4 +61,4 @@ def test_other_charts_stay_as_they_are(code: str) -> None:
     ],
 )
 def test_a_fitted_line_that_was_not_fitted_is_told(prompt: str, code: str, told: bool) -> None:
-    assert ("np.polyfit" in unfitted_line(prompt, code)) is told
+    assert ("np.polyfit" in said(unfitted_line, code, prompt)) is told

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from rule_calls import repair
 
-from jupyter_codeagent.agent.rules.repair import repair
 from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 
@@ -74,7 +74,7 @@ def test_pandas_is_said_in_polars_and_the_code_runs(code: str, value: object) ->
     repaired = repair(code, error, entries(namespace))
     assert repaired is not None
     [note] = repaired.notes
-    assert note.startswith("said in polars: ")
+    assert note.startswith("translated to polars: ")
     again, namespace = run(repaired.code)
     assert again is None
     assert namespace["x"] == pytest.approx(value) if isinstance(value, float) else namespace["x"] == value

@@ -10,8 +10,8 @@ import polars
 import pytest
 
 from jupyter_codeagent.agent.prompt.observe import (
-    concern_without_values,
     hint_without_values,
+    issue_without_values,
     observe,
     repair_message,
     without_values,
@@ -125,17 +125,17 @@ def test_a_part_of_a_known_word_is_not_known() -> None:
     ],
 )
 def test_no_name_and_no_figure_of_what_was_shown_stands_in_a_doubt(concern: str) -> None:
-    said = concern_without_values(concern, KNOWN)
+    said = issue_without_values(concern, KNOWN)
     assert not [word for word in ("Vardo", "Zora", "714231", "12", "13") if word in said]
     assert len(said) > 20
 
 
 def test_a_doubt_about_the_result_does_not_name_what_was_shown() -> None:
-    assert concern_without_values("A function was shown instead of its value (Vardo). Call it.", KNOWN) == (
+    assert issue_without_values("A function was shown instead of its value (Vardo). Call it.", KNOWN) == (
         "A function was shown instead of its value (it). Call it."
     )
     assert (
-        concern_without_values("Every value is missing (NaN). Check.", KNOWN)
+        issue_without_values("Every value is missing (NaN). Check.", KNOWN)
         == "Every value is missing (NaN). Check."
     )
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from rule_calls import issue_of, said
 
-from jupyter_codeagent.agent.prompt.observe import concern_without_values
-from jupyter_codeagent.agent.rules.checks import concern
-from jupyter_codeagent.agent.rules.ranges import impossible_figure
+from jupyter_codeagent.agent.prompt.observe import issue_without_values
+from jupyter_codeagent.agent.rules.ranges import impossible_number
 from jupyter_codeagent.types.sandbox import ExecutionResult, StreamOutput
 
 
@@ -38,7 +38,7 @@ from jupyter_codeagent.types.sandbox import ExecutionResult, StreamOutput
     ],
 )
 def test_a_figure_that_cannot_be_is_noticed(line: str, name: str) -> None:
-    assert impossible_figure(line).startswith(name)
+    assert said(impossible_number, text=line).startswith(name)
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,13 @@ def test_a_figure_that_cannot_be_is_noticed(line: str, name: str) -> None:
     ],
 )
 def test_other_figures_pass(line: str) -> None:
-    assert impossible_figure(line) == ""
+    assert said(impossible_number, text=line) == ""
 
 
-def test_it_is_a_concern_whose_figure_is_told_only_where_it_may_be() -> None:
+def test_it_is_an_issue_whose_figure_is_told_only_where_it_may_be() -> None:
     shown = StreamOutput(output_type="stream", name="stdout", text="Correlation: -17.25\n")
-    told = concern(ExecutionResult(status="ok", outputs=(shown,)), "print(r)")
+    told = issue_of(ExecutionResult(status="ok", outputs=(shown,)), "print(r)")
     assert told == (
         "A correlation of -17.25 was printed, but it lies between minus one and one. Check the calculation."
     )
-    assert concern_without_values(told, "df: DataFrame 3x1").startswith("A correlation of (not told) was printed")
+    assert issue_without_values(told, "df: DataFrame 3x1").startswith("A correlation of (not told) was printed")

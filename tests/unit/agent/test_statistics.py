@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from rule_calls import as_meant, correct, issue_of, said
 
-from jupyter_codeagent.agent.rules.checks import concern
-from jupyter_codeagent.agent.rules.rewrite import as_meant, prepare
 from jupyter_codeagent.agent.rules.statistics import statistic_as_judgement
 from jupyter_codeagent.types.sandbox import ExecutionResult
 
@@ -80,7 +79,7 @@ def test_what_may_be_meant_is_left_alone(code: str) -> None:
 
 
 def test_the_correction_is_told_with_the_code() -> None:
-    prepared = prepare("p_value, _ = shapiro(a)\nprint(p_value)", defined=("shapiro", "a"))
+    prepared = correct("p_value, _ = shapiro(a)\nprint(p_value)", defined=("shapiro", "a"))
     assert prepared.notes == ("shapiro gives the p value second: _, p_value",)
 
 
@@ -97,10 +96,10 @@ def test_the_correction_is_told_with_the_code() -> None:
     ],
 )
 def test_a_statistic_under_the_name_of_a_judgement_is_a_doubt(code: str, name: str) -> None:
-    assert statistic_as_judgement(code).partition(" is the")[0] == name
+    assert said(statistic_as_judgement, code).partition(" is the")[0] == name
     result = ExecutionResult(status="ok", outputs=({"output_type": "stream", "name": "stdout", "text": "0.98"},))
-    assert name in concern(result, code)
-    assert bool(concern(result, code)) == bool(name)
+    assert name in issue_of(result, code)
+    assert bool(issue_of(result, code)) == bool(name)
 
 
 @pytest.mark.parametrize(
@@ -113,14 +112,14 @@ def test_a_statistic_under_the_name_of_a_judgement_is_a_doubt(code: str, name: s
     ],
 )
 def test_a_deviation_is_that_of_the_population_where_the_prompt_wants_it(code: str, corrected: str) -> None:
-    assert prepare(code, prompt="Mean and population standard deviation", defined=["np"]).code == corrected
+    assert correct(code, prompt="Mean and population standard deviation", defined=["np"]).code == corrected
     assert (
-        prepare(code, prompt="Mean and standard deviation of the population of cities", defined=["np"]).code == code
+        correct(code, prompt="Mean and standard deviation of the population of cities", defined=["np"]).code == code
     )
     people = 'df["population"].std()'
-    assert prepare(people, prompt="What is the population standard deviation?", defined=["np"]).code == people
+    assert correct(people, prompt="What is the population standard deviation?", defined=["np"]).code == people
     both = "The population standard deviation and the sample standard deviation"
-    assert prepare(code, prompt=both, defined=["np"]).code == code
+    assert correct(code, prompt=both, defined=["np"]).code == code
 
 
 COMPLETE = "d.dropna(subset=['x', 'y'])"
@@ -138,7 +137,7 @@ COMPLETE = "d.dropna(subset=['x', 'y'])"
     ],
 )
 def test_a_line_is_fitted_to_the_rows_that_have_both_values(code: str, fitted: str) -> None:
-    prepared = prepare(code, incomplete={"d": {"'y'"}}, defined={"np", "plt", "stats", "d"})
+    prepared = correct(code, incomplete={"d": {"'y'"}}, defined={"np", "plt", "stats", "d"})
     assert fitted in prepared.code
     assert "the line is fitted to the rows that have x and y" in prepared.notes
 
@@ -157,6 +156,6 @@ def test_a_line_is_fitted_to_the_rows_that_have_both_values(code: str, fitted: s
     ],
 )
 def test_a_fit_whose_rows_are_complete_or_chosen_is_left_alone(code: str) -> None:
-    prepared = prepare(code, incomplete={"d": {"'y'"}, "other": frozenset()}, defined={"np", "d", "other"})
+    prepared = correct(code, incomplete={"d": {"'y'"}, "other": frozenset()}, defined={"np", "d", "other"})
     assert "dropna" not in prepared.code
     assert not [note for note in prepared.notes if "fitted" in note]

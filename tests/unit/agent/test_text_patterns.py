@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-
-from jupyter_codeagent.agent.rules.rewrite import prepare
+from rule_calls import correct
 
 
 @pytest.mark.parametrize("pattern", [r"r' \(.*\)'", r"' \('", "'[$,]'", "'[^a-z]'", "'[0-9.]'", r"r'\s+'", "'a.*'"])
 def test_a_pattern_is_replaced_as_a_pattern(pattern: str) -> None:
-    prepared = prepare(f"x = s.str.replace({pattern}, '')", defined=["s"])
+    prepared = correct(f"x = s.str.replace({pattern}, '')", defined=["s"])
     assert f"s.str.replace({pattern}, '', regex=True)" in prepared.code
     assert "str.replace reads a pattern (regex=True)" in prepared.notes
 
 
 def test_it_does_then_what_was_meant() -> None:
     names = pd.Series(["Adelie (Pygoscelis adeliae)"])
-    prepared = prepare(r"x = s.str.replace(r' \(.*\)', '')", defined=["s"])
+    prepared = correct(r"x = s.str.replace(r' \(.*\)', '')", defined=["s"])
     scope = {"s": names}
     exec(prepared.code, scope)
     assert list(scope["x"]) == ["Adelie"]
@@ -38,4 +37,4 @@ def test_it_does_then_what_was_meant() -> None:
     ],
 )
 def test_plain_texts_and_what_says_it_itself_are_left_as_they_are(code: str) -> None:
-    assert prepare(code, defined=["s", "df", "pl", "text"]).code.startswith(code)
+    assert correct(code, defined=["s", "df", "pl", "text"]).code.startswith(code)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from rule_calls import issue_of, said
 
-from jupyter_codeagent.agent.rules.checks import concern
 from jupyter_codeagent.agent.rules.unused import unused_data
 from jupyter_codeagent.types.sandbox import ExecutionResult, NamespaceEntry, StreamOutput
 
@@ -18,11 +18,11 @@ NAMESPACE = (
 def test_a_frame_that_was_cleaned_and_never_used_is_told() -> None:
     printed = StreamOutput(output_type="stream", name="stdout", text="mean: 1.5\n")
     result = ExecutionResult(status="ok", outputs=(printed,), namespace=NAMESPACE)
-    told = concern(result, "clean = df[df['x'] < 3]\nprint('mean:', df['x'].mean())")
+    told = issue_of(result, "clean = df[df['x'] < 3]\nprint('mean:', df['x'].mean())")
     assert told == "clean is made and never used. Compute the result from it, or leave it out."
-    assert concern(result, "clean = df[df['x'] < 3]\nprint('mean:', clean['x'].mean())") == ""
+    assert issue_of(result, "clean = df[df['x'] < 3]\nprint('mean:', clean['x'].mean())") == ""
     kept = "Mean of x, and keep the rows below 3 as clean."
-    assert concern(result, "clean = df[df['x'] < 3]\nprint('mean:', df['x'].mean())", kept) == ""
+    assert issue_of(result, "clean = df[df['x'] < 3]\nprint('mean:', df['x'].mean())", kept) == ""
 
 
 @pytest.mark.parametrize(
@@ -40,4 +40,4 @@ def test_a_frame_that_was_cleaned_and_never_used_is_told() -> None:
     ],
 )
 def test_results_numbers_and_what_is_read_are_not_missed(code: str) -> None:
-    assert unused_data(code, NAMESPACE) == ""
+    assert said(unused_data, code, namespace=NAMESPACE) == ""

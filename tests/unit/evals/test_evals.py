@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,12 @@ from evals.kpi import TASKS as KPI
 from evals.measure import measure
 from evals.own import own_tasks
 from evals.report import plot, summarized, table
-from evals.results import ResultFile, TaskResult
+from evals.results import ResultFile, TaskResult, TurnResult
+from evals.rule_counts import count_rules, rules_table
 from evals.systems.answer import Answer, Spent, retypes_data
 from evals.task import Evidence, Task
+from jupyter_codeagent.agent.rules import registry
+from jupyter_codeagent.agent.rules.rule import Fix, Issue, Program, Rule
 
 GIVEN = "import pandas as pd\n"
 
@@ -170,3 +174,72 @@ def test_every_technique_that_can_be_taken_out_is_there() -> None:
             assert hasattr(place, name)
     with pytest.raises(KeyError):
         ablations.remove("nothing of the kind")
+
+
+@pytest.fixture
+def rules(monkeypatch: pytest.MonkeyPatch) -> tuple[Rule, ...]:
+    """The table, which is whole again afterwards."""
+    monkeypatch.setattr(registry, "RULES", registry.RULES)
+    return registry.RULES
+
+
+def test_each_rule_can_be_taken_out_by_its_name_and_all_others_stay(rules: tuple[Rule, ...]) -> None:
+    for rule in rules:
+        assert ablations.left(rules, [rule.name]) == tuple(other for other in rules if other is not rule)
+
+
+def test_a_rule_that_was_taken_out_corrects_nothing(rules: tuple[Rule, ...]) -> None:
+    program = Program(code="x = np.NaN\nprint(x)", defined=["np"])
+    assert registry.correct(program).rules == ("modern-names",)
+    ablations.remove("modern-names")
+    assert registry.correct(program).code == program.code
+
+
+def test_a_group_of_rules_can_be_taken_out_by_its_name(rules: tuple[Rule, ...]) -> None:
+    ablations.remove("hints", "rewrites")
+    assert {(rule.stage, rule.gives) for rule in registry.RULES} == {
+        ("after_error", Fix), ("after_result", Issue), ("after_result", Fix)
+    }  # fmt: skip
+
+
+def test_the_names_of_rules_can_be_typed_and_stand_for_one_rule_each(rules: tuple[Rule, ...]) -> None:
+    names = ablations.names()
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) for name in names)
+
+
+def turn(*, right: bool, rules: tuple[str, ...] = ()) -> TurnResult:
+    return TurnResult(
+        right=right, complaint="", error="", spent=Spent(), ran_at_once=True, parse_failures=0, retyped=False,
+        programs=(), text="", rules=rules,
+    )  # fmt: skip
+
+
+def asked(system: str, *turns: TurnResult) -> TaskResult:
+    return TaskResult(
+        suite="own", system=system, task="t", topic="table", level="", turns=turns, commit="c", at="now"
+    )
+
+
+def test_what_each_rule_did_is_counted_in_right_and_wrong_answers_and_against_those_without_it() -> None:
+    first, second, *_ = [rule.name for rule in registry.RULES]
+    results = [
+        asked("ours", turn(right=True, rules=(first, first, second)), turn(right=False, rules=(first,)),
+              turn(right=False), turn(right=True)),
+        asked(f"ours without {first}", turn(right=False), turn(right=True), turn(right=False), turn(right=True)),
+    ]  # fmt: skip
+    count, other, *rest = count_rules(results)
+    assert (count.fired, count.right, count.wrong) == (3, 1, 1)
+    assert (count.asked_without, count.won, count.lost) == (4, 1, 1)
+    assert (other.fired, other.right, other.wrong, other.asked_without) == (1, 1, 0, 0)
+    assert not any(one.fired for one in rest)
+    assert len(rules_table(results).splitlines()) == len(registry.RULES) + 2
+
+
+def test_results_of_versions_that_recorded_no_rules_are_read(file: ResultFile) -> None:
+    file.append(asked("ours", turn(right=True)))
+    old = json.loads(file.path.read_text())
+    del old["turns"][0]["rules"]
+    file.path.write_text(json.dumps(old) + "\n")
+    [found] = file.read()
+    assert found.turns[0].rules == ()

@@ -16,7 +16,7 @@ export function ContextTab(): JSX.Element {
   if (!connection) {
     return (
       <Empty>
-        {trans.__('Here you will see what the model is told, once the agent is loaded in this notebook.')}
+        {trans.__('Once the agent is loaded in this notebook, you see here what the model sees.')}
       </Empty>
     );
   }

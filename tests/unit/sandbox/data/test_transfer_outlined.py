@@ -14,7 +14,7 @@ from transfer_cases import EXACT_BOTH_WAYS
 
 from jupyter_codeagent.sandbox.data import unpack as unpacking
 from jupyter_codeagent.sandbox.data.outlines import Outline
-from jupyter_codeagent.sandbox.data.unpack import outlined, unpack
+from jupyter_codeagent.sandbox.data.unpack import unpack, unpack_outline
 from jupyter_codeagent.sandbox.guest.send import pack
 from jupyter_codeagent.types.errors import RejectedDataError
 from jupyter_codeagent.types.sandbox import PackedValue
@@ -41,7 +41,7 @@ def told(packed: PackedValue) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("read_table", "clean_png", "build_pandas"):
             patch.setattr(unpacking, name, refuse)
-        return outlined(packed, max_bytes=LIMIT)[0]
+        return unpack_outline(packed, max_bytes=LIMIT)[0]
 
 
 @pytest.mark.parametrize("name", EXACT_BOTH_WAYS)

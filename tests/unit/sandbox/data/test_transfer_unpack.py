@@ -213,7 +213,7 @@ def test_a_frame_without_levels_is_refused(key: str, span: list[int] | None) -> 
     meta = json.loads(text)
     assert meta[key] == [None]
     assert (meta.get("range") is None) == (span is None)
-    assert "not what it says" in rejected(kind, {**meta, key: []}, data)
+    assert "does not match its description" in rejected(kind, {**meta, key: []}, data)
 
 
 @pytest.mark.parametrize("form", ["series", "polars_series", "arrow_array"])

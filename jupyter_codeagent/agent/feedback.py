@@ -1,0 +1,153 @@
+"""What the model is told after a step: what came of its program, what to do about it, where to go on.
+
+Also the beginning of its next reply, where its last program is continued from the statement that failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from jupyter_codeagent.agent.dependencies import LoopDependencies
+from jupyter_codeagent.agent.output_text import output_text
+from jupyter_codeagent.agent.prompt.conversation import as_written
+from jupyter_codeagent.agent.prompt.hidden_columns import hidden_hint
+from jupyter_codeagent.agent.prompt.observe import (
+    SEARCHED_CHARS,
+    Mask,
+    calls_line,
+    check_message,
+    headline,
+    hint_text,
+    hint_without_values,
+    in_lines_of,
+    issue_without_values,
+    no_code_message,
+    observe,
+    rejected_message,
+    repair_message,
+    without_values,
+)
+from jupyter_codeagent.agent.prompt.offered_words import none_shown, words_offered
+from jupyter_codeagent.agent.prompt.resuming import at_the_error, choosing, resumed
+from jupyter_codeagent.agent.prompt.system import correction, next_messages
+from jupyter_codeagent.agent.reply.extract import extract_code
+from jupyter_codeagent.agent.run_facts import WARNING, has_warning
+from jupyter_codeagent.types.messages import Message
+from jupyter_codeagent.types.run import AgentRun, Step
+from jupyter_codeagent.types.tagged_text import TaggedText, join, tagged
+from jupyter_codeagent.variables.privacy.masking import masked
+
+
+async def with_feedback(run: AgentRun, step: Step, deps: LoopDependencies) -> tuple[Message, ...]:
+    """Return the messages of the next call: the last reply, and what came of it."""
+    feedback = await _feedback(run, step, deps)
+    if hidden := hidden_of(step, deps.hidden_columns):
+        feedback = join("\n", (tagged(hidden, "names"), feedback))
+    return next_messages(step.messages, reply_of(step) if step.code else step.reply, feedback)
+
+
+async def next_hint(run: AgentRun, messages: Sequence[Message], deps: LoopDependencies) -> TaggedText:
+    """What to do about the error of the step before, or about its result that looks wrong; else empty."""
+    step = run.steps[-1] if run.steps else None
+    if step is None or step.result is None:
+        return TaggedText()
+    only_schema = run.request.privacy == "schema"
+    if step.result.error is not None:
+        if only_schema:
+            return tagged(hint_without_values(step.result, _known(messages, step.code)), "error_kind")
+        hint = hint_text(step.result)
+        return tagged((await mask_for(hint, deps))(hint), "error")
+    hint = step.note.removeprefix(WARNING) if has_warning(step) else ""
+    if only_schema:
+        return tagged(issue_without_values(hint, _known(messages, step.code)), "doubt")
+    return tagged((await mask_for(hint, deps))(hint), "doubt")
+
+
+async def resume_prefill(run: AgentRun, step: Step, deps: LoopDependencies) -> TaggedText | None:
+    """The last reply up to where its program is to go on otherwise; None where it has to be written anew.
+
+    All of it is in the server's cache, and what was right need not be written again.
+    """
+    code = written_code(step)
+    at = step.reply.find(code) if code else -1
+    edited = step.decision is not None and step.decision.edited
+    if not deps.model.supports_prefill or step.result is None or at < 0 or edited:
+        return None
+    head = step.reply[:at]
+    if more := _resumed(run, step):
+        return _if_it_fits(TaggedText(head + more), deps)
+    error = in_lines_of(code, step.result, step.code).error
+    place = at_the_error(code, error) if error is not None else None
+    if error is None or place is None or hidden_of(step, deps.hidden_columns):
+        return None
+    hint = await next_hint(run, step.messages, deps)
+    if not hint and run.request.privacy != "schema":
+        words = headline(error)
+        hint = tagged((await mask_for(words, deps))(words), "error")
+    done, begins = place
+    return _if_it_fits(join("", (head, done, correction(hint), begins)), deps) if hint else None
+
+
+def _if_it_fits(begun: TaggedText, deps: LoopDependencies) -> TaggedText | None:
+    """None where it would take the half of the model's context that is for the messages."""
+    room = deps.room
+    fits = room is None or room.count(begun.text) + deps.max_tokens <= room.context_tokens // 2
+    return begun if fits else None
+
+
+def _resumed(run: AgentRun, step: Step) -> str:
+    """The program of the step before, up to where a name or a choice was missing; empty where it lacked no step."""
+    if step.result is None:
+        return ""
+    code = written_code(step)
+    if (error := in_lines_of(code, step.result, step.code).error) is not None:
+        return resumed(code, error, step.result.namespace)
+    missing = none_shown(run.request.prompt, output_text(step.result))
+    return (
+        choosing(code, words_offered(run.request.prompt)) if missing and step.note == f"{WARNING}{missing}" else ""
+    )
+
+
+async def _feedback(run: AgentRun, step: Step, deps: LoopDependencies) -> TaggedText:
+    """What is said to the last step; not once more what the next reply is begun with."""
+    if step.result is None:
+        rejected = step.decision is not None and step.decision.action == "reject"
+        reason = step.decision.reason if step.decision is not None else ""
+        return rejected_message(reason) if rejected else no_code_message(step.note)
+    code = written_code(step)
+    result, issue = in_lines_of(code, step.result, step.code), step.note.removeprefix(WARNING)
+    if run.request.privacy == "schema":
+        known = _known(step.messages, code)
+        result, issue = without_values(result, known, code), issue_without_values(issue, known)
+    mask = await mask_for(f"{observe(result, code, max_chars=SEARCHED_CHARS)}\n{calls_line(result)}", deps)
+    hinted = deps.model.supports_prefill
+    if result.status == "ok":
+        return check_message(result, code, issue, mask=mask, hinted=hinted)
+    return repair_message(result, code, mask=mask, hinted=hinted)
+
+
+def _known(messages: Sequence[Message], code: str) -> str:
+    """All that the model has read or written."""
+    return "\n".join((*(message.content for message in messages), code))
+
+
+async def mask_for(text: str, deps: LoopDependencies) -> Mask:
+    """Hides what looks private, and those values of personal columns that stand in the text."""
+    values = await deps.withheld(text)
+    return lambda told: masked(told, values)
+
+
+def hidden_of(step: Step, hidden_columns: Mapping[str, frozenset[str]]) -> str:
+    error = step.result.error if step.result is not None else None
+    return hidden_hint(error, hidden_columns) if error is not None else ""
+
+
+def reply_of(step: Step) -> TaggedText:
+    written = as_written(step.reply, written_code(step))
+    edited = step.decision is not None and step.decision.edited
+    return tagged(written, "edited_code") if edited else TaggedText(written)
+
+
+def written_code(step: Step) -> str:
+    """As the model wrote it, so that the server need not read it again; a person's where one has changed it."""
+    return step.written or extract_code(step.reply).code

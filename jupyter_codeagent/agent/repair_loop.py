@@ -1,0 +1,140 @@
+"""Execute a program, and execute it again with the corrections that are certain, without asking the model."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+
+from jupyter_codeagent.agent.dependencies import LoopDependencies
+from jupyter_codeagent.agent.probing import probe
+from jupyter_codeagent.agent.rules.registry import correct_result, find_hint, find_issue, repair
+from jupyter_codeagent.agent.rules.rule import FILTER_ADVICE, Fix, Issue
+from jupyter_codeagent.agent.run_facts import WARNING, failure, has_warning, joined_notes, program_of
+from jupyter_codeagent.types.approvals import Grant, Proposal
+from jupyter_codeagent.types.run import AgentRun, Step
+
+MAX_REPAIRS = 5
+"""Certain corrections of one program, one after the other; each costs a run."""
+WHY_CHARS = 300
+
+
+async def execute(run: AgentRun, step: Step, deps: LoopDependencies) -> Step:
+    """Have the code decided if it is not, run it; where corrections of it are certain, run it with them."""
+    done = await _execute(run, step, run.steps, deps)
+    if deps.corrects:
+        done = await _repaired(run, done, step.note, deps)
+    if done.result is None or done.result.error is None:
+        return done
+    hint = find_hint(program_of(run, done.code, result=done.result))
+    return replace(done, rules=(*done.rules, hint.rule)) if hint is not None else done
+
+
+async def _execute(run: AgentRun, step: Step, attempts: Sequence[Step], deps: LoopDependencies) -> Step:
+    if step.decision is None:
+        step = await decide_code(run, step, attempts, deps)
+    if step.decision is None or step.decision.action == "reject":
+        return step
+    running = replace(run, status="running", steps=(*run.steps, step))
+    deps.watcher.changed(running)
+    deps.watcher.progress(running, "sandbox", step.code)
+    deps.undo_attempt()
+    result = await deps.runner.execute(step.code, timeout_s=run.request.timeout_s)
+    issue = find_issue(program_of(run, step.code, result=result))
+    if issue is None:
+        return replace(step, result=result)
+    return replace(step, result=result, note=f"{WARNING}{issue.text}", rules=(*step.rules, issue.rule))
+
+
+async def decide_code(
+    run: AgentRun, step: Step, attempts: Sequence[Step], deps: LoopDependencies, *, note: str = ""
+) -> Step:
+    """`attempts` came before in this run; the last may be of the same step, before it was repaired."""
+    proposal = Proposal(
+        id=uuid.uuid4().hex[:12],
+        run_id=run.id,
+        kind="run",
+        code=step.code,
+        note=note,
+        step=step.index,
+        why=_why(attempts),
+        previous_code=next((earlier.code for earlier in reversed(attempts) if earlier.code), ""),
+        lasting=(Grant(kind="run"),),
+    )
+    if run.request.approve == "ask":
+        waiting = replace(run, status="waiting", steps=(*run.steps, step))
+        deps.watcher.changed(waiting)
+        deps.watcher.progress(waiting, "waiting", step.code)
+    decision = await deps.decide(proposal)
+    written = decision.code if decision.edited else step.written
+    return replace(step, decision=decision, code=decision.code, written=written)
+
+
+def _why(attempts: Sequence[Step]) -> str:
+    """What led to another attempt: for the person who decides, not for the model."""
+    if not attempts:
+        return ""
+    last = attempts[-1]
+    if last.decision is not None and last.decision.action == "reject":
+        return f"You said no to the attempt before: {last.decision.reason}"
+    if last.result is not None and last.result.error is not None:
+        evalue = last.result.error.evalue.split("\n")[0][:WHY_CHARS]
+        return f"The attempt before failed: {last.result.error.ename}: {evalue}"
+    if last.result is not None and last.result.status != "ok":
+        return f"The attempt before did not end well: {last.result.reason or last.result.status}"
+    return f"Of the attempt before: {last.note}" if last.note else ""
+
+
+async def _repaired(run: AgentRun, step: Step, note: str, deps: LoopDependencies) -> Step:
+    """Certain corrections cost further runs instead of a further call of the model; `note` is that of the code.
+
+    What does not end well after all of them counts as the step was before.
+    """
+    latest = step
+    for _ in range(MAX_REPAIRS):
+        found = await _correction(run, latest, deps)
+        if not isinstance(found, Fix):
+            if found is not None and has_warning(step):
+                step = _with_cause(step, found)
+            break
+        note = joined_notes(note, *found.notes)
+        rules = (*latest.rules, *found.rules)
+        corrected = replace(latest, code=found.code, note=note, rules=rules, decision=None, result=None)
+        again = await _execute(run, corrected, (*run.steps, replace(latest, note="")), deps)
+        again = replace(again, written=step.written)  # also where a person has edited the correction
+        refused = again.decision is not None and again.decision.action == "reject"
+        is_ok = again.result is not None and again.result.status == "ok"
+        if refused or (is_ok and (found.only_display or not has_warning(again))):
+            return again
+        same = failure(again.result) == failure(latest.result)
+        latest = again
+        if same:
+            break
+    if latest is not step and step.result is not None and step.result.status == "ok":
+        return await run_again(run, step, deps)
+    return step
+
+
+def _with_cause(step: Step, issue: Issue) -> Step:
+    """Say which filter left nothing, in place of the advice to check all."""
+    note = f"{step.note.removesuffix(FILTER_ADVICE).rstrip()} {issue.text}"
+    return replace(step, note=note, rules=(*step.rules, issue.rule))
+
+
+async def _correction(run: AgentRun, step: Step, deps: LoopDependencies) -> Fix | Issue | None:
+    """Find what is certain to correct in a program that has run; an issue where only the cause is known."""
+    result = step.result
+    if result is None:
+        return None
+    issue = step.note.removeprefix(WARNING) if has_warning(step) else ""
+    program = program_of(run, step.code, defined=deps.defined(), result=result, issue=issue)
+    fix = repair(program) if result.error is not None else None
+    if fix is None and result.status == "ok":
+        fix = correct_result(program)
+    return fix if fix is not None else await probe(run, program, deps)
+
+
+async def run_again(run: AgentRun, step: Step, deps: LoopDependencies) -> Step:
+    """Execute a step once more: another attempt ran after it, and what is kept is what lies in the sandbox."""
+    deps.undo_attempt()
+    return replace(step, result=await deps.runner.execute(step.code, timeout_s=run.request.timeout_s))

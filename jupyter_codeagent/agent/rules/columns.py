@@ -1,0 +1,215 @@
+"""Columns and tables that the code names in a way that Python, pandas or the data does not follow."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from jupyter_codeagent.agent.rules.error_reading import frames, missing_labels, missing_name, same_columns
+from jupyter_codeagent.agent.rules.rule import Fix, Program, edited
+from jupyter_codeagent.agent.source import (
+    Edit,
+    bound_names,
+    is_on,
+    single_values,
+    span,
+    statement_at,
+    used_names,
+)
+from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
+
+_BY_LABEL = frozenset(
+    {"sort_values", "nlargest", "nsmallest", "groupby", "set_index", "pivot_table", "drop_duplicates"}
+)
+
+
+def respell_columns(program: Program) -> Fix | None:
+    """Labels that differ from a column in case, blanks or underscores only; with the first all others, each of
+    which would else cost a run of its own."""
+    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
+    right = same_columns(missing_labels(error), namespace)
+    if not right:
+        return None
+    right |= same_columns(sorted(_read_labels(tree)), namespace)
+    edits = [edit for node in ast.walk(tree) for edit in _relabel(code, node, right)]
+    notes = tuple(f"column {label!r} is {column!r}" for label, column in right.items())
+    return edited(program, edits, *notes)
+
+
+def _read_labels(tree: ast.Module) -> set[str]:
+    """Labels that the code takes from something by ``["label"]``, and that stand nowhere else in it.
+
+    What `assign`, `agg` or `rename` make stands there as a keyword or as another text.
+    """
+    read: set[str] = set()
+    as_index: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            parts = node.slice.elts if isinstance(node.slice, ast.List) else [node.slice]
+            for part in parts:
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    read.add(part.value)
+                    as_index.add(id(part))
+    elsewhere = {word.arg for word in ast.walk(tree) if isinstance(word, ast.keyword)}
+    elsewhere |= {
+        node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in as_index
+        and isinstance(node.value, str)
+    }  # fmt: skip
+    return read - elsewhere
+
+
+def _relabel(code: str, node: ast.AST, right: dict[str, str]) -> Iterator[Edit]:
+    match node:
+        case ast.Constant(value=str(label)) if label in right:
+            start, end = span(code, node)
+            if code[start:end] in (repr(label), f'"{label}"'):  # not a part of an f-string, not a docstring
+                yield Edit(start=start, end=end, text=repr(right[label]))
+        case ast.Attribute(attr=label) if label in right and right[label].isidentifier():
+            _, end = span(code, node)
+            yield Edit(start=end - len(label), end=end, text=right[label])
+
+
+def use_variable(program: Program) -> Fix | None:
+    """``df["score"]`` where no frame has such a column and the code has made a Series of this name."""
+    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
+    series = _series_for(tree, error, namespace)
+    edits = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=ast.Name(), slice=ast.Constant(value=str(label)), ctx=ast.Load()) if (
+                label == series
+            ):
+                start, end = span(code, node)
+                edits.append(Edit(start=start, end=end, text=series))
+    return edited(program, edits, f"{series} is a variable, not a column")
+
+
+def series_as_column(program: Program) -> Fix | None:
+    """``rates.sort_values("change")`` where ``change`` is a Series with the rows of ``rates``, and no column."""
+    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
+    label = _series_for(tree, error, namespace)
+    rows = {entry.name: entry.shape[:1] for entry in namespace}
+    edits = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=frame) as owner, attr=method)) if (
+                method in _BY_LABEL and is_on(node, error.line) and label and rows.get(frame) == rows[label]
+            ):
+                told = [*node.args, *(word.value for word in node.keywords)]
+                texts = {one.value for part in told for one in ast.walk(part) if isinstance(one, ast.Constant)}
+                _, end = span(code, owner)
+                edits += [Edit(start=end, end=end, text=f".assign({label}={label})")] if label in texts else []
+    return edited(program, edits, f"{label} is taken as a column of the table whose rows it has")
+
+
+def _series_for(tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
+    """The Series that the code has made and that is called as the column which no frame has; empty else."""
+    labels = missing_labels(error)
+    made = {entry.name for entry in namespace if entry.type_name == "Series"} & bound_names(tree)
+    if error.ename != "KeyError" or len(labels) != 1 or labels[0] not in made:
+        return ""
+    return "" if any(labels[0] in entry.columns for entry in namespace) else labels[0]
+
+
+def quote_column(program: Program) -> Fix | None:
+    """``df[price]`` where no variable has this name and the frame has such a column."""
+    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
+    name = missing_name(error)
+    edits = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=ast.Name(id=frame), slice=ast.Name(id=label) as index) if label == name:
+                if _has(frame, label, namespace):
+                    start, end = span(code, index)
+                    edits.append(Edit(start=start, end=end, text=repr(label)))
+    return edited(program, edits, f"{name} is a column: {name!r}")
+
+
+def group_table(program: Program) -> Fix | None:
+    """``df["x"].groupby("g")``: a column alone does not know the others."""
+    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
+    labels = missing_labels(error)
+    if error.ename != "KeyError" or len(labels) != 1:
+        return None
+    edits = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(
+                    value=ast.Subscript(value=ast.Name(id=frame), slice=ast.Constant(value=str())) as column,
+                    attr="groupby",
+                ),
+                args=[ast.Constant(value=str(label))],
+            ) if label == labels[0] and _has(frame, label, namespace):
+                start, end = span(code, node)
+                called = code[span(code, column)[1] : end]
+                index = code[span(code, column.value)[1] : span(code, column)[1]]
+                edits.append(Edit(start=start, end=end, text=f"{frame}{called}{index}"))
+    return edited(program, edits, f"grouped by {labels[0]!r} of the table")
+
+
+def group_source_table(program: Program) -> Fix | None:
+    """``decade = macro["year"] // 10 * 10`` and ``decade.groupby(decade)["infl"]``: the table has this column."""
+    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
+    labels = missing_labels(error)
+    values = single_values(tree)
+    edits = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=series) as owner, attr="groupby"), args=[ast.Name(id=key)]
+            ) if series == key and series in values and labels and is_on(node, error.line):
+                tables = list(used_names(values[series]))
+                if len(tables) == 1 and all(_has(tables[0], label, namespace) for label in labels):
+                    start, end = span(code, owner)
+                    edits.append(Edit(start=start, end=end, text=tables[0]))
+    return edited(program, edits, f"the table of {' and '.join(map(repr, labels))} is what is grouped")
+
+
+def use_joined_table(program: Program) -> Fix | None:
+    """``planes.groupby("origin")["seats"]`` where `flown` is there, which was joined of `planes` and `flights`.
+
+    Only where the statement reads one table, writes none, and one other table alone has every column in it.
+    """
+    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
+    statement = statement_at(tree, error.line)
+    missing = set(missing_labels(error))
+    if statement is None or not missing:
+        return None
+    tables = {entry.name: frozenset(entry.columns) for entry in frames(namespace)}
+    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name) and node.id in tables]
+    if len({node.id for node in names}) != 1 or any(isinstance(node.ctx, ast.Store) for node in names):
+        return None
+    columns, known = tables[names[0].id], frozenset().union(*tables.values())
+    if missing & columns or any(isinstance(getattr(node, "ctx", None), ast.Store) for node in _parts(statement)):
+        return None
+    texts = {node.value for node in ast.walk(statement) if isinstance(node, ast.Constant)}
+    attributes = {node.attr for node in ast.walk(statement) if isinstance(node, ast.Attribute)}
+    wanted = missing | {text for text in texts | attributes if isinstance(text, str) and text in known}
+    having = [name for name, others in tables.items() if wanted <= others]
+    if "drop" in attributes or len(having) != 1:
+        return None
+    joined = tables[having[0]]
+    if not any(_is_join(joined, columns, other) for other in tables.values() if missing <= other):
+        return None
+    edits = [Edit(start=start, end=end, text=having[0]) for start, end in (span(code, node) for node in names)]
+    return edited(
+        program, edits, f"{having[0]} has {' and '.join(map(repr, sorted(wanted)))}, {names[0].id} has not"
+    )
+
+
+def _is_join(whole: frozenset[str], one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether a table with these columns was joined of two with those: it has what only the one has, what only the
+    other has, and nothing else. Of tables of the same kind, of two years say, not each has something of its own."""
+    own = {re.sub(r"_[xy]$", "", column) for column in whole}
+    return bool(own <= one | other and own & (one - other) and own & (other - one) and one - own <= other)
+
+
+def _parts(statement: ast.stmt) -> list[ast.AST]:
+    """Subscripts and attributes: what is written to a table."""
+    return [node for node in ast.walk(statement) if isinstance(node, ast.Subscript | ast.Attribute)]
+
+
+def _has(frame: str, label: str, namespace: Sequence[NamespaceEntry]) -> bool:
+    return any(entry.name == frame and label in entry.columns for entry in namespace)

@@ -1,0 +1,225 @@
+"""The table of rules, in the order in which they are asked; the loop knows no single one.
+
+Before a run every rule is asked, and each sees what the one before it made. After an error, and after a result, the
+first answer counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from jupyter_codeagent.agent.rules import (
+    api_changes,
+    api_errors,
+    assignments,
+    binning,
+    broadcast,
+    columns,
+    conversions,
+    date_columns,
+    display,
+    displayed,
+    duplicate_expressions,
+    group_counts,
+    groups,
+    hints,
+    imports,
+    joins,
+    label_rows,
+    loading,
+    missing_columns,
+    ml_pitfalls,
+    named_results,
+    p_value_conclusions,
+    placeholders,
+    plots,
+    polars_names,
+    ranges,
+    statistics,
+    text_patterns,
+    tool_names,
+    unused,
+    value_matching,
+)
+from jupyter_codeagent.agent.rules.rule import Apply, Fix, Issue, Program, Rule, Stage
+from jupyter_codeagent.agent.source import parse
+
+
+def _fix(stage: Stage, name: str, apply: Apply) -> Rule:
+    return Rule(name=name, stage=stage, gives=Fix, apply=apply)
+
+
+def _issue(stage: Stage, name: str, apply: Apply) -> Rule:
+    return Rule(name=name, stage=stage, gives=Issue, apply=apply)
+
+
+RULES: tuple[Rule, ...] = (
+    # Before the run: the program means one thing and says another.
+    _fix("before_run", "keep-functions", tool_names.keep_functions),
+    _fix("before_run", "drop-reloads", loading.drop_reloads),
+    _fix("before_run", "modern-names", api_changes.modern_names),
+    _fix("before_run", "assign-back", assignments.assign_back),
+    _fix("before_run", "bind-comparisons", assignments.bind_comparisons),
+    _fix("before_run", "reduce-whole-masks", assignments.reduce_whole_masks),
+    _fix("before_run", "select-labels", assignments.select_labels),
+    _fix("before_run", "p-value-second", statistics.p_value_second),
+    _fix("before_run", "root-of-mse", statistics.root_of_mse),
+    _fix("before_run", "p-value-of-correlation", statistics.p_value_of_correlation),
+    _fix("before_run", "counts-for-chi2", statistics.counts_for_chi2),
+    _fix("before_run", "groups-as-arguments", statistics.groups_as_arguments),
+    _fix("before_run", "zscore-without-missing", statistics.zscore_without_missing),
+    _fix("before_run", "keep-target-out", ml_pitfalls.keep_target_out),
+    _fix("before_run", "include-lowest-edge", binning.include_lowest_edge),
+    _fix("before_run", "none-is-zero", group_counts.none_is_zero),
+    _fix("before_run", "count-missing-rows", group_counts.count_missing_rows),
+    _fix("before_run", "draw-on-the-figure", plots.draw_on_the_figure),
+    _fix("before_run", "read-as-patterns", text_patterns.read_as_patterns),
+    _fix("before_run", "fit-complete-rows", ml_pitfalls.fit_complete_rows),
+    _fix("before_run", "population-deviation", statistics.population_deviation),
+    _fix("before_run", "turn-conclusion", p_value_conclusions.turn_conclusion),
+    _fix("before_run", "add-conclusion", p_value_conclusions.add_conclusion),
+    _fix("before_run", "fill-placeholders", placeholders.fill_placeholders),
+    _fix("before_run", "unwrap-return", display.unwrap_return),
+    _fix("before_run", "bind-asked-name", display.bind_asked_name),
+    _fix("before_run", "display-unused", display.display_unused),
+    _fix("before_run", "display-last", display.display_last),
+    _fix("before_run", "quiet-plot", display.quiet_plot),
+    _fix("before_run", "add-imports", imports.add_imports),
+    # After an error: what is certain runs again without the model.
+    _fix("after_error", "rename-argument", tool_names.rename_argument),
+    _fix("after_error", "import-missing-name", imports.import_missing_name),
+    _fix("after_error", "import-from-package", imports.import_from_package),
+    _fix("after_error", "quote-column", columns.quote_column),
+    _fix("after_error", "use-loaded-table", loading.use_loaded_table),
+    _fix("after_error", "translate-to-polars", polars_names.translate_to_polars),
+    _fix("after_error", "group-table", columns.group_table),
+    _fix("after_error", "group-source-table", columns.group_source_table),
+    _fix("after_error", "respell-columns", columns.respell_columns),
+    _fix("after_error", "use-joined-table", columns.use_joined_table),
+    _fix("after_error", "derive-from-dates", date_columns.derive_from_dates),
+    _fix("after_error", "parts-as-dates", date_columns.parts_as_dates),
+    _fix("after_error", "use-variable", columns.use_variable),
+    _fix("after_error", "series-as-column", columns.series_as_column),
+    _fix("after_error", "frequency", api_errors.frequency),
+    _fix("after_error", "convert-dates", conversions.convert_dates),
+    _fix("after_error", "convert-numbers", conversions.convert_numbers),
+    _fix("after_error", "numeric-only", api_errors.numeric_only),
+    _fix("after_error", "histogram", api_errors.histogram),
+    _fix("after_error", "colour-codes", api_errors.colour_codes),
+    _fix("after_error", "round-columns", api_errors.round_columns),
+    _fix("after_error", "root-of-squared", api_errors.root_of_squared),
+    _fix("after_error", "coerce-numbers", api_errors.coerce_numbers),
+    _fix("after_error", "list-of-columns", api_errors.list_of_columns),
+    _fix("after_error", "bind-in-order", api_errors.bind_in_order),
+    _fix("after_error", "extreme-of-number", api_errors.extreme_of_number),
+    _fix("after_error", "label-as-position", api_errors.label_as_position),
+    _fix("after_error", "incomplete-rows", ml_pitfalls.incomplete_rows),
+    # Else the model is given a hint.
+    _issue("after_error", "hint-removed-attribute", hints.removed_attribute),
+    _issue("after_error", "hint-column", hints.nearest_column),
+    _issue("after_error", "hint-name", hints.nearest_name),
+    _issue("after_error", "hint-module", hints.missing_module),
+    _issue("after_error", "hint-file", hints.missing_file),
+    _issue("after_error", "hint-frequency", hints.renamed_frequency),
+    _issue("after_error", "hint-merge", hints.merge_dtypes),
+    _issue("after_error", "hint-memory", hints.exploded_memory),
+    _issue("after_error", "hint-number-in-text", hints.number_in_text),
+    _issue("after_error", "hint-known-error", hints.known_error),
+    _issue("after_error", "hint-syntax", hints.syntax_error),
+    # After a result: what looks wrong goes back to the model once.
+    _issue("after_result", "nothing-displayed", displayed.nothing_displayed),
+    _issue("after_result", "function-displayed", displayed.function_displayed),
+    _issue("after_result", "unfinished-object", displayed.unfinished_object),
+    _issue("after_result", "empty-result", displayed.empty_result),
+    _issue("after_result", "all-missing", displayed.all_missing),
+    _issue("after_result", "unfilled-placeholder", placeholders.unfilled_placeholder),
+    _issue("after_result", "empty-legend", displayed.empty_legend),
+    _issue("after_result", "nothing-converted", missing_columns.nothing_converted),
+    _issue("after_result", "statistic-as-judgement", statistics.statistic_as_judgement),
+    _issue("after_result", "impossible-number", ranges.impossible_number),
+    _issue("after_result", "exploded-join", joins.exploded_join),
+    _issue("after_result", "forgotten-group", groups.forgotten_group),
+    _issue("after_result", "one-number", groups.one_number),
+    _issue("after_result", "one-for-all", groups.one_for_all),
+    _issue("after_result", "no-offered-word", displayed.no_offered_word),
+    _issue("after_result", "duplicate-expressions", duplicate_expressions.duplicate_expressions),
+    _issue("after_result", "unfitted-line", plots.unfitted_line),
+    _issue("after_result", "unnamed-rows", label_rows.unnamed_rows),
+    _issue("after_result", "one-missing", displayed.one_missing),
+    _issue("after_result", "unused-data", unused.unused_data),
+    # ... or is corrected without it.
+    _fix("after_result", "leave-missing-out", statistics.leave_missing_out),
+    _fix("after_result", "name-rows", label_rows.name_rows),
+    _fix("after_result", "broadcast-to-rows", broadcast.broadcast_to_rows),
+    _fix("after_result", "name-results", named_results.name_results),
+    Rule(name="match-values", stage="after_result", gives=Fix, apply=value_matching.match_values, probed=True),
+)
+
+
+def correct(program: Program) -> Fix:
+    """Apply all rules before the run; the code comes back unchanged where none has anything to correct."""
+    code, notes, names = program.code, list[str](), list[str]()
+    if parse(code) is None:
+        return Fix(code=code)
+    for fix in _corrections(program):
+        code = fix.code
+        notes += fix.notes
+        names += fix.rules
+    return Fix(code=code, notes=tuple(dict.fromkeys(notes)), rules=tuple(names))
+
+
+def _corrections(program: Program) -> Iterator[Fix]:
+    for rule in _rules("before_run", Fix):
+        if isinstance(fix := answer(rule, program), Fix):
+            program = replace(program, code=fix.code)
+            yield fix
+
+
+def repair(program: Program) -> Fix | None:
+    """Correct a program that ended with an error, where it is certain how."""
+    return _first_fix("after_error", program)
+
+
+def correct_result(program: Program) -> Fix | None:
+    """Correct a program whose result is known, where it is certain how."""
+    return _first_fix("after_result", program)
+
+
+def probed_rules() -> tuple[Rule, ...]:
+    """Return the rules that need a probe."""
+    return tuple(rule for rule in RULES if rule.probed)
+
+
+def answer(rule: Rule, program: Program) -> Fix | Issue | None:
+    """Ask one rule, and note its name in what it answers."""
+    found = rule.apply(program)
+    if isinstance(found, Issue):
+        return replace(found, rule=rule.name)
+    changes = found is not None and found.code != program.code and parse(found.code) is not None
+    return replace(found, rules=(rule.name,)) if found is not None and changes else None
+
+
+def find_hint(program: Program) -> Issue | None:
+    """Say what to do about the error of a program."""
+    return _first_issue("after_error", program)
+
+
+def find_issue(program: Program) -> Issue | None:
+    """Say what looks wrong about the result of a program that ended without an error."""
+    is_ok = program.result is not None and program.result.status == "ok"
+    return _first_issue("after_result", program) if is_ok else None
+
+
+def _rules(stage: Stage, gives: type[Fix] | type[Issue]) -> Iterator[Rule]:
+    return (rule for rule in RULES if rule.stage == stage and rule.gives is gives and not rule.probed)
+
+
+def _first_fix(stage: Stage, program: Program) -> Fix | None:
+    answers = (answer(rule, program) for rule in _rules(stage, Fix))
+    return next((found for found in answers if isinstance(found, Fix)), None)
+
+
+def _first_issue(stage: Stage, program: Program) -> Issue | None:
+    answers = (answer(rule, program) for rule in _rules(stage, Issue))
+    return next((found for found in answers if isinstance(found, Issue)), None)

@@ -1,0 +1,82 @@
+"""What the request and the steps of a run say: names, repetitions, the program as the rules see it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+
+from jupyter_codeagent.agent.rules.rule import Program
+from jupyter_codeagent.types.run import AgentRun, Step
+from jupyter_codeagent.types.sandbox import ExecutionResult
+
+WARNING = "the result looks wrong: "
+"""Begins the note of a step that ran and whose result has an issue."""
+LOOPING = "the reply repeated one passage without end and was stopped; write shorter lines"
+
+
+def function_names(run: AgentRun) -> list[str]:
+    """Return the user's functions that code may call."""
+    return [stub.name for stub in run.manifest.tools if stub.policy != "deny"]
+
+
+def copied_names(run: AgentRun) -> list[str]:
+    """Return the variables that lie in the sandbox as copies."""
+    return [variable.name for variable in run.manifest.copied]
+
+
+def program_of(
+    run: AgentRun,
+    code: str,
+    *,
+    defined: Collection[str] = (),
+    incomplete: Mapping[str, Collection[str]] | None = None,
+    result: ExecutionResult | None = None,
+    issue: str = "",
+) -> Program:
+    """Return a program of this run as the rules see it."""
+    return Program(
+        code=code,
+        prompt=run.request.prompt,
+        copied=copied_names(run),
+        defined=defined,
+        functions=function_names(run),
+        incomplete=incomplete or {},
+        result=result,
+        issue=issue,
+        each_run_is_approved=run.request.approve == "ask",
+    )
+
+
+def has_warning(step: Step) -> bool:
+    """Tell whether it ran, and its result looks wrong."""
+    return step.note.startswith(WARNING)
+
+
+def repeats(steps: Sequence[Step]) -> bool:
+    """Tell whether at temperature 0 the same would come again.
+
+    The same code came to the same end twice in a row, or the last reply repeated one passage without end.
+    """
+    return bool(steps) and (steps[-1].note == LOOPING or (len(steps) > 1 and is_same(steps[-2], steps[-1])))
+
+
+def repetitions(steps: Sequence[Step]) -> int:
+    """Count how often the model has repeated itself."""
+    return sum(is_same(before, after) for before, after in pairwise(steps))
+
+
+def is_same(before: Step, after: Step) -> bool:
+    """Tell whether the same code came to the same end."""
+    return before.code.strip() == after.code.strip() and failure(before.result) == failure(after.result)
+
+
+def failure(result: ExecutionResult | None) -> tuple[str, str]:
+    """Return how it ended, to compare it with another end."""
+    if result is None:
+        return ("", "")
+    return (result.error.ename, result.error.evalue) if result.error is not None else (result.status, result.reason)
+
+
+def joined_notes(*notes: str) -> str:
+    """Return one line of those that are not empty."""
+    return "; ".join(note for note in notes if note)
