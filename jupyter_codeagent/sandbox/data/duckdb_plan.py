@@ -41,11 +41,10 @@ WITHOUT_FILES = ("range", "generate_series", "unnest", "repeat")
 VIEW = re.compile(
     r'(?is)\A(CREATE (?:TEMP(?:ORARY)? )?VIEW (?:"(?:[^"]|"")*+"|[^\s"(])++(?:\s*+\([^)]*+\))? AS )(.*)\Z'
 )
-Replaced = Callable[[str], Sequence[LocalFile]]
 
 
 class DeferredCall:
-    """Unpickles to the result of calling the function there; DuckDB's own objects cannot be pickled."""
+    """A call that unpickling makes, in place of its result: DuckDB's own objects cannot be pickled."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
         self._call = (function, arguments)

@@ -98,7 +98,7 @@ def scene(
         live=UserNamespace(cast("Any", SimpleNamespace(user_ns=live, user_ns_hidden={}, run_cell=run_cell))),
         background=background,
         book=cast("Any", book),
-        sidecar=cast("Any", SimpleNamespace(present=Box(sandbox))),
+        sidecar=cast("Any", SimpleNamespace(current=Box(sandbox))),
         front_ends=cast("Any", SimpleNamespace(gate=lambda place, timeout_s: gate)),
         link=None,
         settings=lambda: cast(
@@ -239,7 +239,7 @@ def test_every_decision_is_told_to_all_pages_once_it_is_on_record(
         book.write(example_run(id=run_id, cell_state="pending"))
     made = scene(background, {}, {}, book=book).results
     made._link = cast("Any", told)
-    made._sidecar = cast("Any", SimpleNamespace(present=SimpleNamespace(load_again=lambda: loaded.append("x"))))
+    made._sidecar = cast("Any", SimpleNamespace(current=SimpleNamespace(reload=lambda: loaded.append("x"))))
     made.set_cell_state("a", "accepted", decided_by="panel", session="page-1")
     made.set_cell_state("a", "accepted", decided_by="panel", session="page-2")  # shared with page-1
     made.set_cell_state("a", "discarded", decided_by="magic")
