@@ -32,7 +32,7 @@ StreamName = Literal["stdout", "stderr"]
 
 
 class RequestGuard:
-    """Tracks status and reply of one request; drops all outputs."""
+    """Status and reply of one request; all outputs are dropped."""
 
     def __init__(self) -> None:
         self.idle = False
@@ -106,7 +106,7 @@ class RequestGuard:
 
 
 class OutputGuard(RequestGuard):
-    """Collects the outputs of one execution within the policy's budget."""
+    """Collector of the outputs of one execution, within the policy's budget."""
 
     def __init__(
         self,
@@ -199,7 +199,7 @@ class OutputGuard(RequestGuard):
 
 
 class ValueGuard(RequestGuard):
-    """Joins the chunks of one `guest.calls.answer`: in order, of the announced count, within the limit."""
+    """Collector of the chunks of one `guest.calls.answer`: in order, of the announced count, within the limit."""
 
     def __init__(self, max_bytes: int) -> None:
         super().__init__()

@@ -11,7 +11,7 @@ from jupyter_codeagent.types.variables import CopiedVariable, ToolStub
 
 
 class CodeRunner(Protocol):
-    """Runs code where it can do no harm. All methods are called from one event loop."""
+    """A place to run code where it can do no harm. All methods are called from one event loop."""
 
     async def execute(self, code: str, *, timeout_s: float) -> ExecutionResult:
         """Run one cell's code; state persists. Never raises for what the code does.

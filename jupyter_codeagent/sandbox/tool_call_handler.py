@@ -16,7 +16,7 @@ MAX_WAITING = 64
 
 
 class ToolCallHandler:
-    """Passes calls on; the clock of the execution stands still while one waits for its answer."""
+    """Handler of one execution's calls; its clock stands still while a call waits for an answer."""
 
     def __init__(self, requests: Requests, backend: Backend, on_call: OnCall) -> None:
         self._requests = requests

@@ -14,7 +14,7 @@ WARM_DELAY_S = 10.0
 
 
 class WarmPool:
-    """`warm` at load, `take` for a run, `close` at the end; all from one event loop that lives as long."""
+    """The pool: `warm` at load, `take` for a run, `close` at the end; all in one event loop that lives as long."""
 
     def __init__(self, policy: SandboxPolicy, data_dir: Path, preload: Sequence[str] = ()) -> None:
         self.preload = tuple(preload)

@@ -23,7 +23,10 @@ LIKELY_MODULES = ("polars", "pyarrow", "seaborn", "scipy.stats", "sklearn")
 
 
 class SandboxWorkspace:
-    """Copies are made on the main thread; everything else happens on the background loop."""
+    """Owner of one notebook's copies and sandboxes.
+
+    Copies are made on the main thread; everything else happens on the background loop.
+    """
 
     def __init__(self, *, max_bytes: int) -> None:
         self._directory = SpoolDirectory(max_bytes=max_bytes)

@@ -123,8 +123,8 @@ STRANGE_TEXT = {
 def test_whatever_text_comes_out_can_be_stored_and_shown(box: Box, abuse: str) -> None:
     result = box.run(PRELUDE + abuse)
     names = [(entry.name, entry.type_name) for entry in result.namespace]
-    told = json.dumps([result.outputs, result.notes, result.reason, names], ensure_ascii=False)
-    told.encode()  # no lone surrogates: SQLite, files and the page could not hold them
+    text = json.dumps([result.outputs, result.notes, result.reason, names], ensure_ascii=False)
+    text.encode()  # no lone surrogates: SQLite, files and the page could not hold them
     assert not {char for char in "\x1b\x07\0" if char in "".join((*result.notes, *map(str, names)))}
     assert "<b onclick" not in " ".join(result.notes)
     box.run("for name in [n for n in globals() if n.startswith('x') or n == 'odd']: del globals()[name]")

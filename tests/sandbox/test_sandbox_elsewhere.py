@@ -46,7 +46,7 @@ def start(loop_thread: Run, tmp_path: Path) -> Iterator[Callable[[SandboxPolicy]
 
 @pytest.fixture
 def away(start: Callable[[SandboxPolicy], Box]) -> Box:
-    """Behind a command, on this machine: what ssh does is to carry these streams elsewhere."""
+    """Behind a command on this machine; ssh would carry the same streams to another."""
     return start(SandboxPolicy(levels=("command",), command=RELAY))
 
 

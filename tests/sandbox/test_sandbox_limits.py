@@ -583,10 +583,10 @@ def test_the_pool_gives_a_ready_sandbox_and_warms_the_next_a_while_behind_it(
         first = await pool.take()
         at_once = pool._warming
         await asyncio.sleep(0.5)
-        second_spare = pool._warming
+        warming = pool._warming
         assert at_once is None
-        assert second_spare is not None
-        await asyncio.wait([second_spare])
+        assert warming is not None
+        await asyncio.wait([warming])
         started = time.monotonic()
         second = await pool.take()
         waited = time.monotonic() - started

@@ -20,7 +20,7 @@ MAX_LENGTH = 1 << 40
 
 @dataclass
 class Budget:
-    """Counts the cells of one stream that cost the sandbox nothing."""
+    """Count of cells in one stream that cost the sandbox nothing."""
 
     empty_cells: int = 0
 
@@ -77,7 +77,7 @@ def _encoded(indices: Any, entries: Any, is_ordered: bool) -> Any:
 
 
 class _Builder:
-    """Each array takes the next of the batch's lengths and buffers, a parent before its children."""
+    """Builder of a batch's arrays: each takes the next lengths and buffers, a parent before its children."""
 
     def __init__(self, batch: Batch, buffer: Any, budget: Budget) -> None:
         self._rows = batch.rows

@@ -44,7 +44,7 @@ VIEW = re.compile(
 
 
 class DeferredCall:
-    """Unpickles to the result of calling the function there; DuckDB's own objects cannot be pickled."""
+    """A call that unpickling makes, in place of its result: DuckDB's own objects cannot be pickled."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
         self._call = (function, arguments)

@@ -48,7 +48,7 @@ class Image:
 
 
 class ImageWriter(io.RawIOBase):
-    """Writes an image to `directory`, reusing files of `known` and adding new files for the rest.
+    """Writer of an image to `directory`, which reuses files of `known` and adds new files for the rest.
 
     The pickle stream is written first and is never in memory as a whole. Then `finish` or `discard` is called.
     """

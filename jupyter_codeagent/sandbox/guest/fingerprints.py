@@ -22,7 +22,7 @@ Digest = Hashable
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Two fingerprints of one value differ where it was changed between them."""
+    """Labels, types and digests of a value. Two fingerprints differ where the value was changed between them."""
 
     kind: str
     """Name of the value's type."""

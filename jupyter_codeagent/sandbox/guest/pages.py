@@ -24,7 +24,7 @@ State = tuple[int, int]
 
 
 class Memory:
-    """Reads the memory of this process for one report, so that nothing is read twice."""
+    """Reader of this process's memory for one report, so that nothing is read twice."""
 
     def __init__(self) -> None:
         self._left = BUDGET_BYTES

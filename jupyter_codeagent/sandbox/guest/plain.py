@@ -29,7 +29,7 @@ class NoDataFormError(Exception):
 
 
 class EncodingContext(Protocol):
-    """Takes what does not fit into the JSON of a value: parts in a form of their own, and notes on changes."""
+    """Receiver of what does not fit into the JSON of a value: parts in their own form, and notes on changes."""
 
     def attach(self, value: Any) -> Any:
         """Attach a part, and return JSON that refers to it; None where the value has no form of its own."""

@@ -111,7 +111,7 @@ def figure_bytes(figure: Any) -> bytes:
 
 
 class PartCollector:
-    """Collects what does not fit into the JSON of one value: its frames, arrays and figures, and notes."""
+    """Collector of what does not fit into the JSON of one value: its frames, arrays and figures, and notes."""
 
     def __init__(self, max_bytes: int) -> None:
         self.parts: list[tuple[str, str, int]] = []

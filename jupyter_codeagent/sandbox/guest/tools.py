@@ -30,7 +30,7 @@ Answer = dict[str, Any]
 
 
 class Channel:
-    """Sends calls to the host, and waits for its answers."""
+    """Connection to the host for calls and their answers."""
 
     def __init__(self, kernel: Any, raise_memory_limit: Callable[[list[dict[str, Any]]], None]) -> None:
         self._kernel = kernel

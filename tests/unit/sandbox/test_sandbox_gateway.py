@@ -288,8 +288,8 @@ class Channels(WebSocketHandler):
         self.write_message(data, binary=isinstance(data, bytes))
 
 
-class Heard:
-    """What a link has told."""
+class LinkLog:
+    """Messages and events of a link."""
 
     def __init__(self) -> None:
         self.messages: list[tuple[str, Received]] = []
@@ -337,13 +337,13 @@ async def serving(fake: FakeGateway) -> AsyncIterator[FakeGateway]:
 
 
 @asynccontextmanager
-async def opened(fake: FakeGateway, **options: Any) -> AsyncIterator[tuple[GatewayLink, Heard]]:
+async def opened(fake: FakeGateway, **options: Any) -> AsyncIterator[tuple[GatewayLink, LinkLog]]:
     async with serving(fake):
         link = GatewayLink(fake.url, token=TOKEN, **{"max_bytes": 1 << 20, "open_timeout_s": 30.0, **options})
-        heard = Heard()
+        log = LinkLog()
         try:
-            await heard.open(link)
-            yield link, heard
+            await log.open(link)
+            yield link, log
         finally:
             await link.close()
             await link.close()
@@ -391,7 +391,7 @@ def test_no_token_where_one_is_wanted_is_told() -> None:
         async with serving(fake):
             link = GatewayLink(fake.url, token="", max_bytes=1)
             try:
-                await Heard().open(link)
+                await LinkLog().open(link)
             finally:
                 await link.close()
 
@@ -461,15 +461,15 @@ def test_messages_pass_and_malformed_ones_are_counted(subprotocol: str | None) -
     fake.subprotocol = subprotocol
 
     async def work() -> None:
-        async with opened(fake) as (_, heard):
+        async with opened(fake) as (_, log):
             assert fake.websocket is not None
             fake.websocket.write_message("no message")
             fake.websocket.write_message(b"no message", binary=True)
             fake.websocket.put("input_request", "1", b"{}", "stdin")
             fake.websocket.put("stream", "request", b'{"text": "x"}')
-            await heard.until(lambda: bool(heard.messages))
-            assert heard.malformed == 3
-            ((channel, received),) = heard.messages
+            await log.until(lambda: bool(log.messages))
+            assert log.malformed == 3
+            ((channel, received),) = log.messages
             assert (channel, received.msg_type, received.parent_id) == ("iopub", "stream", "request")
             assert received.parsed() == {"text": "x"}
 
@@ -481,16 +481,16 @@ def test_a_restart_of_the_kernel_is_the_end_and_the_new_one_is_ended(state: str)
     fake = FakeGateway()
 
     async def work() -> None:
-        async with opened(fake) as (_, heard):
+        async with opened(fake) as (_, log):
             assert fake.websocket is not None
             fake.websocket.put("status", "", json.dumps({"execution_state": state}).encode())
             fake.websocket.put("stream", "request", b"{}")
-            await heard.until(lambda: bool(heard.closed))
-            assert heard.messages == [], "what comes later is of another kernel"
+            await log.until(lambda: bool(log.closed))
+            assert log.messages == [], "what comes later is of another kernel"
             async with asyncio.timeout(30):
                 while not ends(fake):  # noqa: ASYNC110  (without being closed)
                     await asyncio.sleep(0.01)
-        assert heard.closed == ["its process at the gateway ended"]
+        assert log.closed == ["its process at the gateway ended"]
 
     asyncio.run(work())
 
@@ -499,11 +499,11 @@ def test_a_status_of_a_request_is_no_end_of_the_kernel() -> None:
     fake = FakeGateway()
 
     async def work() -> None:
-        async with opened(fake) as (_, heard):
+        async with opened(fake) as (_, log):
             assert fake.websocket is not None
             fake.websocket.put("status", "request", b'{"execution_state": "dead"}')
-            await heard.until(lambda: bool(heard.messages))
-            assert heard.closed == []
+            await log.until(lambda: bool(log.messages))
+            assert log.closed == []
 
     asyncio.run(work())
 
@@ -512,12 +512,12 @@ def test_a_message_over_the_limit_ends_the_connection() -> None:
     fake = FakeGateway()
 
     async def work() -> None:
-        async with opened(fake, max_bytes=1000) as (_, heard):
+        async with opened(fake, max_bytes=1000) as (_, log):
             assert fake.websocket is not None
             fake.websocket.put("stream", "request", b" " * 500_000)
-            await heard.until(lambda: bool(heard.closed))
-            assert heard.messages == []
-            assert "a message over" in heard.closed[0]
+            await log.until(lambda: bool(log.closed))
+            assert log.messages == []
+            assert "a message over" in log.closed[0]
 
     asyncio.run(work())
 
@@ -526,12 +526,12 @@ def test_a_close_by_the_gateway_is_told_once_with_its_reason() -> None:
     fake = FakeGateway()
 
     async def work() -> None:
-        async with opened(fake) as (link, heard):
+        async with opened(fake) as (link, log):
             assert fake.websocket is not None
             fake.websocket.close(1001, "going away")
-            await heard.until(lambda: bool(heard.closed))
+            await log.until(lambda: bool(log.closed))
             assert link.send("execute_request", {}), "a message that cannot be sent any more raises nothing"
-        assert heard.closed == ["the gateway closed the connection (code 1001: going away)"]
+        assert log.closed == ["the gateway closed the connection (code 1001: going away)"]
 
     asyncio.run(work())
 
@@ -543,16 +543,16 @@ def test_a_relay_that_shows_no_life_is_gone(answers: bool, monkeypatch: pytest.M
     fake.answer_calls = answers
 
     async def work() -> None:
-        async with opened(fake) as (_, heard):
+        async with opened(fake) as (_, log):
             if answers:
                 async with asyncio.timeout(30):
                     while fake.calls <= 2 * gateway.MAX_UNANSWERED:  # noqa: ASYNC110  (the other side counts)
                         await asyncio.sleep(0.01)
-                assert heard.closed == []
-                assert heard.messages == [], "answers to signs of life are nobody else's"
+                assert log.closed == []
+                assert log.messages == [], "answers to heartbeats are not passed on"
             else:
-                await heard.until(lambda: bool(heard.closed))
-                assert "has not answered" in heard.closed[0]
+                await log.until(lambda: bool(log.closed))
+                assert "has not answered" in log.closed[0]
 
     asyncio.run(work())
 

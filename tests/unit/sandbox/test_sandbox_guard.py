@@ -164,12 +164,12 @@ def test_a_real_message_is_read_with_its_content_unparsed() -> None:
 
 
 def test_the_sandboxes_variables_are_checked_and_capped() -> None:
-    told = {
+    report = {
         "variables": [{"name": "a\x00b", "type_name": "T" * 500, "shape": [1, "x", True], "columns": ["c", 5]}, 7]
         * 60,
         "line": True,
     }
-    after = read_after_cell_report(json.dumps(told))
+    after = read_after_cell_report(json.dumps(report))
     assert len(after.entries) == 25
     assert after.entries[0].name == "a\N{REPLACEMENT CHARACTER}b"
     assert len(after.entries[0].type_name) == 101
@@ -199,8 +199,8 @@ def test_text_for_one_line_holds_no_control_characters() -> None:
 
 
 def test_what_was_loaded_is_told_by_name() -> None:
-    told = {"errors": {"df": "TypeError: x"}, "missing": {"import x": "ModuleNotFoundError"}}
-    assert read_load_report(json.dumps(told)) == LoadReport(**told)
+    report = {"errors": {"df": "TypeError: x"}, "missing": {"import x": "ModuleNotFoundError"}}
+    assert read_load_report(json.dumps(report)) == LoadReport(**report)
 
 
 @pytest.mark.parametrize(

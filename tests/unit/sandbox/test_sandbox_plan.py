@@ -269,8 +269,8 @@ def test_a_probe_that_cannot_be_made_is_no_closed_door(monkeypatch: pytest.Monke
 
 
 def test_the_probes_of_macos_try_what_is_there_and_call_nothing_of_linux() -> None:
-    told = probes_of("darwin")
-    assert not {"abstract sockets", "new user namespace", "io_uring"} & set(told)
-    assert told["signal other processes"]({"pid": os.getpid()})
-    assert told["native code from scratch"]({})
-    assert told["environment"]({"environment": []})
+    probes = probes_of("darwin")
+    assert not {"abstract sockets", "new user namespace", "io_uring"} & set(probes)
+    assert probes["signal other processes"]({"pid": os.getpid()})
+    assert probes["native code from scratch"]({})
+    assert probes["environment"]({"environment": []})

@@ -32,7 +32,7 @@ NO_PROCESS_NAMESPACE = ("landlock", "seatbelt")
 
 
 class SandboxProvisioner(LocalProvisioner):
-    """Starts ``guest/serve.py`` with the isolation of one level. Called by `AsyncKernelManager` only.
+    """Provisioner that starts ``guest/serve.py`` with the isolation of one level, for `AsyncKernelManager` only.
 
     The thread that starts it must live as long as the sandbox: the death signal is per thread (prctl(2)).
     """

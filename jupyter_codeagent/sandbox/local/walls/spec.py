@@ -21,7 +21,7 @@ def sandbox_spec() -> KernelSpec:
 
 
 class SandboxSpecManager(KernelSpecManager):
-    """Knows exactly one kernel, under any name."""
+    """A manager with exactly one kernelspec, under any name."""
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
         return sandbox_spec()

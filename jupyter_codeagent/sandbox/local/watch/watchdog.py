@@ -21,7 +21,7 @@ FILES_EVERY = 10
 
 
 class Watchdog:
-    """Watches one sandbox: `run` calls `on_limit_exceeded` at most once, with the reason, and then returns."""
+    """Watchdog of one sandbox: `run` calls `on_limit_exceeded` at most once, with the reason, and then returns."""
 
     def __init__(
         self,

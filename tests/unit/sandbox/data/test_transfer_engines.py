@@ -1,4 +1,4 @@
-"""Frames that live elsewhere: the user's own engine fetches what was asked for, and only then."""
+"""Remote frames: the user's own engine fetches what was asked for, and only then."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def paths(made: Plan) -> list[str]:
     return [file.path for file in made.files]
 
 
-def elsewhere(made: Plan, monkeypatch: pytest.MonkeyPatch) -> Any:
+def in_other_process(made: Plan, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The value as another process has it, which is in another working directory."""
     monkeypatch.chdir("/")
     return pickle.loads(pickle.dumps(made.value, protocol=5))
@@ -77,7 +77,7 @@ def test_a_lazy_frame_is_a_plan_over_its_files_and_gives_the_same_elsewhere(
     made = plan(lazy)
     assert sorted(paths(made)) == sorted(str(place / "d" / name) for name in files)
     assert made.columns == tuple(expected.schema.items())
-    assert elsewhere(made, monkeypatch).collect().equals(expected)
+    assert in_other_process(made, monkeypatch).collect().equals(expected)
 
 
 def test_a_partitioned_directory_keeps_its_partition_columns(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,14 +88,14 @@ def test_a_partitioned_directory_keeps_its_partition_columns(place: Path, monkey
     assert expected.columns == ["a", "year"]
     made = plan(pl.scan_parquet("h/"))
     assert len(made.files) == 2
-    assert elsewhere(made, monkeypatch).collect().equals(expected)
+    assert in_other_process(made, monkeypatch).collect().equals(expected)
 
 
 def test_columns_and_a_condition_become_part_of_the_plan(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = SubsetRequest(columns=("a",), where=parse_condition("b == 'x' and a >= 900"))
     made = plan(pl.scan_parquet("d/one.parquet"), wanted)
     assert made.note == "rows where b == 'x' and a >= 900; 1 of 2 columns"
-    assert elsewhere(made, monkeypatch).collect().shape == (50, 1)
+    assert in_other_process(made, monkeypatch).collect().shape == (50, 1)
 
 
 def test_a_link_is_shown_as_what_it_leads_to(place: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_dataset_is_copied_with_its_schema_and_partitions(place: Path, monkeyp
     made = plan(dataset)
     assert len(made.files) == 2
     assert all(path.startswith(str(place / "ds")) for path in paths(made))
-    again = elsewhere(made, monkeypatch)
+    again = in_other_process(made, monkeypatch)
     assert again.schema == dataset.schema
     assert again.to_table().sort_by("a").equals(expected)
     assert again.count_rows(filter=ds.field("k") == "u") == 5
@@ -139,7 +139,7 @@ def test_a_duckdb_relation_is_its_query_over_real_paths(
     assert made.type_name == "DuckDBPyRelation"
     assert made.files
     assert all(path.startswith(f"{place}/d/") for path in paths(made))
-    again = elsewhere(made, monkeypatch)
+    again = in_other_process(made, monkeypatch)
     assert type(again) is type(relation)
     assert again.fetchall() == expected
 
@@ -152,7 +152,7 @@ def test_a_connection_with_views_over_files_is_one_elsewhere(place: Path, monkey
     assert pending.fetchone() == (0,)
     made = plan(connection)
     assert pending.fetchone() == (0,)  # a result that the user is reading goes on where it was
-    again = elsewhere(made, monkeypatch)
+    again = in_other_process(made, monkeypatch)
     assert again.execute('SELECT count(*) FROM "late AS SELECT" WHERE n > 0').fetchone() == (18,)
 
 
@@ -164,7 +164,7 @@ def test_a_database_file_is_opened_for_reading_elsewhere(place: Path, monkeypatc
     with duckdb.connect("q.db", read_only=True) as reading:
         made = plan(reading)
         assert paths(made) == [str(place / "q.db")]
-        again = elsewhere(made, monkeypatch)
+        again = in_other_process(made, monkeypatch)
         assert again.execute("SELECT count(*) FROM t").fetchone() == (100,)
         with pytest.raises(duckdb.Error, match="read-only"):
             again.execute("CREATE TABLE u AS SELECT 1")

@@ -1,4 +1,4 @@
-"""What is told of a value before any of it is decoded: true where decoding succeeds, refused where it lies."""
+"""The outline of a value before any of it is decoded: true where decoding succeeds, refused where it lies."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def packed_value(value: Any) -> PackedValue:
 
 
 def outline(value: Any) -> Any:
-    return told(packed_value(value))
+    return outline_of(packed_value(value))
 
 
-def told(packed: PackedValue) -> Any:
+def outline_of(packed: PackedValue) -> Any:
     """The outline; fails where anything is decoded for it."""
 
     def refuse(*_: object) -> None:
@@ -90,7 +90,7 @@ def test_a_side_car_that_does_not_fit_its_stream_is_not_told(change: dict[str, A
     packed = packed_value(pd.DataFrame({"a": [1, 2]}))
     meta = json.dumps(json.loads(packed.meta_json) | change)
     with pytest.raises(RejectedDataError):
-        told(PackedValue(kind="arrow", meta_json=meta, data=packed.data))
+        outline_of(PackedValue(kind="arrow", meta_json=meta, data=packed.data))
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,10 @@ def test_what_is_made_of_parts_and_lies_is_not_told(value: Any) -> None:
     data = packed_value(np.zeros(3)).data
     meta = json.dumps({"value": value, "parts": [["npy", "{}", len(data)]]})
     with pytest.raises(RejectedDataError):
-        told(PackedValue(kind="parts", meta_json=meta, data=data))
+        outline_of(PackedValue(kind="parts", meta_json=meta, data=data))
 
 
 def test_what_was_told_is_what_comes() -> None:
     for value in (pd.DataFrame({"a": [1, 2]}), np.zeros((2, 3)), pl.DataFrame({"a": [1, 2]})):
         packed = packed_value(value)
-        assert told(packed).text.endswith("x".join(map(str, unpack(packed, max_bytes=LIMIT)[0].shape)))
+        assert outline_of(packed).text.endswith("x".join(map(str, unpack(packed, max_bytes=LIMIT)[0].shape)))
