@@ -15,6 +15,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 from typing import Any, NoReturn
 
@@ -82,7 +84,7 @@ class Nursery:
 
 
 class ForkedProvisioner(LocalProvisioner):
-    """Of this name: what `fork_kernels` sets."""
+    """Of this name: what `kernels_forked` sets."""
 
     nursery: Nursery | None = None
 
@@ -100,11 +102,17 @@ class ForkedProvisioner(LocalProvisioner):
         return self.connection_info
 
 
-def fork_kernels(forked: bool = True) -> None:
-    """Have the kernels that this process starts from now on forked, or started as always."""
+@contextmanager
+def kernels_forked(wanted: bool = True) -> Iterator[None]:
+    """Have kernels that are started meanwhile forked, if that is wanted."""
     factory = KernelProvisionerFactory.instance()
     factory.provisioners[NAME] = EntryPoint(NAME, f"{__name__}:ForkedProvisioner", factory.GROUP_NAME)
-    factory.default_provisioner_name = NAME if forked else "local-provisioner"
+    before = factory.default_provisioner_name
+    factory.default_provisioner_name = NAME if wanted else before
+    try:
+        yield
+    finally:
+        factory.default_provisioner_name = before
 
 
 def _of_interpreter(environment: dict[str, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from forked_kernels import fork_kernels
+from forked_kernels import kernels_forked
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 
@@ -84,10 +84,10 @@ def running_kernel(directory: Path, environment: Mapping[str, str], *, forked: b
     }
     # Not TCP: its ports are chosen before they are taken, and other tests may take them in between.
     # The directory is not pytest's, whose long names do not fit into the address of a socket.
-    fork_kernels(forked)
     with tempfile.TemporaryDirectory(prefix="kernel-") as sockets:
         manager = KernelManager(kernel_name="python3", transport="ipc", connection_file=f"{sockets}/k.json")
-        manager.start_kernel(env={**os.environ, **places, **environment}, cwd=str(directory))
+        with kernels_forked(forked):
+            manager.start_kernel(env={**os.environ, **places, **environment}, cwd=str(directory))
         client: BlockingKernelClient = manager.client()
         client.start_channels()
         try:
