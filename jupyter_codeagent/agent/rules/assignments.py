@@ -10,8 +10,6 @@ from jupyter_codeagent.agent.source import Edit, column_of, span, text_of
 
 _IN_PLACE = frozenset({"fillna", "replace", "interpolate", "clip", "ffill", "bfill", "mask", "where", "round"})
 
-_OF_MASKS = frozenset({"sum", "mean"})
-
 
 @from_edits
 def assign_back(program: Program) -> list[tuple[Edit, str]]:
@@ -53,35 +51,6 @@ def bind_comparisons(program: Program) -> list[tuple[Edit, str]]:
         if isinstance(node, ast.Compare)
         for edit in _bound(code, node)
     ]
-
-
-@from_edits
-def reduce_whole_masks(program: Program) -> list[tuple[Edit, str]]:
-    """``(a < 1) | (b > 3).sum()``: the sum is of the right side alone, and what is shown is no count.
-
-    Not ``any`` and ``all``, with which a mask is often joined on purpose.
-    """
-    tree, code = program.tree, program.code
-    found: list[tuple[Edit, str]] = []
-    for node in ast.walk(tree):
-        match node:
-            case ast.BinOp(
-                left=ast.Compare() | ast.BinOp() as left,
-                op=ast.BitAnd() | ast.BitOr() as op,
-                right=ast.Call(func=ast.Attribute(value=ast.Compare() as right, attr=name), args=[], keywords=[]),
-            ) if name in _OF_MASKS and (isinstance(left, ast.Compare) or _is_join(left)):
-                if any(_is_reduced(inner) for inner in ast.walk(left)):
-                    continue
-                start, end = span(code, node)
-                sign = "&" if isinstance(op, ast.BitAnd) else "|"
-                sides = [text_of(code, side) for side in (left, right)]
-                whole = f"(({sides[0]}) {sign} ({sides[1]})).{name}()"
-                found.append((Edit(start=start, end=end, text=whole), f"{name} is of both sides of {sign}"))
-    return found
-
-
-def _is_reduced(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_MASKS
 
 
 @from_edits

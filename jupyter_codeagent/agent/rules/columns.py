@@ -10,18 +10,10 @@ from jupyter_codeagent.agent.rules.error_reading import frames, missing_labels, 
 from jupyter_codeagent.agent.rules.rule import Fix, Program, edited
 from jupyter_codeagent.agent.source import (
     Edit,
-    bound_names,
-    is_on,
-    single_values,
     span,
     statement_at,
-    used_names,
 )
-from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
-
-_BY_LABEL = frozenset(
-    {"sort_values", "nlargest", "nsmallest", "groupby", "set_index", "pivot_table", "drop_duplicates"}
-)
+from jupyter_codeagent.types.sandbox import NamespaceEntry
 
 
 def respell_columns(program: Program) -> Fix | None:
@@ -70,48 +62,6 @@ def _relabel(code: str, node: ast.AST, right: dict[str, str]) -> Iterator[Edit]:
             yield Edit(start=end - len(label), end=end, text=right[label])
 
 
-def use_variable(program: Program) -> Fix | None:
-    """``df["score"]`` where no frame has such a column and the code has made a Series of this name."""
-    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
-    series = _series_for(tree, error, namespace)
-    edits = []
-    for node in ast.walk(tree):
-        match node:
-            case ast.Subscript(value=ast.Name(), slice=ast.Constant(value=str(label)), ctx=ast.Load()) if (
-                label == series
-            ):
-                start, end = span(code, node)
-                edits.append(Edit(start=start, end=end, text=series))
-    return edited(program, edits, f"{series} is a variable, not a column")
-
-
-def series_as_column(program: Program) -> Fix | None:
-    """``rates.sort_values("change")`` where ``change`` is a Series with the rows of ``rates``, and no column."""
-    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
-    label = _series_for(tree, error, namespace)
-    rows = {entry.name: entry.shape[:1] for entry in namespace}
-    edits = []
-    for node in ast.walk(tree):
-        match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=frame) as owner, attr=method)) if (
-                method in _BY_LABEL and is_on(node, error.line) and label and rows.get(frame) == rows[label]
-            ):
-                told = [*node.args, *(word.value for word in node.keywords)]
-                texts = {one.value for part in told for one in ast.walk(part) if isinstance(one, ast.Constant)}
-                _, end = span(code, owner)
-                edits += [Edit(start=end, end=end, text=f".assign({label}={label})")] if label in texts else []
-    return edited(program, edits, f"{label} is taken as a column of the table whose rows it has")
-
-
-def _series_for(tree: ast.Module, error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
-    """The Series that the code has made and that is called as the column which no frame has; empty else."""
-    labels = missing_labels(error)
-    made = {entry.name for entry in namespace if entry.type_name == "Series"} & bound_names(tree)
-    if error.ename != "KeyError" or len(labels) != 1 or labels[0] not in made:
-        return ""
-    return "" if any(labels[0] in entry.columns for entry in namespace) else labels[0]
-
-
 def quote_column(program: Program) -> Fix | None:
     """``df[price]`` where no variable has this name and the frame has such a column."""
     tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
@@ -147,24 +97,6 @@ def group_table(program: Program) -> Fix | None:
                 index = code[span(code, column.value)[1] : span(code, column)[1]]
                 edits.append(Edit(start=start, end=end, text=f"{frame}{called}{index}"))
     return edited(program, edits, f"grouped by {labels[0]!r} of the table")
-
-
-def group_source_table(program: Program) -> Fix | None:
-    """``decade = macro["year"] // 10 * 10`` and ``decade.groupby(decade)["infl"]``: the table has this column."""
-    tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
-    labels = missing_labels(error)
-    values = single_values(tree)
-    edits = []
-    for node in ast.walk(tree):
-        match node:
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name(id=series) as owner, attr="groupby"), args=[ast.Name(id=key)]
-            ) if series == key and series in values and labels and is_on(node, error.line):
-                tables = list(used_names(values[series]))
-                if len(tables) == 1 and all(_has(tables[0], label, namespace) for label in labels):
-                    start, end = span(code, owner)
-                    edits.append(Edit(start=start, end=end, text=tables[0]))
-    return edited(program, edits, f"the table of {' and '.join(map(repr, labels))} is what is grouped")
 
 
 def use_joined_table(program: Program) -> Fix | None:

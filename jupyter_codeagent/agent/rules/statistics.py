@@ -20,7 +20,6 @@ TESTS = frozenset({
     "bartlett", "jarque_bera", "chisquare", "skewtest", "kurtosistest",
 })  # fmt: skip
 """Functions of `scipy.stats` whose result unpacks into statistic and p value."""
-TESTS_OF_GROUPS = frozenset({"f_oneway", "kruskal", "levene", "bartlett", "friedmanchisquare", "fligner"})
 _P_VALUE = re.compile(r"^p$|^p_?val|pvalue|p_value|_p$", re.IGNORECASE)
 _JUDGEMENT = re.compile(
     r"^(?:is|has|are)(?:_|(?-i:[A-Z]))|signific|normal|reject|decision|conclusion|differen", re.IGNORECASE
@@ -132,19 +131,6 @@ def counts_for_chi2(program: Program) -> Iterator[tuple[Edit, str]]:
                 start, end = span(code, rows)
                 counts = f"pd.crosstab({frame}[{first!r}], {frame}[{second!r}])"
                 yield Edit(start=start, end=end, text=counts), "chi2_contingency takes counts: pd.crosstab"
-
-
-@from_edits
-def groups_as_arguments(program: Program) -> Iterator[tuple[Edit, str]]:
-    """``f_oneway([a, b, c])``: the groups are arguments of their own."""
-    tree, code = program.tree, program.code
-    for node in ast.walk(tree):
-        match node:
-            case ast.Call(args=[ast.List() | ast.ListComp() | ast.Name() as groups]) if (
-                called_name(node)[1] in TESTS_OF_GROUPS
-            ):
-                start = span(code, groups)[0]
-                yield Edit(start=start, end=start, text="*"), f"{called_name(node)[1]} takes each group by itself"
 
 
 @from_edits

@@ -14,12 +14,10 @@ from sklearn.model_selection import train_test_split
 from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 FRAME = pd.DataFrame({"a": [1.0, None, 3.0, 4.0], "b": [1, 2, 3, 4], "g": ["x", "x", "y", "y"]})
-TRIPS = pd.DataFrame({"year": 2013, "month": [1, 2, 5, 6], "day": [1, 2, 3, 4], "n": [1, 2, 3, 4]})
-SALES = pd.DataFrame({"at": pd.to_datetime(["2024-01-31 09:30", "2024-05-01 17:00"]), "n": [1, 2]})
 
 
 def ran(code: str) -> tuple[Any, ExecutionError | None]:
-    frames = {"df": FRAME, "penguins": FRAME, "trips": TRIPS, "sales": SALES}
+    frames = {"df": FRAME, "penguins": FRAME}
     variables: dict[str, Any] = {name: frame.copy() for name, frame in frames.items()} | {"pd": pd}
     try:
         exec(code, variables)
@@ -45,8 +43,6 @@ def ran(code: str) -> tuple[Any, ExecutionError | None]:
         ('x = len(df[df["b"] > 1 & df["g"].isin(["y"])])', 2),
         ('x = len(df[(df["b"] > 1) & df["b"] < 4])', 2),
         ('x = len(df[df["b"] > 1 & (df["b"] < 4)])', 2),
-        ('x = (df["b"] < 2) | (df["b"] > 3).sum()', 2),
-        ('x = (df["b"] > 1) & (df["b"] < 4) & (df["g"] == "y").sum()', 1),
         ('x = (df["b"] - df["b"]).where(df["b"] > 1).index.tolist()', [1, 2, 3]),
         ("x = df.isna().sum().where(lambda n: n > 0).index.tolist()", ["a"]),
     ],
@@ -69,9 +65,6 @@ def test_what_has_no_or_another_effect_is_written_as_it_is_meant(code: str, valu
         "flags & 4 == 4",
         "a > 1 & b",
         "(a < 1) | (b > 3)",
-        "flags | (b > 3).sum()",
-        "(a < 1).sum() | (b > 3).sum()",
-        '(g["x"] > 0) & (g["flag"] == "a").any()',
         "x.where(x > 0).dropna().index",
         "x.where(x > 0, 1).index",
     ],
@@ -83,14 +76,6 @@ def test_what_reads_as_it_is_meant_stays(code: str) -> None:
 NAMESPACE = [
     NamespaceEntry(name=name, type_name="DataFrame", columns=("a", "b", "g"), dtypes=("float64", "int64", "str"))
     for name in ("df", "penguins")
-] + [
-    NamespaceEntry(
-        name=name,
-        type_name="DataFrame",
-        columns=tuple(frame.columns),
-        dtypes=tuple(str(dtype) for dtype in frame.dtypes),
-    )
-    for name, frame in (("trips", TRIPS), ("sales", SALES))
 ]
 
 
@@ -101,23 +86,6 @@ NAMESPACE = [
         ('x = df["b"].groupby("g").sum()["y"]', 7),
         ("x = load_penguins(drop_na=False)\nx = len(x)", 4),
         ('x = pd.read_csv("data/penguins.csv")\nx = len(x)', 4),
-        ("t, s = df.head(3), df.drop(t.index)\nx = len(s)", 1),
-        ("if True:\n    t, n, s = df.head(3), 2, len(t)\n    x = s + n", 5),
-        ("most = df.isna().sum().max()\nx = most.idxmax()", "a"),
-        ('x = df["b"].min().idxmin()', 0),
-        ('most = (df["b"] * -1).max()\nx = most.idxmax()', 0),
-        ('y = df.index[df["b"].idxmax()]\nx = y, df.columns[df.isna().sum().idxmax()]', (3, "a")),
-        ("t, s = (df\n  .head(3), df.drop(t.index))\nx = len(s)", 1),
-        ("x = df.columns[df.isna().sum().idxmax()]", "a"),
-        ('x = df["g"].astype(float, errors="coerce").isna().sum()', 4),
-        ("x = df.hist(x='b', bins=2, title='B').get_title()", "B"),
-        ('x = trips[trips["n"] > 1].groupby("quarter")["n"].sum().to_dict()', {1: 2, 2: 7}),
-        ('y = 1\nx = trips.groupby(["weekday"])["n"].sum().to_dict()', {"Tuesday": 5, "Saturday": 2, "Friday": 3}),
-        ('x = str(trips.groupby(by="date").n.sum().index[3])', "2013-06-04 00:00:00"),
-        ('x = trips["day"].dt.day_name().iloc[1]', "Saturday"),
-        ("trips['w'] = trips.month.dt.day_name()\nx = trips['w'].iloc[0]", "Tuesday"),
-        ('k = trips["month"] // 5\nx = k.groupby(k).mean()["n"].to_dict()', {0: 1.5, 1: 3.5}),
-        ('k = trips["month"] // 5\nx = k.groupby(k)["n"].sum().to_dict()', {0: 3, 1: 7}),
     ],
 )
 def test_what_is_certainly_meant_where_an_error_came_is_done(code: str, value: object) -> None:
@@ -133,35 +101,11 @@ def test_what_is_certainly_meant_where_an_error_came_is_done(code: str, value: o
     "code",
     [
         "x = df[c]",
-        'x = df["g"].astype(str, errors="coerce")',
         'x = df["b"].groupby("c").sum()',
         'x = pd.read_csv("other.csv")',
         "x = load()",
         "def get_penguins():\n    return 1\nx = get_penguins()\nx = missing(x)",
         "x = missing(get_penguins)",
-        "x, y = y, x",
-        "x, y = len(y), len(x)",
-        "z = 1; x, y = len(df), x + 1",
-        'y = df["b"]\ny = y.max()\nx = y.idxmax()',
-        "x = df.columns['a']",
-        'm = df.groupby("g")["b"].max().max()\nx = m.idxmax()',
-        'x = trips["hour"]',
-        'k = trips["month"] // 5\nx = k.groupby(k)["zz"].sum()',
-        'k = trips["month"] // sales["n"].max()\nx = k.groupby(k)["n"].sum()',
-        'x = trips["n"].dt.day_name()',
-        'x = df["b"].dt.day_name()',
-        "x = trips.n.quarter",
-        'x = trips[trips["n"] > len(sales)]["quarter"]',
-        'y = 1; x = trips["quarter"]',
-        'x = df.groupby("quarter")["a"].sum()',
-        'x = sales.groupby("quarter")["n"].sum()',
-        'x = (trips["weekday"] == 6).sum()',
-        'x = trips.groupby("quarter")["n"].sum()\nx = x[trips["quarter"] == "Q1"]',
-        'x = trips.groupby(trips.quarter)["n"].sum()',
-        'x = df["g"].astype(int, errors="coerce")',
-        "x = df.hist(x='b', weights='a')",
-        "x = f'{trips[\"day\"].dt.day_name()[0]}'",
-        'x = sales["day"]',
     ],
 )
 def test_what_is_not_there_is_left_to_the_model(code: str) -> None:
@@ -282,49 +226,3 @@ def test_labels_that_a_program_makes_are_not_taken_for_misspelt_ones(code: str) 
 def test_of_one_target_for_two_models_no_rows_are_left_out() -> None:
     code = "X = df[['a']]\ny = df['c']\nZ = df[['b']]\nm.fit(X, y)\nm.fit(Z, y)"
     assert repair(code, ExecutionError(ename="ValueError", evalue="Input X contains NaN.", line=4), ()) is None
-
-
-@pytest.mark.parametrize(
-    ("code", "value"),
-    [
-        ('rise = df["b"] * -1\nx = df.sort_values(by="rise").head(1)["b"].tolist()', [4]),
-        ('rise = df["b"] * -1\nx = df.sort_values("rise", ascending=False).head(2)["b"].tolist()', [1, 2]),
-        ('rise = df["b"] * -1\nx = df.nlargest(1, "rise")["b"].tolist()', [1]),
-        ('half = df["b"] > 2\nx = df.groupby(["g", "half"])["b"].sum().tolist()', [3, 7]),
-    ],
-)
-def test_a_series_with_the_rows_of_a_table_may_be_named_as_its_column(code: str, value: object) -> None:
-    _, error = ran(code)
-    assert error is not None
-    name = code.split(" ", maxsplit=1)[0]
-    entries = [
-        NamespaceEntry(name="df", type_name="DataFrame", shape=(4, 3), columns=("a", "b", "g")),
-        NamespaceEntry(name=name, type_name="Series", shape=(4,)),
-    ]
-    repaired = repair(code, error, entries)
-    assert repaired is not None
-    assert repaired.notes == (f"{name} is taken as a column of the table whose rows it has",)
-    assert ran(repaired.code) == (value, None)
-
-
-def test_a_series_with_other_rows_is_no_column() -> None:
-    code = 'rise = df["b"].head(2)\nx = df.sort_values(by="rise")'
-    _, error = ran(code)
-    assert error is not None
-    entries = [
-        NamespaceEntry(name="df", type_name="DataFrame", shape=(4, 3), columns=("a", "b", "g")),
-        NamespaceEntry(name="rise", type_name="Series", shape=(2,)),
-    ]
-    assert repair(code, error, entries) is None
-
-
-def test_a_series_called_as_the_column_of_another_table_is_none() -> None:
-    code = 'n = df["b"] * -1\nx = df.sort_values(by="n")'
-    _, error = ran(code)
-    assert error is not None
-    entries = [
-        NamespaceEntry(name="df", type_name="DataFrame", shape=(4, 3), columns=("a", "b", "g")),
-        NamespaceEntry(name="sales", type_name="DataFrame", shape=(2, 2), columns=("at", "n")),
-        NamespaceEntry(name="n", type_name="Series", shape=(4,)),
-    ]
-    assert repair(code, error, entries) is None

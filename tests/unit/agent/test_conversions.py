@@ -76,7 +76,6 @@ def namespace(variables: dict[str, Any]) -> list[NamespaceEntry]:
         ('part = df[["Volume"]]\nn = (df["Volume"] > 2000).sum()', "n", 1),
         ('r = df["size"].corr(df["Volume"])', "r", -1.0),
         ('w = df["Weight"].astype(float).sum()', "w", 3514.0),
-        ('score = df["size"] * 2\ntotal = df["score"].sum()', "total", 6.0),
     ],
 )
 def test_text_is_converted_where_dates_or_numbers_were_meant(code: str, name: str, value: float) -> None:
