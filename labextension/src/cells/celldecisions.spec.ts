@@ -9,7 +9,7 @@ import type { KernelConnection } from '../comm/connection';
 import type { KernelConnections } from '../comm/connections';
 import { HistoryError, type HistoryClient } from '../history/client';
 import { RecordSync } from '../history/recordsync';
-import { insertCells } from '../notebook/notebook';
+import { insertCells } from '../notebook/insertion';
 import type { CellState, FromPage } from '../protocol/messages';
 import { FROM_PAGE, run, stateMessage, TO_PAGE } from '../testing/golden';
 import type { Notebook } from '../testing/notebooks';

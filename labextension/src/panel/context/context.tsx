@@ -2,7 +2,7 @@ import { UUID } from '@lumino/coreutils';
 import React from 'react';
 
 import type { KernelConnection } from '../../comm/connection';
-import { sharedNotebook } from '../../notebook/notebook';
+import { sharedNotebook } from '../../notebook/panels';
 import { askedToShare } from '../../notebook/sharingmetadata';
 import { Empty } from '../controls/basics';
 import { useReadyConnection, useServices } from '../services';
