@@ -33,6 +33,7 @@ export IPYTHONDIR := $(HOME_DIR)/ipython
 export JUPYTER_PREFER_ENV_PATH := 1
 $(shell mkdir -p $(HOME_DIR))
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+unexport PYTHONDONTWRITEBYTECODE # each process of the tests would compile them all anew
 
 demo: $(VENV)/.demo weights
 	mkdir -p build/demo
@@ -51,7 +52,7 @@ test test-all: $(VENV)/.test weights
 	.ci/install-system-packages fonts-dejavu-core bubblewrap $(if $(CI),mariadb-server postgresql)
 	.ci/install-system-packages chromium-headless-shell || .ci/install-system-packages chromium
 	trap 'jupyter codeagent models stop >/dev/null' EXIT; \
-	MAKE=$(MAKE) .ci/test $(if $(filter test-all,$@),all)
+	MAKE=make .ci/test $(if $(filter test-all,$@),all)
 
 check: $(VENV)/.test
 	ruff format --check .

@@ -15,6 +15,7 @@ from model_server import ModelServer, serving
 # The same examples in every run: new ones are looked for on purpose (HYPOTHESIS_PROFILE=explore), not when somebody
 # else's change is checked. How long an example takes says nothing where several tests share a processor.
 settings.register_profile("steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("steady"), max_examples=25)  # of `make test`
 settings.register_profile("explore", derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
@@ -38,6 +39,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if level_of(item) not in ("", STRONGEST) and item.path.stem not in REPRESENTATIVES:
             item.add_marker(pytest.mark.long("the same attack at a weaker level"))
+        rows = item.get_closest_marker("long_except")
+        if rows is not None and not set(rows.args) & set(row_of(item).split("-")):
+            item.add_marker(pytest.mark.long(rows.kwargs["why"]))
         if item.get_closest_marker("model"):
             item.add_marker(pytest.mark.xdist_group("model"))
         elif kind(item) in TOGETHER and not item.get_closest_marker("xdist_group"):
@@ -54,6 +58,12 @@ def level_of(item: pytest.Item) -> str:
     """The sandbox level of a test that has one: changing it ends the shared sandbox and starts another."""
     callspec = getattr(item, "callspec", None) if kind(item) == "sandbox" else None
     return next((str(callspec.params[name]) for name in LEVELS & callspec.params.keys()), "") if callspec else ""
+
+
+def row_of(item: pytest.Item) -> str:
+    """The id of the parameters of a test that has some."""
+    callspec = getattr(item, "callspec", None)
+    return str(callspec.id) if callspec else ""
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from forked_kernels import kernels_forked
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 
@@ -70,8 +71,11 @@ class Kernel:
 
 
 @contextmanager
-def running_kernel(directory: Path, environment: Mapping[str, str]) -> Iterator[Kernel]:
-    """A kernel whose Jupyter and IPython directories lie in `directory`, with `df` and the extension loaded."""
+def running_kernel(directory: Path, environment: Mapping[str, str], *, forked: bool = True) -> Iterator[Kernel]:
+    """A new kernel whose Jupyter and IPython directories lie in `directory`, with `df` and the extension loaded.
+
+    Not `forked` is what asks which environment the process was started in; see `forked_kernels`.
+    """
     places = {
         "JUPYTER_DATA_DIR": str(directory / "data"),
         "JUPYTER_CONFIG_DIR": str(directory / "config"),
@@ -82,7 +86,8 @@ def running_kernel(directory: Path, environment: Mapping[str, str]) -> Iterator[
     # The directory is not pytest's, whose long names do not fit into the address of a socket.
     with tempfile.TemporaryDirectory(prefix="kernel-") as sockets:
         manager = KernelManager(kernel_name="python3", transport="ipc", connection_file=f"{sockets}/k.json")
-        manager.start_kernel(env={**os.environ, **places, **environment}, cwd=str(directory))
+        with kernels_forked(forked):
+            manager.start_kernel(env={**os.environ, **places, **environment}, cwd=str(directory))
         client: BlockingKernelClient = manager.client()
         client.start_channels()
         try:

@@ -39,6 +39,13 @@ class NotebookPage:
         self.page.goto(self.lab.page_url(self.name))
         self.page.wait_for_function(READY)
 
+    def open_in_loaded_page(self) -> None:
+        """Open the notebook in a page of JupyterLab that has none."""
+        self.page.evaluate(
+            "async path => { await window.jupyterapp.commands.execute('docmanager:open', { path }); }", self.name
+        )
+        self.page.wait_for_function(READY)
+
     def picture(self, name: str) -> None:
         """To look at, where CODEAGENT_SCREENSHOTS names a folder."""
         if folder := os.environ.get("CODEAGENT_SCREENSHOTS"):

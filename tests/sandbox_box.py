@@ -34,7 +34,7 @@ class Box:
     def process(self) -> SandboxProcess:
         """Of a sandbox on this machine."""
         if not isinstance(self.kernel.backend, LocalBackend):
-            pytest.skip("a sandbox elsewhere has no process that could be looked at here")
+            pytest.skip("a remote sandbox has no process on this machine")
         return self.kernel.backend.process
 
     def run(self, code: str, timeout_s: float = 30.0) -> ExecutionResult:

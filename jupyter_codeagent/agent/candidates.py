@@ -152,7 +152,7 @@ async def _bring_up(seat: PersistentSandbox, run: AgentRun, turns: Sequence[Turn
         done = await seat.execute(turn.ran or turn.code, timeout_s=run.request.timeout_s)
         if done.status == "killed":
             raise SandboxDiedError(f"The earlier code did not run again for a candidate: {done.reason}.")
-        seat.settle()
+        seat.keep_changes()
 
 
 async def _execute(run: AgentRun, step: Step, deps: LoopDependencies, seat: PersistentSandbox) -> Step:

@@ -86,8 +86,8 @@ def check_frontend() -> Check:
         return Check(
             name="front end",
             ok=False,
-            text="the side panel is not installed beside this kernel; results appear in the cell itself. If "
-            "JupyterLab runs in another environment, install jupyter-codeagent there too",
+            text="the side panel is not installed in the environment of this kernel; results appear in the cell "
+            "itself. If JupyterLab runs in another environment, install jupyter-codeagent there too",
         )
     if server is None:
         return Check(

@@ -101,12 +101,12 @@ def build_parser() -> OptionParser:
         help="variables, or columns of them, to copy into the sandbox",
     )
     add("--sample", type=_positive, metavar="N", help="copy N random rows of each frame that has more")
-    add("--where", metavar="COND", help='copy only the rows that meet it, such as "dep_delay > 60"')
+    add("--where", metavar="COND", help='copy only rows that match, such as "dep_delay > 60"')
     add("--model", metavar="NAME", help="model name")
     add("--base-url", metavar="URL", help="address of an OpenAI-compatible server")
-    add("--privacy", choices=get_args(Privacy), help="what of the data may enter the prompt (stats)")
-    add("--approve", choices=get_args(ApprovalPolicy), help="when to wait for you (review)")
-    add("--max-steps", type=_positive, metavar="N", help="model calls at the most (4)")
+    add("--privacy", choices=get_args(Privacy), help="what the prompt may contain of your data (stats)")
+    add("--approve", choices=get_args(ApprovalPolicy), help="when to wait for your approval (review)")
+    add("--max-steps", type=_positive, metavar="N", help="maximum number of model calls (4)")
     add("--timeout", dest="timeout_s", type=_seconds, metavar="S", help="seconds for one execution (120)")
     add("--context-tokens", type=_budget, metavar="N", help="token budget of the variable lines (600)")
     add(

@@ -19,7 +19,7 @@ from jupyter_codeagent.frontend.display import status_text, whole_receipt_text
 from jupyter_codeagent.frontend.insertion import show_outputs
 from jupyter_codeagent.history import RunFilter
 from jupyter_codeagent.models.discovery import list_models
-from jupyter_codeagent.models.embedded.offer import offered_text
+from jupyter_codeagent.models.embedded.catalogue_text import format_models
 from jupyter_codeagent.session.prompt_context import cost_lines
 from jupyter_codeagent.session.session import AgentSession
 from jupyter_codeagent.types.errors import UsageError
@@ -31,25 +31,25 @@ from jupyter_codeagent.variables.privacy.sharing.rules import Shared, parse_targ
 SUBCOMMANDS: dict[str, str] = {
     "help": "this text",
     "status": "model, sandbox level in force, shared variables, what you have allowed, tokens so far",
-    "models [NAME]": "the models that were found, those that could run here, or one of these in detail",
-    "use NAME": "take this model from now on",
-    "share a,b[c]": "always copy these variables; show these columns again",
-    "hide a,b[c,'d e']": "never tell the model of these variables or columns, never copy them",
-    "context [question]": "what the model would be told of your variables, with its token cost",
+    "models [NAME]": "models that were found, models that can run here, or details of one",
+    "use NAME": "use this model from now on",
+    "share a,b[c]": "always copy these variables; stop hiding these columns",
+    "hide a,b[c,'d e']": "keep these variables or columns from the model and the sandbox",
+    "context [question]": "what the prompt would contain of your variables, with its token cost",
     "history [N|text]": "the last N runs, or those that contain the text",
     "show RUN": "one run with all its steps",
     "fix [CELL]": "repair the last failed cell, or the one with this id or number",
     "refine RUN text": "another version of the run's result, in its place: `refine 3f2a log scale, top 10`",
     "accept RUN": "mark the run's cells as accepted",
     "discard RUN": "remove the run's pending cells",
-    "apply RUN": "run the run's code in YOUR kernel, after a yes",
-    "tool [add|remove NAME]": "the functions that code may call; `add NAME [auto|ask|deny]` lets it call one, "
-    "`undo [RUN]` takes back what the calls of a run did",
-    "mcp [add NAME [auto] COMMAND…|URL]": "the MCP servers whose tools code may call; `remove NAME` ends one",
-    "pull NAME": "copy a variable of the sandbox into your kernel, as data",
+    "apply RUN": "run its code in YOUR kernel, after you confirm",
+    "tool [add|remove NAME]": "functions that code may call; `add NAME [auto|ask|deny]` adds one, "
+    "`undo [RUN]` undoes what the calls of a run did",
+    "mcp [add NAME [auto] COMMAND…|URL]": "MCP servers whose tools code may call; `remove NAME` stops one",
+    "pull NAME": "copy a sandbox variable into your kernel, as data",
     "undo": "remove the cells of the last run",
-    "stop": "stop the run under way",
-    "reset": "forget the conversation and the sandbox's variables, take back what you have allowed",
+    "stop": "stop the current run",
+    "reset": "forget the conversation and the sandbox's variables, revoke what you have allowed",
     "doctor": "check model, sandbox and front end",
 }
 
@@ -143,7 +143,7 @@ class Subcommands:
 
     def _context(self, prompt: str) -> str:
         context = self._session.live_context.of_prompt(prompt, self._session.settings())
-        return "\n".join([context.context.text or "There are no variables to tell of.", "", *cost_lines(context)])
+        return "\n".join([context.context.text or "There are no variables to describe.", "", *cost_lines(context)])
 
     def _history(self, text: str) -> str:
         count = int(text) if text.isdigit() else 10
@@ -167,7 +167,7 @@ class Subcommands:
     def _refine(self, words: str) -> None:
         run_id, _, refinement = words.partition(" ")
         if not refinement.strip():
-            raise UsageError("%agent refine RUN text: say what is to be different, such as `top 10, log scale`.")
+            raise UsageError("%agent refine RUN text: say what to change, such as `top 10, log scale`.")
         known, options = self._session.refinements.run_and_options(run_id, refinement.strip())
         prompt = f"{known.request.prompt}\n{self._asking.interpolate(options.refinement)}"
         self._asking.ask(prompt, options, known.request.cell_id)
@@ -195,7 +195,7 @@ class Subcommands:
     def _reset(self) -> None:
         self._session.reset()
         print(
-            "The conversation and the sandbox's variables are forgotten; what you had allowed is asked for again."
+            "The conversation and the sandbox's variables are gone. What you had allowed needs your approval again."
         )
 
     def _doctor(self) -> None:
@@ -205,9 +205,9 @@ class Subcommands:
     def _models(self, name: str) -> str:
         settings = self._session.settings().model
         if name:
-            return offered_text(settings, name)
+            return format_models(settings, name)
         found = self._session.background.run(list_models(settings, os.environ))
-        return f"{doctor.models_text(found)}\n\n{offered_text(settings)}"
+        return f"{doctor.models_text(found)}\n\n{format_models(settings)}"
 
 
 def help_text() -> str:
@@ -223,6 +223,6 @@ def help_text() -> str:
             options.strip(),
             "",
             *commands,
-            "  %agent any other words are taken as a one-line prompt",
+            "  %agent any other words: a one-line prompt",
         ]
     )

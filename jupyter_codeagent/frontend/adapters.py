@@ -101,8 +101,10 @@ def what_is_missing(origin: CellOrigin) -> str:
     """One line for the front ends that make no cells; said once."""
     who = NAMES.get(origin.front_end, "This front end")
     if origin.front_end == "program":
-        return f"{who}: results are shown here, nobody can be asked. `jupyter codeagent run` makes cells of them."
+        return (
+            f"{who}: results appear here, and nobody can be asked. `jupyter codeagent run` inserts them as cells."
+        )
     return (
-        f"{who} has no side panel of the code agent: results are shown here and are not cells. "
+        f"{who} has no code agent panel: results appear here instead of in cells. "
         "`%agent apply RUN` runs one in your kernel, `%agent history` lists all."
     )

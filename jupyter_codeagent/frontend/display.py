@@ -184,9 +184,9 @@ def status_text(status: SandboxStatus | None) -> Sequence[str]:
     lines = [f"sandbox: {status.label}"]
     lines += [f"  layer: {layer}" for layer in status.layers]
     if status.closed:
-        lines.append(f"  closed (probed from inside): {', '.join(status.closed)}")
+        lines.append(f"  blocked (tested at startup): {', '.join(status.closed)}")
     if status.open:
-        lines.append(f"  not hidden: {', '.join(status.open)}")
+        lines.append(f"  not blocked: {', '.join(status.open)}")
     lines += [f"  limit: {limit}" for limit in status.limits]
     if status.hint:
         lines.append(f"  better: {status.hint}")

@@ -166,7 +166,7 @@ class PanelLink:
         data = _data_of(message)
         protocol = data.get("protocol")
         if protocol != PROTOCOL:
-            raise ValueError(f"The page speaks protocol {protocol!r}, the kernel {PROTOCOL}: reload it.")
+            raise ValueError(f"The page uses protocol {protocol!r}, the kernel {PROTOCOL}: reload the page.")
         client = comm.take_over(self._kernel, opened, message)
         page = Page(comm=client, session=str(data.get("session", "")), notebook=data.get("notebook"))
 

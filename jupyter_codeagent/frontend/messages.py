@@ -1,4 +1,4 @@
-"""Every message between kernel and page, protocol 1. `labextension/src/protocol.ts` is the mirror of this file;
+"""Every message between kernel and page, protocol 1. `labextension/src/protocol/messages.ts` mirrors this file;
 `tests/contract/messages.json` holds one golden example of each, checked from both sides.
 
 The page opens the comm (target `jupyter-codeagent`) on a kernel subshell of its own, so that its messages are
@@ -47,7 +47,7 @@ class ColumnView(TypedDict):
 
 
 class VariableView(TypedDict):
-    """One live variable: what the model is told of it, and whether it is copied."""
+    """One live variable: its line in the prompt, and whether it is copied."""
 
     name: str
     type_name: str
@@ -66,7 +66,7 @@ class VariableView(TypedDict):
 
 
 class ContextView(TypedDict):
-    """What the model would be told now."""
+    """What the prompt would contain now."""
 
     privacy: Literal["schema", "stats", "samples"]
     tokens: int
@@ -155,7 +155,7 @@ class SettingsView(TypedDict):
     server: ServerView | None
     """None: a model is looked for on this machine at the first run."""
     problem: str
-    """Why no run is possible, such as an administrator's policy that cannot be read; then nothing else is told."""
+    """Why no run is possible, such as an administrator's policy that cannot be read; then there is nothing else."""
 
 
 class ServedView(TypedDict):

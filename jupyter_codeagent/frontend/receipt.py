@@ -80,7 +80,7 @@ def _copied_in_line(run: AgentRun) -> list[str]:
     }
     unchanged = [names.pop(name) for name in run.manifest.unchanged if name in names]
     parts = [f"copied {_listed([*names.values()])}"] if names else []
-    return [*parts, f"{_listed(unchanged)} unchanged"] if unchanged else parts or ["nothing copied"]
+    return [*parts, f"{_listed(unchanged)} already copied"] if unchanged else parts or ["nothing copied"]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -186,7 +186,7 @@ def _machine(run: AgentRun) -> str:
 def _copies_text(run: AgentRun) -> str:
     lines = []
     for copied in run.manifest.copied:
-        unchanged = ", unchanged since it was copied" if copied.name in run.manifest.unchanged else ""
+        unchanged = ", already copied" if copied.name in run.manifest.unchanged else ""
         lines.append(f"{copied.name}: {copied.type_name}, {_size(copied)}{unchanged}")
         lines += [f"  may read {file.path}" for file in copied.reads]
     lines += [f"{skipped.name}: not copied, {skipped.reason}" for skipped in run.manifest.skipped]
@@ -202,7 +202,7 @@ def _size(copied: CopiedVariable) -> str:
 
 def _sent_text(run: AgentRun) -> str:
     if _is_of_older_version(run):
-        return "This run was recorded by an older version: what was sent stands in the messages of its steps."
+        return "This run was recorded by an older version: its steps have the messages that were sent."
     lines, before = [], None
     for call in run.model_calls:
         lines.append(_call_text(call, before))
@@ -239,7 +239,7 @@ def step_outcome(step: Step) -> str:
         return {"ok": "ran", "interrupted": "stopped while it ran"}.get(result.status, result.reason)
     if not step.code:
         return step.note or ("the reply was cut off" if step.reply else "no reply came")
-    return "did not come to its end" if decision is not None else "never ran"
+    return "did not finish" if decision is not None else "never ran"
 
 
 def _attempts(run: AgentRun) -> Iterable[str]:
@@ -250,7 +250,7 @@ def _attempts(run: AgentRun) -> Iterable[str]:
     words = {
         "failed": ("failed attempt {}", "failed attempts {}"),
         "doubted": ("result that looked wrong, asked for again", "results that looked wrong, asked for again"),
-        "rejected": ("program that you said no to never ran", "programs that you said no to never ran"),
+        "rejected": ("program that you rejected never ran", "programs that you rejected never ran"),
         "empty": ("reply without a program", "replies without a program"),
     }
     for kind, (one, several) in words.items():

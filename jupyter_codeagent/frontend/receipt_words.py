@@ -45,13 +45,13 @@ IN_DETAIL: dict[ContentKind, str] = {
     "functions": "signatures and descriptions of your functions",
     "earlier_code": "earlier questions with their code",
     "earlier_results": "results of earlier questions",
-    "output": "what the code printed and showed",
+    "output": "what the code printed and displayed",
     "error": "the error of the code",
-    "error_kind": "kind and place of the error, without its text",
+    "error_kind": "kind and location of the error, without its message",
     "doubt": "what looked wrong with the result",
     "calls": "calls that the code had made",
-    "reason": "your reason for the no",
-    "edited_code": "the code as you had changed it",
+    "reason": "your reason for rejecting it",
+    "edited_code": "your edited code",
     "texts": "the texts that ask_model was given",
 }
 PURPOSES: dict[ModelCallPurpose, str] = {
@@ -62,7 +62,7 @@ PURPOSES: dict[ModelCallPurpose, str] = {
 }
 
 STRONG_SANDBOXES = ("bubblewrap", "namespaces", "seatbelt", "container")
-"""Levels on this machine that hide files and processes; any other is told outside of the details."""
+"""Levels on this machine that hide files and processes; any other stands outside of the details."""
 SERVER_OF = ", server of "
 """In the label of a server that another account of this machine runs."""
 NOT_ISOLATED = "NOT ISOLATED"

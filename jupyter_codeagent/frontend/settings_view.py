@@ -172,7 +172,7 @@ class SettingsHandler:
             if named is None:
                 return None
             label, remote = host_and_port(named.base_url), not is_loopback(named.base_url)
-        except CodeAgentError as error:  # told where it can be mended
+        except CodeAgentError as error:  # displayed where it can be mended
             return ServerView(model=model, label=str(error), remote=True)
         return ServerView(model=model, label=label, remote=remote)
 

@@ -46,7 +46,7 @@ class MainShell:
                     self._done(message)
 
     def _done(self, message: Message) -> None:
-        """A page holds back what changes next until it is told that this message was handled."""
+        """A page holds back what changes next until it knows that this message was handled."""
         session, iopub = self._kernel.session, self._kernel.iopub_socket
         for state in ("busy", "idle"):
             session.send(iopub, "status", {"execution_state": state}, parent=message, ident=b"status")

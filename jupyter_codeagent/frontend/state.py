@@ -1,4 +1,4 @@
-"""What a page is told of the sandbox and of the variables."""
+"""The views of sandbox and variables that a page gets."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def sandbox_view(status: SandboxStatus | None) -> SandboxView | None:
 
 
 def context_view(look: LookAtVariables, shared: Mapping[str, Shared], hidden_columns: Labels) -> ContextView:
-    """What would be told, in its order; then what would not, then what is hidden."""
+    """Return what the prompt would contain, in its order; then what it would not, then what is hidden."""
     summaries = {summary.name: summary for summary in look.summaries}
-    told = {one.name: one for one in look.context.variables}
+    in_prompt = {one.name: one for one in look.context.variables}
     hidden = [name for name in look.hidden if name not in summaries][:MAX_HIDDEN_VARIABLES]
-    in_order = dict.fromkeys((*told, *look.context.dropped, *summaries))
+    in_order = dict.fromkeys((*in_prompt, *look.context.dropped, *summaries))
     names = [name for name in in_order if name in summaries]
     shown = names[:MAX_VARIABLES] + [name for name in names[MAX_VARIABLES:] if name in hidden_columns]
     variables: list[VariableView] = []
@@ -75,8 +75,8 @@ def context_view(look: LookAtVariables, shared: Mapping[str, Shared], hidden_col
         labels = hidden_columns.get(name, frozenset())
         how = shared.get(name, "auto")
         summary = summaries.get(name)
-        # A switch that came after the look is in force, so the words that it forbids are not shown as told.
-        told_now = told.get(name) if how != "hidden" and name not in look.withheld else None
+        # A switch that came after the look is in force, so the words that it forbids are not displayed.
+        line = in_prompt.get(name) if how != "hidden" and name not in look.withheld else None
         columns = listed_columns(look.columns.get(name, ()), labels, at_most=min(MAX_COLUMNS, room))
         room = max(room - len(columns), 0)
         variables.append(
@@ -86,8 +86,8 @@ def context_view(look: LookAtVariables, shared: Mapping[str, Shared], hidden_col
                 headline=summary.headline if summary is not None else "",
                 size_bytes=summary.size_bytes if summary is not None else None,
                 shared=how,
-                told=told_now.text if told_now is not None else "",
-                tokens=told_now.tokens if told_now is not None else 0,
+                told=line.text if line is not None else "",
+                tokens=line.tokens if line is not None else 0,
                 withheld=look.withheld.get(name, ""),
                 columns=columns,
                 column_count=max(len(look.columns.get(name, ())), len(columns)),

@@ -1,8 +1,7 @@
-"""Which servers may be asked at all: one that is not the user's own, nor configured by them, needs a yes first.
+"""Admission of model servers: one that is neither the user's own nor configured needs a confirmation first.
 
-Whoever talks to a server has it admitted before, so that nothing, not even the question which models it has,
-reaches one without its yes. Where there is somebody to ask, the question is put (`session.find_model`); everywhere
-else the error is the answer.
+All code admits a server before it sends anything, even a request for the list of models. If there is a person to
+ask, `session.find_model` asks for the confirmation; otherwise the error is reported.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from jupyter_codeagent.types.errors import ModelUnreachableError, UnconfirmedSer
 
 
 def admit(base_url: str, settings: ModelSettings) -> Owners:
-    """Whose server it is, where it is on this machine. Blocks for a moment at the most.
+    """Check that a server may be asked, and return its owners if it is on this machine. Blocks for a moment.
 
     Raises
     ------
     UnconfirmedServerError
-        It needs a yes and has none: nothing may be sent to it.
+        The server is not confirmed: nothing may be sent to it.
     UsageError
     """
     address = parse_address(base_url)
@@ -37,22 +36,28 @@ def admit(base_url: str, settings: ModelSettings) -> Owners:
 
 
 def admit_registered(name: str, provider: str, settings: ModelSettings) -> None:
-    """A model of another package, which sends prompts wherever it likes. Raises UnconfirmedServerError."""
+    """Check that a model of another package may be used, because it can send prompts anywhere.
+
+    Raises
+    ------
+    UnconfirmedServerError
+        The model is not confirmed.
+    """
     identifier = f"{name} ({provider})"
     if name not in settings.configured and identifier not in settings.allowed:
         raise UnconfirmedServerError(
-            f"The model {name!r} is that of another package ({provider}) and was not configured outside of this "
+            f"The model {name!r} belongs to another package ({provider}) and was not configured outside of this "
             "notebook: nothing was sent. `%%agent` asks once before it is used; with nobody to ask, set "
             f"CODEAGENT_MODEL={name} before Jupyter is started.",
             address=identifier,
-            question="A package that is installed here provides this model and sends prompts where it likes. This "
-            "notebook names it; you have not configured it.",
+            question="An installed package provides this model and can send prompts anywhere. This notebook names "
+            "it; you have not configured it.",
             grant=identifier,
         )
 
 
 def address_to_confirm(endpoint: ModelEndpoint, settings: ModelSettings) -> str:
-    """What a run would have to ask for before it sends anything to this model; empty if nothing."""
+    """Return the server that a run would have to ask the user about; empty if none."""
     try:
         if endpoint.kind == "server":
             admit(endpoint.base_url, settings)
@@ -64,17 +69,17 @@ def address_to_confirm(endpoint: ModelEndpoint, settings: ModelSettings) -> str:
 
 
 def owner_changed(endpoint: ModelEndpoint) -> bool:
-    """Whether its port of this machine is not that of the server that was admitted any more."""
+    """Check whether the local port has other owners than when the server was admitted."""
     return endpoint.kind == "server" and owners_at(endpoint.base_url) != endpoint.owners
 
 
 def check_owners(endpoint: ModelEndpoint) -> None:
-    """Before each request, which may come an hour after the server was admitted.
+    """Check the owners of a local server before each request, which may come an hour after its admission.
 
     Raises
     ------
     ModelUnreachableError
-        Its port belongs to somebody else now.
+        Its port belongs to another user now.
     """
     now, before = owners_at(endpoint.base_url), endpoint.owners
     if now not in (before, NOBODY):
@@ -85,24 +90,24 @@ def check_owners(endpoint: ModelEndpoint) -> None:
 
 
 def owners_at(base_url: str) -> Owners:
-    """Whose server this is; None also for one on another machine. Raises UsageError."""
+    """Return the owners of a local server; None also for one on another machine. Raises UsageError."""
     address = parse_address(base_url)
     return owners.find_owners(address.host, address.port) if address.is_loopback else None
 
 
 def is_own_server(endpoint: ModelEndpoint) -> bool:
-    """Whether it is on this machine and belongs to this user now."""
+    """Check whether the server is on this machine and now belongs to this user."""
     return endpoint.kind == "server" and owners.belong_to_user(owners_at(endpoint.base_url))
 
 
-def label(address: Address, uids: Owners) -> str:
-    """For lists and receipts: ``127.0.0.1:11434, server of root``, without the owner where it is this user."""
+def server_label(address: Address, uids: Owners) -> str:
+    """Return a label for lists and receipts: ``127.0.0.1:11434, server of root``, without this user as owner."""
     foreign = address.is_loopback and uids != NOBODY and not owners.belong_to_user(uids)
     return f"{address.label}, server of {owners.format_owners(uids)}" if foreign else address.label
 
 
 def _grant(address: Address, uids: Owners) -> str:
-    """For this owner: whoever takes the port over has no yes."""
+    """Return the grant for a server and its owner, so that another owner of the port is not confirmed."""
     return f"{address.origin} of {owners.format_owners(uids)}"
 
 

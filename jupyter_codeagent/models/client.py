@@ -1,7 +1,7 @@
-"""The openai package's client, tied down.
+"""The client of the openai package, restricted.
 
-No retry, no redirect, no proxy for loopback, no header but ours, no compressed body, and no more of an error than
-its beginning.
+It has no retries, no redirects, no proxy for loopback, no additional headers and no compressed bodies, and reads
+only the beginning of an error.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ HEADERS = (
     "transfer-encoding",
     "user-agent",
 )
-"""All that is sent besides the key. The package adds OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS of
-the environment for whichever server it asks; they are meant for another one."""
+"""All headers that are sent besides the key. The package adds OPENAI_ORG_ID, OPENAI_PROJECT_ID and
+OPENAI_CUSTOM_HEADERS of the environment to requests to any server, although they are meant for OpenAI's."""
 MAX_ERROR_BYTES = 1 << 16
 
 
 class HttpStatusError(Exception):
-    """An answer with another status than success; `server_errors.to_model_error` says what it means."""
+    """A response with an error status; `server_errors.to_model_error` explains it."""
 
     def __init__(self, status: int, body: bytes) -> None:
         super().__init__(f"status {status}")
         self.status = status
         self.body = body
-        """Its beginning."""
+        """Beginning of the body."""
 
 
 _WHEN_SENT: ContextVar[Callable[[], None]] = ContextVar("when_sent", default=lambda: None)
@@ -50,9 +50,9 @@ _WHEN_SENT: ContextVar[Callable[[], None]] = ContextVar("when_sent", default=lam
 
 @contextmanager
 def when_sent(call: Callable[[], None]) -> Iterator[None]:
-    """Have `call` called when the text of a request that is made inside leaves for its server.
+    """Call `call` when the text of a request in the block is being sent.
 
-    The openai package does not tell a server that nobody could reach from one that has got all of it.
+    The errors of the openai package do not distinguish an unreachable server from one that got the whole request.
     """
     token = _WHEN_SENT.set(call)
     try:
@@ -62,7 +62,13 @@ def when_sent(call: Callable[[], None]) -> Iterator[None]:
 
 
 def new_client(base_url: str, api_key: str, settings: ModelSettings) -> AsyncOpenAI:
-    """For one event loop. The first call imports the openai package: half a second. Raises ModelRefusedError."""
+    """Return a client for one event loop. The first call imports the openai package, which takes half a second.
+
+    Raises
+    ------
+    ModelRefusedError
+        The key contains characters that no header can have.
+    """
     import openai
 
     key = sendable_key(api_key)
@@ -76,7 +82,7 @@ def new_client(base_url: str, api_key: str, settings: ModelSettings) -> AsyncOpe
         request.extensions["trace"] = _trace
 
     async def check_response(response: Any) -> None:
-        """Before anything of the body is read; the client itself reads errors whole, however long they are."""
+        """Check the response before its body is read; the client would read an error of any length."""
         encoding = str(response.headers.get("content-encoding", ""))
         if encoding.strip().lower() not in UNCOMPRESSED:
             raise BadReplyError(
@@ -87,20 +93,20 @@ def new_client(base_url: str, api_key: str, settings: ModelSettings) -> AsyncOpe
             raise HttpStatusError(response.status_code, await _read_start(response))
 
     where, is_local = host_and_port(base_url), is_loopback(base_url)
-    of_package: Any = type(openai.DEFAULT_CONNECTION_LIMITS)  # httpx or what has succeeded it, as openai likes
+    limits_type: Any = type(openai.DEFAULT_CONNECTION_LIMITS)  # of httpx or its successor, by the version of openai
     http = openai.DefaultAsyncHttpxClient(
-        trust_env=not is_local,  # what is meant for this machine must not go to the user's proxy
-        # A new connection to this machine costs nothing; a kept one may be closed by the server as we use it.
-        limits=of_package(max_keepalive_connections=0) if is_local else openai.DEFAULT_CONNECTION_LIMITS,
-        follow_redirects=False,  # the prompt is for the server that was named
+        trust_env=not is_local,  # requests to this machine must not go to the user's proxy
+        # A new local connection is cheap; the server may close a kept one just when it is used.
+        limits=limits_type(max_keepalive_connections=0) if is_local else openai.DEFAULT_CONNECTION_LIMITS,
+        follow_redirects=False,  # the prompt is only for the server that was named
         event_hooks={"request": [restrict_request], "response": [check_response]},
     )
     limits: Any = openai.Timeout(settings.read_timeout_s, connect=settings.connect_timeout_s)
     return openai.AsyncOpenAI(
         base_url=base_url,
-        api_key=key or "none",  # the package insists on one; `restrict_request` sends none
+        api_key=key or "none",  # the package requires one; `restrict_request` sends none
         timeout=limits,
-        max_retries=0,  # a retry that nobody sees is a run that hangs
+        max_retries=0,  # an invisible retry looks like a run that hangs
         http_client=http,
     )
 
@@ -115,11 +121,11 @@ async def _read_start(response: Any) -> bytes:
 
 
 async def _trace(event: str, _: object) -> None:
-    """Called by httpcore at each stage of a request: ``connection.connect_tcp.started`` …"""
+    """Handle an event of httpcore, one per stage of a request, such as ``connection.connect_tcp.started``."""
     if event.endswith(".send_request_body.started"):
         _WHEN_SENT.get()()
 
 
 def import_client() -> None:
-    """Pay for the imports now, on a thread of the caller's choice."""
+    """Import the openai package now, in the caller's thread."""
     import openai.resources.chat.completions  # noqa: F401

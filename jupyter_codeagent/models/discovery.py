@@ -1,7 +1,7 @@
-"""Which model is asked: option, configuration, environment, loopback, embedded; no remote one by default.
+"""Discovery of the model: option, configuration, environment, loopback, embedded; no remote one by default.
 
-Every server is admitted before anything is sent to it (`admission`), and gets no key but its own (`keys`); one that
-was merely found gets none.
+Each server is admitted before anything is sent to it (`admission`), and gets only its own key (`keys`); a server
+that was found on loopback gets none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import cast
 
-from jupyter_codeagent.models.admission import admit, admit_registered, check_owners, label, owners_at
+from jupyter_codeagent.models.admission import admit, admit_registered, check_owners, owners_at, server_label
 from jupyter_codeagent.models.embedded.catalogue import (
     DEFAULT_MODEL,
     EMBEDDED,
@@ -59,7 +59,7 @@ from jupyter_codeagent.types.errors import (
 
 GROUP = "jupyter_codeagent.models"
 UNNAMED_MODEL = "the first model it lists"
-"""What is told where no model is named and no server may be asked."""
+"""Name in a dry run where no model is named and no server may be asked."""
 INSTALL_LOCAL = "pip install 'jupyter-codeagent[local]'"
 
 
@@ -69,20 +69,20 @@ class FoundModel:
 
     name: str
     label: str
-    """Host and port, or `embedded`; behind it the variables of the environment that chose it."""
+    """Host and port, or `embedded`, with the environment variables that selected it."""
     ready: bool = True
     problem: str = ""
-    """What to do before it can be used."""
+    """What to do before it can be used; empty if it is ready."""
 
 
 async def resolve_model(settings: ModelSettings, environ: Mapping[str, str]) -> ModelEndpoint:
-    """The model for these settings.
+    """Return the model for these settings.
 
     Raises
     ------
     NoModelError, ModelNotFoundError, ModelUnreachableError, ModelRefusedError, WeightsError, UsageError
     UnconfirmedServerError
-        It was named, and needs a yes.
+        Its server was named and needs a confirmation.
     """
     name = _wanted_name(settings, environ)
     server = _from_settings(settings, environ, name)
@@ -101,7 +101,7 @@ async def resolve_model(settings: ModelSettings, environ: Mapping[str, str]) -> 
 
 
 def predict_model(settings: ModelSettings, environ: Mapping[str, str]) -> ModelEndpoint:
-    """As `resolve_model`, as far as can be told without asking anybody: for a dry run, which sends nothing.
+    """Return the model that `resolve_model` would probably find, without any request, for a dry run.
 
     Raises
     ------
@@ -129,8 +129,8 @@ def _wanted_name(settings: ModelSettings, environ: Mapping[str, str]) -> str:
 def _from_settings(
     settings: ModelSettings, environ: Mapping[str, str], name: str
 ) -> ModelEndpoint | ServerAddress | None:
-    """What the settings alone decide: a model, or the server to ask; None where one has to be looked for."""
-    # An administrator fixes the server by its address: a package of the user's must not lead past it.
+    """Return the model or server that the settings alone determine; None if one has to be searched for."""
+    # An administrator fixes the server by its address: a package of the user must not bypass it.
     if name and not settings.base_url and (registered := _registered(name)) is not None:
         return ModelEndpoint(model=name, label=registered.value, kind="registered", remote=True)
     if is_embedded(name) and not settings.base_url:
@@ -142,7 +142,12 @@ def _from_settings(
 def _fallback(
     settings: ModelSettings, environ: Mapping[str, str], name: str, loopback: LoopbackScan
 ) -> ModelEndpoint:
-    """The embedded model, where no server was found that has it."""
+    """Return the embedded model, because no server has the wanted one.
+
+    Raises
+    ------
+    ModelNotFoundError, NoModelError, WeightsError, UsageError
+    """
     if name in catalogue():
         return _embedded(replace(settings, model=f"{EMBEDDED_PREFIX}{name}"))
     skipped = "".join(f" {error}" for _, error in loopback.skipped)
@@ -159,7 +164,7 @@ def _fallback(
 
 
 async def open_model(endpoint: ModelEndpoint, settings: ModelSettings) -> Model:
-    """The model behind an endpoint. The embedded one is started, which takes seconds the first time.
+    """Open the model of an endpoint; starting the embedded one takes seconds the first time.
 
     Raises
     ------
@@ -171,7 +176,7 @@ async def open_model(endpoint: ModelEndpoint, settings: ModelSettings) -> Model:
 
     if endpoint.kind == "registered":
         return _open_registered(endpoint, settings)
-    await asyncio.to_thread(import_client)  # half a second in which the loop could not be told to stop
+    await asyncio.to_thread(import_client)  # would block the event loop, and any cancellation, for half a second
     if endpoint.kind == "embedded":
         model = EmbeddedModel(replace(settings, model=f"{EMBEDDED_PREFIX}{endpoint.model}"))
         await model.ready()
@@ -188,7 +193,7 @@ async def open_model(endpoint: ModelEndpoint, settings: ModelSettings) -> Model:
 
 
 async def list_models(settings: ModelSettings, environ: Mapping[str, str]) -> list[FoundModel]:
-    """Everything that could be asked: the configured server first, then loopback, then the embedded model."""
+    """Return all available models: the configured server's first, then loopback, then the embedded one."""
     lines: list[FoundModel] = []
     server = configured_server(settings, environ)
     if server is not None:
@@ -199,8 +204,8 @@ async def list_models(settings: ModelSettings, environ: Mapping[str, str]) -> li
     loopback = await loopback_servers(settings)
     for address, models, uids in loopback.found:
         if server is None or origin(address.base_url) != origin(server.base_url):
-            shown = label(parse_address(address.base_url), uids)
-            lines += [FoundModel(name=model.name, label=shown) for model in models]
+            where = server_label(parse_address(address.base_url), uids)
+            lines += [FoundModel(name=model.name, label=where) for model in models]
     lines += [
         FoundModel(name="?", label=address.where, ready=False, problem=str(error))
         for address, error in loopback.skipped
@@ -218,7 +223,7 @@ async def _endpoint_on_server(server: ServerAddress, name: str, settings: ModelS
     except ModelOverloadedError:
         if not name:
             raise
-        # That concerns the list; whether it answers will be seen.
+        # This affects the list only; the model may answer nevertheless.
         models, uids = None, await asyncio.to_thread(admit, server.base_url, settings)
     if models is None:  # it does not list its models
         if name:
@@ -246,7 +251,7 @@ def _endpoint(server: ServerAddress, model: ListedModel, uids: Owners) -> ModelE
     address = parse_address(server.base_url)
     return ModelEndpoint(
         model=model.name,
-        label=label(address, uids),
+        label=server_label(address, uids),
         kind="server",
         remote=not address.is_loopback,
         base_url=server.base_url,
@@ -259,7 +264,7 @@ def _endpoint(server: ServerAddress, model: ListedModel, uids: Owners) -> ModelE
 
 
 def embedded_problem(settings: ModelSettings) -> str:
-    """What to do before the embedded model of these settings can be used; empty if it is ready. Asks nobody."""
+    """Return what to do before the embedded model can be used; empty if it is ready. Makes no request."""
     if not embedded_installed():
         return f"not installed: {INSTALL_LOCAL}"
     if not weights_ready(settings):
@@ -268,14 +273,14 @@ def embedded_problem(settings: ModelSettings) -> str:
 
 
 def _embedded(settings: ModelSettings) -> ModelEndpoint:
-    """The default one may be chosen before its weights are there: that is told when it is started."""
+    """Return the embedded model; missing weights of the default one are reported when it is started."""
     name = model_name(settings)
     if not embedded_installed():
         raise NoModelError(f"The embedded model is not installed; run: {INSTALL_LOCAL}")
     if name != DEFAULT_MODEL and not uses_own_file(settings):
         published_weights(name)
         if not weights_ready(settings):
-            raise WeightsError(f"The weights of {name} are not there; run: {fetch_command(name)}")
+            raise WeightsError(f"The weights of {name} are missing; run: {fetch_command(name)}")
     return ModelEndpoint(
         model=name, label=EMBEDDED, kind="embedded", remote=False, supports_prefill=True, supports_grammar=True
     )
@@ -286,10 +291,10 @@ async def _models_of_server(server: ServerAddress, settings: ModelSettings) -> l
         models, uids = await ask_for_models(server, settings)
     except ModelError as error:
         return [FoundModel(name="?", label=server.where, ready=False, problem=str(error))]
-    shown = label(parse_address(server.base_url), uids)
+    where = server_label(parse_address(server.base_url), uids)
     if models is None:
-        return [FoundModel(name="?", label=shown, ready=False, problem="it does not list its models")]
-    return [FoundModel(name=model.name, label=shown) for model in models]
+        return [FoundModel(name="?", label=where, ready=False, problem="it does not list its models")]
+    return [FoundModel(name=model.name, label=where) for model in models]
 
 
 def _registered(name: str) -> EntryPoint | None:
@@ -299,7 +304,7 @@ def _registered(name: str) -> EntryPoint | None:
 def _open_registered(endpoint: ModelEndpoint, settings: ModelSettings) -> Model:
     try:
         registered = _registered(endpoint.model)
-        assert registered is not None, "resolve_model has found it"
+        assert registered is not None, "resolve_model found it"
         return cast("Model", registered.load()(settings))
     except ModelError:
         raise
@@ -318,8 +323,8 @@ def _not_found_message(name: str, found: Sequence[FoundServer], settings: ModelS
 
 
 def _environment_note(name: str, settings: ModelSettings, environ: Mapping[str, str]) -> str:
-    """The variables of the environment that are in force for a line: `` (CODEAGENT_BASE_URL)``."""
+    """Return the environment variables that selected a model: `` (CODEAGENT_BASE_URL)``."""
     urls = [one for one in ("CODEAGENT_BASE_URL", "OPENAI_BASE_URL") if environ.get(one) and not settings.base_url]
     chosen = not settings.model and environ.get("CODEAGENT_MODEL") == name
-    shown = [*urls[:1], *(["CODEAGENT_MODEL"] if chosen else [])]
-    return f" ({', '.join(shown)})" if shown else ""
+    variables = [*urls[:1], *(["CODEAGENT_MODEL"] if chosen else [])]
+    return f" ({', '.join(variables)})" if variables else ""

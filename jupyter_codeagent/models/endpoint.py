@@ -1,4 +1,4 @@
-"""Where a model is: one frozen value, and what can be told from an address alone."""
+"""The endpoint of a model, and the parsing of addresses."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ EndpointKind = Literal["server", "embedded", "registered"]
 
 @dataclass(frozen=True, kw_only=True)
 class ModelEndpoint:
-    """One model, found and named, not yet opened."""
+    """One model that was found but not opened."""
 
     model: str
     label: str
-    """Host and port, `embedded`, or the name of an entry point: what receipts say. Of a server on this machine that
-    is not this user's also whose it is."""
+    """Label for receipts: host and port, `embedded`, or the name of an entry point. It includes the owner of a
+    local server of another user."""
     kind: EndpointKind
     remote: bool
     """Whether prompts leave this machine."""
@@ -36,31 +36,31 @@ class ModelEndpoint:
     supports_prefill: bool = False
     supports_grammar: bool = False
     context_tokens: int = 0
-    """Prompt and reply together, as the server tells it; 0 if it does not."""
+    """Context window (prompt and reply together) that the server reports; 0 if it does not."""
     owners: Owners = None
-    """Of a server on this machine: whose it was when it was found."""
+    """Owners of a local server when it was found."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """A base URL, taken apart once: what is shown, compared and connected to is the same."""
+    """A base URL, parsed once, so that the same address is displayed, compared and connected to."""
 
     scheme: str
     host: str
-    """ASCII, in lower case: ``xn--…`` for a name in other letters, which may look like one that it is not."""
+    """Host in ASCII and lower case: ``xn--…`` for a name in other letters, which may look like a different name."""
     port: int
     path: str
-    """Without a slash at the end."""
+    """Path without a slash at the end."""
 
     @property
     def label(self) -> str:
-        """``127.0.0.1:8080``, without the port that goes without saying."""
+        """``127.0.0.1:8080``, without the default port of the scheme."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == USUAL_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port: what was meant for one is for no other."""
+        """Scheme, host and port; keys and grants are bound to it."""
         return f"{self.scheme}://{self.label}"
 
     @property
@@ -69,7 +69,7 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether it can only be this machine. A name other than ``localhost`` is taken for remote."""
+        """Whether it can only be this machine. Any name other than ``localhost`` counts as remote."""
         if self.host == "localhost":
             return True
         try:
@@ -79,12 +79,12 @@ class Address:
 
 
 def parse_address(base_url: str) -> Address:
-    """The base URL of a server.
+    """Parse the base URL of a server.
 
     Raises
     ------
     UsageError
-        It is no http address, or one that two programs could read differently.
+        It is not an http address, or programs could parse it differently.
     """
     text = base_url.strip()
     wrong = f"The base URL {_displayed(text)} is not an address such as http://127.0.0.1:8000/v1."
@@ -93,14 +93,14 @@ def parse_address(base_url: str) -> Address:
     try:
         parts = urlsplit(text)
         host = _ascii_host(parts.hostname or "")
-    except ValueError as error:  # as with a bracket that is not closed
+    except ValueError as error:  # such as an unclosed bracket
         raise UsageError(wrong) from error
     if parts.scheme not in USUAL_PORTS:
         raise UsageError(wrong)
     if parts.username is not None:
         raise UsageError(
-            f"The base URL {_displayed(text)} holds a user name, which is not sent:"
-            " give a key in CODEAGENT_API_KEY."
+            f"The base URL {_displayed(text)} contains a user name, which is not sent: set a key in "
+            "CODEAGENT_API_KEY."
         )
     try:
         port = USUAL_PORTS[parts.scheme] if parts.port is None else parts.port
@@ -112,7 +112,7 @@ def parse_address(base_url: str) -> Address:
 
 
 def _ascii_host(host: str) -> str:
-    """Raises ValueError for what is no host."""
+    """Return the host in ASCII; raise ValueError if it is not valid."""
     if ":" in host:
         address = ipaddress.IPv6Address(host)
         if address.scope_id is not None:
@@ -125,22 +125,22 @@ def _ascii_host(host: str) -> str:
 
 
 def is_loopback(base_url: str) -> bool:
-    """See `Address.is_loopback`. Raises UsageError."""
+    """Return `Address.is_loopback` of a base URL. Raises UsageError."""
     return parse_address(base_url).is_loopback
 
 
 def host_and_port(base_url: str) -> str:
-    """``127.0.0.1:8080``. Raises UsageError."""
+    """Return host and port of a base URL: ``127.0.0.1:8080``. Raises UsageError."""
     return parse_address(base_url).label
 
 
 def origin(base_url: str) -> str:
-    """``https://api.example.org``. Raises UsageError."""
+    """Return the origin of a base URL: ``https://api.example.org``. Raises UsageError."""
     return parse_address(base_url).origin
 
 
 def origins(addresses: Iterable[str]) -> list[str]:
-    """Of those that are addresses, in their order."""
+    """Return the origins of the valid addresses, in their order."""
     found = []
     for address in addresses:
         with suppress(UsageError):
@@ -149,22 +149,22 @@ def origins(addresses: Iterable[str]) -> list[str]:
 
 
 def sendable_key(api_key: str) -> str:
-    """The key without the blanks and line ends that come along with a copy.
+    """Return the key without blanks and line ends around it, which copying often adds.
 
     Raises
     ------
     ModelRefusedError
-        It holds something that no HTTP header can; the libraries would tell so with the key in their message.
+        It contains characters that no HTTP header can have; the error of a library would contain the key.
     """
     key = api_key.strip()
     if not all("!" <= letter <= "~" for letter in key):
         raise ModelRefusedError(
-            "The API key holds a blank, a line end or a letter outside ASCII and cannot be sent: check "
+            "The API key contains a blank, a line end or a letter outside ASCII and cannot be sent: check "
             "CODEAGENT_API_KEY."
         )
     return key
 
 
 def _displayed(base_url: str) -> str:
-    """Without user name and password, and not longer than a line."""
+    """Return the URL for a message: without user name and password, and not longer than a line."""
     return repr(base_url.rpartition("@")[2][:200])

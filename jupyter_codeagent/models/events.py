@@ -1,4 +1,4 @@
-"""Server-sent events out of a stream of bytes, each of bounded length."""
+"""Server-sent events from a stream of bytes, with limited lengths."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ DONE = "[DONE]"
 
 
 async def read_events(pieces: AsyncIterator[bytes], *, where: str, max_bytes: int) -> AsyncGenerator[str]:
-    """The data of each event, until the stream ends or says that it does; of comments nothing.
+    """Yield the data of each event until the stream ends or sends `DONE`; comments are ignored.
 
     Raises
     ------
     BadReplyError
-        An event is too long, or the whole stream.
+        An event or the whole stream is too long.
     """
     line, data, total = bytearray(), bytearray(), 0
     async for piece in pieces:

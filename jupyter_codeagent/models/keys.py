@@ -1,4 +1,4 @@
-"""Which key goes to which server: one was set for one scheme, host and port, and goes nowhere else."""
+"""API keys of servers: each was set for one scheme, host and port, and is sent nowhere else."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from jupyter_codeagent.settings.config import initial_environ
 from jupyter_codeagent.settings.settings import ModelSettings
 
 OPENAI_URL = "https://api.openai.com/v1"
-"""What `OPENAI_API_KEY` is for where `OPENAI_BASE_URL` does not say otherwise, as everywhere."""
+"""Server of `OPENAI_API_KEY` without `OPENAI_BASE_URL`, as in other programs."""
 
 
 def key_for(base_url: str, settings: ModelSettings, environ: Mapping[str, str]) -> str:
-    """The key of this server; empty where none was set for it.
+    """Return the key of this server; empty if none was set for it.
 
-    `CODEAGENT_API_KEY` alone, without `CODEAGENT_BASE_URL`, is for the server that was configured otherwise.
+    `CODEAGENT_API_KEY` without `CODEAGENT_BASE_URL` is for the server that was configured by other means.
 
     Raises
     ------
     UsageError
-        This is no address.
+        The address is not valid.
     ModelRefusedError
-        The key holds what no header can.
+        The key contains characters that no header can have.
     """
     where, own_server = origin(base_url), _server_of_key("CODEAGENT", environ)
     keys = (
@@ -35,7 +35,7 @@ def key_for(base_url: str, settings: ModelSettings, environ: Mapping[str, str]) 
 
 
 def _server_of_key(whose: str, environ: Mapping[str, str]) -> str:
-    """The address that was set with the key: a cell that changes the one does not lead the other elsewhere."""
+    """Return the address that was set with the key, so that a cell cannot redirect the key by a new address."""
     key, url = f"{whose}_API_KEY", f"{whose}_BASE_URL"
     started = initial_environ()
     together = started if environ.get(key) == started.get(key) else environ

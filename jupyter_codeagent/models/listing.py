@@ -1,4 +1,4 @@
-"""Which models a server has."""
+"""The models of a server."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from jupyter_codeagent.types.errors import (
 
 
 def fetch_model_list(base_url: str, api_key: str, *, timeout_s: float) -> tuple[ListedModel, ...] | None:
-    """The models of an OpenAI-compatible server; None if it does not tell (some gateways). Blocks.
+    """Return the models of an OpenAI-compatible server; None if it does not list them (some gateways). Blocks.
 
-    The server must have been admitted.
+    The server must have been admitted before.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def fetch_model_list(base_url: str, api_key: str, *, timeout_s: float) -> tuple[
 
 
 def _fault(status: int, where: str, *, has_key: bool) -> ModelError | None:
-    """What concerns every request; with any other status there is just no list."""
+    """Return the error for a status that affects all requests; None for one that means there is no list."""
     if status in (401, 403):
         return key_refused_error(where, status, has_key=has_key)
     if status in (429, 500, 502, 503, 504):
@@ -45,19 +45,19 @@ def _fault(status: int, where: str, *, has_key: bool) -> ModelError | None:
     return None
 
 
-def key_refused_error(where: str, status: int, *, has_key: bool, said: str = "") -> ModelRefusedError:
-    """401 and 403. A key that is there and was not sent was set for another server."""
+def key_refused_error(where: str, status: int, *, has_key: bool, message: str = "") -> ModelRefusedError:
+    """Return the error for status 401 or 403; a key that exists and was not sent was set for another server."""
     why = (
         f"{where} refused the key ({status}): check CODEAGENT_API_KEY."
         if has_key
         else f"{where} wants a key ({status}), and none was sent: CODEAGENT_API_KEY goes to the server of "
         "CODEAGENT_BASE_URL alone, OPENAI_API_KEY to that of OPENAI_BASE_URL."
     )
-    return ModelRefusedError(f"{why} It said: {said}" if said else why)
+    return ModelRefusedError(f"{why} It said: {message}" if message else why)
 
 
 def unreachable_error(where: str, error: Exception) -> ModelError:
-    """One line for a server that could not be talked to."""
+    """Return the error for a server that cannot be reached."""
     reason = getattr(error, "reason", error)
     text = printable_line(str(getattr(reason, "strerror", None) or str(reason) or type(reason).__name__))
     return ModelUnreachableError(
@@ -66,7 +66,7 @@ def unreachable_error(where: str, error: Exception) -> ModelError:
 
 
 def format_available(name: str, known: Sequence[str]) -> str:
-    """What there is instead of `name`, the nearest first, as the end of a line."""
+    """Return the available names for the end of a message, those similar to `name` first."""
     near = difflib.get_close_matches(name, known, n=5, cutoff=0.4)
-    shown = list(dict.fromkeys((*near, *known)))[:5]
-    return f" There are: {', '.join(shown)}." if shown else ""
+    listed = list(dict.fromkeys((*near, *known)))[:5]
+    return f" There are: {', '.join(listed)}." if listed else ""

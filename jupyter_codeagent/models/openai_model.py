@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible server, through the `openai` package: streamed, stopped at once, every fault one line."""
+"""Any OpenAI-compatible server, through the `openai` package: streamed, stoppable, with one-line errors."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 USAGE_WAIT_S = 0.3
-"""How long to wait for the counts, which come last, when the code is complete."""
+"""Time to wait for the usage, which comes last, after the code is complete."""
 USAGE_WAIT_AFTER_END_S = 5.0
-"""The same when the model has ended by itself: the counts are on their way then."""
+"""The same after the model has ended by itself: the usage is on its way then."""
 CHUNKS_PER_TOKEN, EXTRA_CHUNKS = 4, 1024
-"""How many a stream may have: for each token, and beside that."""
+"""Limit for the chunks of a stream: per token, and in addition."""
 CHUNK_BYTES_PER_TOKEN = 4096
-"""For each token on average: its part of the stream, with counts and all that servers put beside the text."""
+"""Average limit per token for its chunk, with usage and all that servers add to the text."""
 
 OPTIONAL_PARAMETERS = {
     "stream_options": r"stream[_ ]options",
@@ -44,9 +44,9 @@ OPTIONAL_PARAMETERS = {
     "prefill": r"prefill|continue_final_message|add_generation_prompt",
     "grammar": r"grammar|initialize samplers",
 }
-"""What some servers do not take, and how they name it with their 400; asked again without.
+"""Parameters that some servers refuse, with patterns for their error 400; the request is repeated without them.
 
-``max_tokens`` goes under its newer name then. llama.cpp refuses a prefill for models that think first.
+``max_tokens`` is sent under its newer name then. llama.cpp refuses a prefill for reasoning models.
 """
 
 
@@ -64,7 +64,7 @@ class OpenAIModel:
         supports_grammar: bool = False,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """`check` raises a ModelError before a request if its server must not be asked any more."""
+        """Keep the parameters; `check` raises a ModelError before a request if its server must not be asked."""
         self._name = name
         self._base_url = base_url
         self._api_key = api_key.strip()
@@ -102,16 +102,16 @@ class OpenAIModel:
         on_text: Callable[[str], None],
         is_complete: Callable[[str], bool],
     ) -> tuple[Completion, ...]:
-        """See `protocol.Model.sample`. Of llama.cpp and vLLM one request, whose prompt is computed once."""
-        came: tuple[Completion, ...] = ()
+        """See `protocol.Model.sample`; llama.cpp and vLLM get one request, whose prompt is computed once."""
+        replies: tuple[Completion, ...] = ()
         if count > 1 and "n" not in self._unsupported:
-            came = await self._complete(request, count, on_text=on_text, is_complete=is_complete)
-            if len(came) < count:  # it reads no `n`, and says nothing
+            replies = await self._complete(request, count, on_text=on_text, is_complete=is_complete)
+            if len(replies) < count:  # the server ignores `n`
                 self._unsupported.add("n")
         rest = await sample_separately(
-            self.complete, request, range(len(came), count), on_text=on_text, is_complete=is_complete
+            self.complete, request, range(len(replies), count), on_text=on_text, is_complete=is_complete
         )
-        return (*came, *rest)
+        return (*replies, *rest)
 
     async def _complete(
         self,
@@ -121,12 +121,12 @@ class OpenAIModel:
         on_text: Callable[[str], None],
         is_complete: Callable[[str], bool],
     ) -> tuple[Completion, ...]:
-        """One request; of `count` replies as many as the server gives."""
+        """Send one request for `count` replies, and return as many as the server gives."""
         started = time.monotonic()
         stream, prefill = await self._ask(request, count)
         replies = Replies(count, prefill, request.max_tokens)
         chunks = self._chunks(stream, request.max_tokens, count)
-        async with aclosing(chunks):  # what the server still generates stops with it
+        async with aclosing(chunks):  # the server stops generating when the stream is closed
             async for chunk in chunks:
                 with self._translated_errors():
                     replies.add(chunk)
@@ -137,11 +137,11 @@ class OpenAIModel:
                 if all(reply.ended for reply in replies.each):
                     await _await_usage(replies, chunks)
                     break
-        came = replies.arrived
-        if not all(reply.finish_reason for reply in came):
+        arrived = replies.arrived
+        if not all(reply.finish_reason for reply in arrived):
             raise server_errors.cut_off(self._where)
-        if count == 1 and not came[0].received.strip() and not prefill:
-            limit = request.max_tokens if came[0].finish_reason == "length" else None
+        if count == 1 and not arrived[0].received.strip() and not prefill:
+            limit = request.max_tokens if arrived[0].finish_reason == "length" else None
             raise server_errors.empty_reply(self._where, limit)
         duration_s = time.monotonic() - started
         return tuple(
@@ -152,17 +152,17 @@ class OpenAIModel:
                 model=self._name,
                 duration_s=duration_s,
             )
-            for reply, usage in zip(came, replies.usages(), strict=True)
+            for reply, usage in zip(arrived, replies.usages(), strict=True)
         )
 
     async def close(self) -> None:
-        """Close the connections; the end of the event loop does it too."""
+        """Close the connections; the end of the event loop closes them, too."""
         client, self._client = self._client, None
         if client is not None and client[0] is asyncio.get_running_loop():
             await client[1].aclose()
 
     async def _ask(self, request: CompletionRequest, count: int) -> tuple[Any, str]:
-        """The open stream, and the prefill that went with the request."""
+        """Return the open stream, and the prefill that was sent with the request."""
         while True:
             body = self._body(request, count)
             refused = set(self._unsupported)
@@ -179,14 +179,14 @@ class OpenAIModel:
                     raise
 
     def _drop_refused_options(self, error: BadReplyError, refused: set[str]) -> bool:
-        """Whether the server has named something that we can do without, beyond what was already left out."""
-        said = error.objection
-        named = {name for name, pattern in OPTIONAL_PARAMETERS.items() if re.search(pattern, said, re.IGNORECASE)}
+        """Stop sending the parameters that the server refused, and return whether there are new ones."""
+        text = error.objection
+        named = {name for name, pattern in OPTIONAL_PARAMETERS.items() if re.search(pattern, text, re.IGNORECASE)}
         self._unsupported |= named
         return bool(named - refused)
 
     def _body(self, request: CompletionRequest, count: int) -> Any:
-        """Arguments of `chat.completions.create`."""
+        """Return the arguments of `chat.completions.create`."""
         prefills = self.supports_prefill
         messages = [{"role": message.role, "content": message.content} for message in request.messages]
         extra: dict[str, Any] = {}
@@ -199,16 +199,16 @@ class OpenAIModel:
         }
         if count > 1:
             options["n"] = count
-        if prefills:  # llama.cpp or vLLM: they can count in every part, so that a reply that we close is counted
+        if prefills:  # llama.cpp or vLLM: they can send usage in each chunk, also of a stream that is closed early
             extra["timings_per_token"] = True
             options["stream_options"]["continuous_usage_stats"] = True
         if prefills and request.prefill:
             messages.append({"role": "assistant", "content": request.prefill})
-            # vLLM asks for both; llama.cpp does it unasked and ignores them.
+            # vLLM needs both; llama.cpp continues the message without them and ignores them.
             extra |= {"continue_final_message": True, "add_generation_prompt": False}
         fits = prefills or not request.prefill
         if not fits:
-            del options["stop"]  # the fence that ends a reply begun by us would end this one where it begins
+            del options["stop"]  # without the prefill the closing fence as stop would match the opening one
         if request.grammar and fits and "grammar" not in self._unsupported:
             extra["grammar"] = request.grammar
         if "max_tokens" in self._unsupported:
@@ -217,7 +217,7 @@ class OpenAIModel:
         return {"model": self._name, "messages": cast("Any", messages), "stream": True, "extra_body": extra, **kept}
 
     async def _client_of_loop(self) -> AsyncOpenAI:
-        """The client of this event loop: its connections cannot be used in another."""
+        """Return the client of this event loop; its connections cannot be used in another."""
         loop = asyncio.get_running_loop()
         if self._client is None or self._client[0] is not loop:
             living = _closed_with_loop(new_client(self._base_url, self._api_key, self._settings))
@@ -225,7 +225,7 @@ class OpenAIModel:
         return self._client[2]
 
     async def _chunks(self, stream: Any, max_tokens: int, count: int) -> AsyncGenerator[Chunk]:
-        """The stream's parts, for `count` replies of so many tokens each."""
+        """Yield the chunks of a stream, for `count` replies of at most `max_tokens` each."""
         tokens, key = max_tokens * count, self._api_key
         try:
             self._check_stream(stream)
@@ -251,7 +251,7 @@ class OpenAIModel:
             await stream.close()
 
     def _check_stream(self, stream: Any) -> None:
-        """Raises BadReplyError for a web page, or a reply in one piece."""
+        """Raise BadReplyError for a web page, or a reply that is not streamed."""
         if isinstance(stream, str):
             raise server_errors.not_a_stream(self._where, "text/html" if "<html" in stream.lower() else "text")
         content_type = str(stream.response.headers.get("content-type", ""))
@@ -260,30 +260,30 @@ class OpenAIModel:
 
     @contextmanager
     def _translated_errors(self) -> Iterator[None]:
-        """Whatever the client raises becomes one of our errors."""
+        """Convert all errors of the client to a one-line `ModelError`."""
         try:
             yield
         except ModelError:
             raise
-        except Exception as error:  # the client and its HTTP library raise many kinds; each becomes one line
+        except Exception as error:  # the client and its HTTP library raise many kinds
             raise server_errors.to_model_error(
                 error, where=self._where, model=self._name, api_key=self._api_key, settings=self._settings
             ) from error
 
     async def _not_found(self, error: ModelError) -> ModelError:
-        """The 404 with what the server does have."""
+        """Return the error 404 with the models that the server has."""
         limit_s = self._settings.connect_timeout_s
         try:
             listed = await asyncio.to_thread(fetch_model_list, self._base_url, self._api_key, timeout_s=limit_s)
         except ModelError:
-            return error  # the 404 is what is told
+            return error  # the 404 matters more
         return server_errors.not_found(
             self._where, self._name, None if listed is None else [one.name for one in listed]
         )
 
 
 async def _closed_with_loop(client: AsyncOpenAI) -> AsyncGenerator[AsyncOpenAI]:
-    """`loop.shutdown_asyncgens` finalizes whatever still waits here, and with it the client."""
+    """Yield the client, and close it with the event loop: `loop.shutdown_asyncgens` finalizes this generator."""
     try:
         yield client
     finally:
@@ -291,9 +291,9 @@ async def _closed_with_loop(client: AsyncOpenAI) -> AsyncGenerator[AsyncOpenAI]:
 
 
 async def _await_usage(replies: Replies, chunks: AsyncGenerator[Chunk]) -> None:
-    """A model that is done with its code mostly ends by itself: wait a moment for the counts that come last."""
+    """Wait a moment for the usage, which comes last: a model that has finished its code mostly ends by itself."""
     if not replies.has_usage:
-        # The replies are whole: whatever happens now, only the counts are missing.
+        # The replies are whole: whatever happens now, only the usage is missing.
         with suppress(TimeoutError, ModelError):
             async with asyncio.timeout(
                 USAGE_WAIT_S if any(reply.complete for reply in replies.each) else USAGE_WAIT_AFTER_END_S

@@ -1,4 +1,4 @@
-"""Whose server listens on a port of this machine: read from the operating system's own tables, without a packet."""
+"""Owners of the servers on ports of this machine, read from the operating system's tables without a connection."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 Owners = frozenset[int] | None
-"""User ids of all sockets that could take the connection; empty: nobody listens; None: it cannot be told."""
+"""User ids of all sockets that could accept the connection; empty: nobody listens; None: unknown."""
 
 NOBODY: frozenset[int] = frozenset()
 
@@ -24,8 +24,7 @@ TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 LOGIN_DEFS = Path("/etc/login.defs")
 LISTEN_STATE = "0A"
 USUAL_UID_MIN = 500 if sys.platform == "darwin" else 1000
-"""From here on user ids are people's. A site may begin lower; what begins higher does not make people of the ids
-between them system accounts."""
+"""Lowest user id of people. A site may start lower; if it starts higher, ids in between still count as people."""
 KNOCK_TIMEOUT_S = 0.25
 LSOF_TIMEOUT_S = 2.0
 
@@ -39,7 +38,7 @@ class Listener:
     uid: int
 
     def accepts(self, target: IPAddress, port: int) -> bool:
-        """Whether a connection to this address could become its. Whether one of IPv6 takes IPv4 is in no table."""
+        """Check whether this socket could accept the connection; an IPv6 wildcard may accept IPv4, too."""
         if self.port != port:
             return False
         anywhere = self.address.is_unspecified and self.address.version >= target.version
@@ -47,35 +46,35 @@ class Listener:
 
 
 def find_owners(host: str, port: int) -> Owners:
-    """Of whatever listens at this address of this machine. Sends nothing; blocks for a moment at the most."""
+    """Return the owners of the sockets that listen on this local address. Sends no data; blocks for a moment."""
     targets = _targets(host)
     found = _in_tables(targets, port)
-    # What no table shows may be out of our view, as Windows is from within WSL; a connection alone says nothing.
+    # A server may be in no table of this system, as on Windows seen from WSL; the connection is closed at once.
     if found == NOBODY and _accepts_connections(host, port):
         return _in_tables(targets, port) or None
     return found
 
 
 def are_trusted(uids: Owners) -> bool:
-    """Whether all of them are this user, root or a system account."""
+    """Check whether all of them are this user, root or a system account."""
     mine, people = {os.getuid(), os.geteuid()}, _first_uid_of_people()
     return uids is not None and all(uid in mine or uid < people for uid in uids)
 
 
 def belong_to_user(uids: Owners) -> bool:
-    """Whether somebody listens, and it is this user alone."""
+    """Check whether there is an owner, and only this user."""
     return bool(uids) and uids is not None and uids <= {os.getuid(), os.geteuid()}
 
 
 def format_owners(uids: Owners) -> str:
-    """``user 'eve'``, ``root``; what a person reads."""
+    """Return the owners for people: ``user 'eve'``, ``root``."""
     if uids is None:
         return "an unknown user"
     return " and ".join(_name(uid) for uid in sorted(uids)) or "nobody"
 
 
 def parse_table(text: str) -> Iterator[Listener]:
-    """The listening sockets in the text of ``/proc/net/tcp`` or ``tcp6``. Raises ValueError for anything else."""
+    """Yield the listening sockets in the text of ``/proc/net/tcp`` or ``tcp6``; raise ValueError for other text."""
     for line in text.splitlines()[1:]:
         fields = line.split()
         if len(fields) < 8:
@@ -86,7 +85,7 @@ def parse_table(text: str) -> Iterator[Listener]:
 
 
 def _address(digits: str) -> IPAddress:
-    """The kernel prints 32-bit words, each in the byte order of the machine."""
+    """Return the address of the kernel's 32-bit words, each in the byte order of the machine."""
     words = [int(digits[at : at + 8], 16).to_bytes(4, sys.byteorder) for at in range(0, len(digits), 8)]
     address = ipaddress.ip_address(b"".join(words))
     return _unmapped(address)
@@ -98,7 +97,7 @@ def _unmapped(address: IPAddress) -> IPAddress:
 
 
 def _targets(host: str) -> tuple[IPAddress, ...]:
-    """A name may lead to either; who connects by it takes the first that answers."""
+    """Return the addresses of a host; a client of ``localhost`` uses the first of two that answers."""
     if host == "localhost":
         return ipaddress.IPv4Address("127.0.0.1"), ipaddress.IPv6Address("::1")
     return (_unmapped(ipaddress.ip_address(host)),)
@@ -117,7 +116,7 @@ def _in_tables(targets: Iterable[IPAddress], port: int) -> Owners:
 
 
 def _listed_by_lsof(port: int) -> Owners:
-    """macOS. Others' sockets are not shown there, so that an empty list says nothing."""
+    """Return the owners on macOS, where lsof hides other users' sockets, so an empty list proves nothing."""
     command = ["lsof", "-nP", f"-iTCP:{port}", "-sTCP:LISTEN", "-Fu"]
     try:
         listed = subprocess.run(command, capture_output=True, text=True, timeout=LSOF_TIMEOUT_S, check=False).stdout

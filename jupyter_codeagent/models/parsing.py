@@ -1,7 +1,7 @@
-"""What servers send, read once at the edge: JSON of any shape in, values of known shape out, or one error.
+"""Parsing of server responses: JSON of any shape becomes a typed value or one error.
 
-Only what the protocol says is believed. Counts are whole numbers from 0 to `MAX_COUNT`; text for people has neither
-controls nor marks that reorder it, and is short.
+Everything is checked against the protocol. Counts are whole numbers from 0 to `MAX_COUNT`; text for people is short
+and contains neither control characters nor marks that reorder it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,12 @@ MAX_READ_CHARS = 1 << 16
 MAX_MESSAGE_CHARS = 2000
 MAX_DISPLAY_CHARS = 200
 PREFILL_SERVERS = ("llamacpp", "vllm")
-"""`owned_by` of servers that continue a last message of role assistant; both say so in their documentation."""
+"""`owned_by` of servers that continue a last message of role assistant, as both document."""
 GRAMMAR_SERVER = "llamacpp"
-"""`owned_by` of the server that reads GBNF in a request."""
+"""`owned_by` of the server that supports a GBNF grammar in a request."""
 REASONING_KEYS = ("reasoning_content", "reasoning")
-"""Where models that think first put it."""
+"""Keys with the reasoning of reasoning models."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text"}
 
 KINDS = {"dict": "an object", "list": "a list", "str": "text", "bool": "true or false"}
 
@@ -45,37 +44,38 @@ class ListedModel:
     supports_prefill: bool = False
     supports_grammar: bool = False
     context_tokens: int = 0
-    """0 where the server does not tell."""
+    """Context window; 0 if the server does not report it."""
 
     @property
     def chats(self) -> bool:
+        """Whether the name is not one of a model for another purpose."""
         return not any(word in self.name.lower() for word in NOT_CHAT_WORDS)
 
 
 NOT_CHAT_WORDS = ("embed", "rerank", "whisper", "tts", "moderation", "dall-e", "clip")
-"""In the names of models that do not chat."""
+"""Words in the names of models that do not chat."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerError:
-    """A server's own words about what went wrong, cleaned."""
+    """A server's error message, cleaned."""
 
     message: str
     kind: str = ""
-    """Its code and type, as one text."""
+    """Code and type of the error, as one text."""
 
     @property
-    def shown(self) -> str:
-        """As much of it as a line has room for."""
+    def summary(self) -> str:
+        """The message, shortened to fit a line."""
         return shorten(self.message, MAX_DISPLAY_CHARS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChoiceDelta:
-    """Of one reply, in one part of the stream."""
+    """The addition to one reply in one chunk of the stream."""
 
     index: int | None
-    """Which of several replies; None where it is not said."""
+    """Index among several replies; None if the server does not send it."""
     text: str
     reasoning_chars: int
     finish_reason: FinishReason
@@ -88,17 +88,17 @@ class Chunk:
     choices: tuple[ChoiceDelta, ...] = ()
     usage: Usage | None = None
     timings: Usage | None = None
-    """llama.cpp's own counts."""
+    """Usage from the `timings` of llama.cpp."""
     error: ServerError | None = None
 
     @property
     def has_text(self) -> bool:
-        """Whether the model has got any further with it."""
+        """Whether it contains text or reasoning."""
         return any(piece.text or piece.reasoning_chars for piece in self.choices)
 
 
 def parse_json(text: bytes | str) -> Any:
-    """Any JSON. Raises ValueError for what is none, or nested beyond reading."""
+    """Parse any JSON; raise ValueError if it is not valid or nested too deeply."""
     try:
         return json.loads(text if isinstance(text, str) else text.decode("utf-8", "replace"))
     except RecursionError as error:
@@ -106,17 +106,17 @@ def parse_json(text: bytes | str) -> Any:
 
 
 def parse_chunk(text: str, where: str, api_key: str) -> Chunk:
-    """One event of a stream of replies.
+    """Parse one event of a stream of replies.
 
     Raises
     ------
     BadReplyError
-        It is not of the protocol.
+        It does not follow the protocol.
     """
     try:
         event = parse_json(text)
     except ValueError as error:
-        raise BadReplyError(f"{where} sent something that is no JSON; look at its log, then ask again.") from error
+        raise BadReplyError(f"{where} sent something that is not JSON; look at its log, then ask again.") from error
     event = _object(event, "a part of the stream", where)
     if event.get("error"):
         return Chunk(error=parse_error(event, api_key))
@@ -162,7 +162,7 @@ def _usage(usage: Any) -> Usage | None:
 
 
 def _timings(timings: Any) -> Usage | None:
-    """llama.cpp: `prompt_n` were read, `cache_n` more were known."""
+    """Return the usage in llama.cpp's timings: `prompt_n` tokens were read, `cache_n` more came from the cache."""
     if not isinstance(timings, dict):
         return None
     known, read, written = (count(timings.get(key)) for key in ("cache_n", "prompt_n", "predicted_n"))
@@ -170,14 +170,14 @@ def _timings(timings: Any) -> Usage | None:
 
 
 def count(value: Any) -> int:
-    """A number of tokens, within what can be; 0 for what is no number, and so says nothing."""
+    """Return a number of tokens, limited to the valid range; 0 for a value that is not a number."""
     if type(value) is float and math.isfinite(value):
         value = int(min(max(value, 0.0), float(MAX_COUNT)))
     return min(max(value, 0), MAX_COUNT) if type(value) is int else 0
 
 
 def parse_error(body: Any, api_key: str) -> ServerError:
-    """The error in any body: an object, a text, or whatever a proxy sends."""
+    """Return the error in a body of any form: an object, a text, or whatever a proxy sends."""
     error = body.get("error", body) if isinstance(body, dict) else body
     if not isinstance(error, dict):
         return ServerError(message=printable_line(error, api_key))
@@ -190,7 +190,7 @@ def parse_error(body: Any, api_key: str) -> ServerError:
 
 
 def parse_error_body(body: bytes, api_key: str) -> ServerError:
-    """As `parse_error`, of the beginning of a body, which may be cut."""
+    """Return the error in the raw bytes of a body, which may be cut."""
     try:
         return parse_error(parse_json(body), api_key)
     except ValueError:
@@ -198,7 +198,7 @@ def parse_error_body(body: bytes, api_key: str) -> ServerError:
 
 
 def printable_line(value: Any, api_key: str = "") -> str:
-    """What a server said, for people: one line without the key, and without what deceives terminals and readers."""
+    """Return text of a server as one printable line, without the key, control characters and hidden marks."""
     text = (value if isinstance(value, str) else json.dumps(value))[:MAX_READ_CHARS]
     words_alone = " ".join(strip_colours(clean_text(text)).split())
     line = "".join(one if one.isprintable() else f"<U+{ord(one):04X}>" for one in words_alone)
@@ -206,13 +206,14 @@ def printable_line(value: Any, api_key: str = "") -> str:
 
 
 def shorten(text: str, limit: int) -> str:
+    """Return the text, cut at the limit with an ellipsis."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def parse_models(body: bytes) -> tuple[ListedModel, ...] | None:
-    """The body of ``/models``; None if it is something else, as of a web page on the same port.
+    """Parse the body of ``/models``; None if it is something else, such as a web page on the same port.
 
-    A model by a name that cannot be shown as it is does not count: nobody could choose it by what they see.
+    A model whose name cannot be displayed unchanged is left out: a person could not recognise it.
     """
     try:
         listed = parse_json(body)
@@ -234,29 +235,28 @@ def parse_models(body: bytes) -> tuple[ListedModel, ...] | None:
 
 
 def is_displayable_name(name: Any) -> bool:
-    """Whether it can be shown as it is: no controls, no marks that reorder or hide."""
+    """Check whether a name can be displayed unchanged: no controls, no marks that reorder or hide text."""
     return isinstance(name, str) and 0 < len(name) <= MAX_NAME_CHARS and name.isprintable()
 
 
 def _context_tokens(entry: Mapping[str, Any]) -> int:
-    """vLLM tells it as ``max_model_len``, llama.cpp as ``n_ctx`` in ``meta`` (older ones do not)."""
+    """Return the context window: ``max_model_len`` of vLLM, ``meta.n_ctx`` of llama.cpp (not older versions)."""
     meta = entry.get("meta")
     return count(entry.get("max_model_len")) or (count(meta.get("n_ctx")) if isinstance(meta, dict) else 0)
 
 
 def parse_token_count(body: bytes, text: str) -> int | None:
-    """How many tokens `text` has: vLLM tells the number, llama.cpp the tokens. None for what cannot be."""
+    """Return the tokens of `text`: vLLM sends their number, llama.cpp the tokens. None for an impossible number."""
     try:
-        told = parse_json(body)
+        answer = parse_json(body)
     except ValueError:
         return None
-    if not isinstance(told, dict):
+    if not isinstance(answer, dict):
         return None
-    tokens = told.get("tokens")
-    found = count(told.get("count")) or (len(tokens) if isinstance(tokens, list) else 0)
-    return (
-        found if 0 < found <= 2 * len(text.encode("utf-8", "replace")) + 16 else None
-    )  # a byte is a token at least
+    tokens = answer.get("tokens")
+    found = count(answer.get("count")) or (len(tokens) if isinstance(tokens, list) else 0)
+    # A token has at least one byte.
+    return found if 0 < found <= 2 * len(text.encode("utf-8", "replace")) + 16 else None
 
 
 def _object(value: Any, what: str, where: str) -> Mapping[str, Any]:
@@ -268,6 +268,6 @@ def _object(value: Any, what: str, where: str) -> Mapping[str, Any]:
 def _protocol_error(what: str, value: Any, where: str) -> BadReplyError:
     kind = "null" if value is None else KINDS.get(type(value).__name__, "a number")
     return BadReplyError(
-        f"{where} sent a reply that is not of the OpenAI protocol ({what} is {kind}): check its base URL, or look "
-        "at its log."
+        f"{where} sent a reply that does not follow the OpenAI protocol ({what} is {kind}): check its base URL, or "
+        "look at its log."
     )

@@ -1,4 +1,4 @@
-"""What the agent loop needs of a model: one reply, or several to the same question."""
+"""The interface of a model for the agent loop: one reply, or several to the same request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """As the server calls it; goes into receipts and cell metadata."""
+        """Name on the server, for receipts and cell metadata."""
         ...
 
     @property
@@ -30,9 +30,9 @@ class Model(Protocol):
     ) -> Completion:
         """Stream one reply.
 
-        `on_text` gets the whole reply so far (prefill in front), in the event loop's thread, for every piece
-        of the stream. When `is_complete` says true of it the stream is closed: what a model chats after its
-        code block costs time and is never read. Cancelling the task closes the HTTP stream.
+        `on_text` gets the whole reply so far (with the prefill), in the event loop's thread, for each chunk of the
+        stream. When `is_complete` returns true for it the stream is closed: text after the code block costs time
+        and is never read. Cancelling the task closes the HTTP stream.
 
         Raises
         ------
@@ -49,15 +49,15 @@ class Model(Protocol):
         on_text: Callable[[str], None],
         is_complete: Callable[[str], bool],
     ) -> tuple[Completion, ...]:
-        """Stream several replies, each sampled with a seed of its own counted up from the request's.
+        """Stream several replies, each sampled with its own seed, counted up from that of the request.
 
-        Of a server that can do it, one request: it computes the prompt once and the replies together. Their usages
-        add up to what the server has counted, the prompt with the first. `on_text` gets one reply that still grows.
-        `is_complete` ends each for itself.
+        A server that supports it gets one request: it computes the prompt once and the replies together. The usages
+        add up to what the server counted, with the prompt in the first. `on_text` gets one reply that still grows;
+        `is_complete` ends each reply separately.
 
         Raises
         ------
         ModelError
-            As `complete`; there is none of the replies then.
+            As in `complete`; no reply is returned then.
         """
         ...

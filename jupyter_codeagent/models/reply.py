@@ -1,4 +1,4 @@
-"""Streamed replies while they come: their text, their end and their counts."""
+"""Streamed replies in progress: their text, their end and their usage."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ FinishReason = Literal["stop", "length", "closed"]
 
 
 CHARS_PER_TOKEN = 16
-"""A token is rarely longer, and on average four characters: more text than this was not limited by its server."""
+"""A token is rarely longer, and has four characters on average: a server that sends more ignores the limit."""
 EXTRA_CHARS = 256
 
 
 class TooMuchTextError(Exception):
-    """More text came than the tokens that were asked for can be."""
+    """The server sent more text than the requested tokens can contain."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"more than {limit} characters")
@@ -26,19 +26,19 @@ class TooMuchTextError(Exception):
 
 @dataclass
 class Reply:
-    """What has come so far."""
+    """One reply in progress."""
 
     prefill: str
     max_tokens: int
     received: str = ""
     reasoning_chars: int = 0
-    """Of what it thought before it answered, which is not kept."""
+    """Length of the reasoning before the answer, which is not kept."""
     finish_reason: FinishReason | Literal[""] = ""
     usage: Usage = field(default_factory=lambda: Usage(calls=1))
     has_usage: bool = False
-    """Whether the server has said how many tokens it were."""
+    """Whether the server has sent the number of tokens."""
     complete: bool = False
-    """What comes now is not read any more."""
+    """Whether further text is ignored."""
 
     @property
     def ended(self) -> bool:
@@ -46,15 +46,15 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """With the prefill in front exactly once: some servers repeat it."""
+        """The reply with the prefill exactly once; some servers repeat it."""
         if not self.prefill or self.received.startswith(self.prefill):
             return self.received
         if self.prefill.startswith(self.received) and not self.finish_reason:
-            return self.prefill  # may yet become a repetition
+            return self.prefill  # could still become a repetition
         return self.prefill + self.received
 
     def add(self, piece: ChoiceDelta) -> None:
-        """A piece of text, or the end. Raises TooMuchTextError."""
+        """Add text, or the end of the reply. Raises TooMuchTextError."""
         if not self.complete:
             self.received += piece.text
             self.reasoning_chars += piece.reasoning_chars
@@ -64,11 +64,11 @@ class Reply:
         self.end(piece)
 
     def end(self, piece: ChoiceDelta) -> None:
-        """As `add`, without the text."""
+        """Read the end of the reply, and ignore text."""
         self.finish_reason = piece.finish_reason or self.finish_reason
 
     def count(self, chunk: Chunk) -> None:
-        """What the server says of its tokens in this part."""
+        """Read the usage in a chunk."""
         known = chunk.timings.cached_tokens if chunk.timings is not None else self.usage.cached_tokens
         if chunk.usage is not None:
             self.usage = replace(chunk.usage, cached_tokens=chunk.usage.cached_tokens or known)
@@ -78,23 +78,23 @@ class Reply:
 
 
 class Replies:
-    """The replies of one stream, told apart by their index."""
+    """The replies of one stream, distinguished by their index."""
 
     def __init__(self, count: int, prefill: str, max_tokens: int) -> None:
         self.each = [Reply(prefill=prefill, max_tokens=max_tokens) for _ in range(count)]
         self._last = self.each[0]
-        """What a part without a choice is about, where it says so at all."""
+        """Reply to which a chunk without a choice refers, if to any."""
         self._total_usage: Usage | None = None
-        """Counts of all of them: vLLM tells them once, llama.cpp for each reply."""
+        """Usage of all replies together: vLLM sends it once, llama.cpp for each reply."""
 
     @property
     def displayed(self) -> Reply:
-        """The first that still grows."""
+        """The first reply that has not ended."""
         return next((reply for reply in self.each if not reply.ended), self.each[-1])
 
     @property
     def arrived(self) -> list[Reply]:
-        """A server that does not know how to give several gives one."""
+        """Replies that the server has sent; only one if it does not support several."""
         return [reply for at, reply in enumerate(self.each) if not at or reply.received or reply.finish_reason]
 
     @property
@@ -102,14 +102,14 @@ class Replies:
         return self._total_usage is not None or all(reply.has_usage for reply in self.each)
 
     def add(self, chunk: Chunk) -> None:
-        """One part of the stream: text, the end, or the counts. Raises TooMuchTextError."""
+        """Add one chunk of the stream: text, the end, or the usage. Raises TooMuchTextError."""
         for piece in chunk.choices:
             if (reply := self._reply_for(piece)) is not None:
                 reply.add(piece)
         self._count(chunk)
 
     def end(self, chunk: Chunk) -> None:
-        """As `add`, without the text."""
+        """Read the end and the usage of a chunk, and ignore text."""
         for piece in chunk.choices:
             if (reply := self._reply_for(piece)) is not None:
                 reply.end(piece)
@@ -129,7 +129,7 @@ class Replies:
             self._total_usage = chunk.usage
 
     def usages(self) -> list[Usage]:
-        """Of the replies that came: the prompt, which was sent once, goes with the first."""
+        """Return the usage of each reply that arrived; the prompt, sent once, counts in the first."""
         each = [reply.usage for reply in self.arrived]
         if len(each) == 1:
             return each

@@ -1,4 +1,4 @@
-"""How long a reply is waited for: a while for each further piece of text, and a limit for the whole."""
+"""Time limits of a reply: one between two pieces of text, one for the whole reply."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from jupyter_codeagent.types.errors import ModelTimeoutError
 
 Awaited = TypeVar("Awaited")
 READ_TIMEOUTS = 10
-"""For a whole reply, as multiples of the limit between two pieces: one that always says a bit more never ends."""
+"""Limit for a whole reply, as a multiple of the limit between two pieces: a reply may go on without end."""
 
 
 class ReplyTimeout:
-    """Of one stream. Text alone renews it: comments, empty parts and counts keep nobody waiting."""
+    """The time limits of one stream. Only text restarts them, not comments, empty chunks and usage."""
 
     def __init__(self, limit_s: float, replies: int, where: str) -> None:
         self._limit_s = limit_s
@@ -25,18 +25,24 @@ class ReplyTimeout:
         self.restart()
 
     def restart(self) -> None:
-        """Text has come."""
+        """Restart the limit between two pieces of text."""
         self._text_due_at = self._clock() + self._limit_s
 
     async def wait_for(self, awaitable: Awaitable[Awaited]) -> Awaited:
-        """Raises ModelTimeoutError."""
+        """Return the result of an awaitable.
+
+        Raises
+        ------
+        ModelTimeoutError
+            A limit was exceeded.
+        """
         until = min(self._text_due_at, self._whole_due_at)
         try:
             async with asyncio.timeout_at(until):
                 result = await awaitable
         except TimeoutError as error:
             raise self._error() from error
-        if self._clock() > until:  # what comes without a pause lets no timer run
+        if self._clock() > until:  # a timer does not fire if results are always ready
             raise self._error()
         return result
 
@@ -50,6 +56,7 @@ class ReplyTimeout:
 
 
 def read_timeout_error(where: str, limit_s: float) -> ModelTimeoutError:
+    """Return the error for a server that sends no text."""
     return ModelTimeoutError(
         f"{where} sent no text for {limit_s:g} s, the limit: it may be busy. Ask again, or raise "
         "c.CodeAgent.read_timeout_s."

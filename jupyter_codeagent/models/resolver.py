@@ -1,4 +1,4 @@
-"""Which model a session talks to: found once per setting, opened once."""
+"""The model of a session, found once per settings and opened once."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from jupyter_codeagent.settings.settings import ModelSettings
 
 
 class ModelResolver:
-    """On the background loop."""
+    """Finds and opens models, on the background loop."""
 
     def __init__(self) -> None:
         self._found: dict[ModelSettings, ModelEndpoint] = {}
         self._open: tuple[ModelEndpoint, ModelSettings, Model] | None = None
 
     def name(self, settings: ModelSettings) -> str:
-        """Of the model for these settings; empty as long as none was found."""
+        """Return the name of the model for these settings; empty until one was found."""
         found = self._found.get(settings)
         if found is None and self._open is not None and self._open[1] == settings:
             found = self._open[0]
         return found.model if found is not None else ""
 
     def known(self, settings: ModelSettings) -> ModelEndpoint | None:
-        """What was found before; asks nobody, from any thread."""
+        """Return the model found earlier. Makes no request; may be called from any thread."""
         return self._found.get(settings)
 
     async def find(self, settings: ModelSettings) -> ModelEndpoint:
-        """Resolved once per setting: asking the ports again for every run would cost what it is to save.
+        """Return the model for these settings, found once per settings: probing the ports takes time.
 
-        Whose a server on this machine is, is looked up each time: its port may have been taken over.
+        The owner of a local server is checked each time, because another server may have taken over its port.
         """
         known = self._found.get(settings)
         if known is None or await asyncio.to_thread(owner_changed, known):
@@ -43,16 +43,15 @@ class ModelResolver:
         return known
 
     def foresee(self, settings: ModelSettings) -> ModelEndpoint:
-        """The model that would be asked, as far as it is known without asking anybody. From any thread."""
+        """Return the model that would be used, as far as it is known without a request. From any thread."""
         return self._found.get(settings) or predict_model(settings, os.environ)
 
     async def open(
         self, endpoint: ModelEndpoint, settings: ModelSettings, *, on_loading: Callable[[], None]
     ) -> Model:
-        """The model behind the endpoint, ready to be asked.
+        """Return the model of the endpoint, ready for requests.
 
-        `on_loading` is called before the embedded one is loaded: at the first run, and after it has ended itself
-        for want of work.
+        `on_loading` is called before the embedded model is loaded: at the first run, and after its idle shutdown.
         """
         if endpoint.kind == "embedded" and await asyncio.to_thread(running_embedded, endpoint.model) is None:
             on_loading()
@@ -62,5 +61,5 @@ class ModelResolver:
         return self._open[2]
 
     def forget(self) -> None:
-        """Look for servers again at the next run: one may have been started or ended since."""
+        """Forget what was found, so that the next run looks for servers again."""
         self._found.clear()

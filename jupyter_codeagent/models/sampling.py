@@ -1,4 +1,4 @@
-"""Several replies to one request from a model that gives one at a time."""
+"""Several replies to one request from a model that gives one reply per request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Protocol
 from jupyter_codeagent.types.messages import Completion, CompletionRequest
 
 MAX_PARALLEL = 3
-"""Requests. A server that does not batch has the last wait for the others, and the read timeout runs meanwhile."""
+"""Concurrent requests. On a server without batching the last one waits for the others, within the read timeout."""
 
 
 class Complete(Protocol):
@@ -48,8 +48,8 @@ async def sample_separately(
         return tuple(await asyncio.gather(*replies))
     finally:
         for reply in replies:
-            reply.cancel()  # where one has failed, or the run was stopped; nothing to those that have ended
+            reply.cancel()  # if one has failed or the run was stopped; no effect on those that have ended
 
 
 def _ignore_text(_text: str) -> None:
-    """Of one reply only the growth is shown."""
+    """Ignore the text: only one reply is displayed while it grows."""

@@ -1,4 +1,4 @@
-"""A model that says what it was told to say: for tests and demonstrations without a server."""
+"""A model with scripted replies, for tests and demonstrations without a server."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ PIECE_CHARS = 12
 
 
 class ScriptedModel:
-    """Replies in order, streamed in pieces; see `protocol.Model`."""
+    """A model that streams the given replies in order; see `protocol.Model`."""
 
     def __init__(self, replies: Sequence[str], *, supports_prefill: bool = False) -> None:
         self._replies = list(replies)
         self._prefills = supports_prefill
         self.requests: list[CompletionRequest] = []
-        """What was asked, oldest first."""
+        """Requests so far, oldest first."""
 
     @property
     def name(self) -> str:
@@ -38,12 +38,12 @@ class ScriptedModel:
         on_text: Callable[[str], None],
         is_complete: Callable[[str], bool],
     ) -> Completion:
-        """The next reply, cut where `is_complete` says so.
+        """Return the next reply, cut where `is_complete` returns true.
 
         Raises
         ------
         BadReplyError
-            There is none left.
+            No reply is left.
         """
         if len(self.requests) >= len(self._replies):
             raise BadReplyError(f"The script has {len(self._replies)} replies and was asked for one more.")
@@ -53,7 +53,7 @@ class ScriptedModel:
         for end in range(PIECE_CHARS, len(reply) + PIECE_CHARS, PIECE_CHARS):
             text = reply[:end]
             on_text(text)
-            await asyncio.sleep(0)  # where a run can be stopped
+            await asyncio.sleep(0)  # a run can be stopped here
             if is_complete(text):
                 break
         else:
@@ -74,7 +74,7 @@ class ScriptedModel:
         on_text: Callable[[str], None],
         is_complete: Callable[[str], bool],
     ) -> tuple[Completion, ...]:
-        """The next replies, in order; see `protocol.Model.sample`."""
+        """Return the next replies, in order; see `protocol.Model.sample`."""
         first, *more = await sample_separately(
             self.complete, request, range(count), on_text=on_text, is_complete=is_complete, max_parallel=1
         )

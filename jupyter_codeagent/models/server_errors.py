@@ -1,4 +1,4 @@
-"""What goes wrong with a model server, as one line for the user. Keys are taken out whoever echoes them."""
+"""Errors of model servers as one-line errors for the user. A key that a server echoes is removed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CUT_OFF = {"RemoteProtocolError", "ReadError"}
 def to_model_error(
     error: Exception, *, where: str, model: str, api_key: str, settings: ModelSettings
 ) -> ModelError:
-    """The error of ours for one of the client's; `where` is host and port."""
+    """Return the `ModelError` for an error of the client; `where` is host and port."""
     import openai
 
     for cause in _causes(error):
@@ -52,7 +52,9 @@ def to_model_error(
             )
         if isinstance(cause, TooMuchTextError):
             return _too_much_text(where, cause.limit)
-    kinds = {type(cause).__name__ for cause in _causes(error)}  # of httpx or httpx2, by the version of openai
+    kinds = {
+        type(cause).__name__ for cause in _causes(error)
+    }  # httpx or httpx2, depending on the version of openai
     if "ConnectTimeout" in kinds:
         return _no_connection(where, f"none within {settings.connect_timeout_s:g} s, the limit")
     if kinds & TIMEOUTS:
@@ -65,7 +67,7 @@ def to_model_error(
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """From the outermost to the first; which of them wraps which changes with the version of openai."""
+    """Yield the chain of causes from the outermost; its order depends on the version of openai."""
     cause: BaseException | None = error
     while cause is not None:
         yield cause
@@ -73,23 +75,26 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def error_in_stream(error: ServerError, where: str) -> ModelError:
-    """An error in the midst of the stream."""
+    """Return the error for an error message within the stream."""
     if _is_too_long(error):
         return _too_long(error, where)
-    return ModelOverloadedError(f"{where} broke off its reply: {error.shown}")
+    return ModelOverloadedError(f"{where} aborted its reply: {error.summary}")
 
 
 def cut_off(where: str, reason: str = "") -> ModelError:
+    """Return the error for a stream that ended before the reply did."""
     return ModelUnreachableError(f"The reply of {where} was cut off{f' ({reason})' if reason else ''}; ask again.")
 
 
 def not_a_stream(where: str, content_type: str) -> ModelError:
+    """Return the error for a response that is not an event stream."""
     error = printable_line(content_type)
     kind = "a web page (HTML)" if "html" in error else f"{shorten(error, 100) or 'something'} in place of a stream"
     return BadReplyError(f"{where} answered with {kind}: check the base URL, it mostly ends in /v1.")
 
 
 def too_many_chunks(where: str, max_tokens: int) -> ModelError:
+    """Return the error for a stream with far more chunks than tokens."""
     return BadReplyError(
         f"{where} sent far more parts than the {max_tokens} tokens that were asked for; the reply was closed. Look "
         "at its log, or use another server."
@@ -104,7 +109,15 @@ def _too_much_text(where: str, limit: int) -> ModelError:
 
 
 def empty_reply(where: str, used_up_tokens: int | None = None) -> ModelError:
-    """`used_up_tokens`: the limit that ended the reply, where one did."""
+    """Return the error for an empty reply.
+
+    Parameters
+    ----------
+    where
+        Host and port of the server.
+    used_up_tokens
+        The token limit that ended the reply; None if it ended by itself.
+    """
     if used_up_tokens is not None:
         return BadReplyError(
             f"The model at {where} used up its {used_up_tokens} tokens without an answer (it may think first): "
@@ -114,7 +127,7 @@ def empty_reply(where: str, used_up_tokens: int | None = None) -> ModelError:
 
 
 def not_found(where: str, model: str, known: Sequence[str] | None) -> ModelError:
-    """A 404; `known` is None where the server does not list its models either."""
+    """Return the error for status 404; `known` is None if the server does not list its models either."""
     if known is None:
         return ModelNotFoundError(
             f"{where} has no model {model!r}, or no chat completions at this base URL (404): it mostly ends in /v1."
@@ -133,12 +146,12 @@ def _no_connection(where: str, reason: str) -> ModelError:
 
 
 def _by_status(status: int, error: ServerError, where: str, model: str, *, has_key: bool) -> ModelError:
-    shown = error.shown
+    summary = error.summary
     if status in (401, 403):
-        return key_refused_error(where, status, has_key=has_key, said=shown)
+        return key_refused_error(where, status, has_key=has_key, message=summary)
     if status == 404:
         return ModelNotFoundError(
-            f"{where} has no model {model!r}, or no chat completions at this base URL (404): {shown}. "
+            f"{where} has no model {model!r}, or no chat completions at this base URL (404): {summary}. "
             "`%agent models` lists what there is."
         )
     if status in (400, 413, 422) and _is_too_long(error):
@@ -150,21 +163,23 @@ def _by_status(status: int, error: ServerError, where: str, model: str, *, has_k
         )
     if status == 429:
         return ModelOverloadedError(
-            f"{where} has reached a rate limit (429): wait, then ask again. It said: {shown}"
+            f"{where} has reached a rate limit (429): wait, then ask again. It said: {summary}"
         )
     if status >= 500:
-        return ModelOverloadedError(f"{where} failed ({status}): look at its log, then ask again. It said: {shown}")
+        return ModelOverloadedError(
+            f"{where} failed ({status}): look at its log, then ask again. It said: {summary}"
+        )
     objection = error.message if status in (400, 422) else ""
-    return BadReplyError(f"{where} did not accept the request ({status}): {shown}", objection=objection)
+    return BadReplyError(f"{where} did not accept the request ({status}): {summary}", objection=objection)
 
 
 def _is_too_long(error: ServerError) -> bool:
-    told = f"{error.message} {error.kind}".lower()
-    return any(phrase in told for phrase in TOO_LONG)
+    text = f"{error.message} {error.kind}".lower()
+    return any(phrase in text for phrase in TOO_LONG)
 
 
 def _too_long(error: ServerError, where: str) -> ModelError:
     return ContextTooLongError(
         f"The question with its conversation does not fit the context of the model at {where}: ask with --new, or "
-        f"name fewer variables with --vars. It said: {error.shown}"
+        f"name fewer variables with --vars. It said: {error.summary}"
     )

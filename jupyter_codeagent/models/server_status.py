@@ -1,4 +1,4 @@
-"""What could be asked from here, with its health. Only addresses that a person named are asked, and loopback."""
+"""Status of the available model servers. Only addresses that a person named and loopback are asked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from jupyter_codeagent.models.admission import label
+from jupyter_codeagent.models.admission import server_label
 from jupyter_codeagent.models.discovery import embedded_problem
 from jupyter_codeagent.models.embedded.catalogue import model_name
 from jupyter_codeagent.models.endpoint import origin, parse_address
@@ -17,7 +17,7 @@ from jupyter_codeagent.types.errors import CodeAgentError
 
 @dataclass(frozen=True, kw_only=True)
 class ModelServerStatus:
-    """One server that was asked just now."""
+    """The current status of one server."""
 
     base_url: str
     label: str
@@ -29,7 +29,7 @@ class ModelServerStatus:
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddedStatus:
-    """Of the model that runs without a server."""
+    """The status of the embedded model."""
 
     name: str
     problem: str
@@ -39,14 +39,14 @@ class EmbeddedStatus:
 async def model_server_statuses(
     addresses: Sequence[str], settings: ModelSettings, environ: Mapping[str, str]
 ) -> list[ModelServerStatus]:
-    """The named servers, whatever they answer; then what is on loopback, if it is to be looked for."""
+    """Return the named servers, whatever their status, then those on loopback if discovery is on."""
     named = await asyncio.gather(*(_check_server(address, settings, environ) for address in addresses))
     known = {origin(server.base_url) for server in named if not server.problem}
     loopback = await loopback_servers(settings)
     answering = [
         ModelServerStatus(
             base_url=server.base_url,
-            label=label(parse_address(server.base_url), uids),
+            label=server_label(parse_address(server.base_url), uids),
             remote=False,
             problem="",
             models=tuple(model.name for model in models if model.chats),
@@ -61,7 +61,7 @@ async def model_server_statuses(
 
 
 def embedded_status(settings: ModelSettings) -> EmbeddedStatus:
-    """Asks nobody."""
+    """Return the status of the embedded model. Makes no request."""
     return EmbeddedStatus(name=model_name(settings), problem=embedded_problem(settings))
 
 
@@ -77,7 +77,7 @@ async def _check_server(address: str, settings: ModelSettings, environ: Mapping[
         listed, uids = await ask_for_models(server_at(address, settings, environ), settings)
     except CodeAgentError as error:
         return replace(status, problem=str(error))
-    status = replace(status, label=label(parsed, uids))
+    status = replace(status, label=server_label(parsed, uids))
     if listed is None:
         return replace(status, problem="it answers, but does not list its models: name one with --model")
     return replace(status, models=tuple(model.name for model in listed if model.chats))

@@ -1,6 +1,6 @@
-"""Model servers: the one that was named, with its key, and those on the usual ports of this machine.
+"""Model servers: the configured one, with its key, and those on the usual ports of this machine.
 
-Each is admitted before anything is sent to it (`admission`).
+Each server is admitted before anything is sent to it (`admission`).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from jupyter_codeagent.types.errors import ModelError, UnconfirmedServerError
 
 LOOPBACK_PORTS = {11434: "Ollama", 1234: "LM Studio", 8000: "vLLM", 8080: "llama.cpp"}
 PROBE_TIMEOUT_S = 0.25
-"""On loopback nobody takes longer; a port that only accepts connections must not hold up a run."""
+"""Enough on loopback; a port that accepts connections and never answers must not delay a run."""
 PROBES_TIMEOUT_S = 0.29
-"""For all of them, whatever each does."""
+"""Time limit for all probes together."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerAddress:
-    """A server, and the key that was meant for it."""
+    """A server with the key that was set for it."""
 
     base_url: str
     api_key: str = field(default="", repr=False)
@@ -43,21 +43,29 @@ FoundServer = tuple[ServerAddress, tuple[ListedModel, ...], Owners]
 
 @dataclass(frozen=True, kw_only=True)
 class LoopbackScan:
-    """What answers on the usual ports of this machine, in the order of the ports."""
+    """The servers on the usual ports of this machine, in the order of the ports."""
 
     found: tuple[FoundServer, ...] = ()
     skipped: tuple[tuple[ServerAddress, UnconfirmedServerError], ...] = ()
-    """Servers of other users: they were not asked anything."""
+    """Servers of other users, to which nothing was sent."""
 
 
 def configured_server(settings: ModelSettings, environ: Mapping[str, str]) -> ServerAddress | None:
-    """The server that the user named, with its key; None if none is named."""
+    """Return the server that the user named, with its key; None if none is named."""
     named = settings.base_url or environ.get("CODEAGENT_BASE_URL", "") or environ.get("OPENAI_BASE_URL", "")
     return server_at(named, settings, environ) if named.strip() else None
 
 
 def server_at(base_url: str, settings: ModelSettings, environ: Mapping[str, str]) -> ServerAddress:
-    """Raises UsageError for what is no address, ModelRefusedError for a key that cannot be sent."""
+    """Return the server at an address, with its key.
+
+    Raises
+    ------
+    UsageError
+        The address is not valid.
+    ModelRefusedError
+        The key cannot be sent.
+    """
     url = parse_address(base_url).url
     return ServerAddress(base_url=url, api_key=key_for(url, settings, environ))
 
@@ -65,14 +73,20 @@ def server_at(base_url: str, settings: ModelSettings, environ: Mapping[str, str]
 async def ask_for_models(
     server: ServerAddress, settings: ModelSettings
 ) -> tuple[tuple[ListedModel, ...] | None, Owners]:
-    """What it lists, and whose it is. Raises ModelError; UnconfirmedServerError means that nothing was sent."""
+    """Return the models that a server lists, and its owners.
+
+    Raises
+    ------
+    ModelError
+        `UnconfirmedServerError` means that nothing was sent.
+    """
     uids = await asyncio.to_thread(admit, server.base_url, settings)
     limit_s = settings.connect_timeout_s
     return await asyncio.to_thread(fetch_model_list, server.base_url, server.api_key, timeout_s=limit_s), uids
 
 
 async def loopback_servers(settings: ModelSettings) -> LoopbackScan:
-    """Servers of this user and of the system that answer on the usual ports, and those of others, not asked."""
+    """Return the servers of this user and the system on the usual ports, and those of others without a request."""
     servers = loopback_candidates(settings)
     if not servers:
         return LoopbackScan()
@@ -86,6 +100,7 @@ async def loopback_servers(settings: ModelSettings) -> LoopbackScan:
 
 
 def loopback_candidates(settings: ModelSettings) -> list[ServerAddress]:
+    """Return the addresses of the usual ports; none if discovery is off."""
     ports = LOOPBACK_PORTS if settings.discover else {}
     return [ServerAddress(base_url=f"http://127.0.0.1:{port}/v1") for port in ports]
 
@@ -97,5 +112,5 @@ def _probe(server: ServerAddress, settings: ModelSettings) -> FoundServer | Unco
     except UnconfirmedServerError as error:
         return error
     except ModelError:
-        return None  # nothing for us: that is what was asked
+        return None  # no model server there
     return (server, models, uids) if models else None

@@ -1,7 +1,7 @@
-"""One small request to a model server, asked without the openai package: its import takes half a second.
+"""A small HTTP request to a model server without the openai package, whose import takes half a second.
 
-Bounded in bytes and in time, whatever the server does; no redirect is followed, and what is meant for this machine
-does not go to the user's proxy.
+Its size and time are limited, whatever the server does. Redirects are not followed, and requests to this machine do
+not use the user's proxy.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from jupyter_codeagent.models.endpoint import is_loopback, sendable_key
 MAX_BYTES = 4 << 20
 READ_BYTES = 1 << 16
 UNCOMPRESSED = ("", "identity")
-"""Content encodings of a body that is as long as it is: a compressed one may become a thousand times its size."""
+"""Content encodings without compression: a compressed body may expand to a thousand times its size."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """What came back."""
+    """The response to a request."""
 
     status: int
     body: bytes = b""
-    """Empty where it was too long, compressed, or that of an error."""
+    """Empty if the body was too long, compressed, or that of an error."""
 
 
 class NotConnectedError(OSError):
-    """There was no connection, so nothing of the request has left."""
+    """There was no connection, so nothing of the request was sent."""
 
 
 def http_request(url: str, *, api_key: str = "", json_body: bytes | None = None, timeout_s: float) -> Response:
-    """GET, or POST where there is a body. Blocks for `timeout_s` at the most, after the host's name was looked up.
+    """Send a GET request, or POST if there is a body. Blocks `timeout_s` at most, after the DNS lookup.
 
     Raises
     ------
     NotConnectedError
         Nothing was sent.
     OSError, ValueError, http.client.HTTPException
-        No answer, or none in time.
+        No response, or none in time.
     ModelRefusedError
-        The key holds what no header can.
+        The key contains characters that no header can have.
     """
     request = urllib.request.Request(url, data=json_body)  # noqa: S310  (the address was parsed: http alone)
     if json_body is not None:
@@ -87,7 +87,7 @@ def _opener(url: str, deadline: _Deadline) -> urllib.request.OpenerDirector:
 
 
 class _Deadline:
-    """Ends the connection when the time is over: the timeout of a socket begins anew with each byte that comes."""
+    """A time limit for the whole connection: the timeout of a socket restarts with each byte received."""
 
     def __init__(self, limit_s: float) -> None:
         self._limit_s = limit_s
@@ -106,30 +106,30 @@ class _Deadline:
             twin.close()
 
     def connect(self, *arguments: Any, **options: Any) -> socket.socket:
-        """As `socket.create_connection`."""
-        made = socket.create_connection(*arguments, **options)
-        self._sockets.append(made.dup())  # TLS takes the socket itself away
+        """Open a connection, as `socket.create_connection`."""
+        connection = socket.create_connection(*arguments, **options)
+        self._sockets.append(connection.dup())  # TLS detaches the socket itself
         if self._is_over:
             self._end()
-        return made
+        return connection
 
     @property
     def has_connected(self) -> bool:
         return bool(self._sockets)
 
     def check(self) -> None:
-        """Raises TimeoutError, whatever an ended connection looked like."""
+        """Raise TimeoutError if the time is over, whatever error the closed connection caused."""
         if self._is_over:
             raise TimeoutError(f"no whole answer within {self._limit_s:g} s, the limit")
 
     def _end(self) -> None:
         self._is_over = True
         for twin in self._sockets:
-            with suppress(OSError):  # closed by the server meanwhile
+            with suppress(OSError):  # the server has closed it already
                 twin.shutdown(socket.SHUT_RDWR)
 
     def connection(self, kind: type[http.client.HTTPConnection]) -> Callable[..., http.client.HTTPConnection]:
-        """For urllib, which makes one of its host and options."""
+        """Return a factory of connections for urllib, which calls it with a host and options."""
 
         def make(host: str, **options: Any) -> http.client.HTTPConnection:
             connection = kind(host, **options)
@@ -158,7 +158,7 @@ class _Https(urllib.request.HTTPSHandler):
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would carry the key to another host."""
+    """A handler that refuses redirects, which would send the key to another host."""
 
     def redirect_request(self, *_: Any) -> None:
         return None

@@ -1,6 +1,6 @@
-"""How many tokens a text has: counted by the model's own tokenizer where a server of this user's offers it.
+"""Token counts of texts, from the model's own tokenizer if a server of this user offers it.
 
-Nothing goes to another machine or another user for counting, and no server is started for it.
+Nothing is sent to another machine or another user for counting, and no server is started for it.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from jupyter_codeagent.models.simple_http import NotConnectedError, http_request
 from jupyter_codeagent.types.errors import ModelError
 
 TIMEOUT_S = 1.0
-"""A tokenizer answers within milliseconds; whoever does not is not worth waiting for."""
+"""A tokenizer answers within milliseconds; a slower one is not worth waiting for."""
 NOT_OFFERED = (400, 403, 404, 405, 415, 422, 501)
-"""Answers of servers that have no such address, or another request there; they are not asked again."""
+"""Status codes of servers without this endpoint, or with a different request; they are not asked again."""
 
-# Digits stand alone, a word has a token for each seven letters, runs of punctuation are one, and so is a letter of
-# another script. Against Qwen2.5's tokenizer over variable lines of 15 public tables: 0.8 to 1.1, median 1.0.
+# One token per digit, per seven letters of a word, per run of punctuation and per letter of another script.
+# Compared with Qwen2.5's tokenizer on variable lines of 15 public tables: 0.8 to 1.1, median 1.0.
 _PIECE = re.compile(r"\d|_?[A-Za-z]{1,7}|[^\x00-\x7f]|[!-/:-@\[-^`{-~]+|_|\n| (?=[\d-])")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TokenCount:
-    """Tokens of a text, and whether the model's own tokenizer has counted them."""
+    """Number of tokens of a text, counted by the model's own tokenizer or estimated."""
 
     tokens: int
     counted: bool
     asked: bool = False
-    """The text was sent to a tokenizer, whether it answered or not."""
+    """Whether the text was sent to a tokenizer, answered or not."""
 
     def __str__(self) -> str:
         if self.counted:
@@ -46,7 +46,7 @@ class TokenCount:
 
 @dataclass(frozen=True, kw_only=True)
 class Tokenizer:
-    """Where the model's own tokenizer can be asked."""
+    """Server with the model's own tokenizer."""
 
     url: str
     """``http://127.0.0.1:8080``, without ``/v1``."""
@@ -55,21 +55,24 @@ class Tokenizer:
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens of a text without its tokenizer; at least one for any text that is not empty."""
+    """Estimate the tokens of a text without a tokenizer; at least one for any text that is not empty."""
     return max(len(_PIECE.findall(text)), 1 if text else 0)
 
 
 class TokenCounter:
-    """Remembers, for each model, how its tokenizer differs from the estimate, and who has none. Blocks shortly."""
+    """Counter that learns each tokenizer's deviation from the estimate, and which servers have none.
+
+    Its methods block for a short time.
+    """
 
     def __init__(self) -> None:
         self._factors: dict[Tokenizer, float] = {}
         self._unsupported: set[Tokenizer] = set()
 
     def count(self, text: str, tokenizer: Tokenizer | None, *, calibrate: bool = False) -> TokenCount:
-        """By the tokenizer if there is one that answers, else estimated; never raises.
+        """Count the tokens with the tokenizer if it answers, else estimate them; never raises.
 
-        `calibrate` says that the text is of the kind that `estimator` is for.
+        `calibrate` uses the count for later estimates; set it for texts of the kind that `estimator` is for.
         """
         estimated = estimate_tokens(text)
         if tokenizer is None or tokenizer in self._unsupported or not text:
@@ -86,11 +89,11 @@ class TokenCounter:
         return TokenCount(tokens=tokens, counted=True, asked=True)
 
     def factor(self, tokenizer: Tokenizer | None) -> float:
-        """Tokens for each estimated one, as last counted; 1 where nothing was."""
+        """Return the last ratio of counted to estimated tokens; 1 without a count."""
         return self._factors.get(tokenizer, 1.0) if tokenizer is not None else 1.0
 
     def estimator(self, tokenizer: Tokenizer | None) -> Callable[[str], int]:
-        """Estimates with what was learned of the tokenizer: hundreds of lines cost no request."""
+        """Return a calibrated estimate function, which needs no request for hundreds of lines."""
         factor = self.factor(tokenizer)
         return lambda text: math.ceil(estimate_tokens(text) * factor)
 
@@ -102,14 +105,14 @@ class TokenizerError(Exception):
         super().__init__(reason)
         self.status = status
         self.was_sent = was_sent
-        """Whether the text has left; not where there was no connection."""
+        """Whether the text was sent; false where there was no connection."""
 
 
 def find_tokenizer(endpoint: ModelEndpoint, *, sends: bool = True) -> Tokenizer | None:
-    """Of this user's own server on this machine, or of the embedded one if it runs; None for any other.
+    """Return the tokenizer of the user's own local server or of the running embedded one; None for any other.
 
-    Text goes there that nobody has asked to be sent: no other user's server, not even root's, gets it for counting.
-    Where nothing may be sent at all only the embedded one counts. Sends nothing itself.
+    The user did not ask to send the text for counting, so no server of another user gets it, not even root's.
+    Without `sends` only the embedded server counts. This function itself sends nothing.
     """
     if sends and is_own_server(endpoint):
         url = endpoint.base_url.rstrip("/").removesuffix("/v1")
@@ -120,14 +123,16 @@ def find_tokenizer(endpoint: ModelEndpoint, *, sends: bool = True) -> Tokenizer 
 
 
 def ask_tokenizer(tokenizer: Tokenizer, text: str) -> int:
-    """``POST /tokenize`` of llama.cpp and of vLLM, in one request that both understand. Blocks `TIMEOUT_S` at most.
+    """Return the number of tokens by ``POST /tokenize``, in one request for both llama.cpp and vLLM.
+
+    Blocks `TIMEOUT_S` at most.
 
     Raises
     ------
     TokenizerError
-        It does not answer in time, or with something else.
+        The answer is late or no count.
     """
-    # llama.cpp reads `content`, vLLM `model` and `prompt`; each ignores the other's. Neither adds a first token.
+    # llama.cpp reads `content`, vLLM `model` and `prompt`; each ignores the other keys. Neither adds a BOS token.
     body = {"content": text, "model": tokenizer.model, "prompt": text, "add_special_tokens": False}
     try:
         answer = http_request(

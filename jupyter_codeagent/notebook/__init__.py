@@ -1,1 +1,1 @@
-"""The notebook: cells made of a run, cleaned outputs, and what code would do to its names."""
+"""The notebook: cells of a run, cleaned outputs, and the effects of code on the namespace."""

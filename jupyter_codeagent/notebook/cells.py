@@ -1,7 +1,7 @@
-"""A run as notebook cells: made, placed without a browser, marked, exported.
+"""Notebook cells of a run: creation, insertion without a browser, export.
 
-Cells are nbformat 4.5 dicts. Their ids follow from the run, so that a cell that is sent or inserted twice is
-recognised. nbformat is imported where a notebook is written: `%load_ext` does not need it.
+Cells are nbformat 4.5 dicts. Their ids are derived from the run, so that a cell that is sent or inserted twice is
+recognised. nbformat is imported only where a notebook is written: `%load_ext` does not need it.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ Cell = dict[str, Any]
 TAG = "codeagent"
 METADATA_VERSION = 1
 TALL_LINES = 40
-"""Longer outputs get a scroll bar of their own, so that they do not push the next cells out of the window."""
+"""Longer outputs get their own scroll bar, so that they do not push the next cells out of the window."""
 
 
 def cells_from_run(run: AgentRun, *, state: CellState) -> tuple[Cell, ...]:
-    """The code cell with its outputs, then the answer; a part that the run does not have is left out.
+    """Return the code cell with its outputs, then the answer; missing parts are left out.
 
     The code cell is marked trusted, because `Output` promises that every output passed the allow-list and the
     sanitizer: one untrusted cell with a rich output would cost the whole notebook its trust at the next save.
-    A markdown cell has no such mark and is rendered at once: the answer is cleaned here, where it becomes one.
+    A markdown cell has no such mark and is rendered at once, so the answer is cleaned here.
     """
     cells: list[Cell] = []
     if run.code:
@@ -53,7 +53,7 @@ CELL_ID_PREFIX = "codeagent-"
 
 
 def cell_id(run_id: str, role: CellRole) -> str:
-    """Always the same for the same run and role; hashed, because an nbformat id allows few characters."""
+    """Return the stable cell id of a run and role; hashed, because an nbformat id allows few characters."""
     return f"{CELL_ID_PREFIX}{role}-{_sha256(run_id)[:20]}"
 
 
@@ -80,7 +80,7 @@ def _cell(run: AgentRun, role: CellRole, state: CellState, source: str) -> Cell:
 
 
 def _step_of_code(run: AgentRun) -> int:
-    """The step whose code is offered, as the model wrote it or as a person changed it; else the last one."""
+    """Return the step with the run's code, as the model wrote it or a person edited it; else the last one."""
     for step in reversed(run.steps):
         if run.code in (step.code, step.decision.code if step.decision is not None else None):
             return step.index
@@ -88,7 +88,7 @@ def _step_of_code(run: AgentRun) -> int:
 
 
 def _lines(outputs: Sequence[Output]) -> int:
-    """Count the lines of text and rows of tables that the outputs show; images have a height of their own."""
+    """Count the lines of text and rows of tables in the outputs; images have their own height."""
     return sum(_lines_of(output) for output in outputs)
 
 
@@ -108,7 +108,7 @@ def _sha256(text: str) -> str:
 
 
 def _writable(text: str) -> str:
-    """Without lone surrogates, which no notebook file can hold."""
+    """Return the text without lone surrogates, which no notebook file can contain."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -118,10 +118,20 @@ def _writable(text: str) -> str:
 def insert_cells(
     notebook: Any, cells: Sequence[Cell], *, anchor: str | int | None, replace: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """Insert cells below the anchor, in place; the ids of those that are new.
+    """Insert cells below the anchor, in place, and return the ids of the new ones.
 
-    `anchor` is a cell id, an index, or None for the end. A cell that is already there stays where and what it
-    is, and the others of its run go below it. Cells of the runs in `replace` go if they are still pending.
+    A cell that exists already stays unchanged, and the others of its run are inserted below it.
+
+    Parameters
+    ----------
+    notebook
+        A `NotebookNode`.
+    cells
+        Cells of one run.
+    anchor
+        A cell id, an index, or None for the end.
+    replace
+        Runs whose pending cells are removed.
 
     Raises
     ------
@@ -143,7 +153,7 @@ def insert_cells(
 
 
 def _require_ids(notebook: Any) -> None:
-    """Cells have ids since nbformat 4.5; an older notebook of version 4 gets them."""
+    """Add cell ids to a notebook older than nbformat 4.5; refuse versions other than 4."""
     import nbformat
 
     if notebook.nbformat != 4:
@@ -156,7 +166,7 @@ def _require_ids(notebook: Any) -> None:
 
 
 def _node(value: dict[str, Any]) -> Any:
-    """A copy as `NotebookNode`."""
+    """Return a copy as `NotebookNode`."""
     import nbformat
 
     return nbformat.from_dict(copy.deepcopy(value))
@@ -174,14 +184,14 @@ def _position(notebook: Any, anchor: str | int) -> int:
 
 
 def remove_pending(notebook: Any, run_ids: Collection[str]) -> None:
-    """Take out the cells of these runs that wait for a decision; accepted and edited ones stay."""
+    """Remove the pending cells of these runs; accepted and edited ones stay."""
     notebook.cells = [
         cell for cell in notebook.cells if not (_run_id(cell) in run_ids and _state(cell) == "pending")
     ]
 
 
 def _provenance(cell: Any) -> dict[str, Any]:
-    """Anything may stand in the metadata of a notebook that others wrote."""
+    """Return the cell's provenance; the metadata of another person's notebook may contain anything."""
     found = cell.get("metadata", {}).get("codeagent")
     return found if isinstance(found, dict) else {}
 
@@ -192,7 +202,7 @@ def _run_id(cell: Any) -> str | None:
 
 
 def _state(cell: Any) -> str:
-    """The state as written; a pending code cell whose text has changed was edited by someone without the panel."""
+    """Return the state in the metadata; a pending code cell with changed text was edited without the panel."""
     provenance = _provenance(cell)
     state = str(provenance.get("state", ""))
     changed = provenance.get("role") == "code" and provenance.get("code_sha256") != _sha256(
@@ -205,7 +215,7 @@ def _state(cell: Any) -> str:
 
 
 def export_notebook(run: AgentRun) -> Any:
-    """A notebook of its own (`NotebookNode`): the prompt, the code with its outputs, the answer."""
+    """Return a new notebook (`NotebookNode`) with the prompt, the code with its outputs, and the answer."""
     kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     head = {
         "cell_type": "markdown",
@@ -215,13 +225,13 @@ def export_notebook(run: AgentRun) -> Any:
     }
     cells = cells_from_run(run, state=run.cell_state)
     for cell in cells:
-        cell["metadata"].pop("trusted", None)  # of a notebook in memory; in a file only a signature gives trust
+        cell["metadata"].pop("trusted", None)  # valid in memory only; in a file only a signature gives trust
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
     return _node({"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": [head, *cells]})
 
 
 def export_script(run: AgentRun) -> str:
-    """Python in the percent format, which JupyterLab's jupytext, VS Code and Spyder read as cells."""
+    """Return Python in the percent format, which jupytext, VS Code and Spyder read as cells."""
     parts = [("# %% [markdown]", _commented(f"{run.request.prompt}\n\n{_origin(run)}"))]
     if run.code:
         parts.append(("# %%", _python(run.code)))
@@ -236,7 +246,7 @@ def _origin(run: AgentRun) -> str:
 
 
 def _fenced(text: str) -> str:
-    """A code fence that is longer than any in the text, so that the prompt is shown and not rendered."""
+    """Return the text in a fence that is longer than any in it, so that the prompt is not rendered."""
     longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{text}\n{fence}"
@@ -248,7 +258,7 @@ def _commented(text: str) -> str:
 
 
 def _python(code: str) -> str:
-    """The code; with its notebook commands commented out if it is not plain Python."""
+    """Return the code, with notebook commands commented out if it is not plain Python."""
     try:
         ast.parse(code)
     except (SyntaxError, ValueError):  # ValueError: a null character

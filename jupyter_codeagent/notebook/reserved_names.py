@@ -1,4 +1,4 @@
-"""Names that stand for something else in a notebook, and so for nothing of ours."""
+"""Names that are reserved in a notebook, and cannot be used for variables or tools."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ NOTEBOOK_NAMES = frozenset({"In", "Out", "exit", "quit", "get_ipython", "display
 
 
 def is_reserved(name: str) -> bool:
-    """Whether Python or IPython have it, or hide it from the user."""
+    """Check whether Python or IPython define the name, or hide it from the user."""
     return name.startswith("_") or name in NOTEBOOK_NAMES or hasattr(builtins, name)

@@ -1,4 +1,4 @@
-"""Where a sandbox runs, as the one who drives it sees it: processes and channels, on this machine or on another."""
+"""The interface to where a sandbox runs: its processes and channels, on this machine or on another."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from jupyter_codeagent.types.sandbox import SandboxLevel
 
 @dataclass(frozen=True, kw_only=True)
 class Listener:
-    """What a backend tells; all of it in its event loop."""
+    """Callbacks of a backend, all called in its event loop."""
 
     on_shell: Callable[[Received], None]
     on_iopub: Callable[[Received], None]
     on_malformed: Callable[[], None]
     on_oversized: Callable[[Channel], None]
-    """A message over the policy's limit was thrown away."""
-    on_excess: Callable[[str], None]
-    """A limit is passed that costs the sandbox its life; with the reason."""
-    on_busy_processors: Callable[[str], None]
-    """The processor time of the present request is used up; with the reason."""
+    """Called when a message over the policy's limit was discarded."""
+    on_limit_exceeded: Callable[[str], None]
+    """Called with the reason when a limit is exceeded for which the sandbox is killed."""
+    on_cpu_limit: Callable[[str], None]
+    """Called with the reason when the CPU time of the current request is used up."""
     is_busy: Callable[[], bool]
 
 
@@ -35,16 +35,16 @@ class Backend(Protocol):
 
     level: SandboxLevel
     inner: SandboxLevel
-    """What confines the kernel itself, known after `start`; elsewhere than on this machine not the same."""
+    """The level that confines the kernel itself, known after `start`; differs from `level` if that is remote."""
     where: str
-    """Which container, host or gateway; empty for this machine."""
-    around: tuple[str, ...]
-    """Walls around the machine it is on, in words, known after `start`."""
+    """Container, host or gateway; empty for this machine."""
+    outer_layers: tuple[str, ...]
+    """Layers around the machine that the sandbox is on, as text, known after `start`: those of a container."""
     ended: asyncio.Event
-    """Set when its processes are gone, for whatever reason."""
+    """Set when the processes have ended, for whatever reason."""
 
     async def start(self) -> Mapping[str, Any]:
-        """Start it; returns what it says of itself once it is confined.
+        """Start the sandbox, and return its own report once it is confined.
 
         Raises
         ------
@@ -53,31 +53,43 @@ class Backend(Protocol):
         ...
 
     async def connect(self, listener: Listener) -> None:
-        """Open the channels. Raises TimeoutError."""
+        """Open the channels.
+
+        Raises
+        ------
+        TimeoutError
+        """
         ...
 
-    def targets(self) -> AbstractAsyncContextManager[dict[str, Any]]:
-        """Put up what the self-test tries to reach, on the machine where it runs."""
+    def probe_targets(self) -> AbstractAsyncContextManager[dict[str, Any]]:
+        """Open files and listeners for the self-test to reach, on the machine where the sandbox runs."""
         ...
 
     def send(self, msg_type: str, content: dict[str, Any]) -> str:
-        """Send a request on shell; returns its id."""
+        """Send a request on the shell channel, and return its id."""
         ...
 
     async def reopen_output(self, timeout_s: float) -> None:
-        """A new iopub channel in place of one that code inside has closed. Raises TimeoutError."""
+        """Replace the iopub channel after code in the sandbox has closed it.
+
+        Raises
+        ------
+        TimeoutError
+        """
         ...
 
-    def begin(self, processor_s: float) -> None:
-        """A request begins, and may use so much processor time."""
+    def begin_request(self, processor_s: float) -> None:
+        """Start counting for a request, which may use `processor_s` seconds of CPU time."""
         ...
 
     def usage(self) -> tuple[Usage, int]:
-        """What it uses now, and the highest memory since `begin` in bytes."""
+        """Return the present usage, and the highest memory in bytes since `begin_request`."""
         ...
 
-    async def bring(self, files: Sequence[str]) -> str:
-        """Have these files of the data directory in there; returns that directory as the code inside sees it.
+    async def provide_files(self, files: Sequence[str]) -> str:
+        """Make these files of the data directory readable in the sandbox.
+
+        Returns the path of that directory as code in the sandbox sees it.
 
         Raises
         ------
@@ -86,7 +98,7 @@ class Backend(Protocol):
         ...
 
     async def answer(self, msg_type: str, content: dict[str, Any]) -> None:
-        """Send what the code that is running waits for: on the stdin channel.
+        """Send the answer that the running code waits for, on the stdin channel.
 
         Raises
         ------
@@ -94,15 +106,25 @@ class Backend(Protocol):
         """
         ...
 
-    async def interrupt(self) -> None: ...
+    async def interrupt(self) -> None:
+        """Send the kernel an interrupt."""
+        ...
 
-    def kill(self) -> None: ...
+    def kill(self) -> None:
+        """Kill all processes at once, without waiting."""
+        ...
 
     async def close(self) -> None:
-        """Kill, wait, remove; leaves nothing. Raises TimeoutError if processes cannot be ended."""
+        """Kill the processes, wait for their end, and remove all files.
+
+        Raises
+        ------
+        TimeoutError
+            If processes cannot be ended.
+        """
         ...
 
     @property
-    def ending(self) -> str:
-        """How it ended, in words; only meaningful once `ended` is set."""
+    def exit_reason(self) -> str:
+        """Why the sandbox ended, as text; only meaningful once `ended` is set."""
         ...

@@ -1,4 +1,4 @@
-"""Which backend a level is."""
+"""The backend of each sandbox level."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from jupyter_codeagent.types.sandbox import REMOTE_LEVELS, SandboxLevel, Sandbox
 
 
 def make_backend(level: SandboxLevel, policy: SandboxPolicy, data_dir: Path, preload: Sequence[str]) -> Backend:
-    """Not started yet; the caller closes it."""
+    """Return the backend of this level, not started yet. The caller closes it."""
     if level not in REMOTE_LEVELS:
         return LocalBackend(level, policy, data_dir, preload)
-    # Most sandboxes are local: what speaks HTTP to gateways is imported for those that are not.
+    # Most sandboxes are local: the HTTP client for gateways is imported for remote ones only.
     from jupyter_codeagent.sandbox.remote.backend import RemoteBackend
-    from jupyter_codeagent.sandbox.remote.places import REACH
+    from jupyter_codeagent.sandbox.remote.connectors import CONNECTORS
 
-    return RemoteBackend(level, policy, data_dir, preload, REACH[level])
+    return RemoteBackend(level, policy, data_dir, preload, CONNECTORS[level])

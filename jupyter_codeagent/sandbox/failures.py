@@ -1,4 +1,4 @@
-"""An exception of the sandbox's code as `ExecutionError`: short, clean, with the line of the cell."""
+"""Exceptions of code in the sandbox as `ExecutionError`: short, clean, with the line of the cell."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from jupyter_codeagent.types.sandbox import ExecutionError, Output
 def execution_error(
     code: str, outputs: Sequence[Output], guard: RequestGuard, compiled_line: int | None
 ) -> ExecutionError:
-    """Name and value from the last error output, which has been cleaned, else from the reply."""
+    """Return name and value of the last error output, which has been cleaned, or else of the reply."""
     name, value = guard.error_name, guard.error_value
     for output in outputs:
         if output["output_type"] == "error":
             name = one_line(output["ename"], MAX_NAME_CHARS)
             value = printable(output["evalue"], MAX_REPLY_TEXT)
-    line, source = located(code, compiled_line)
+    line, source = find_line(code, compiled_line)
     return ExecutionError(ename=name or "Error", evalue=value, line=line, source=source)
 
 
-def located(code: str, compiled_line: int | None) -> tuple[int | None, str]:
-    """Line of the code as it was given, and its text. IPython removes the blank lines at the beginning."""
+def find_line(code: str, compiled_line: int | None) -> tuple[int | None, str]:
+    """Return the line of the code as it was given, and its text.
+
+    IPython removes the blank lines at the beginning, so its line numbers start after them.
+    """
     lines = code.splitlines()
     if compiled_line is None:
         return None, ""

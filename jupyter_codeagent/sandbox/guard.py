@@ -1,7 +1,7 @@
-"""What of the sandbox's messages is let through. Pure: messages in, cleaned outputs and a verdict out.
+"""The filter for the sandbox's messages. Pure: messages in, cleaned outputs and a conclusion out.
 
-Everything from inside is hostile. Only messages of the request in flight count; of these only the output types, and
-they pass `outputs.clean_output`. Comms, widgets, input requests, display updates and reply payloads (which would
+Everything from the sandbox is hostile. Only messages of the current request are taken, and of these only outputs,
+which pass `outputs.clean_output`. Comms, widgets, input requests, display updates and reply payloads (which would
 write into the user's notebook) are dropped and noted.
 """
 
@@ -24,15 +24,15 @@ VALUE_KINDS = frozenset({"arrow", "npy", "json", "png", "parts", "error"})
 MAX_REPLY_TEXT = 2000
 MAX_NAME_CHARS = 100
 MAX_OTHERS = 5000
-"""Messages of one request that are no outputs: states, and what is dropped."""
+"""Limit for messages of one request that are not outputs: status messages, and those that are dropped."""
 MAX_OTHER_BYTES = 256 << 20
 MAX_STATE_BYTES, MAX_REPLY_BYTES, MAX_META_BYTES = 64 << 10, 1 << 20, 8 << 20
-"""Of the content of a state, of a reply, and of what describes a value: parsed before anything is decided."""
+"""Limits for the content of a status, of a reply, and of a value's description: parsed before any decision."""
 StreamName = Literal["stdout", "stderr"]
 
 
 class RequestGuard:
-    """Status and reply of one request; knows no outputs."""
+    """Status and reply of one request; all outputs are dropped."""
 
     def __init__(self) -> None:
         self.idle = False
@@ -41,38 +41,39 @@ class RequestGuard:
         self.error_name = ""
         self.error_value = ""
         self.overflow = ""
-        """Set when a budget is used up: what the user is told."""
+        """Set when a budget is used up: the message for the user."""
         self._dropped: Counter[str] = Counter()
         self._notes: list[str] = []
         self._others = 0
         self._other_bytes = 0
 
-    def broadcast(self, received: Received) -> None:
-        """A message of this request from iopub."""
+    def handle_iopub(self, received: Received) -> None:
+        """Take a message of this request from the iopub channel."""
         try:
             if received.msg_type == "status":
                 self.count(received.size_bytes)
                 self.idle = self.idle or received.parsed(MAX_STATE_BYTES).get("execution_state") == "idle"
             elif received.msg_type not in QUIET_TYPES:
-                self.output(received)
+                self.handle_output(received)
             else:
                 self.count(received.size_bytes)
         except MalformedMessageError:
             self.drop("malformed")
 
-    def output(self, received: Received) -> None:
+    def handle_output(self, received: Received) -> None:
+        """Drop an output message."""
         self.count(received.size_bytes)
         self.drop(f"of type {received.msg_type}")
 
     def count(self, size_bytes: int) -> None:
-        """A message that is no output costs us time as well."""
+        """Count a message that is not an output: it costs time as well."""
         self._others += 1
         self._other_bytes += size_bytes
         if self._others > MAX_OTHERS or self._other_bytes > MAX_OTHER_BYTES:
-            self.overflow = self.overflow or "stopped: it flooded its channels with messages that are no outputs"
+            self.overflow = self.overflow or "stopped: it flooded its channels with messages that are not outputs"
 
-    def answered(self, received: Received) -> None:
-        """A message of this request from the shell channel."""
+    def handle_shell(self, received: Received) -> None:
+        """Take a message of this request from the shell channel."""
         self.count(received.size_bytes)
         if received.msg_type != "execute_reply":
             self.drop(f"of type {received.msg_type}")
@@ -90,21 +91,22 @@ class RequestGuard:
             self.drop("of type payload")
 
     def mute(self) -> None:
-        """Nobody listens any more."""
+        """Stop calling callbacks: the request was abandoned."""
 
     def drop(self, what: str) -> None:
+        """Note a dropped message; only so many kinds are counted."""
         if len(self._dropped) < 20 or what in self._dropped:
             self._dropped[what] += 1
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was dropped and why, for the user."""
+        """Lines for the user: which messages were dropped, and what was changed in outputs."""
         dropped = [f"{count} message{'s' * (count > 1)} {what} dropped" for what, count in self._dropped.items()]
         return (*dict.fromkeys(self._notes), *dropped)
 
 
 class OutputGuard(RequestGuard):
-    """Collects the outputs of one execution within the policy's budget."""
+    """Collector of the outputs of one execution, within the policy's budget."""
 
     def __init__(
         self,
@@ -112,7 +114,7 @@ class OutputGuard(RequestGuard):
         clean: Clean,
         on_call: Callable[[Received], None] | None = None,
     ) -> None:
-        """`on_call` gets calls of the user's functions; without it there are none, and they are dropped."""
+        """Without `on_call`, which takes calls of the user's functions, such calls are dropped."""
         super().__init__()
         self._on_call = on_call
         self._policy = policy
@@ -123,7 +125,8 @@ class OutputGuard(RequestGuard):
         self._bytes = 0
         self._messages = 0
 
-    def output(self, received: Received) -> None:
+    def handle_output(self, received: Received) -> None:
+        """Take an output within the budget, a call of a function, or a request to clear the output."""
         if received.msg_type == "clear_output":
             self.count(received.size_bytes)
             self._clear(wait=bool(received.parsed(MAX_STATE_BYTES).get("wait")))
@@ -131,7 +134,7 @@ class OutputGuard(RequestGuard):
             self.count(received.size_bytes)
             self._on_call(received)
         elif received.msg_type not in OUTPUT_TYPES:
-            super().output(received)
+            super().handle_output(received)
         elif self._within_budget(received):
             self._take(received.msg_type, received.parsed())
 
@@ -140,7 +143,7 @@ class OutputGuard(RequestGuard):
         self._bytes += received.size_bytes
         if self._bytes > self._policy.output_bytes:
             limit = format_bytes(self._policy.output_bytes)
-            self.overflow = self.overflow or f"stopped: its output went over the limit of {limit}"
+            self.overflow = self.overflow or f"stopped: its output exceeded the limit of {limit}"
         elif self._messages > self._policy.output_messages:
             limit = str(self._policy.output_messages)
             self.overflow = self.overflow or f"stopped: it sent more than {limit} outputs"
@@ -158,7 +161,7 @@ class OutputGuard(RequestGuard):
             self._outputs.append(cleaned)
 
     def _take_stream(self, content: dict[str, Any]) -> None:
-        """Raw chunks are kept and cleaned as one text at the end: an escape sequence may lie across two of them."""
+        """Keep raw chunks, to clean them as one text at the end: two of them may share an escape sequence."""
         name, text = content.get("name"), content.get("text")
         if name not in ("stdout", "stderr") or not isinstance(text, str):
             raise MalformedMessageError("stream without name or text")
@@ -190,13 +193,13 @@ class OutputGuard(RequestGuard):
         self._on_call = None
 
     def finish(self) -> tuple[Output, ...]:
-        """All outputs, streams merged. Called once, at the end."""
+        """Return all outputs, streams merged. Called once, at the end."""
         self._close_stream()
         return tuple(self._outputs)
 
 
 class ValueGuard(RequestGuard):
-    """Puts the chunks of one `guest.calls.answer` together: in order, of the announced count, within the limit."""
+    """Collector of the chunks of one `guest.calls.answer`: in order, of the announced count, within the limit."""
 
     def __init__(self, max_bytes: int) -> None:
         super().__init__()
@@ -206,9 +209,10 @@ class ValueGuard(RequestGuard):
         self._next = 0
         self._count = 0
 
-    def output(self, received: Received) -> None:
+    def handle_output(self, received: Received) -> None:
+        """Take a chunk of the value."""
         if received.msg_type != VALUE_TYPE:
-            super().output(received)
+            super().handle_output(received)
         elif not self.overflow:
             self._take(received.parsed(MAX_META_BYTES), received)
 
@@ -217,7 +221,7 @@ class ValueGuard(RequestGuard):
         if type(index) is not int or type(count) is not int or kind not in VALUE_KINDS or not isinstance(meta, str):
             raise MalformedMessageError("chunk without index, count, kind or meta")
         if index != self._next or (index and (count, kind) != (self._count, self._kind)):
-            self.overflow = f"chunk {index} came where {self._next} was due"
+            self.overflow = f"chunk {index} came instead of chunk {self._next}"
             return
         if len(self._data) + received.size_bytes > self._max_bytes + (64 << 10):
             self.overflow = f"it is larger than the limit of {format_bytes(self._max_bytes)}"
@@ -230,6 +234,7 @@ class ValueGuard(RequestGuard):
 
     @property
     def complete(self) -> bool:
+        """Whether all chunks came."""
         return self._count > 0 and self._next == self._count
 
     @property
@@ -238,17 +243,17 @@ class ValueGuard(RequestGuard):
         if self.overflow:
             return self.overflow
         if not self.complete:
-            return "the sandbox sent no whole answer"
+            return "the sandbox sent an incomplete answer"
         return one_line(self._meta, 500) if self._kind == "error" else ""
 
     def value(self) -> PackedValue:
-        """The value as it came; only valid if there is no `problem`."""
+        """Return the value as it came; only valid if there is no `problem`."""
         kind = cast("Literal['arrow', 'npy', 'json', 'png', 'parts']", self._kind)
         return PackedValue(kind=kind, meta_json=self._meta, data=bytes(self._data))
 
 
 def printable(text: object, limit: int) -> str:
-    """Text from inside without control characters, capped."""
+    """Return text from the sandbox without control characters, capped."""
     if not isinstance(text, str):
         return ""
     kept = "".join(
@@ -258,4 +263,5 @@ def printable(text: object, limit: int) -> str:
 
 
 def one_line(text: object, limit: int) -> str:
+    """Return text from the sandbox as one line without control characters, capped."""
     return " ".join(printable(text, limit).split())

@@ -1,4 +1,4 @@
-"""One sandbox: an ipykernel behind walls, driven with limits and mistrust."""
+"""One sandbox: an isolated ipykernel, whose messages are limited and never trusted."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 from jupyter_codeagent.sandbox.backend import Backend
 from jupyter_codeagent.sandbox.backends import make_backend
-from jupyter_codeagent.sandbox.entries import AfterCell, read_after_cell, read_loaded
 from jupyter_codeagent.sandbox.failures import execution_error
 from jupyter_codeagent.sandbox.guard import OutputGuard, ValueGuard, one_line
-from jupyter_codeagent.sandbox.requests import Ending, Requests
+from jupyter_codeagent.sandbox.guest_reports import AfterCellReport, read_after_cell_report, read_load_report
+from jupyter_codeagent.sandbox.requests import RequestOutcome, Requests
 from jupyter_codeagent.sandbox.selftest import measure
-from jupyter_codeagent.sandbox.tool_call_handler import Answering
+from jupyter_codeagent.sandbox.tool_call_handler import ToolCallHandler
 from jupyter_codeagent.sandbox.tool_calls import OnCall
 from jupyter_codeagent.types.errors import SandboxDiedError, SandboxUnavailableError, VariableError
 from jupyter_codeagent.types.sandbox import (
@@ -46,7 +46,7 @@ class SandboxKernel:
         self._policy = policy
         self.backend = backend
         self._requests = Requests(backend, policy)
-        self._ending: asyncio.Task[None] | None = None
+        self._exit_watch: asyncio.Task[None] | None = None
         self._one_at_a_time = asyncio.Lock()
         self._stopped = False
         self._status: SandboxStatus | None = None
@@ -54,14 +54,14 @@ class SandboxKernel:
 
     @classmethod
     async def start(cls, *, policy: SandboxPolicy, data_dir: Path, preload: Sequence[str] = ()) -> SandboxKernel:
-        """The first of the policy's levels that works here and holds what it promises, measured from inside.
+        """Start the first of the policy's levels that works here and keeps its promises, as measured from inside.
 
-        `data_dir` is a private directory of the host, seen read-only inside; files may be added later.
+        `data_dir` is a private directory of the host that the sandbox sees read-only; files may be added later.
 
         Raises
         ------
         SandboxUnavailableError
-            If none does: what was tried, why each failed, what to install.
+            If no level does. The text says what was tried, why each failed, and what to install.
         """
         if "none" in policy.levels and policy.levels != ("none",):
             raise SandboxUnavailableError(
@@ -89,7 +89,7 @@ class SandboxKernel:
         self._missing = tuple(
             f"module {name} is not available in the sandbox" for name in report.get("missing", ())
         )
-        self._ending = asyncio.create_task(self._notice_end(), name="sandbox end")
+        self._exit_watch = asyncio.create_task(self._watch_exit(), name="sandbox end")
         await self._requests.open()
         self._status = await measure(self.backend, self._policy, report, self._call)
 
@@ -97,13 +97,15 @@ class SandboxKernel:
 
     @property
     def status(self) -> SandboxStatus:
+        """Status as measured at the start."""
         if self._status is None:
             raise SandboxDiedError("The sandbox has not been started: use SandboxKernel.start().")
         return self._status
 
     @property
     def alive(self) -> bool:
-        return not self._requests.death
+        """Whether the sandbox still lives."""
+        return not self._requests.exit_reason
 
     async def execute(
         self,
@@ -116,18 +118,18 @@ class SandboxKernel:
         from jupyter_codeagent.notebook.outputs import clean_output
 
         async with self._one_at_a_time:
-            answering = Answering(self._requests, self.backend, on_call) if on_call is not None else None
-            guard = OutputGuard(self._policy, clean_output, answering.take if answering is not None else None)
+            call_handler = ToolCallHandler(self._requests, self.backend, on_call) if on_call is not None else None
+            guard = OutputGuard(self._policy, clean_output, call_handler.take if call_handler is not None else None)
             started = time.monotonic()
             try:
-                ending = await self._requests.send(guard, code, timeout_s, silent=False)
+                outcome = await self._requests.send(guard, code, timeout_s, silent=False)
             finally:
-                if answering is not None:
-                    await answering.end()
+                if call_handler is not None:
+                    await call_handler.end()
             duration_s = time.monotonic() - started
             _, peak_bytes = self.backend.usage()
             outputs = guard.finish()
-            status, reason = self._verdict(ending, guard, timeout_s)
+            status, reason = self._conclude(outcome, guard, timeout_s)
             after = await self._after_cell(failed=guard.reply == "error")
             error: ExecutionError | None = None
             if status != "killed" and guard.reply == "error":
@@ -146,11 +148,13 @@ class SandboxKernel:
             )
 
     async def load(self, variables: Sequence[CopiedVariable], modules: Sequence[str] = ()) -> None:
-        """See `protocol.Sandbox.load`. Modules that are not there are told in the notes of the next execution."""
+        """See `protocol.Sandbox.load`. The notes of the next execution name modules that are missing."""
         if not variables and not modules:
             return
         asked = {
-            "directory": await self.backend.bring([name for item in variables for name, _, _ in item.files]),
+            "directory": await self.backend.provide_files(
+                [name for item in variables for name, _, _ in item.files]
+            ),
             "variables": [
                 {"name": item.name, "files": item.files, "buffers": item.buffers, "head": item.head}
                 for item in variables
@@ -159,14 +163,14 @@ class SandboxKernel:
         }
         answer = await self._call("load", asked, max_bytes=ANSWER_BYTES)
         try:
-            told = read_loaded(answer.meta_json)
+            report = read_load_report(answer.meta_json)
         except ValueError as problem:
-            raise VariableError(f"The sandbox does not say what it has loaded: {problem}.") from problem
-        if told.errors:
-            failed = "; ".join(f"{name!r}: {text}" for name, text in told.errors.items())
+            raise VariableError(f"The sandbox's report of what it loaded cannot be read: {problem}.") from problem
+        if report.errors:
+            failed = "; ".join(f"{name!r}: {text}" for name, text in report.errors.items())
             raise VariableError(f"Not loaded in the sandbox: {one_line(failed, 500)}")
         self._missing += tuple(
-            one_line(f"`{line}` fails in the sandbox: {text}", 300) for line, text in told.missing.items()
+            one_line(f"`{line}` fails in the sandbox: {text}", 300) for line, text in report.missing.items()
         )
 
     async def offer(self, tools: Sequence[ToolStub]) -> None:
@@ -183,55 +187,63 @@ class SandboxKernel:
         if self._stopped:
             return
         self._stopped = True
-        self._requests.die("it was stopped")
-        if self._ending is not None:
-            self._ending.cancel()
-            await asyncio.gather(self._ending, return_exceptions=True)
+        self._requests.kill("it was stopped")
+        if self._exit_watch is not None:
+            self._exit_watch.cancel()
+            await asyncio.gather(self._exit_watch, return_exceptions=True)
         await self.backend.close()
 
     def resident_bytes(self) -> int:
-        """Of all its processes, with libraries that others map as well; for figures, not for limits."""
+        """Return the memory of all its processes, shared libraries included; for reports, not for limits."""
         return self.backend.usage()[0].resident_bytes
 
     # --- requests -----------------------------------------------------------------------------------
 
     async def _call(self, call: str, asked: dict[str, Any], *, max_bytes: int) -> PackedValue:
-        """One of `guest.calls`; raises `SandboxDiedError` or `VariableError`."""
+        """Run one of `guest.calls` and return its answer.
+
+        Raises
+        ------
+        SandboxDiedError, VariableError
+        """
         guard = ValueGuard(max_bytes)
         async with self._one_at_a_time:
-            ending = await self._requests.send(guard, _call_code(call, asked), self._policy.wall_s, silent=True)
-        if ending == "dead":
-            raise SandboxDiedError(f"The sandbox is gone: {self._requests.death}.")
-        if ending == "time":
+            outcome = await self._requests.send(guard, _call_code(call, asked), self._policy.wall_s, silent=True)
+        if outcome == "dead":
+            raise SandboxDiedError(f"The sandbox is gone: {self._requests.exit_reason}.")
+        if outcome == "time":
             raise VariableError(f"The sandbox did not answer within {self._policy.wall_s:g} s.")
         if guard.problem:
             raise VariableError(f"{guard.problem[:1].upper()}{guard.problem[1:]}.")
         return guard.value()
 
-    async def _after_cell(self, *, failed: bool) -> AfterCell:
-        """Nothing where the sandbox died or gives no sensible answer: it is a hint, not a result."""
+    async def _after_cell(self, *, failed: bool) -> AfterCellReport:
+        """Return the report after a cell.
+
+        It is empty where the sandbox died or gives no sensible answer: the report is a hint, not a result.
+        """
         guard = ValueGuard(ANSWER_BYTES)
         code = _call_code("after_cell", {"failed": failed})
-        ending = await self._requests.send(guard, code, AFTER_CELL_TIMEOUT_S, silent=True)
-        if ending != "done" or guard.problem:
-            return AfterCell()
+        outcome = await self._requests.send(guard, code, AFTER_CELL_TIMEOUT_S, silent=True)
+        if outcome != "done" or guard.problem:
+            return AfterCellReport()
         try:
-            return read_after_cell(guard.value().meta_json)
+            return read_after_cell_report(guard.value().meta_json)
         except ValueError:
-            return AfterCell()
+            return AfterCellReport()
 
-    def _verdict(self, ending: Ending, guard: OutputGuard, limit_s: float) -> tuple[ExecutionStatus, str]:
-        if ending == "dead":
-            return "killed", f"The sandbox is gone: {self._requests.death}."
-        if ending == "time":
+    def _conclude(self, outcome: RequestOutcome, guard: OutputGuard, limit_s: float) -> tuple[ExecutionStatus, str]:
+        if outcome == "dead":
+            return "killed", f"The sandbox is gone: {self._requests.exit_reason}."
+        if outcome == "time":
             return "timeout", f"Stopped after {limit_s:g} s, the limit for one execution."
-        if ending == "output":
+        if outcome == "output":
             return "interrupted", f"{guard.overflow[:1].upper()}{guard.overflow[1:]}."
         return ("ok" if guard.reply == "ok" else "error"), ""
 
-    async def _notice_end(self) -> None:
+    async def _watch_exit(self) -> None:
         await self.backend.ended.wait()
-        self._requests.die(self.backend.ending)
+        self._requests.kill(self.backend.exit_reason)
 
 
 def _call_code(call: str, asked: dict[str, Any]) -> str:

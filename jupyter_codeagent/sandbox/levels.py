@@ -1,4 +1,4 @@
-"""What each level promises, in words and as probes that must find nothing open."""
+"""The promises of each level: as text, and as probes that must be blocked."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ ON_MACOS = {"services of the system", "native code from scratch", "see file name
 
 HINTS: dict[SandboxLevel, str] = {
     "bubblewrap": "",
-    "namespaces": "Install bubblewrap (`apt install bubblewrap`) to hide file names as well.",
-    "landlock": "This machine or container forbids user namespaces; with them, host name and processes are hidden"
-    " as well. On Ubuntu: `apt install bubblewrap`; in a container: allow unprivileged user namespaces.",
-    "seatbelt": "There is no memory limit but the watchdog on macOS; the level `container` has one.",
+    "namespaces": "Install bubblewrap (`apt install bubblewrap`) to hide file names, too.",
+    "landlock": "This machine or container forbids user namespaces, which would also hide the host name and other"
+    " processes. On Ubuntu: `apt install bubblewrap`; in a container: allow unprivileged user namespaces.",
+    "seatbelt": "On macOS only the watchdog limits memory; the level `container` has a hard limit.",
     "container": "",
     "command": "",
     "gateway": "",
-    "none": "Nothing is isolated. %config CodeAgent.sandbox = 'auto' brings a sandbox back.",
+    "none": "Nothing is isolated. %config CodeAgent.sandbox = 'auto' turns the sandbox on again.",
 }
 NAMESPACE_NAMES = {
     "user": "users",
@@ -53,27 +53,27 @@ NAMESPACE_NAMES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
-    """What the self-test found, before any other code has run in there."""
+class Measurement:
+    """Result of the self-test, which runs before any other code in the sandbox."""
 
     level: SandboxLevel
-    """As asked for."""
+    """The level that was requested."""
     inner: SandboxLevel
-    """What confines the kernel itself: the level, or in a container or elsewhere the one that was started there."""
+    """The level that confines the kernel itself: for a container or a remote machine, the one started there."""
     probes: Mapping[str, bool]
-    """Probe name to whether it got through."""
+    """Probe name to whether the probe succeeded, which is bad."""
     layers: Mapping[str, Any] = field(default_factory=dict)
     """As `guest.layers` describes them."""
     outside: Mapping[str, str] = field(default_factory=dict)
-    """Namespaces of the machine or container around it."""
+    """Namespaces of the machine or container around the sandbox."""
     landlock_abi: int = 0
     where: str = ""
-    around: tuple[str, ...] = ()
-    """Walls around the machine the sandbox is on, in words: those of a container."""
+    outer_layers: tuple[str, ...] = ()
+    """Layers around the machine that the sandbox is on, as text: those of a container."""
 
 
-def promised(level: SandboxLevel, policy: SandboxPolicy) -> frozenset[str]:
-    """Names of the probes (`guest.probes`) that this level has to close."""
+def promised_probes(level: SandboxLevel, policy: SandboxPolicy) -> frozenset[str]:
+    """Return the names of the probes (`guest.probes`) that this level has to block."""
     if level == "none":
         return frozenset()
     names = {*EVERY_LEVEL}
@@ -89,15 +89,16 @@ def promised(level: SandboxLevel, policy: SandboxPolicy) -> frozenset[str]:
 
 
 def broken_promises(level: SandboxLevel, policy: SandboxPolicy, measured: Mapping[str, bool]) -> tuple[str, ...]:
-    """Probes that got through although the level promises to close them, or that were not measured."""
-    return tuple(sorted(name for name in promised(level, policy) if measured.get(name, True)))
+    """Return the probes that succeeded although the level promises to block them, or that were not run."""
+    return tuple(sorted(name for name in promised_probes(level, policy) if measured.get(name, True)))
 
 
-def measured_status(measured: Measured, policy: SandboxPolicy) -> SandboxStatus:
+def format_status(measured: Measurement, policy: SandboxPolicy) -> SandboxStatus:
+    """Return the status of a measured sandbox, with its layers and limits as text."""
     return SandboxStatus(
         level=measured.level,
         where=measured.where,
-        layers=(*measured.around, *layers_in_words(measured, policy)),
+        layers=(*measured.outer_layers, *format_layers(measured, policy)),
         closed=tuple(name for name, is_open in measured.probes.items() if not is_open),
         open=tuple(name for name, is_open in measured.probes.items() if is_open),
         limits=_limits(measured, policy),
@@ -105,35 +106,35 @@ def measured_status(measured: Measured, policy: SandboxPolicy) -> SandboxStatus:
     )
 
 
-def layers_in_words(measured: Measured, policy: SandboxPolicy) -> tuple[str, ...]:
-    """One line for each layer that the process itself reports."""
+def format_layers(measured: Measurement, policy: SandboxPolicy) -> tuple[str, ...]:
+    """Return one line for each layer that the process itself reports."""
     if measured.inner == "none":
-        return ("no layer at all: the code runs as you",)
+        return ("no isolation: the code runs with your permissions",)
     if measured.inner == "seatbelt":
-        return ("Seatbelt profile of macOS: files by allow-list, no network, no other processes",)
-    told = measured.layers
+        return ("macOS Seatbelt profile: only allowed files, no network, no access to other processes",)
+    reported = measured.layers
     own = [
         name
         for key, name in NAMESPACE_NAMES.items()
-        if key in told.get("namespaces", {}) and told["namespaces"][key] != measured.outside.get(key)
+        if key in reported.get("namespaces", {}) and reported["namespaces"][key] != measured.outside.get(key)
     ]
-    lines = [f"own namespaces ({measured.inner}): {', '.join(own)}"] if own else ["no namespaces of its own"]
+    lines = [f"separate namespaces ({measured.inner}): {', '.join(own)}"] if own else ["no separate namespaces"]
     if measured.landlock_abi:
-        lines.append(f"Landlock ABI {measured.landlock_abi}: files by allow-list, scratch alone can be written")
+        lines.append(f"Landlock ABI {measured.landlock_abi}: only allowed files, writing only to scratch")
     processes = "" if policy.subprocess else ", no new processes"
-    if filters := told.get("filters"):
+    if filters := reported.get("filters"):
         lines.append(f"seccomp, {filters} filters: no new sockets, no privileged system calls{processes}")
-    if told.get("capabilities") == 0 and told.get("no_new_privileges"):
-        lines.append("no capabilities, and no way to gain privileges")
+    if reported.get("capabilities") == 0 and reported.get("no_new_privileges"):
+        lines.append("no capabilities, no way to gain privileges")
     return tuple(lines)
 
 
-def _limits(measured: Measured, policy: SandboxPolicy) -> tuple[str, ...]:
-    disk = "a tmpfs of that size" if measured.inner == "bubblewrap" else "checked every 0.5 s"
+def _limits(measured: Measurement, policy: SandboxPolicy) -> tuple[str, ...]:
+    disk = "size of its tmpfs" if measured.inner == "bubblewrap" else "checked every 0.5 s"
     return (
         f"memory {format_bytes(policy.memory_bytes)} (watchdog, every 50 ms)",
-        f"{policy.wall_s:g} s for one execution, then interrupt, after {policy.grace_s:g} s more kill",
-        f"processor time {policy.processors:g} × that, then the same",
+        f"{policy.wall_s:g} s per execution, then an interrupt, {policy.grace_s:g} s later a kill",
+        f"CPU time {policy.processors:g} × that, with the same consequences",
         f"{policy.processes} processes, {policy.threads} threads (watchdog)",
         f"disk {format_bytes(policy.disk_bytes)} ({disk}), {policy.files} files (watchdog)",
         f"output {format_bytes(policy.output_bytes)} in {policy.output_messages} messages",

@@ -1,6 +1,6 @@
-"""Private directories that say by a lock whether their owner lives, and what owners that were killed have left.
+"""Private directories whose lock tells whether their owner lives, and the removal of those that owners have left.
 
-The lock ends with the last process that has its file open, however that process ends.
+The system releases the lock with the last process that has its file open, however that process ends.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from jupyter_codeagent.sandbox.removal import remove_tree
 
 
 def lock_directory(path: Path, lock: str) -> int:
-    """Take a new directory; the descriptor to keep open for as long as it is used.
+    """Lock a new directory, and return the descriptor to keep open for as long as it is used.
 
-    Locked before it has its name: nobody finds it unlocked while we live.
+    The file is locked before it gets its name: nobody finds it unlocked while we live.
     """
     import fcntl  # POSIX only; the module is imported everywhere
 
@@ -27,10 +27,10 @@ def lock_directory(path: Path, lock: str) -> int:
 
 
 def remove_directory(path: Path, lock: str, fd: int) -> None:
-    """Remove a directory of ours and let its lock go.
+    """Remove a directory of ours and release its lock.
 
-    The lock goes last: of what is half removed when we are killed, or cannot be removed now, the next sweep can
-    tell that its owner is gone. What is inside may be hostile (see `removal`).
+    The lock file is removed last. If we are killed halfway, or something cannot be removed now, the next sweep can
+    still tell that the owner is gone. The contents may be hostile (see `removal`).
     """
     try:
         for entry in _entries(path, lock):
@@ -55,9 +55,9 @@ def _entries(path: Path, lock: str) -> list[os.DirEntry[str]]:
 def remove_abandoned(parent: Path, *, prefix: str, lock: str, unlocked_s: float | None = None) -> None:
     """Remove this user's directories under `parent` whose owner is gone.
 
-    Others do the same at the same time, and in a directory for everybody anything may have such a name: what is not
-    ours or vanishes meanwhile is passed over. One without a lock is just being made, or its owner died while making
-    it: it goes once it is `unlocked_s` old, never if that is None.
+    Others may do the same at the same time, and in a shared directory anything may have such a name: entries that
+    are not ours or vanish meanwhile are skipped. A directory without a lock is just being created, or its owner
+    died while creating it: it is removed once it is `unlocked_s` old, never if that is None.
     """
     for path in parent.glob(f"{prefix}*"):
         found = _lstat(path)
@@ -69,7 +69,7 @@ def remove_abandoned(parent: Path, *, prefix: str, lock: str, unlocked_s: float 
             if unlocked_s is not None and time.time() - found.st_mtime > unlocked_s:
                 _remove(path)
         except OSError:
-            continue  # no lock of ours, such as a link
+            continue  # not a lock of ours, for example a link
         else:
             _remove_unless_locked(path, lock, fd)
 
@@ -96,4 +96,4 @@ def _remove(path: Path) -> None:
     try:
         remove_tree(path)
     except OSError:
-        return  # another one removes it as well; what is left stays for the next one to try
+        return  # another process removes it as well; the next sweep tries what is left

@@ -20,13 +20,15 @@ from jupyter_codeagent.types.variables import Manifest, ToolStub
 
 
 class Pool(Protocol):
-    """Where a ready sandbox comes from: `spare.WarmPool`."""
+    """Source of ready sandboxes: `warm_pool.WarmPool`."""
 
-    async def take(self) -> Sandbox: ...
+    async def take(self) -> Sandbox:
+        """Return a ready sandbox, which the caller has to stop."""
+        ...
 
 
 class PersistentSandbox:
-    """A `CodeRunner` that is always there: behind it, one live sandbox at a time."""
+    """A `CodeRunner` that is always available; one live sandbox at a time stands behind it."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -36,31 +38,31 @@ class PersistentSandbox:
         self._manifest = Manifest()
         self._namespace: tuple[NamespaceEntry, ...] = ()
         self._changes: tuple[CopyChange, ...] = ()
-        self._settled: frozenset[str] = frozenset()
-        """Copies that a run changed whose result was kept; later attempts do not undo that."""
-        self._unknown = False
-        """Code was cut off before it could be asked what it had changed."""
+        self._kept: frozenset[str] = frozenset()
+        """Copies changed by a run whose result was kept; later attempts do not undo that."""
+        self._has_unknown_changes = False
+        """Whether code was cut off before the sandbox could report what it had changed."""
         self._status: SandboxStatus | None = None
         self.lost = 0
-        """How often a sandbox ended by itself, with the variables it had made."""
+        """How often a sandbox ended by itself, and its variables were lost."""
 
     @property
     def status(self) -> SandboxStatus | None:
-        """Of the present sandbox, or of the last one; None before the first."""
+        """Status of the present sandbox, or of the last one; None before the first."""
         return self._status
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Variables the sandbox is known to have."""
+        """Names of the variables that the sandbox is known to have."""
         return tuple(dict.fromkeys((*self._loaded, *(entry.name for entry in self._namespace))))
 
     @property
     def variables(self) -> tuple[NamespaceEntry, ...]:
-        """Of the live sandbox, as after the last execution; empty when it is gone."""
+        """Variables of the live sandbox after the last execution; empty when it is gone."""
         return self._namespace if self._sandbox is not None and self._sandbox.alive else ()
 
     def changes_of(self, manifest: Manifest) -> tuple[CopyChange, ...]:
-        """Copies of the manifest that earlier code changed, and that will not be loaded afresh for it."""
+        """Return the changes of earlier code to copies of the manifest that will not be loaded again for it."""
         if self._sandbox is None or not self._sandbox.alive:
             return ()
         versions = {copied.name: copied.version for copied in manifest.copied}
@@ -70,33 +72,33 @@ class PersistentSandbox:
             if change.name in versions and self._loaded.get(change.name) == versions[change.name]
         )
 
-    def settle(self) -> None:
-        """The run has its result: what it did to the copies stays for the next one."""
-        self._settled = frozenset(change.name for change in self._changes)
+    def keep_changes(self) -> None:
+        """Keep the changes made to copies so far: the run has its result, and the next one builds on it."""
+        self._kept = frozenset(change.name for change in self._changes)
 
     def undo_attempt(self) -> None:
-        """Load afresh what was changed since `settle`: another attempt, or another run, starts from the copies.
+        """Reload copies that were changed since `keep_changes`: the next attempt or run starts from the originals.
 
-        A copy that an earlier run had changed as well stays as it is: what that run did cannot be told apart.
+        A copy that an earlier run had changed as well stays as it is: the changes of the two cannot be separated.
         """
-        names = self._loaded.keys() if self._unknown else {change.name for change in self._changes}
-        self.load_again(set(names) - self._settled)
-        self._unknown = False
+        names = self._loaded.keys() if self._has_unknown_changes else {change.name for change in self._changes}
+        self.reload(set(names) - self._kept)
+        self._has_unknown_changes = False
 
     async def prepare(self, manifest: Manifest) -> SandboxStatus:
-        """Have a live sandbox that holds the manifest's variables; unchanged ones are not loaded again.
+        """Provide a live sandbox that holds the manifest's variables; unchanged ones are not loaded again.
 
         Raises
         ------
         SandboxUnavailableError, SandboxDiedError, VariableError
         """
         self.undo_attempt()
-        self.load_again({change.name for change in self._changes if change.kind == "deleted"})
+        self.reload({change.name for change in self._changes if change.kind == "deleted"})
         self._manifest = manifest
         try:
             sandbox = await self._with_copies(manifest)
         except SandboxDiedError:
-            # It may have ended a moment ago, unnoticed as yet. One that dies of the copies dies of them again.
+            # It may have ended a moment ago, unnoticed. A sandbox that dies while loading the copies dies again.
             sandbox = await self._with_copies(manifest)
         return sandbox.status
 
@@ -118,27 +120,27 @@ class PersistentSandbox:
         timeout_s: float,
         on_call: OnCall | None = None,
     ) -> ExecutionResult:
-        """Run code; where the sandbox died in an earlier step, in a new one with the same copies."""
+        """Run code, in a new sandbox with the same copies if the old one died in an earlier step."""
         missing = any(copied.name not in self._loaded for copied in self._manifest.copied)
         if self._sandbox is None or not self._sandbox.alive or missing:
             await self.prepare(self._manifest)
         sandbox = await self._live()
-        self._unknown = True
+        self._has_unknown_changes = True
         result = await sandbox.execute(code, timeout_s=timeout_s, on_call=on_call)
-        self._unknown = False
+        self._has_unknown_changes = False
         self._namespace = result.namespace
-        # Only of what was copied: names are text from the sandbox.
+        # Only changes of what was copied: names are text from the sandbox.
         self._changes = tuple(change for change in result.changes if change.name in self._loaded)
         return replace(result, changes=self._changes)
 
     async def fetch(self, name: str, *, max_bytes: int) -> PackedValue:
-        """One variable of the sandbox, packed; see `Sandbox.fetch`."""
+        """Return one variable of the sandbox, packed; see `Sandbox.fetch`."""
         if self._sandbox is None or not self._sandbox.alive:
-            raise SandboxDiedError(f"There is no sandbox that could hold {name!r}: run `%%agent` first.")
+            raise SandboxDiedError(f"No sandbox is running, so none holds {name!r}: run `%%agent` first.")
         return await self._sandbox.fetch(name, max_bytes=max_bytes)
 
-    def load_again(self, names: Iterable[str] | None = None) -> None:
-        """Load copies afresh before the next execution, all of them by default: what code did to them is undone."""
+    def reload(self, names: Iterable[str] | None = None) -> None:
+        """Mark copies, all by default, to be loaded again before the next execution: changes to them are undone."""
         wanted = set(self._loaded if names is None else names)
         for name in wanted:
             self._loaded.pop(name, None)
@@ -146,7 +148,7 @@ class PersistentSandbox:
 
     def _forget_changes(self, names: set[str]) -> None:
         self._changes = tuple(change for change in self._changes if change.name not in names)
-        self._settled -= names
+        self._kept -= names
 
     async def reset(self) -> None:
         """Forget all variables; the next run starts in a fresh sandbox."""
@@ -154,8 +156,8 @@ class PersistentSandbox:
         self._loaded.clear()
         self._offered = ()
         self._namespace = ()
-        self._forget_changes({change.name for change in self._changes} | self._settled)
-        self._unknown = False
+        self._forget_changes({change.name for change in self._changes} | self._kept)
+        self._has_unknown_changes = False
         if sandbox is not None:
             await sandbox.stop()
 

@@ -1,4 +1,4 @@
-"""What the host puts up for the self-test to reach: if a probe gets there, so would hostile code."""
+"""Targets on the host for the probes of the self-test: what a probe can reach, hostile code could reach."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ MAX_USER_FILES = 5
 
 
 @contextlib.contextmanager
-def targets(directory: Path, *, environment: Mapping[str, str], bound: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """A canary file, listeners on TCP, a path socket and an abstract one; gone again at the end.
+def open_targets(
+    directory: Path, *, environment: Mapping[str, str], bound: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Open a canary file and listeners on TCP, a path socket and an abstract socket; remove them at the end.
 
-    Also some files that the user really has, read only: nothing is written to their directories.
+    Some files that the user really has are targets, too, for reading only: nothing is written to their directories.
     """
     place = directory / "t"
     place.mkdir(mode=0o700)
@@ -32,7 +34,7 @@ def targets(directory: Path, *, environment: Mapping[str, str], bound: Sequence[
     with contextlib.ExitStack() as stack:
         tcp = _listener(stack, socket.AF_INET, ("127.0.0.1", 0))
         _listener(stack, socket.AF_UNIX, str(place / "u"))
-        if sys.platform == "linux":  # others have none
+        if sys.platform == "linux":  # other systems have no abstract sockets
             _listener(stack, socket.AF_UNIX, "\0" + abstract)
         yield {
             "files": [str(canary), *_files_of_the_user(bound)],
@@ -41,7 +43,7 @@ def targets(directory: Path, *, environment: Mapping[str, str], bound: Sequence[
             "tcp": tcp.getsockname()[1],
             "socket": str(place / "u"),
             "abstract": abstract,
-            "environment": [*environment, "PWD", "LC_CTYPE", "PATH"],  # those bwrap and Python add of their own
+            "environment": [*environment, "PWD", "LC_CTYPE", "PATH"],  # bwrap and Python add the last three
             "pid": os.getpid(),
             "ppid": os.getppid(),
             "pid_namespace": namespaces().get("pid", ""),
@@ -58,10 +60,10 @@ def _listener(stack: contextlib.ExitStack, family: int, address: Any) -> socket.
 
 
 def _files_of_the_user(bound: Sequence[str]) -> list[str]:
-    """From the home and the working directory, where the interpreter does not live in them."""
+    """Return files of the home and the working directory, except where the interpreter lives in them."""
     found: list[str] = []
     for directory in (Path.home(), Path.cwd()):
-        with contextlib.suppress(OSError):  # a home that cannot be listed has nothing to probe for us
+        with contextlib.suppress(OSError):  # a directory that cannot be listed has no files to probe
             names = sorted(entry.path for entry in os.scandir(directory) if entry.is_file(follow_symlinks=False))
             found += [name for name in names if not any(is_within(name, root) for root in bound)][:MAX_USER_FILES]
     return [name for name in found if os.access(name, os.R_OK)]

@@ -1,4 +1,4 @@
-"""What the rest of the package needs of a sandbox."""
+"""The protocols by which the rest of the package uses a sandbox."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jupyter_codeagent.types.variables import CopiedVariable, ToolStub
 
 
 class CodeRunner(Protocol):
-    """Runs code where it can do no harm. All methods are called from one event loop."""
+    """A place to run code where it can do no harm. All methods are called from one event loop."""
 
     async def execute(self, code: str, *, timeout_s: float) -> ExecutionResult:
         """Run one cell's code; state persists. Never raises for what the code does.
@@ -23,7 +23,7 @@ class CodeRunner(Protocol):
 
 
 class CallingRunner(CodeRunner, Protocol):
-    """A `CodeRunner` whose code may call functions of the user's."""
+    """A `CodeRunner` whose code may call the user's functions."""
 
     async def execute(
         self,
@@ -32,24 +32,26 @@ class CallingRunner(CodeRunner, Protocol):
         timeout_s: float,
         on_call: OnCall | None = None,
     ) -> ExecutionResult:
-        """As `CodeRunner.execute`.
+        """Run code as `CodeRunner.execute` does.
 
-        `on_call` is asked for each call of a function that was offered, and what it raises ends the execution;
-        the time limit does not count while it works. Without it no call is possible.
+        `on_call` answers each call of an offered function, and what it raises ends the execution. The time limit
+        does not count while it works. Without it no call is possible.
         """
         ...
 
 
 class Sandbox(CallingRunner, Protocol):
-    """A `CodeRunner` with a life cycle and a data door: `kernel.SandboxKernel`."""
+    """A `CodeRunner` with a life cycle and a way for data in and out: `kernel.SandboxKernel`."""
 
     @property
     def status(self) -> SandboxStatus:
-        """What was measured at start."""
+        """Status as measured at the start."""
         ...
 
     @property
-    def alive(self) -> bool: ...
+    def alive(self) -> bool:
+        """Whether the sandbox still lives."""
+        ...
 
     async def load(self, variables: Sequence[CopiedVariable], modules: Sequence[str] = ()) -> None:
         """Bind copies from the data directory to their names, and run the import lines.
@@ -61,7 +63,7 @@ class Sandbox(CallingRunner, Protocol):
         ...
 
     async def offer(self, tools: Sequence[ToolStub]) -> None:
-        """Bind stubs of these functions, in place of those of before.
+        """Bind stubs of these functions, in place of the previous ones.
 
         Raises
         ------
@@ -70,7 +72,7 @@ class Sandbox(CallingRunner, Protocol):
         ...
 
     async def fetch(self, name: str, *, max_bytes: int) -> PackedValue:
-        """One variable as validated-later bytes.
+        """Return one variable as bytes that are not validated yet.
 
         Raises
         ------
@@ -81,5 +83,5 @@ class Sandbox(CallingRunner, Protocol):
         ...
 
     async def stop(self) -> None:
-        """Kill everything in it and remove what it left; idempotent."""
+        """Kill all processes and remove all files of the sandbox; idempotent."""
         ...

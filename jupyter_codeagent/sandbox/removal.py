@@ -1,7 +1,7 @@
-"""Removing a directory that hostile code has filled.
+"""Removal of a directory that hostile code has filled.
 
-Trees may be deeper than any recursion, paths longer than any call takes, directories without permissions: it goes
-by directory descriptors, one level at a time, and follows no link.
+Trees may be deeper than any recursion, paths longer than any system call takes, directories without permissions.
+So this works with directory descriptors, one level at a time, and follows no link.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def remove_tree(root: Path) -> None:
-    """All of it. Nobody else may be at work in there any more.
+    """Remove the whole tree. No process may write to it any more.
 
     Raises
     ------
     OSError
-        If something of it cannot be removed.
+        If something in it cannot be removed.
     """
     root.chmod(0o700)
     directory = os.open(root, DIRECTORY)
@@ -30,7 +30,7 @@ def remove_tree(root: Path) -> None:
 
 
 def _empty(top: int) -> None:
-    """Down the first subdirectory until there is none, and up again by `..`: no depth is too deep."""
+    """Empty a directory: down the first subdirectory until there is none, and up again by `..`, at any depth."""
     names: list[str] = []
     here = os.dup(top)
     try:
@@ -50,7 +50,7 @@ def _empty(top: int) -> None:
 
 
 def _clear_level(directory: int) -> str | None:
-    """Remove what is no directory; the name of one that is, if there is any."""
+    """Remove all that are not directories, and return the name of one that is, if there is any."""
     below = None
     with os.scandir(directory) as entries:
         for entry in entries:

@@ -1,4 +1,4 @@
-"""Measures a live sandbox from inside and refuses it where a promise does not hold."""
+"""The self-test: measures a live sandbox from inside, and refuses it where a promise does not hold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from jupyter_codeagent.sandbox.backend import Backend
-from jupyter_codeagent.sandbox.levels import Measured, broken_promises, measured_status
+from jupyter_codeagent.sandbox.levels import Measurement, broken_promises, format_status
 from jupyter_codeagent.types.errors import SandboxUnavailableError
 from jupyter_codeagent.types.sandbox import PackedValue, SandboxPolicy, SandboxStatus
 
@@ -16,26 +16,26 @@ Call = Callable[..., Coroutine[Any, Any, PackedValue]]
 
 
 async def measure(backend: Backend, policy: SandboxPolicy, report: Mapping[str, Any], call: Call) -> SandboxStatus:
-    """Run the probes, before any other code has run in there.
+    """Run the probes, before any other code runs in the sandbox.
 
     Raises
     ------
     SandboxUnavailableError
-        If something is open that the level promises closed.
+        If a probe succeeds that the level promises to block.
     """
-    async with backend.targets() as target:
+    async with backend.probe_targets() as target:
         answer = await call("selftest", target, max_bytes=MAX_ANSWER_BYTES)
-    told = json.loads(answer.meta_json)
-    measured = Measured(
+    reported = json.loads(answer.meta_json)
+    measured = Measurement(
         level=backend.level,
         inner=backend.inner,
-        probes=told["probes"],
-        layers=told["layers"],
+        probes=reported["probes"],
+        layers=reported["layers"],
         outside=target.get("namespaces", {}),
         landlock_abi=int(report.get("landlock", 0)),
         where=backend.where,
-        around=backend.around,
+        outer_layers=backend.outer_layers,
     )
     if broken := broken_promises(measured.inner, policy, measured.probes):
         raise SandboxUnavailableError(f"promises that did not hold when measured: {', '.join(broken)}")
-    return measured_status(measured, policy)
+    return format_status(measured, policy)

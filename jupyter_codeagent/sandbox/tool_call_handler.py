@@ -1,4 +1,4 @@
-"""Calls of the user's functions during one execution: each is handed on, and its answer sent in."""
+"""Calls of the user's functions during one execution: each is passed on, and its answer sent to the sandbox."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from jupyter_codeagent.sandbox.tool_calls import ANSWER_TYPE, CallRequest, OnCal
 from jupyter_codeagent.types.errors import SandboxDiedError
 
 MAX_WAITING = 64
-"""Calls that wait for their answers at the same time."""
+"""Limit for calls that wait for their answers at the same time."""
 
 
-class Answering:
-    """The time of the execution stands still while a call waits for its answer."""
+class ToolCallHandler:
+    """Handler of one execution's calls; its clock stands still while a call waits for an answer."""
 
     def __init__(self, requests: Requests, backend: Backend, on_call: OnCall) -> None:
         self._requests = requests
@@ -26,12 +26,12 @@ class Answering:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def take(self, received: Received) -> None:
-        """A call has come.
+        """Start answering a call that has come from the sandbox.
 
         Raises
         ------
         MalformedMessageError
-            It is none, was there before, or is one too many.
+            If it is not a call, repeats a number, or is one too many.
         """
         request = read_call(received)
         if len(self._tasks) >= MAX_WAITING:
@@ -46,7 +46,7 @@ class Answering:
         task.add_done_callback(lambda _: release_clock())
 
     async def end(self) -> None:
-        """The execution is over: what still waits will not be answered."""
+        """Cancel all pending calls: the execution is over, and nobody waits for their answers."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -54,13 +54,15 @@ class Answering:
     async def _answer(self, request: CallRequest) -> None:
         answer = await self._on_call(request)
         copy = answer.copy
-        directory = await self._backend.bring([name for name, _, _ in copy.files]) if copy is not None else ""
+        directory = (
+            await self._backend.provide_files([name for name, _, _ in copy.files]) if copy is not None else ""
+        )
         await self._backend.answer(ANSWER_TYPE, answer_content(request.number, answer, directory))
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         problem = None if task.cancelled() else task.exception()
         if isinstance(problem, ChannelBrokenError | SandboxDiedError):
-            self._requests.die(f"a call of its code could not be answered: {problem}")
-        elif problem is not None:  # of whatever class: a call without an answer would wait to the end of its time
+            self._requests.kill(f"a call of its code could not be answered: {problem}")
+        elif problem is not None:  # of whatever class: a call without an answer would wait until the time limit
             self._requests.fail(problem)

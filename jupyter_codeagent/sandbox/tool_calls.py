@@ -20,26 +20,26 @@ MAX_META_BYTES = 8 << 20
 MAX_NAME_CHARS = 100
 MAX_LINE = 1_000_000
 MAX_TOGETHER = 10_000
-"""More is not believed."""
+"""Larger counts are taken for forged."""
 ARGUMENT_KINDS = frozenset({"json", "parts"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class CallRequest:
-    """What code of the sandbox asks for. Forged, for all we know."""
+    """A call that code in the sandbox makes; all of it may be forged."""
 
     number: int
-    """Of the call, as the sandbox counts; goes back with the answer."""
+    """Number of the call, counted by the sandbox; sent back with the answer."""
     name: str
     line: int | None
     arguments: PackedValue
     """A dict by the names of the parameters."""
     together: int = 1
-    """Calls of this function that are made in one go from here on, this one included."""
+    """How many calls of this function `tools.map` still makes in one go, this one included."""
 
     @cached_property
     def key(self) -> str:
-        """Equal for calls that are the same, as the sandbox wrote them."""
+        """Hash that is equal for equal calls, as the sandbox wrote them."""
         head = json.dumps([self.name, self.arguments.kind, self.arguments.meta_json])
         return hashlib.sha256(head.encode() + b"\0" + self.arguments.data).hexdigest()
 
@@ -52,16 +52,21 @@ class CallAnswer:
     """None, bool, int, float, str, and lists and dicts (by text) of these."""
     copy: CopiedVariable | None = None
     ename: str = ""
-    """Of a built-in exception; empty if it is no error."""
+    """Name of a built-in exception; empty if the answer is not an error."""
     evalue: str = ""
 
 
 OnCall = Callable[[CallRequest], Awaitable[CallAnswer]]
-"""Who answers; what it raises is a fault of ours and ends the execution."""
+"""Answers calls. What it raises is a bug of the package and ends the execution."""
 
 
 def read_call(received: Received) -> CallRequest:
-    """Raises MalformedMessageError."""
+    """Read and check a call message.
+
+    Raises
+    ------
+    MalformedMessageError
+    """
     content = received.parsed(MAX_META_BYTES)
     number, name, line, kind, meta = (content.get(key) for key in ("number", "name", "line", "kind", "meta"))
     if type(number) is not int or number < 1 or kind not in ARGUMENT_KINDS or not isinstance(meta, str):
@@ -85,7 +90,7 @@ def read_call(received: Received) -> CallRequest:
 
 
 def answer_content(number: int, answer: CallAnswer, directory: str) -> dict[str, Any]:
-    """The message for the sandbox; `directory` is where it sees the files of the copy."""
+    """Return the content of the message for the sandbox, which sees the files of the copy in `directory`."""
     if answer.ename:
         return {"number": number, "status": "error", "ename": answer.ename, "evalue": answer.evalue}
     if answer.copy is None:

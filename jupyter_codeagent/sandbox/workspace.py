@@ -1,4 +1,4 @@
-"""The sidecar of one notebook: copies for it, a warm spare, and the sandbox that holds the notebook's state."""
+"""The workspace of one notebook: copies of variables, a warm pool, and the sandbox that holds its state."""
 
 from __future__ import annotations
 
@@ -17,30 +17,33 @@ from jupyter_codeagent.types.variables import Manifest
 from jupyter_codeagent.variables.privacy.hidden_parts import HiddenParts
 
 USUAL_MODULES = ("numpy", "pandas", "matplotlib.pyplot")
-"""Imported in a spare where they are installed: half a second that nobody waits for."""
+"""Imported in warm sandboxes where they are installed, which saves a run half a second."""
 LIKELY_MODULES = ("polars", "pyarrow", "seaborn", "scipy.stats", "sklearn")
-"""Imported in a spare where the user's kernel has them."""
+"""Imported in warm sandboxes if the user's kernel has imported them."""
 
 
 class SandboxWorkspace:
-    """Copies are made on the main thread, all else happens on the background loop."""
+    """Owner of one notebook's copies and sandboxes.
+
+    Copies are made on the main thread; everything else happens on the background loop.
+    """
 
     def __init__(self, *, max_bytes: int) -> None:
         self._directory = SpoolDirectory(max_bytes=max_bytes)
         self.spool = Spool(self._directory.path, max_bytes=max_bytes)
-        """`max_bytes` is for the choice of its place; what holds comes with each export."""
+        """`max_bytes` decides where the directory is created; the limit in force comes with each export."""
         self._policy: SandboxPolicy | None = None
         self._pool: WarmPool | None = None
         self._sandbox: PersistentSandbox | None = None
 
     @property
-    def present(self) -> PersistentSandbox | None:
+    def current(self) -> PersistentSandbox | None:
         """The notebook's sandbox, if there has been a run or a warm-up."""
         return self._sandbox
 
     @property
     def status(self) -> SandboxStatus | None:
-        """Of the notebook's sandbox, in use or used last."""
+        """The status of the notebook's sandbox, in use or used last."""
         return self._sandbox.status if self._sandbox is not None else None
 
     def export(
@@ -52,17 +55,17 @@ class SandboxWorkspace:
         max_bytes: int,
         hidden: HiddenParts,
     ) -> Manifest:
-        """See `Spool.export`. Main thread."""
+        """Copy variables: see `Spool.export`. Main thread."""
         self.spool.max_bytes = max_bytes
         return self.spool.export(variables, names, required=required, refusal=hidden.refusal if hidden else None)
 
     def digest(self, manifest: Manifest) -> str:
-        """See `Spool.digest`. Any thread."""
+        """Return a hash of the copies: see `Spool.digest`. Any thread."""
         return self.spool.digest(manifest)
 
     async def sandbox(self, policy: SandboxPolicy) -> PersistentSandbox:
-        """Return the notebook's sandbox under this policy; another policy than before ends the old ones."""
-        # The time limit goes with each execution: a run with another one keeps its sandbox.
+        """Return the notebook's sandbox for this policy; a new policy ends the sandboxes of the old one."""
+        # The time limit is passed with each execution: a run with another limit keeps its sandbox.
         policy = replace(policy, wall_s=SandboxPolicy.wall_s)
         if self._sandbox is None or self._policy != policy:
             await self._end()
@@ -72,19 +75,19 @@ class SandboxWorkspace:
         return self._sandbox
 
     async def extra_sandbox(self, policy: SandboxPolicy) -> PersistentSandbox:
-        """Return a sandbox beside the notebook's; the caller resets it in the end."""
+        """Return another sandbox beside the notebook's; the caller resets it in the end."""
         await self.sandbox(policy)
         assert self._pool is not None
         return PersistentSandbox(self._pool)
 
     async def warm(self, policy: SandboxPolicy) -> None:
-        """Start a spare; returns at once."""
+        """Start a warm sandbox in the background, and return at once."""
         await self.sandbox(policy)
         assert self._pool is not None
         self._pool.warm()
 
     def forget_copies(self) -> None:
-        """Remove them all: something that is in them was hidden, and every sandbox can read their directory."""
+        """Remove all copies: something in them was hidden, and every sandbox can read their directory."""
         self.spool.close()
 
     async def close(self) -> None:
@@ -103,7 +106,10 @@ class SandboxWorkspace:
 
 
 def modules_to_preload() -> tuple[str, ...]:
-    """By what is installed and what the user's kernel has imported; imports nothing."""
-    # A parent is looked for in place of `a.b`: finding the specification of `a.b` would import `a`.
+    """Return the modules to import in a warm sandbox: those installed, and those the user's kernel has imported.
+
+    Imports nothing itself.
+    """
+    # Only the top-level package is looked up: finding the spec of `a.b` would import `a`.
     usual = [name for name in USUAL_MODULES if importlib.util.find_spec(name.partition(".")[0]) is not None]
     return (*usual, *(name for name in LIKELY_MODULES if name in sys.modules))

@@ -13,7 +13,7 @@ from jupyter_codeagent.frontend.cell_origin import CellOrigin
 from jupyter_codeagent.frontend.messages import PulledMessage
 from jupyter_codeagent.notebook.reserved_names import is_reserved
 from jupyter_codeagent.sandbox.data.outlines import Outline
-from jupyter_codeagent.sandbox.data.unpack import Part, outlined, unpack
+from jupyter_codeagent.sandbox.data.unpack import Part, unpack, unpack_outline
 from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.consent import Consent
 from jupyter_codeagent.settings.settings import Settings
@@ -72,7 +72,7 @@ class ResultTransfer:
         present = await self._background.on_main_thread(lambda: self._live.present(packed))
         if present:
             changes = {
-                name: (what, await self._read(outlined, packed[name])) for name, (_, what) in present.items()
+                name: (what, await self._read(unpack_outline, packed[name])) for name, (_, what) in present.items()
             }
             await self._ask_to_overwrite(changes, origin)
         values: dict[str, Any] = {}
@@ -92,7 +92,7 @@ class ResultTransfer:
         check_name(name)
         if self._shared.get(name) == "hidden":
             raise UsageError(f"{name!r} is hidden from the agent; `%agent share {name}` first.")
-        sandbox = self._workspace.present
+        sandbox = self._workspace.current
         if sandbox is None:
             raise UsageError(f"There is no sandbox yet that could hold {name!r}: run `%%agent` first.")
         try:
@@ -129,6 +129,6 @@ def check_name(name: str) -> None:
         raise UsageError(f"{name!r} is not the name of a variable.")
     if is_reserved(name):
         raise UsageError(
-            f"{name!r} means something else in a notebook and is not overwritten; have the agent give the result "
-            f"another name."
+            f"{name!r} is a reserved name in notebooks and is not overwritten; have the agent give the "
+            f"result another name."
         )

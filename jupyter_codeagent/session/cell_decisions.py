@@ -70,8 +70,8 @@ class CellDecisions:
         """
         if not self._record(run_id, state, decided_by=decided_by, session=session):
             return
-        if state == "discarded" and self._workspace.present is not None:
-            self._workspace.present.load_again()
+        if state == "discarded" and self._workspace.current is not None:
+            self._workspace.current.reload()
 
     def replaced(self, run_ids: Sequence[str], session: str, *, decided_by: str) -> None:
         """Record that the cells of a newer run replaced these; the copies stay as that one left them."""

@@ -42,7 +42,7 @@ class DoneCalls:
         known = [run for run in self._done if run.startswith(run_id)]
         if not known:
             raise UsageError(
-                f"No calls of {f'run {run_id}' if run_id else 'any run'} are left to be taken back in this kernel."
+                f"No calls of {f'run {run_id}' if run_id else 'any run'} are left to undo in this kernel."
             )
         chosen = known[-1]
         undone: list[ToolCall] = []

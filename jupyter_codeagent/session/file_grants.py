@@ -37,7 +37,7 @@ def require(name: str, files: Sequence[LocalFile], policy: SandboxPolicy, grants
     """
     if elsewhere := [level for level in policy.levels if level in REMOTE_LEVELS]:
         raise VariableError(
-            f"{name!r} reads files of this machine; a sandbox of level {elsewhere[0]} does not see them. Load "
+            f"{name!r} reads files of this machine; a sandbox of level {elsewhere[0]} cannot see them. Load "
             "what you need into a frame, or use a sandbox on this machine."
         )
     known = _granted_paths(grants)
@@ -62,7 +62,7 @@ def _as_it_is(path: str) -> LocalFile | None:
 def purpose(name: str, files: Sequence[LocalFile]) -> str:
     """How far a yes goes, and what for, in one sentence."""
     what = "This file is" if len(files) == 1 else f"These {len(files)} files are"
-    return f"{what} what {name!r} reads; the sandbox would never write there."
+    return f"{what} what {name!r} reads; the sandbox does not write there."
 
 
 def listed(files: Sequence[LocalFile]) -> str:

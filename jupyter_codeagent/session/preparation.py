@@ -211,7 +211,7 @@ class RunPreparation:
 
     def _with_conversation(self, run: AgentRun, options: RunOptions) -> tuple[AgentRun, tuple[Turn, ...]]:
         """Return the run with what earlier runs left in the sandbox, and these runs as turns."""
-        sandbox = self.workspace.present
+        sandbox = self.workspace.current
         if options.new and options.dry_run:  # a run with `--new` has been reset before it comes here
             return self._with_differences(run, (), None), ()
         defined = frozenset(entry.name for entry in sandbox.variables) if sandbox is not None else frozenset()

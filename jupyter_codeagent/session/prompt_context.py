@@ -67,16 +67,16 @@ def fit_context(
         )
         count = counter.count(context.text, tokenizer, calibrate=True)
         counted += context.tagged.spans if count.asked else ()
-        told = PromptContext(context=context, count=count, budget_tokens=limit, counted_kinds=kinds_of(counted))
-        if not told.count.counted:
-            return replace(fitting or told, counted_kinds=told.counted_kinds)
-        if told.count.tokens > limit:
+        fitted = PromptContext(context=context, count=count, budget_tokens=limit, counted_kinds=kinds_of(counted))
+        if not fitted.count.counted:
+            return replace(fitting or fitted, counted_kinds=fitted.counted_kinds)
+        if fitted.count.tokens > limit:
             budget = int(budget * TIGHTER)
-        elif not context.is_shortened or told.count.tokens >= limit * WELL_USED or fitting is not None:
-            return told
+        elif not context.is_shortened or fitted.count.tokens >= limit * WELL_USED or fitting is not None:
+            return fitted
         else:
-            fitting = told
-    return replace(fitting or told, counted_kinds=told.counted_kinds)
+            fitting = fitted
+    return replace(fitting or fitted, counted_kinds=fitted.counted_kinds)
 
 
 def incomplete_columns(summaries: Sequence[VariableSummary]) -> dict[str, frozenset[str]]:
@@ -90,7 +90,7 @@ def incomplete_columns(summaries: Sequence[VariableSummary]) -> dict[str, frozen
 
 
 def question_digest(summaries: Sequence[VariableSummary], settings: Settings, prompt: str, more: str = "") -> str:
-    """Of what there is to tell of the variables for this prompt, and of `more` lines that are told.
+    """Digest what the prompt has of the variables, and `more` lines of it.
 
     Unlike the text that is sent it does not depend on which cells ran last, nor on whether a tokenizer was there:
     the same question on the same data is replayed from the record.
@@ -99,9 +99,9 @@ def question_digest(summaries: Sequence[VariableSummary], settings: Settings, pr
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def cost_lines(told: PromptContext) -> list[str]:
+def cost_lines(prompt: PromptContext) -> list[str]:
     """What each variable costs and how it was shortened: a table of plain text below the one line with the sum."""
-    context = told.context
+    context = prompt.context
     rows = [(one.name, str(one.tokens), one.shortened) for one in context.variables]
     if context.joins_tokens:
         rows.append(("(joins)", str(context.joins_tokens), ""))
@@ -109,7 +109,7 @@ def cost_lines(told: PromptContext) -> list[str]:
         names = ", ".join(context.dropped[:MAX_LISTED])
         more = f", … +{len(context.dropped) - MAX_LISTED}" if len(context.dropped) > MAX_LISTED else ""
         rows.append(("(left out)", str(context.left_out_tokens), f"{names}{more}"))
-    lines = [f"variables: {told.count}; the budget is {told.budget_tokens}"]
+    lines = [f"variables: {prompt.count}; the budget is {prompt.budget_tokens}"]
     if rows:
         width = max(len(row[0]) for row in (*rows, ("variable",)))
         table = [("variable", "tokens", "shortened to" if context.is_shortened else ""), *rows]

@@ -67,7 +67,7 @@ class RunRecorder:
         wait_s = self._sent_at + PROGRESS_INTERVAL_S - time.monotonic()
         if phase != self._sent_phase or wait_s <= 0:
             self._send(self._link)
-        elif self._later is None:  # what came last is told also when the model pauses after it
+        elif self._later is None:  # what came last is sent also when the model pauses after it
             self._later = asyncio.get_running_loop().call_later(wait_s, self._send, self._link)
 
     def called(self, calls: tuple[ToolCall, ...]) -> None:

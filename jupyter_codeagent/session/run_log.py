@@ -7,19 +7,15 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from jupyter_codeagent.agent.output_text import cut, output_text
-from jupyter_codeagent.agent.prompt.changes import made_line
-from jupyter_codeagent.agent.prompt.conversation import MAX_RESULT_CHARS, Turn
-from jupyter_codeagent.agent.source import bound_names, parse
+from jupyter_codeagent.agent.prompt.conversation import Turn
 from jupyter_codeagent.history import HistoryStore, RunRow
+from jupyter_codeagent.session.turns import displayed_text, may_tell, turn_of
 from jupyter_codeagent.types.errors import HistoryError, UnknownRunError, UsageError
 from jupyter_codeagent.types.messages import Usage
 from jupyter_codeagent.types.run import AgentRun, CellState
-from jupyter_codeagent.types.sandbox import ExecutionResult, StreamOutput
-from jupyter_codeagent.types.variables import PRIVACY_ORDER, Manifest
+from jupyter_codeagent.types.sandbox import StreamOutput
+from jupyter_codeagent.types.variables import Manifest
 
-MAX_MADE = 8
-"""Variables of one earlier run that are told again."""
 KEPT_RUNS = 50
 """Runs that a page is shown at once; older ones come from the history."""
 
@@ -53,7 +49,7 @@ class RunLog:
     @property
     def recent(self) -> list[AgentRun]:
         """The last runs of this kernel, oldest first, with what is decided over their cells by now."""
-        with suppress(HistoryError):  # a page links all the same; who runs or decides something is told
+        with suppress(HistoryError):  # a page links all the same; who runs or decides something gets the error
             self._refresh(list(self._runs)[-KEPT_RUNS:])
         return list(self._runs.values())[-KEPT_RUNS:]
 
@@ -75,14 +71,14 @@ class RunLog:
     def turns_before(self, run: AgentRun, defined: Collection[str] = ()) -> tuple[Turn, ...]:
         """The conversation: runs that gave a result, without discarded ones and without those of the same cell.
 
-        What was said to one server is not told to another one that is remote, and code and results are told only
+        What was sent to one server is not sent to another one that is remote, and code and results are sent only
         where this run's privacy is not stricter than that under which they were made. `defined` are the variables
-        that the sandbox has now: of those that the runs made only these are told.
+        that the sandbox has now: of those that the runs made only these are mentioned.
         """
         return tuple(
-            _turn(run, known, defined)
+            turn_of(run, known, defined)
             for known in self._conversation(run.request.cell_id)
-            if known.id != run.request.refines and _may_tell(run, known)
+            if known.id != run.request.refines and may_tell(run, known)
         )
 
     def copied_before(self, cell_id: str | None, refines: str = "") -> frozenset[str]:
@@ -115,7 +111,7 @@ class RunLog:
         Without the variables that it made: the code that replaces it must do without them.
         """
         known = self._runs.get(run.request.refines)
-        return (_turn(run, known),) if known is not None and _may_tell(run, known) else ()
+        return (turn_of(run, known),) if known is not None and may_tell(run, known) else ()
 
     def changed_by_cell(self, cell_id: str | None) -> frozenset[str]:
         """Copies that the earlier runs of a `%%agent` cell changed, for a run of it that is to start afresh."""
@@ -218,60 +214,6 @@ def _is_in_other_file(row: RunRow, run: AgentRun) -> bool:
     return row.notebook not in (run.request.notebook, None) and os.path.exists(str(row.notebook))
 
 
-def _turn(run: AgentRun, known: AgentRun, defined: Collection[str] = ()) -> Turn:
-    """An earlier run as this one is told of it."""
-    return Turn(
-        prompt=known.request.prompt,
-        code=_code_for(run, known),
-        ran=known.code,
-        written=known.written,
-        answer=_result_for(run, known),
-        made=_made_for(run, known, defined),
-    )
-
-
-def _may_tell(run: AgentRun, known: AgentRun) -> bool:
-    return not (run.request.remote and known.request.server != run.request.server)
-
-
-def _code_for(run: AgentRun, known: AgentRun) -> str:
-    """What this run may be told of an earlier one's code: corrections of it are made by values of the data."""
-    if _is_stricter(run, known):
-        return ""
-    return known.written if run.request.privacy == "schema" else known.code
-
-
-def _result_for(run: AgentRun, known: AgentRun) -> str:
-    """What this run may be told of an earlier one's result."""
-    may_tell = run.request.privacy != "schema" and not _is_stricter(run, known)
-    return (known.answer or _shown(known)) if may_tell else ""
-
-
-def _is_stricter(run: AgentRun, known: AgentRun) -> bool:
-    now, then = (PRIVACY_ORDER.index(one.request.privacy) for one in (run, known))
-    return then > now
-
-
-def _made_for(run: AgentRun, known: AgentRun, defined: Collection[str]) -> tuple[str, ...]:
-    """Names and types; columns too where results may be told, as those of a pivot table are made of values.
-
-    Under `schema` only of what the model itself has named: code can give variables any names.
-    """
-    left = [entry for entry in known.made if entry.name in defined]
-    if _is_stricter(run, known):
-        return ()
-    if run.request.privacy != "schema":
-        return tuple(made_line(entry) for entry in left[:MAX_MADE])
-    tree = parse(known.written)
-    named = bound_names(tree) if tree is not None else set()
-    return tuple(made_line(entry, names_only=True) for entry in left if entry.name in named)[:MAX_MADE]
-
-
 def _slim(run: AgentRun) -> AgentRun:
-    shown = StreamOutput(output_type="stream", name="stdout", text=_shown(run))
+    shown = StreamOutput(output_type="stream", name="stdout", text=displayed_text(run))
     return replace(run, steps=(), outputs=(shown,))
-
-
-def _shown(run: AgentRun) -> str:
-    """The beginning and the end of what the run showed, where it has no sentence of its own."""
-    return cut(output_text(ExecutionResult(status="ok", outputs=run.outputs)), MAX_RESULT_CHARS)

@@ -89,7 +89,7 @@ def context_window_of(endpoint: ModelEndpoint, settings: Settings) -> ContextWin
     """The context of the model behind it: as its server tells it, else as large as that of the embedded one."""
     if endpoint.kind == "embedded":
         return ContextWindow(context_tokens=settings.model.context_tokens, certain=True, count=estimate_tokens)
-    told = endpoint.context_tokens
+    stated = endpoint.context_tokens
     return ContextWindow(
-        context_tokens=told or settings.model.context_tokens, certain=told > 0, count=estimate_tokens
+        context_tokens=stated or settings.model.context_tokens, certain=stated > 0, count=estimate_tokens
     )

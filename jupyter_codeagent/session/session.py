@@ -194,14 +194,14 @@ class AgentSession:
         run = replace(run, notes=(*run.notes, *lost))
         if run.status != "ok":
             return run
-        sandbox.settle()
+        sandbox.keep_changes()
         if not prepared.inserts:
             return replace(run, placed="nowhere")
         return await self.notebook_writer.insert_cells(run, recorder, origin, known)
 
     async def _sandbox_for(self, prepared: PreparedRun) -> tuple[PersistentSandbox, bool]:
         """Return the sandbox, and whether it replaces one that had variables."""
-        before = self.workspace.present
+        before = self.workspace.current
         had_variables = before is not None and bool(before.names)
         sandbox = await self.workspace.sandbox(prepared.settings.sandbox)
         return sandbox, had_variables and sandbox is not before
@@ -230,7 +230,7 @@ class AgentSession:
         self.starting_state.forget_all()
 
     def close(self, *, tell_pages: bool = True) -> None:
-        """Stop everything this session started; pages are told unless the kernel itself ends."""
+        """Stop everything this session started; pages learn of it unless the kernel itself ends."""
         self.stop()
         if self.link is not None:
             self.link.close(tell_pages=tell_pages)

@@ -28,8 +28,8 @@ class StartingState:
 
     def restore_copies(self, cell_id: str | None) -> None:
         """Load the copies afresh that earlier runs of this cell changed: asked again, it changes them once more."""
-        if self.workspace.present is not None:
-            self.workspace.present.load_again(self.run_log.changed_by_cell(cell_id))
+        if self.workspace.current is not None:
+            self.workspace.current.reload(self.run_log.changed_by_cell(cell_id))
 
     def remove_hidden(self, notebook: str | None) -> None:
         """Leave a sandbox behind that has what is hidden now, and undo what a failed run did to the copies.
@@ -42,14 +42,14 @@ class StartingState:
         self.sharing.adopt_file(notebook)
         if self.sharing.must_reset:
             self._reset_sandbox()
-        if self.workspace.present is not None:
-            self.workspace.present.undo_attempt()
+        if self.workspace.current is not None:
+            self.workspace.current.undo_attempt()
 
     def _reset_sandbox(self) -> None:
         hidden, self.sharing.must_reset = self.sharing.must_reset, False  # now: more may be hidden meanwhile
         try:
-            if self.workspace.present is not None:
-                self.background.run(self.workspace.present.reset())
+            if self.workspace.current is not None:
+                self.background.run(self.workspace.current.reset())
             if hidden:
                 self.workspace.forget_copies()
                 self.grants.clear("mount")  # what was hidden may be read from a file

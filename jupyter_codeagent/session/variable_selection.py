@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jupyter_codeagent.sandbox.data.condition import Condition, parse_condition
-from jupyter_codeagent.sandbox.data.engines import engine_of, fetch, how_to_copy, is_database
-from jupyter_codeagent.sandbox.data.files_of import Plan, is_lazy, plan_of
-from jupyter_codeagent.sandbox.data.limits import estimated_bytes, too_large_text
-from jupyter_codeagent.sandbox.data.narrow import Narrowed, Narrowing, can_be_narrowed, narrow
+from jupyter_codeagent.sandbox.data.engines import engine_of, fetch, format_copy_advice, is_database
+from jupyter_codeagent.sandbox.data.lazy_plans import Plan, is_lazy, make_plan
+from jupyter_codeagent.sandbox.data.limits import estimated_bytes, format_too_large
+from jupyter_codeagent.sandbox.data.subset import Subset, SubsetRequest, supports_subset, take_subset
 from jupyter_codeagent.types.errors import UsageError, VariableError
 from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.types.variables import ColumnSummary, LocalFile, Manifest, SkippedVariable, VariableSummary
@@ -64,7 +64,7 @@ class VariableSelection:
         copied = {copy.name for copy in manifest.copied}
         parts = {name: self.values[name] for name in self.notes if name in self.narrowed}
         again: dict[str, VariableSummary] = {summary.name: summary for summary in anew(parts)} if parts else {}
-        told = []
+        found = []
         for summary in summaries:
             if summary.name not in known:
                 continue
@@ -76,14 +76,14 @@ class VariableSelection:
             if note:
                 bare = f"{current.bare_headline} ({note})"
                 current = replace(current, headline=f"{current.headline} ({note})", bare_headline=bare)
-            told.append(current)
-        return tuple(told)
+            found.append(current)
+        return tuple(found)
 
     @property
     def run_notes(self) -> tuple[str, ...]:
         """For the receipt."""
         return tuple(
-            f"figures of {name} are from its copy ({note}); accepted cells run on your whole {name}"
+            f"numbers for {name} are from its copy ({note}); accepted cells run on your whole {name}"
             for name, note in self.notes.items()
         )
 
@@ -108,7 +108,7 @@ def select_variables(
     where = parse_condition(options.where) if options.where is not None else None
     columns = dict(options.columns)
     wanted = {
-        name: Narrowing(columns=columns.get(name, ()), sample=options.sample, where=where) for name in variables
+        name: SubsetRequest(columns=columns.get(name, ()), sample=options.sample, where=where) for name in variables
     }
     if options.variables is not None:
         names: tuple[str, ...] = options.variables
@@ -141,7 +141,7 @@ class _Parts:
     def __init__(
         self,
         variables: Mapping[str, Any],
-        wanted: Mapping[str, Narrowing],
+        wanted: Mapping[str, SubsetRequest],
         *,
         required: bool,
         max_bytes: int,
@@ -173,26 +173,26 @@ class _Parts:
                 raise
             self.skipped.append(SkippedVariable(name=name, reason=str(problem)))
 
-    def _take(self, name: str, value: Any, wanted: Narrowing) -> None:
+    def _take(self, name: str, value: Any, wanted: SubsetRequest) -> None:
         engine = engine_of(value)
         if is_lazy(value):
-            plan = plan_of(name, value, wanted, max_bytes=self._max_bytes)
+            plan = make_plan(name, value, wanted, max_bytes=self._max_bytes)
             if plan.files:
                 self._ask(name, plan.files)
             self._keep(name, plan.value, plan.note)
             self.plans[name] = plan
         elif is_database(value) or (engine is not None and not self._required):
-            raise VariableError(how_to_copy(name, value))
+            raise VariableError(format_copy_advice(name, value))
         elif engine is not None and self._is_dry:
             reason = f"a dry run fetches nothing; a run would have {engine.name} fetch what you ask for"
             self.skipped.append(SkippedVariable(name=name, reason=reason))
         elif engine is not None:
             part = fetch(name, value, wanted)
             self._keep(name, part.value, part.note)
-        elif wanted.columns and not can_be_narrowed(value):
-            raise VariableError(f"{name!r} is a {type(value).__name__}: it has no columns to select_variables.")
+        elif wanted.columns and not supports_subset(value):
+            raise VariableError(f"{name!r} is a {type(value).__name__}: it has no columns to select.")
         else:
-            part = narrow(name, value, wanted) if wanted and can_be_narrowed(value) else Narrowed(value=value)
+            part = take_subset(name, value, wanted) if wanted and supports_subset(value) else Subset(value=value)
             shown, left_out = without_unused(name, part.value)
             if note := "; ".join(note for note in (part.note, left_out) if note):
                 self._keep(name, shown, note)
@@ -238,7 +238,7 @@ def _by_prompt(
     for summary in () if named else summaries:
         size_bytes = summary.size_bytes or 0
         if summary.frame_like and summary.name not in names and size_bytes > max_bytes:
-            reason = too_large_text(
+            reason = format_too_large(
                 summary.name, variables[summary.name], size_bytes=size_bytes, limit_bytes=max_bytes
             )
             skipped.append(SkippedVariable(name=summary.name, reason=reason))
@@ -251,10 +251,10 @@ def _is_elsewhere(value: object) -> bool:
     return is_lazy(value) or engine_of(value) is not None or is_database(value)
 
 
-def _as_narrowed(summary: VariableSummary, value: Any, wanted: Mapping[str, Narrowing]) -> VariableSummary:
+def _as_narrowed(summary: VariableSummary, value: Any, wanted: Mapping[str, SubsetRequest]) -> VariableSummary:
     """With the size that is left of it: known for a sample, not before it is evaluated for a condition."""
-    narrowing = wanted.get(summary.name, Narrowing())
-    if not narrowing or not summary.size_bytes or not can_be_narrowed(value):
+    narrowing = wanted.get(summary.name, SubsetRequest())
+    if not narrowing or not summary.size_bytes or not supports_subset(value):
         return summary
     if narrowing.where is not None:
         return replace(summary, size_bytes=0)
@@ -271,7 +271,7 @@ def _require_fitting(
         size_bytes = summary.size_bytes or 0
         if summary.name == name and names_variable(words, summary) and size_bytes > max_bytes:
             raise VariableError(
-                too_large_text(
+                format_too_large(
                     name, value, size_bytes=max(size_bytes, estimated_bytes(value)), limit_bytes=max_bytes
                 )
             )
@@ -281,7 +281,7 @@ def _check_used(where: Condition, values: Sequence[Any], notes: Mapping[str, str
     """A condition that no frame has the columns for is a slip, and its figures would be of all rows."""
     if any("where" in note for note in notes.values()):
         return
-    frames = [value for value in values if can_be_narrowed(value) or _is_elsewhere(value)]
+    frames = [value for value in values if supports_subset(value) or _is_elsewhere(value)]
     raise UsageError(
         f"--where {where.text!r}: none of the {len(frames)} frames has all of the columns "
         f"{', '.join(map(repr, where.names))}."

@@ -109,7 +109,7 @@ class VariablesView:
         hidden |= dict.fromkeys(name for name in hidden_columns if name not in described)
         hidden |= dict.fromkeys(withheld)
         types = {name: type(everything[name]).__name__ if name in everything else "" for name in hidden}
-        listed = (*(told.name for told in context.variables), *context.dropped[:MAX_VARIABLES], *hidden)
+        listed = (*(one.name for one in context.variables), *context.dropped[:MAX_VARIABLES], *hidden)
         return LookAtVariables(
             context=context,
             tokens=prompt_context.count.tokens,

@@ -124,13 +124,13 @@ def parse_call(tool: Tool, text: str) -> inspect.BoundArguments:
     try:
         call = ast.parse(text.strip(), mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != tool.name:
-            raise ArgumentError(f"{text[:80]!r} is no call of {tool.name}")
+            raise ArgumentError(f"{text[:80]!r} is not a call of {tool.name}")
         args = [_value(argument) for argument in call.args]
         kwargs = {keyword.arg or "": _value(keyword.value) for keyword in call.keywords}
     except ArgumentError:
         raise
     except (SyntaxError, ValueError, TypeError, ArithmeticError, RecursionError, MemoryError) as problem:
-        raise ArgumentError(f"{text[:80]!r} is no call with plain values ({problem})") from None
+        raise ArgumentError(f"{text[:80]!r} is not a call with plain values ({problem})") from None
     try:
         bound = tool.signature.bind(*args, **kwargs)
     except TypeError as problem:
@@ -149,10 +149,10 @@ def _check_further(tool: Tool, arguments: Mapping[str, Any]) -> None:
             continue
         is_named = parameter.kind is inspect.Parameter.VAR_KEYWORD
         if not isinstance(given, Mapping if is_named else Sequence) or len(given) > MAX_FURTHER:
-            raise ArgumentError(f"{tool.name}: {parameter} are at most {MAX_FURTHER} arguments")
+            raise ArgumentError(f"{tool.name}: {parameter} takes at most {MAX_FURTHER} arguments")
         wrong = [name for name in given if is_named and not _is_name(name)]
         if wrong:
-            raise ArgumentError(f"{tool.name}: {brief(wrong[0])} is no name of an argument")
+            raise ArgumentError(f"{tool.name}: {brief(wrong[0])} is not an argument name")
 
 
 def _is_name(name: object) -> bool:
@@ -199,13 +199,15 @@ def _fitted(tool: str, name: str, value: Any, hint: Any) -> Any:
         try:
             return float(value)
         except OverflowError:
-            raise ArgumentError(f"{tool}: {name} is to be float, and {brief(value)} is too large for one") from None
+            raise ArgumentError(
+                f"{tool}: {name} must be a float, and {brief(value)} is too large for one"
+            ) from None
     if hint in (datetime.date, datetime.datetime) and isinstance(value, str):
         try:
             return hint.fromisoformat(value)
         except ValueError:
-            raise ArgumentError(f"{tool}: {name}={value[:40]!r} is no date like '2013-01-31'") from None
+            raise ArgumentError(f"{tool}: {name}={value[:40]!r} is not a date like '2013-01-31'") from None
     is_bool_for_number = hint in (int, float) and isinstance(value, bool)
     if not isinstance(value, hint) or is_bool_for_number:
-        raise ArgumentError(f"{tool}: {name} is to be {hint.__name__}, not {brief(value)}")
+        raise ArgumentError(f"{tool}: {name} must be {hint.__name__}, not {brief(value)}")
     return value

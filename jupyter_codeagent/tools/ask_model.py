@@ -1,7 +1,7 @@
 """`ask_model`: code asks the model about single texts or rows, to classify or extract what no program can.
 
 A function of the user's kernel like others that code may call, with a budget of its own. What the model reads is
-masked as results are, and nothing is told to it where the privacy is `schema`.
+masked as results are, and nothing is sent to it where the privacy is `schema`.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ class ModelQuestions:
         withheld: Callable[[str], Awaitable[Sequence[str]]],
         run: Callable[[Coroutine[Any, Any, Any]], Any],
     ) -> None:
-        """`run` waits for a coroutine on the main thread; `withheld` are values that no model is told."""
+        """`run` waits for a coroutine on the main thread; `withheld` are values that are masked for every model."""
         self._settings = settings
         self._models = models
         self._withheld = withheld
         self._run = run
         self._in_force: Settings | None = None
-        """Of the run; not read before one begins, since a policy that cannot be read is told there."""
+        """Of the run; not read before one begins, since a policy that cannot be read is reported there."""
         self._sent = SentRequests()
         self.spent = Usage()
         """Of this run."""
@@ -99,19 +99,19 @@ class ModelQuestions:
         Raises
         ------
         PermissionError
-            The privacy is such that no value may be told.
+            The privacy forbids to send values.
         ValueError
             Too many texts, or the budget is spent.
         ModelError
         """
         settings = self._in_force or self._settings()
         if settings.privacy == "schema":
-            raise PermissionError(f"{NAME} tells values to the model, and the privacy is schema")
+            raise PermissionError(f"{NAME} sends values to the model, which privacy 'schema' forbids")
         check_question(prompt, choices)
         texts, is_one = texts_of(data)
         different = [text for text in dict.fromkeys(texts) if text.strip()]
         if len(different) > MAX_TEXTS:
-            raise ValueError(f"{NAME} takes {MAX_TEXTS} different texts at the most, not {len(different)}")
+            raise ValueError(f"{NAME} takes at most {MAX_TEXTS} different texts, not {len(different)}")
         endpoint = await self._models.find(settings.model)
         model = self._sent.of(await self._models.open(endpoint, settings.model, on_loading=lambda: None), endpoint)
         places = asyncio.Semaphore(AT_ONCE)
@@ -133,8 +133,8 @@ class ModelQuestions:
         self, model: Model, prompt: str, text: str, choices: Sequence[str] | None, budget: int
     ) -> str | None:
         asked = question_text(prompt, text, choices)
-        told = masked(asked, await self._withheld(asked))
-        expected = estimate_tokens(SYSTEM + told) + MAX_ANSWER_TOKENS
+        text_for_model = masked(asked, await self._withheld(asked))
+        expected = estimate_tokens(SYSTEM + text_for_model) + MAX_ANSWER_TOKENS
         if self._tokens + expected > budget:
             raise ValueError(
                 f"{NAME} has used {self._tokens} tokens of {budget} in this run, and the next question takes about "
@@ -142,7 +142,7 @@ class ModelQuestions:
             )
         self._under_way += expected
         request = CompletionRequest(
-            messages=(message("system", SYSTEM), message("user", tagged(told, "texts"))),
+            messages=(message("system", SYSTEM), message("user", tagged(text_for_model, "texts"))),
             purpose="text",
             stop=("\n",),
             max_tokens=MAX_ANSWER_TOKENS,
@@ -172,12 +172,12 @@ def offered(tools: Mapping[str, Tool], prompt: str) -> dict[str, Tool]:
 def check_question(prompt: str, choices: Sequence[str] | None) -> None:
     """Raises ValueError for what is longer than a question."""
     if len(prompt) > MAX_PROMPT_CHARS:
-        raise ValueError(f"{NAME} takes a question of {MAX_PROMPT_CHARS:,} characters, not {len(prompt):,}")
+        raise ValueError(f"{NAME} takes a question of at most {MAX_PROMPT_CHARS:,} characters, not {len(prompt):,}")
     if choices is None:
         return
     is_plain = isinstance(choices, list | tuple) and all(isinstance(choice, str) for choice in choices)
     if not is_plain or len(choices) > MAX_CHOICES or max(map(len, choices), default=0) > MAX_CHOICE_CHARS:
-        raise ValueError(f"{NAME} takes {MAX_CHOICES} choices at the most, texts of {MAX_CHOICE_CHARS} characters")
+        raise ValueError(f"{NAME} takes at most {MAX_CHOICES} choices of at most {MAX_CHOICE_CHARS} characters")
 
 
 def texts_of(data: Any) -> tuple[list[str], bool]:
@@ -189,7 +189,7 @@ def texts_of(data: Any) -> tuple[list[str], bool]:
         It is longer than anybody can mean: a range has any length at no cost.
     """
     if isinstance(data, Sized) and not isinstance(data, str) and len_of(data) > MAX_ITEMS:
-        raise ValueError(f"{NAME} takes {MAX_ITEMS:,} texts at the most, not {len_of(data):,}")
+        raise ValueError(f"{NAME} takes at most {MAX_ITEMS:,} texts, not {len_of(data):,}")
     if hasattr(data, "to_pandas"):
         data = data.to_pandas()
     if hasattr(data, "columns"):

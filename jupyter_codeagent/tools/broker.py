@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jupyter_codeagent.sandbox.data.unpack import outlined, unpack
+from jupyter_codeagent.sandbox.data.unpack import unpack, unpack_outline
 from jupyter_codeagent.sandbox.protocol import CallingRunner
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 from jupyter_codeagent.tools.call_arguments import read_arguments
@@ -133,12 +133,12 @@ class ToolCallBroker:
         tool = self._tools.get(request.name)
         exceeded = self._counter.exceeded()
         if tool is None:
-            return refused(request, "NameError", f"{request.name} is no function that the user lets code call")
+            return refused(request, "NameError", f"{request.name} is not a function that code may call")
         if exceeded:
-            return refused(request, "RuntimeError", f"{request.name} was not called: {exceeded} are the limit")
+            return refused(request, "RuntimeError", f"{request.name} was not called: the limit is {exceeded}")
         try:
-            outline = await read_arguments(tool, request, outlined, self._argument_bytes)
-        except Exception as problem:  # noqa: BLE001  (they come from the sandbox: whatever is wrong is told to it)
+            outline = await read_arguments(tool, request, unpack_outline, self._argument_bytes)
+        except Exception as problem:  # noqa: BLE001  (they come from the sandbox: it gets to know whatever is wrong)
             return refused_arguments(request, problem)
         allowed = await self._decider.decide(tool, outline, request)
         if isinstance(allowed, CallOutcome):
@@ -158,7 +158,7 @@ class ToolCallBroker:
             call=allowed.text,
             status="stopped",
             line=request.line,
-            result="it was ended before it had returned, and may have happened",
+            result="it was stopped before it returned, and may have happened",
             decided_by=allowed.decided_by,
             id=uuid.uuid4().hex[:12],
             key=request.key,
@@ -174,7 +174,7 @@ class ToolCallBroker:
             self._cut_short(tool, call)
             cut = replace(call, duration_s=time.monotonic() - started)
             return CallOutcome(answer=explained(TimeoutError(str(problem))), call=cut)
-        except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: the code is told)
+        except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: the code gets the error)
             answer = explained(problem)
             failed = replace(call, status="failed", duration_s=time.monotonic() - started)
             return CallOutcome(answer=answer, call=replace(failed, result=f"{answer.ename}: {answer.evalue}"))

@@ -23,7 +23,7 @@ READ_AT_ONCE_BYTES = 10_000
 async def read_arguments(
     tool: Tool, request: CallRequest, read: Callable[..., Part], max_bytes: int
 ) -> inspect.BoundArguments:
-    """Read the arguments by `outlined`, which is for people who decide, or by `unpack`, which is for the function.
+    """Read the arguments by `unpack_outline` for people who decide, or by `unpack` for the function.
 
     Raises
     ------

@@ -51,7 +51,7 @@ class CallDecider:
         """
         text = recorded_text(tool, outline)
         if tool.stub.policy == "deny":
-            return denied_call(request, text, f"the user does not let code call {tool.name}", "policy")
+            return denied_call(request, text, f"the user denies all calls of {tool.name}", "policy")
         if tool.stub.policy == "auto":
             return AllowedCall(arguments=outline, text=text)
         if self._allowed[tool.name] and request.key not in self._unsure:
@@ -67,7 +67,7 @@ class CallDecider:
         decided_by = decision.decided_by
         if decision.action == "reject":
             why = f": {decision.reason}" if decision.reason else ""
-            reason = f"the user does not allow this call of {tool.name}{why}"
+            reason = f"the user rejected this call of {tool.name}{why}"
             return denied_call(request, text, reason, decided_by)
         arguments = outline
         if decision.edited:
@@ -84,11 +84,11 @@ class CallDecider:
     def _proposal(self, tool: Tool, outline: inspect.BoundArguments, request: CallRequest) -> Proposal:
         at = f"Line {request.line} of the program" if request.line is not None else "The program"
         code = call_text(tool.name, outline, max_chars=PROPOSED_CHARS)
-        together = f" It makes {request.together} calls of it in one go." if request.together > 1 else ""
+        together = f" It makes {request.together} calls of it at once." if request.together > 1 else ""
         in_brief = f" Not shown whole: {', '.join(code.in_brief)}." if code.in_brief else ""
         is_unsure = request.key in self._unsure
         if is_unsure:
-            in_brief += " This call began once before and never returned: it may have happened already."
+            in_brief += " An earlier attempt at this call never returned: it may have happened already."
         return Proposal(
             id=uuid.uuid4().hex[:12],
             run_id=self._run_id,

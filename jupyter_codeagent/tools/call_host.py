@@ -77,7 +77,7 @@ class CallCounter:
         self._of_cell += 1
         self._of_run += 1
         if self._of_cell > self._limits.calls_per_cell:
-            return f"{self._limits.calls_per_cell} calls of a cell (CodeAgent.max_calls_per_cell)"
+            return f"{self._limits.calls_per_cell} calls per cell (CodeAgent.max_calls_per_cell)"
         if self._of_run > self._limits.calls:
-            return f"{self._limits.calls} calls of a run (CodeAgent.max_calls)"
+            return f"{self._limits.calls} calls per run (CodeAgent.max_calls)"
         return ""

@@ -1,4 +1,4 @@
-"""What code in the sandbox is told of a call that failed: a built-in exception, its message, no path, no secret."""
+"""What code in the sandbox gets of a call that failed: a built-in exception, its message, no path, no secret."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def explained(problem: Exception) -> CallAnswer:
     except Exception:  # noqa: BLE001  (of the user's own class)
         message = "(its message cannot be read)"
     own = "" if type(problem) is kinds[0] else f"{type(problem).__name__}: "
-    told = masked(without_paths(f"{own}{message[:SEARCHED_CHARS]}"), ())[:MAX_CHARS]
-    return CallAnswer(ename=ename, evalue=visible_code(told))
+    message = masked(without_paths(f"{own}{message[:SEARCHED_CHARS]}"), ())[:MAX_CHARS]
+    return CallAnswer(ename=ename, evalue=visible_code(message))
 
 
 def denied(reason: str) -> CallAnswer:

@@ -1,13 +1,12 @@
 """One MCP server as a source of tools, through the official SDK: a program that is started here, or a URL.
 
 Its tools become functions of the user's like any other. What it says of them (names, types, descriptions, hints) is
-told and checked, never believed. The connection lives in one task of the background loop, as the SDK wants it.
+passed on and checked, never believed. The connection lives in one task of the background loop, as the SDK wants it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import shlex
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_codeagent.tools.checks import Check, checker_of
 from jupyter_codeagent.tools.mcp_transport import transport_to
-from jupyter_codeagent.tools.preview import of_python
+from jupyter_codeagent.tools.mcp_values import (
+    as_frame,
+    cleaned,
+    plain,
+    policy_after,
+    policy_of,
+    returned_schema,
+    value_of,
+    why_unusable,
+)
 from jupyter_codeagent.tools.schema import FRAME, Shape, columns_of, returned_keys, safe_name, shape_of
 from jupyter_codeagent.tools.tool import Tool, check_tool_name, tool_of
 from jupyter_codeagent.types.errors import CodeAgentError, UsageError
@@ -26,7 +34,6 @@ from jupyter_codeagent.variables.text import MAX_NAME_CHARS, safe
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp.types import CallToolResult
     from mcp.types import Tool as Described
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
@@ -36,10 +43,6 @@ LIST_TIMEOUT_S = 5.0
 CALL_TIMEOUT_S = 300.0
 MAX_PAGES = 20
 MAX_TOOLS = 200
-MAX_SCHEMA_CHARS = 64_000
-"""Of what a tool says of its arguments and of its result; more takes seconds to read, at each question."""
-MAX_PARAMETERS = 100
-MAX_DESCRIPTION_CHARS = 4000
 MAX_REASON_CHARS = 200
 OF_SERVER = "__codeagent_mcp_server__"
 NOT_INSTALLED = "MCP servers need the package mcp: pip install 'jupyter-codeagent[mcp]'."
@@ -93,7 +96,7 @@ class McpServer:
             raise
         except Exception as problem:
             await self.stop()
-            why = self._gave_up or f"it does not tell its functions: {_reason(problem)}"
+            why = self._gave_up or f"it does not list its functions: {_reason(problem)}"
             raise CodeAgentError(f"The MCP server {self.name} cannot be used: {why}.") from problem
         except BaseException:
             await self.stop()
@@ -162,7 +165,7 @@ class McpServer:
                 self._client = client
                 connected.set_result(None)
                 await self._stopping.wait()
-        except Exception as problem:  # noqa: BLE001  (however the connection ends: what waits for it is told)
+        except Exception as problem:  # noqa: BLE001  (however the connection ends: what waits for it gets the reason)
             self._gave_up = self._gave_up or _reason(problem)
             if not connected.done():
                 why = f"The MCP server {self.name} cannot be reached: {self._gave_up}."
@@ -172,7 +175,7 @@ class McpServer:
             self.tools = {}
 
     def _tool(self, described: Described, taken: frozenset[str]) -> Tool:
-        returned = _returned(described.output_schema)
+        returned = returned_schema(described.output_schema)
         definitions = (described.output_schema or {}).get("$defs")
         known = definitions if isinstance(definitions, Mapping) else {}
         columns = columns_of(returned or {}, known) if find_spec("pandas") is not None else ()
@@ -220,96 +223,13 @@ class McpServer:
                 raise ConnectionError(f"the MCP server {self.name} is gone: {self._gave_up}") from problem
             raise
         if isinstance(result, InputRequiredResult):
-            raise RuntimeError(f"the MCP server {self.name} asks for something first, which is not offered to it")
+            raise RuntimeError(f"the MCP server {self.name} asks for further input, which is not supported")
         return value_of(result)
 
 
 def is_of_server(value: object) -> bool:
     """Whether it is the function of an MCP server, which may be gone."""
     return isinstance(value, FunctionType) and OF_SERVER in value.__dict__
-
-
-def policy_of(wanted: ToolPolicy, described: Described) -> ToolPolicy:
-    """What the user wants of the server's tools; ``auto`` only of those that it calls read-only.
-
-    A server's hints are its own word (MCP, tool annotations): they make a policy stricter, never looser.
-    """
-    hints = described.annotations
-    is_read_only = hints is not None and hints.read_only_hint is True and hints.destructive_hint is not True
-    return "ask" if wanted == "auto" and not is_read_only else wanted
-
-
-def policy_after(policy: ToolPolicy, before: Tool | None, *, is_first: bool) -> ToolPolicy:
-    """Of a tool that came or changed; `before` is what it was.
-
-    The user has seen what there was when the server was added. Whatever else it has since is asked for until they
-    add it again, and so is what ever was.
-    """
-    if before is not None and before.stub.policy != "auto":
-        return before.stub.policy
-    return "ask" if policy == "auto" and not is_first else policy
-
-
-def why_unusable(described: Described) -> str:
-    """Empty if it can be offered."""
-    schema = described.input_schema
-    size = len(json.dumps(schema)) + len(json.dumps(described.output_schema))
-    properties = schema.get("properties")
-    if size > MAX_SCHEMA_CHARS:
-        return f"its schemas have {size:,} characters, {MAX_SCHEMA_CHARS:,} are the limit"
-    if isinstance(properties, Mapping) and len(properties) > MAX_PARAMETERS:
-        return f"it has {len(properties)} parameters, {MAX_PARAMETERS} are the limit"
-    return ""
-
-
-def cleaned(description: str) -> str:
-    """Its lines, without controls, invisible and direction marks, and words of chat templates."""
-    lines = description[:MAX_DESCRIPTION_CHARS].splitlines()
-    return "\n".join(safe(line.strip(), MAX_DESCRIPTION_CHARS) for line in lines)
-
-
-def plain(value: Any) -> Any:
-    """An argument as JSON takes it. Raises TypeError."""
-    value = of_python(value)
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(one) for one in value]
-    if isinstance(value, Mapping):
-        named = {str(key): plain(one) for key, one in value.items()}
-        if len(named) < len(value):
-            raise TypeError("two keys of a dict are the same text: an MCP server would get one of them")
-        return named
-    written = getattr(value, "isoformat", None)
-    if callable(written):
-        return written()
-    raise TypeError(f"a {type(value).__name__} cannot be sent to an MCP server: give plain values")
-
-
-def value_of(result: CallToolResult) -> Any:
-    """Structured content, else JSON in the text, else the text. RuntimeError for what the server calls an error."""
-    text = "\n".join(block.text for block in result.content if block.type == "text")
-    if result.is_error:
-        raise RuntimeError(text or "the MCP server reports an error")
-    structured = result.structured_content
-    if structured is not None:
-        return structured["result"] if set(structured) == {"result"} else structured
-    others = [block.type for block in result.content if block.type != "text"]
-    if others and not text:
-        raise TypeError(f"the MCP server returned {', '.join(others)}, which code cannot use")
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
-def as_frame(rows: Any, columns: Sequence[str]) -> Any:
-    """Rows as a frame, which is what the stub says; as they came if the server does not keep to its schema."""
-    import pandas as pd
-
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        return rows
-    return pd.DataFrame(rows) if rows else pd.DataFrame(columns=list(columns))
 
 
 def target_of(words: str) -> tuple[str, ...]:
@@ -321,14 +241,6 @@ def target_of(words: str) -> tuple[str, ...]:
     if not target:
         raise UsageError("%agent mcp add NAME [auto] COMMAND … or URL: give what to start, or where it is.")
     return target
-
-
-def _returned(schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    properties = schema.get("properties") if schema is not None else None
-    if isinstance(properties, Mapping) and set(properties) == {"result"}:
-        wrapped = properties["result"]
-        return wrapped if isinstance(wrapped, Mapping) else None
-    return schema
 
 
 def _reason(problem: BaseException) -> str:

@@ -27,7 +27,7 @@ MAX_EVENT_BYTES = 4 << 20
 HTTP_TIMEOUT_S = 30.0
 HTTP_READ_TIMEOUT_S = 300.0
 END_S = 2.0
-"""For a program to end after its input was closed, and once more after it was told to."""
+"""For a program to end after its input was closed, and once more after it was asked to."""
 POLL_S = 0.02
 
 logging.getLogger("mcp").addHandler(logging.NullHandler())  # else its complaints stand below the user's cell in red

@@ -12,7 +12,7 @@ from jupyter_codeagent.tools.broker import ToolCallBroker
 from jupyter_codeagent.tools.mcp import is_of_server
 from jupyter_codeagent.tools.registry import agent_tool
 from jupyter_codeagent.tools.sql import sql_tool
-from jupyter_codeagent.tools.tool import Told, Tool, stub_line
+from jupyter_codeagent.tools.tool import DocLength, Tool, stub_line
 from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.run import AgentRun
 from jupyter_codeagent.types.sandbox import ToolCall
@@ -45,7 +45,7 @@ def with_tools(manifest: Manifest, tools: Mapping[str, Tool]) -> Manifest:
 
 
 def without_tools(variables: Mapping[str, Any], tools: Mapping[str, Tool]) -> dict[str, Any]:
-    """The variables that are not the functions of these tools, nor what declares them: those are told by line.
+    """Leave out the functions of these tools, which have lines of their own, and what declares them.
 
     Nor functions of a server that is gone.
     """
@@ -58,15 +58,15 @@ def without_tools(variables: Mapping[str, Any], tools: Mapping[str, Tool]) -> di
 
 
 def functions_text(stubs: Sequence[ToolStub]) -> str:
-    """For the model, a line each; those that are never called are not told of. Empty if there are none.
+    """For the model, a line each; those that are never called have none. Empty if there are none.
 
     With as much of each docstring as leaves all lines short: all of it, its first paragraph, its first sentence.
     """
     allowed = [stub for stub in stubs if stub.policy != "deny"]
     if not allowed:
         return ""
-    for told in get_args(Told):
-        lines = [stub_line(stub, told) for stub in allowed]
+    for length in get_args(DocLength):
+        lines = [stub_line(stub, length) for stub in allowed]
         if estimate_tokens("\n".join(lines)) <= MAX_DESCRIBED_TOKENS:
             break
     shown = next(count for count in range(min(len(lines), MAX_LINES), -1, -1) if _fits(lines[:count]))

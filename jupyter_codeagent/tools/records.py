@@ -1,5 +1,5 @@
 """Records: objects of dataclasses, pydantic models and typed dicts. Code in the sandbox, which lacks their classes,
-gets dicts, and is told by which keys."""
+gets dicts, and the prompt has their keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 MAX_DEPTH = 2
-"""Of fields that are told; deeper ones are ``…``."""
+"""Of fields in the prompt; deeper ones are ``…``."""
 MAX_KEYS = 40
 PLAIN = frozenset({type(None), bool, int, float, str})
 Hints = Mapping[str, Any]

@@ -25,12 +25,12 @@ class ToolRegistry:
     def remove(self, name: str) -> None:
         """Raises UsageError if there is none of this name."""
         if name not in self._tools:
-            known = f"there are {', '.join(self._tools)}" if self._tools else "there is none"
-            raise UsageError(f"{name!r} is no tool; {known}.")
+            known = f"registered: {', '.join(self._tools)}" if self._tools else "none are registered"
+            raise UsageError(f"No tool named {name!r}; {known}.")
         del self._tools[name]
 
     def tools(self) -> dict[str, Tool]:
-        """By name, in the order of names: what is told of them must not change with the order of cells."""
+        """By name, in the order of names: the prompt must not change with the order of cells."""
         return dict(sorted(self._tools.items()))
 
 
@@ -64,7 +64,7 @@ def agent_tool(
         Under which the code calls it; the function's own by default.
     policy
         ``auto``: each call is made at once; for functions that only read. ``ask``: each waits for your yes.
-        ``deny``: none is made, and the model is not told of it.
+        ``deny``: none is made, and the prompt does not mention it.
     undo
         ``undo(result, **arguments)`` takes back what a call did, when you say `%agent tool undo`: it gets what the
         call returned and all its arguments by name, defaults included.

@@ -93,7 +93,7 @@ def safe_name(name: str, taken: Mapping[str, str] | frozenset[str] = frozenset()
 
 
 def _default(schema: Mapping[str, Any]) -> Any:
-    """What is told of it; what cannot stand in a prompt as it is, is not."""
+    """What the prompt has of it; what cannot stand in a prompt as it is, is left out."""
     default = schema.get("default", NOT_GIVEN)
     text = repr(default)
     return default if safe(text, len(text)) == text else NOT_GIVEN

@@ -37,7 +37,7 @@ class McpServers:
     async def add(self, name: str, target: Sequence[str], policy: ToolPolicy) -> McpServer:
         """Start it, in place of one of the same name. Raises CodeAgentError."""
         if not name.isidentifier():
-            raise UsageError(f"{name!r} cannot be the name of a server: take one like a variable's.")
+            raise UsageError(f"{name!r} is not a valid server name: use a name like that of a variable.")
         server = McpServer(name, target, policy, self._run)
         await server.start()
         before = self._servers.get(name)
@@ -50,8 +50,8 @@ class McpServers:
         """Raises UsageError if there is none of this name."""
         server = self._servers.pop(name, None)
         if server is None:
-            known = ", ".join(self._servers) or "none"
-            raise UsageError(f"There is no MCP server {name!r}; there is {known}.")
+            known = f"running: {', '.join(self._servers)}" if self._servers else "none are running"
+            raise UsageError(f"No MCP server named {name!r}; {known}.")
         await server.stop()
 
     async def refresh(self) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ class McpServers:
         notes = []
         for name, server in self._servers.items():
             if not server.is_there:
-                notes.append(f"the MCP server {name} is gone: its functions are not offered")
+                notes.append(f"the MCP server {name} has ended: its functions are not available")
                 continue
             try:
                 async with asyncio.timeout(LIST_TIMEOUT_S):
@@ -67,13 +67,13 @@ class McpServers:
             except Exception as problem:  # noqa: BLE001  (whatever a foreign program answers: the run goes on without)
                 server.tools, server.changed = {}, ()
                 said = safe(str(problem), MAX_SAID_CHARS) or type(problem).__name__
-                notes.append(f"the MCP server {name} does not tell its functions, they are not offered: {said}")
+                notes.append(f"the MCP server {name} does not list its functions, which are not available: {said}")
             if server.changed:
                 names = ", ".join(server.changed[:MAX_NAMED])
                 more = f" and {len(server.changed) - MAX_NAMED} more" if len(server.changed) > MAX_NAMED else ""
                 notes.append(
-                    f"the MCP server {name} now says something else of {names}{more} than when you added it: each "
-                    "call is asked for until you add it again"
+                    f"the MCP server {name} now describes {names}{more} differently than when you added it: each "
+                    "call needs your approval until you add it again"
                 )
         return tuple(notes)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_SCHEMA_CHARS = 1500
-"""Of the tables and columns that the model is told."""
+"""Of the tables and columns in the prompt."""
 Query = Callable[[str], "pd.DataFrame"]
 
 

@@ -27,9 +27,9 @@ MAX_KEYS_CHARS = 600
 """Of the keys of records that a function returns."""
 MAX_DEFAULT_CHARS = 60
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-Told = Literal["all", "paragraph", "sentence"]
+DocLength = Literal["all", "paragraph", "sentence"]
 """How much of a docstring stands in the line for the model."""
-MAX_TOLD_CHARS: Mapping[Told, int] = {"all": 800, "paragraph": 400, "sentence": 200}
+MAX_COMMENT_CHARS: Mapping[DocLength, int] = {"all": 800, "paragraph": 400, "sentence": 200}
 """Space for the tables of a database, or for what each parameter means."""
 
 
@@ -67,7 +67,7 @@ def tool_of(
     """Raises UsageError for what cannot be a tool: no function, a name that means something else, no signature, no
     time, or an `undo` that cannot be called with a result and the function's arguments."""
     if not callable(function):
-        raise UsageError(f"{name or type(function).__name__} is no function, so that code cannot call it.")
+        raise UsageError(f"{name or type(function).__name__} is not a function, so code cannot call it.")
     name = name or getattr(function, "__name__", "")
     check_tool_name(name)
     if policy not in get_args(ToolPolicy):
@@ -98,16 +98,16 @@ def tool_of(
 def check_tool_name(name: str) -> None:
     """Raises UsageError."""
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-        raise UsageError(f"{name!r} cannot be the name of a function that code calls: give it one with name=.")
+        raise UsageError(f"{name!r} is not a valid function name: give one with name=.")
     if is_reserved(name) or name == "tools":  # `tools.map` of the sandbox
-        raise UsageError(f"{name!r} means something else in Python or a notebook: give the function another name.")
+        raise UsageError(f"{name!r} is a reserved name in Python or notebooks: give the function another name.")
 
 
 def _check_undo(name: str, undo: Callable[..., Any], of: inspect.Signature) -> None:
     """Now, not when something has to be undone."""
     named = [key for key, parameter in of.parameters.items() if parameter.kind not in VARIADIC]
     if inspect.iscoroutinefunction(undo):
-        raise UsageError(f"undo= of {name} is async: give a function that has taken the call back when it returns.")
+        raise UsageError(f"undo= of {name} is async: give a function that has undone the call when it returns.")
     try:
         inspect.signature(undo).bind(None, **dict.fromkeys(named))
     except (TypeError, ValueError) as problem:
@@ -137,19 +137,20 @@ def signature_text(signature: inspect.Signature, hints: Mapping[str, Any] = Mapp
     return str(inspect.Signature(parameters, return_annotation=returns))
 
 
-def stub_line(stub: ToolStub, told: Told = "paragraph") -> str:
-    """What the model is told: ``def weather(origin: str) -> DataFrame  # Hourly weather of an airport.``
+def stub_line(stub: ToolStub, length: DocLength = "paragraph") -> str:
+    """Return its line in the prompt: ``def weather(origin: str) -> DataFrame  # Hourly weather of an airport.``
 
-    Several arguments are told as ones to be named, whether they have to be or not: small models mix up their order
-    (`departures("JFK", 2013, 7)` for an airport, a month and a day).
+    Several arguments are written as ones to be named, whether they have to be or not: small models mix up their
+    order (`departures("JFK", 2013, 7)` for an airport, a month and a day).
     """
     paragraph = " ".join(stub.doc.split("\n\n")[0].split())
-    text = {"all": " ".join(stub.doc.split()), "paragraph": paragraph, "sentence": _first_sentence(paragraph)}[told]
-    comment = f"  # {textwrap.shorten(text, MAX_TOLD_CHARS[told], placeholder=' …')}" if text else ""
-    return f"def {stub.name}{_told_signature(stub.signature)}{comment}"
+    whole = " ".join(stub.doc.split())
+    text = {"all": whole, "paragraph": paragraph, "sentence": _first_sentence(paragraph)}[length]
+    comment = f"  # {textwrap.shorten(text, MAX_COMMENT_CHARS[length], placeholder=' …')}" if text else ""
+    return f"def {stub.name}{_prompt_signature(stub.signature)}{comment}"
 
 
-def _told_signature(signature: str) -> str:
+def _prompt_signature(signature: str) -> str:
     [function] = ast.parse(f"def f{signature}: ...").body
     assert isinstance(function, ast.FunctionDef)
     found = function.args
@@ -172,7 +173,7 @@ class _Written:
 
 
 def _default(name: str, default: object) -> Any:
-    """What looks like a secret is no part of what the model and the sandbox are told: ``key=os.environ["KEY"]``."""
+    """What looks like a secret is not in the prompt nor in the sandbox: ``key=os.environ["KEY"]``."""
     if default is inspect.Parameter.empty:
         return default
     text = repr(default)
@@ -190,5 +191,5 @@ def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
         return {}
     try:
         return typing.get_type_hints(function)
-    except Exception:  # noqa: BLE001  (whatever stands in annotations: types are then neither told nor checked)
+    except Exception:  # noqa: BLE001  (whatever stands in annotations: types are then neither in the prompt nor checked)
         return {}

@@ -43,8 +43,8 @@ def undo_calls(done: list[DoneCall], undone: list[ToolCall]) -> Undone:
             continue
         try:
             one.tool.undo(one.result, **one.arguments)
-        except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: they are told)
-            why = f"{one.call.call} was not taken back: {type(problem).__name__}: {problem}"
+        except Exception as problem:  # noqa: BLE001  (the user's function can fail in any way: they get the error)
+            why = f"{one.call.call} was not undone: {type(problem).__name__}: {problem}"
             return Undone(undone=tuple(undone), left=_without_undo(done), problem=why)
         done.remove(one)
         undone.append(one.call)
@@ -69,9 +69,9 @@ def with_undone(run: AgentRun, calls: Sequence[ToolCall]) -> AgentRun:
 
 def undone_text(found: Undone) -> str:
     """A line for each call."""
-    lines = [f"taken back: {call.call}" for call in found.undone]
+    lines = [f"undone: {call.call}" for call in found.undone]
     lines += [f"has no undo: {call.call}" for call in found.left]
-    return "\n".join([*lines, *([found.problem] if found.problem else [])]) or "There was nothing to take back."
+    return "\n".join([*lines, *([found.problem] if found.problem else [])]) or "There was nothing to undo."
 
 
 def _without_undo(done: Sequence[DoneCall]) -> tuple[ToolCall, ...]:

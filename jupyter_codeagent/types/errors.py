@@ -97,7 +97,7 @@ class ContextTooLongError(ModelError):
 
 
 class BadReplyError(ModelError):
-    """The reply was not what the protocol says, empty, or held no code."""
+    """The reply did not follow the protocol, was empty, or contained no code."""
 
     def __init__(self, message: str, *, objection: str = "") -> None:
         super().__init__(message)

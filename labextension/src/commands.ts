@@ -13,8 +13,10 @@ import type { KernelConnections } from './comm/connections';
 import { isNotebook7 } from './common/application';
 import { attempt } from './common/attempt';
 import { agentIcon } from './common/icons';
-import type { ISharedCell } from './notebook/notebook';
-import { isPending, pendingRuns, provenance, sharedNotebook } from './notebook/notebook';
+import { isPending, pendingRuns } from './notebook/cellstates';
+import { sharedNotebook } from './notebook/panels';
+import { provenance } from './notebook/provenance';
+import type { ISharedCell } from './notebook/sharednotebook';
 import { isRunning } from './protocol/run';
 
 export const CommandIDs = {

@@ -1,7 +1,7 @@
 """`messages.json` holds one golden example of each message; here the kernel's own code makes and reads it.
 
-`labextension/src/protocol/messages.spec.ts` reads the same file from the page's side. To write the kernel's side anew:
-`CODEAGENT_WRITE_GOLDEN=1 pytest tests/contract`; read the difference before you commit it.
+`labextension/src/protocol/messages.spec.ts` reads the same file from the page's side. To write
+the kernel's side anew: `CODEAGENT_WRITE_GOLDEN=1 pytest tests/contract`; read the difference before you commit it.
 """
 
 from __future__ import annotations
@@ -505,7 +505,7 @@ def test_what_is_no_message_of_a_page_is_nobodys_business_and_the_next_one_is_he
 def test_what_is_no_hello_opens_no_link(data: Any) -> None:
     async def main() -> None:
         with link_to_page() as link:
-            with pytest.raises(ValueError, match="reload it"):
+            with pytest.raises(ValueError, match="reload the page"):
                 open_comm(data)
             assert not link.link.is_open
 

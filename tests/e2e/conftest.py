@@ -18,6 +18,7 @@ from model_server import ModelServer, serving
 from nbformat.v4 import new_code_cell, new_notebook
 from notebook_page import WAIT_S, NotebookPage, OpenNotebook
 from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSize, expect, sync_playwright
+from shared_page import SharedPage
 
 CHROMIUM_FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
@@ -31,6 +32,7 @@ LIMIT_S = 900
 SCREENSHOT_MS = 10_000
 LOG_LINES = 60
 OF_THE_RUN = pytest.StashKey[dict[str, Browser | Lab]]()
+FAILED = pytest.StashKey[bool]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -126,6 +128,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Before the pages of a failed test are closed: pictures of them as files, the rest in the report."""
     report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
     if report.failed and report.when != "teardown":
         name = re.sub(r"[^\w.-]+", "-", item.nodeid.removeprefix("tests/e2e/"))
         running = item.config.stash[OF_THE_RUN]
@@ -151,11 +154,20 @@ def looked_at(page: Page, file_name: str) -> str:
     return "\n".join([f"screenshot: {ARTIFACTS / file_name}", *console[-LOG_LINES:], *errors])
 
 
+@pytest.fixture(scope="session")
+def shared_page() -> SharedPage:
+    return SharedPage(VIEWPORT)
+
+
 @pytest.fixture
 def open_notebook(
-    lab: Lab, profile: BrowserContext, request: pytest.FixtureRequest, tmp_path: Path
+    lab: Lab,
+    profile: BrowserContext,
+    shared_page: SharedPage,
+    quiet_console: BrowserConsole,
+    request: pytest.FixtureRequest,
 ) -> Iterator[OpenNotebook]:
-    """Write a notebook with the given cells, start its kernel, open it in a new page."""
+    """Write a notebook with the given cells, start its kernel, open it in a page: the first in the shared one."""
     pages: list[NotebookPage] = []
     own_name = f"{request.node.name.split('[')[0]}-{uuid.uuid4().hex[:4]}.ipynb"  # all tests share the directory
 
@@ -167,27 +179,36 @@ def open_notebook(
         elif sources and notebook_name not in {page.name for page in pages}:
             pytest.fail(f"{notebook_name} is there from another test: choose another name")
         lab.start_session(notebook_name)
-        page = NotebookPage(page=profile.new_page(), lab=lab, name=notebook_name)
+        kept = None if pages else shared_page.take(lab.url)
+        page = NotebookPage(page=kept or profile.new_page(), lab=lab, name=notebook_name)
         pages.append(page)
-        page.open()
+        if kept:
+            page.open_in_loaded_page()
+        else:
+            page.open()
         return page
 
     yield open_it
     for page in pages:
         if (screenshots := os.environ.get("CODEAGENT_SCREENSHOTS")) and not page.page.is_closed():
             page.page.screenshot(path=f"{screenshots}/{request.node.name}.png")
-        page.page.close()
+    is_well = not request.node.stash.get(FAILED, False) and not quiet_console.tolerated
+    is_as_new = is_well and lab.application == "lab"
+    shared_page.keep_first([page.page for page in pages], is_as_new)
     profile.clear_cookies()
     while sessions := lab.request("/api/sessions"):  # those that share a kernel end together
         lab.request(f"/api/sessions/{sessions[0]['id']}", method="DELETE")
-    forget_settings(lab)
+    if forget_settings(lab):
+        shared_page.close()
 
 
-def forget_settings(lab: Lab) -> None:
+def forget_settings(lab: Lab) -> bool:
     """What a test has kept in JupyterLab's settings is not for the tests behind it, whose Lab is the same."""
-    for kept in Path(lab.environment["JUPYTERLAB_SETTINGS_DIR"]).rglob("*.jupyterlab-settings"):
-        if kept.stem != "notification":
-            kept.unlink()
+    settings = Path(lab.environment["JUPYTERLAB_SETTINGS_DIR"]).rglob("*.jupyterlab-settings")
+    kept = [path for path in settings if path.stem != "notification"]
+    for path in kept:
+        path.unlink()
+    return bool(kept)
 
 
 def write_notebook(path: Path, sources: Sequence[str]) -> None:

@@ -84,7 +84,7 @@ def test_what_is_allowed_for_longer_than_once_is_listed_in_words_and_each_is_tak
     notebook.run_all()
     approve = panel.get_by_role("button", name="Approve")
     files = panel.get_by_role("group", name="Let the sandbox read your files?")
-    expect(files).to_contain_text("A yes lasts until you take it back or the kernel ends.")
+    expect(files).to_contain_text("An approval lasts until you take it back or the kernel ends.")
     approve.click()
     run = panel.get_by_role("group", name="Run this in the sandbox?")
     run.get_by_label("all further code of this notebook in the sandbox").check()
@@ -157,7 +157,7 @@ def test_a_server_that_a_cell_names_is_asked_for_in_the_panel_and_gets_nothing_b
         expect(card).to_be_visible()
         expect(card).to_contain_text(elsewhere.removesuffix("/v1"))
         expect(card).to_contain_text("this notebook names it")
-        expect(card).to_contain_text("A yes lasts until you take it back or the kernel ends.")
+        expect(card).to_contain_text("An approval lasts until you take it back or the kernel ends.")
         notebook.picture("approval_server")
         assert other.headers == []
         card.get_by_role("button", name="Approve").click()

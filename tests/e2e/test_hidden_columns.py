@@ -62,10 +62,10 @@ def test_a_column_hidden_in_the_panel_never_reaches_the_model_nor_the_sandbox_al
     panel = notebook.open_panel("Context")
     notebook.run_cell(0)
     entry = unfold(panel, "df")
-    expect(entry.get_by_label("What the model is told of df")).to_contain_text("tailnum")
+    expect(entry.get_by_label("What the model sees of df")).to_contain_text("tailnum")
     checkbox(entry, "tailnum").click()
     expect(checkbox(entry, "tailnum")).not_to_be_checked()
-    expect(entry.get_by_label("What the model is told of df")).not_to_contain_text("tailnum")
+    expect(entry.get_by_label("What the model sees of df")).not_to_contain_text("tailnum")
     assert lists(notebook) == {"version": 1, "shared": {}, "hidden_columns": {"df": ["tailnum"]}}
 
     notebook.run_cell(1)
@@ -104,11 +104,11 @@ def test_what_is_shown_again_is_told_again_and_the_notebook_keeps_no_entry(
     expect(checkbox(entry, "tailnum")).not_to_be_checked()
     assert lists(notebook)["hidden_columns"] == {"df": ["tailnum"]}
     panel.get_by_label("Sharing of secret").select_option("hidden")
-    expect(unfold(panel, "secret")).to_contain_text("The model is not told of it")
+    expect(unfold(panel, "secret")).to_contain_text("The model does not see it")
     panel.get_by_label("Sharing of secret").select_option("auto")
     checkbox(entry, "tailnum").click()
     expect(checkbox(entry, "tailnum")).to_be_checked()
-    expect(entry.get_by_label("What the model is told of df")).to_contain_text("tailnum")
+    expect(entry.get_by_label("What the model sees of df")).to_contain_text("tailnum")
     assert lists(notebook) is None
 
 

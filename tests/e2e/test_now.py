@@ -54,7 +54,7 @@ def test_the_run_under_way_is_shown_step_by_step_with_streamed_code_in_colours_u
     badge = panel.get_by_role("button", name="Sandbox:")
     badge.press("Enter")
     expect(badge).to_have_attribute("aria-expanded", "true")
-    expect(panel).to_contain_text("Tried from inside and refused")
+    expect(panel).to_contain_text("Blocked (tested at startup)")
     status = notebook.page.locator(".jp-CodeAgent-statusItem button")
     expect(status).to_contain_text("Agent: running")
     expect(panel).to_contain_text("1 more question waits its turn.")

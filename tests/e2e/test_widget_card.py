@@ -40,6 +40,6 @@ def test_without_the_panel_code_is_edited_and_approved_in_a_card_while_the_cell_
     output.get_by_role("button", name="Approve").click()
     expect(output).to_contain_text("edited 14")
     expect(output).to_contain_text("Approved by you.")
-    expect(output).to_contain_text("has no side panel of the code agent")
+    expect(output).to_contain_text("has no code agent panel")
     expect(output.get_by_role("button", name="Approve")).to_be_hidden()
     assert notebook.page.page_errors() == []

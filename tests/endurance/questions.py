@@ -50,8 +50,11 @@ def moments(rounds: int, chance: Random) -> list[float]:
 @contextmanager
 def kernel_in(directory: Path, environment: dict[str, str], *settings: str) -> Iterator[Kernel]:
     """A kernel with the extension, from its first run with both sandboxes; `settings` as ``%config`` takes them."""
-    with running_kernel(directory, environment) as kernel:
-        ran = kernel.run("from jupyter_codeagent.sandbox import warm_pool\nwarm_pool.BEHIND_S = 0\ndel warm_pool")
+    # Not forked: its processes are recognised by the environment they were started in.
+    with running_kernel(directory, environment, forked=False) as kernel:
+        ran = kernel.run(
+            "from jupyter_codeagent.sandbox import warm_pool\nwarm_pool.WARM_DELAY_S = 0\ndel warm_pool"
+        )
         assert ran.error == ""
         for setting in settings:
             ran = kernel.run(f"get_ipython().run_line_magic('config', {f'CodeAgent.{setting}'!r})")

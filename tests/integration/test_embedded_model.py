@@ -150,5 +150,5 @@ def test_own_weights_that_llama_cpp_cannot_read_are_told_with_its_reason(own_sta
     with open(ensure_weights(SETTINGS), "rb") as file:
         broken.write_bytes(file.read(20_000_000))
 
-    with pytest.raises(ModelUnreachableError, match="ended while it loaded: "):
+    with pytest.raises(ModelUnreachableError, match="ended during loading: "):
         asyncio.run(start_embedded(replace(SETTINGS, weights=str(broken))))

@@ -118,6 +118,9 @@ def test_too_large_a_variable_is_named_with_the_limit(kernel: Kernel, model_serv
     ],
     ids=["endless loop", "fork bomb", "memory", "disk", "os._exit", "kill", "sys.exit"],
 )
+@pytest.mark.long_except(
+    "endless loop", "memory", "kill", why="a kernel for each; see tests/sandbox for the attacks"
+)
 def test_code_that_attacks_the_sandbox_ends_with_one_line(
     kernel: Kernel, model_server: ModelServer, source: str, told: str
 ) -> None:
@@ -135,7 +138,7 @@ def test_a_flood_of_output_is_cut_and_says_so(kernel: Kernel, model_server: Mode
     before = kernel.run(FINGERPRINT).text
     model_server.script(code("for i in range(10**9): print('flood ' * 100)"))
     ran = kernel.ask("the question", "--timeout 30 --max-steps 1")
-    assert "its output went over the limit of 4 MiB" in ran.error
+    assert "its output exceeded the limit of 4 MiB" in ran.error
     assert len(ran.text) < 20 << 20
     assert_harmless(kernel, model_server, before)
 

@@ -23,7 +23,7 @@ LOAD = (
     "%load_ext jupyter_codeagent\nimport pandas as pd\n"
     "df = pd.DataFrame({'city': ['Oslo', 'Rome', 'Oslo'], 'n': [1, 2, 4]})"
 )
-NO_CELLS = "has no side panel of the code agent"
+NO_CELLS = "has no code agent panel"
 
 
 class WidgetFrontEnd:

@@ -19,7 +19,7 @@ from gateway_server import KERNEL_GATEWAY, SERVER_WITHOUT_V1, Gateway, living, r
 
 from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
-from jupyter_codeagent.sandbox.remote.places import GATEWAY_TOKEN
+from jupyter_codeagent.sandbox.remote.connectors import GATEWAY_TOKEN
 from jupyter_codeagent.types.errors import SandboxDiedError, SandboxUnavailableError
 from jupyter_codeagent.types.sandbox import ExecutionResult, SandboxPolicy
 

@@ -10,7 +10,7 @@ from kernel_page import KernelPage, approve, approve_for_the_notebook, reject
 from model_server import ModelServer, code
 
 ASK = "%%agent --approve ask --max-steps 1\nThe sum of n?"
-CODE = "all further code of this notebook runs in the sandbox"
+CODE = "further code of this notebook runs in the sandbox without asking"
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_a_file_is_read_after_a_yes_until_it_is_taken_back(
 
     assert "TEXT km,min" in result_of("--vars trips", "first?")
     assert page.grants == [("mount", str(path))]
-    assert f"the sandbox reads {path}" in page.run("%agent status")
+    assert f"the sandbox may read {path}" in page.run("%agent status")
     assert "TEXT km,min" in result_of("--vars df", "second?")
     page.say(type="take_back", kind="mount", subject=str(path))
     page.wait_for("grants")
@@ -136,7 +136,7 @@ def test_a_yes_to_all_calls_of_a_function_ends_with_the_function(
     page.answer = approve_for_the_notebook
     page.run("%%agent --max-steps 1\nTell ada")
     assert page.grants == [("call", "send")]
-    assert "code makes all calls of send()" in page.run("%agent status")
+    assert "code may call send() without asking" in page.run("%agent status")
     page.run("%agent tool remove send")
     assert page.grants == []
     page.run(declare)
@@ -155,8 +155,9 @@ def test_where_the_administrator_wants_all_code_seen_no_yes_to_further_code_is_o
     with running_kernel(tmp_path, environment) as kernel:
         kernel.run(
             "%config CodeAgent.answer = False\n"
-            "import jupyter_codeagent.session.session as session, jupyter_codeagent.settings.config as config\n"
-            f"session.read_caps = lambda: config.read_caps([{str(caps)!r}])"
+            "from jupyter_codeagent.session import settings_in_force as in_force\n"
+            "from jupyter_codeagent.settings import config\n"
+            f"in_force.read_caps = lambda: config.read_caps([{str(caps)!r}])"
         )
         model_server.script(code("print('sum', df['n'].sum())"))
         page = KernelPage(kernel, answer=approve_for_the_notebook).open()

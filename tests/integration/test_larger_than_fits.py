@@ -60,7 +60,7 @@ def test_a_file_of_a_million_rows_is_queried_in_the_sandbox_without_being_loaded
     model_server.script(code(query), "Done.")
     shown = ipython(tmp_path, model_server, script(setup, "--vars trips", "sum of fares in zone 3"), "y\n")
     assert (
-        "Let the sandbox read your files?\nThis file is what 'trips' reads; the sandbox would never write there."
+        "Let the sandbox read your files?\nThis file is what 'trips' reads; the sandbox cannot write there."
         in shown
     )
     assert f"{trips}  (" in shown
@@ -111,7 +111,7 @@ def test_variables_of_earlier_runs_are_gone_with_the_old_sandbox_and_the_receipt
         script(setup, "--vars df", "keep five") + "get_ipython().run_cell_magic('agent', '--vars trips', 'kept?')\n"
     )
     shown = ipython(tmp_path, model_server, runs, "y\n")
-    assert "the sandbox was started anew: variables that earlier runs made are gone" in shown
+    assert "The sandbox restarted with new settings or file grants; variables from earlier runs were lost" in shown
 
 
 @pytest.mark.long("another case of what a test beside it proves")

@@ -46,6 +46,7 @@ def test_an_empty_body_prints_the_help(kernel: Kernel) -> None:
     assert kernel.run("%agent help").text == text
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_prompt_is_never_put_through_format(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM, "x")
     prompt = "why {braces} and %s and {0} and 100 % and 'quotes' \" ünïcode 🐧?"
@@ -114,6 +115,7 @@ def test_new_forgets_the_conversation_and_the_variables(kernel: Kernel, model_se
     assert "remember" not in json.dumps(model_server.requests[2]["messages"])
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_dry_run_sends_and_runs_nothing(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM)
     ran = kernel.ask("sum by city", "--dry-run")
@@ -146,6 +148,7 @@ def test_dry_run_has_no_engine_fetch_anything(kernel: Kernel, model_server: Mode
     assert kernel.run("print(_fetched)").text == "[]\n"
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_json_prints_the_record_and_nothing_else(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM, "x")
     record = json.loads(kernel.ask("sum by city", "--json").text)
@@ -191,6 +194,7 @@ def test_return_brings_a_result_back_as_data(kernel: Kernel, model_server: Model
     assert "DataFrame 4" in kernel.run("print(type(top).__name__, top['n'].iloc[0])").text
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_overwriting_a_live_variable_is_denied_when_nobody_can_be_asked(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -200,6 +204,7 @@ def test_overwriting_a_live_variable_is_denied_when_nobody_can_be_asked(
     assert "3" in kernel.run("print(len(df))").text
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_ask_without_anybody_to_ask_denies(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM)
     ran = kernel.ask("sum", "--approve ask")
@@ -236,6 +241,7 @@ def test_a_bad_option_or_variable_is_one_line_and_nothing_is_sent(
     assert model_server.requests == []
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_the_key_is_in_no_output_record_or_error(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM, "x")
     shown = kernel.ask("sum", "--json").text
@@ -249,7 +255,7 @@ def test_subcommands_answer(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM, "Oslo has 5.")
     kernel.ask("sum by city")
     assert "scripted at" in kernel.run("%agent status").text
-    assert "closed (probed from inside)" in kernel.run("%agent status").text
+    assert "blocked (tested at startup)" in kernel.run("%agent status").text
     assert "city str" in kernel.run("%agent context").text
     assert "sum by city" in kernel.run("%agent history 5").text
     assert "0 of 0 runs" in kernel.run("%agent history nothingofthekind").text
@@ -282,6 +288,7 @@ def test_fix_tells_no_value_of_an_error_under_schema(kernel: Kernel, model_serve
     assert "canary-77" not in str(model_server.requests)
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_fix_evaluates_nothing_that_stands_in_the_failed_code_or_its_error(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

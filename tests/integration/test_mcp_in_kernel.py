@@ -114,7 +114,7 @@ def test_what_a_server_refuses_is_an_exception_of_the_program(kernel: Kernel, mo
     for program, told in (
         ("get_hours(3)", "TypeError: arguments['origin']: 3 is not of type 'string'"),
         ("get_hours(df)", "TypeError: a DataFrame cannot be sent to an MCP server"),
-        ("forget('x')", "PermissionError: the user does not allow this call of forget"),
+        ("forget('x')", "PermissionError: the user rejected this call of forget"),
     ):
         shown = f"try:\n    {program}\nexcept Exception as error:\n    print(type(error).__name__ + ':', error)"
         assert told in str(ask(kernel, model_server, shown)["outputs"]), program
@@ -129,7 +129,7 @@ def test_a_server_that_ends_is_told_and_its_functions_are_gone_at_the_next_quest
     os.kill(server, signal.SIGKILL)
     time.sleep(1)
     run = ask(kernel, model_server, "print(get_hours('JFK'))")
-    assert any("the MCP server weather" in note and "not offered" in note for note in run["notes"]), run["notes"]
+    assert any("the MCP server weather" in note and "not available" in note for note in run["notes"]), run["notes"]
     assert run["steps"][0]["result"]["error"]["ename"] == "NameError"
     assert "def get_hours" not in str(model_server.requests[0]["messages"])
 
@@ -151,9 +151,9 @@ def test_nothing_of_a_server_outlives_the_kernel(kernel: Kernel) -> None:
         ("add weather /nowhere/server", "cannot be reached"),
         ("add weather http://127.0.0.1:9/mcp", "cannot be reached"),
         ("add weather", "give what to start, or where it is"),
-        ("add we-ather echo", "cannot be the name of a server"),
+        ("add we-ather echo", "is not a valid server name"),
         ("add weather 'echo", "The command cannot be read"),
-        ("remove weather", "There is no MCP server 'weather'; there is none"),
+        ("remove weather", "No MCP server named 'weather'; none are running"),
         ("what", "%agent mcp add NAME"),
         (f"add weather {sys.executable} -c pass", "cannot be reached"),
     ],

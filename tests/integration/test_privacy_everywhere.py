@@ -141,6 +141,7 @@ def test_a_first_question_and_the_sentence_about_what_was_shown(place: Place) ->
     assert place.found() == []
 
 
+@pytest.mark.long_except("schema", why="the stricter mode has the same rows")
 def test_a_question_that_names_every_variable(place: Place) -> None:
     names = "lazy, relation, duck, counts, unique, span, figure, price, day, folder, engine, model, failure, Towns"
     place.server.script(FINE)
@@ -150,6 +151,7 @@ def test_a_question_that_names_every_variable(place: Place) -> None:
 
 
 @pytest.mark.parametrize("what", ERRORS)
+@pytest.mark.long_except("schema", why="the stricter mode has the same rows")
 def test_an_error_that_has_values_in_it(place: Place, what: str) -> None:
     assert place.ask(code(ERRORS[what]), FINE).error == ""
     assert len(place.server.requests) > 1, "the error went back to the model"
@@ -157,6 +159,7 @@ def test_an_error_that_has_values_in_it(place: Place, what: str) -> None:
 
 
 @pytest.mark.parametrize("what", DOUBTS)
+@pytest.mark.long_except("schema", why="the stricter mode has the same rows")
 def test_a_doubt_about_what_was_shown(place: Place, what: str) -> None:
     place.ask(code(DOUBTS[what]), FINE)
     place.ask(code(DOUBTS[what]), FINE, prompt="and then?")
@@ -205,6 +208,7 @@ def test_a_failed_cell_of_the_user(place: Place) -> None:
     assert [canary for canary in place.found() if canary not in PEOPLE or place.mode == "schema"] == []
 
 
+@pytest.mark.long_except("schema", why="the stricter mode has the same rows")
 def test_several_candidates(place: Place) -> None:
     replies = (code(SHOWS_ALL), code(ERRORS["a message"]))
     assert place.ask(*replies, "x", options="--candidates 2").error == ""
@@ -212,6 +216,7 @@ def test_several_candidates(place: Place) -> None:
     assert place.found() == []
 
 
+@pytest.mark.long_except("stats", why="a mode each is enough for a change")
 def test_a_replayed_run_and_the_question_after_it(place: Place) -> None:
     cell = f"%%agent --vars people --privacy {place.mode}\nhow many with the initial?"
     place.server.script(

@@ -180,8 +180,9 @@ def test_what_an_administrator_allows_of_the_data_wins_over_file_session_and_mag
     (tmp_path / "config" / "ipython_config.py").write_text("c.CodeAgent.privacy = 'samples'\n", encoding="utf-8")
     environment = {"CODEAGENT_BASE_URL": model_server.url, "CODEAGENT_API_KEY": "k"}
     policy = (
-        "import jupyter_codeagent.session.session as session, jupyter_codeagent.settings.config as config\n"
-        f"session.read_caps = lambda: config.read_caps([{str(caps)!r}])\n"
+        "from jupyter_codeagent.session import settings_in_force as in_force\n"
+        "from jupyter_codeagent.settings import config\n"
+        f"in_force.read_caps = lambda: config.read_caps([{str(caps)!r}])\n"
         "%config CodeAgent.privacy = 'samples'"
     )
     with running_kernel(tmp_path, environment) as kernel:

@@ -162,6 +162,7 @@ def test_a_first_question_sends_names_and_statistics(asked: Asked) -> None:
     asked.assert_true(asked.ask("show it", "--max-steps 1"), TOLD)
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_question_without_variables_sends_itself_alone(asked: Asked) -> None:
     asked.kernel.run("del frame, pd")
     asked.script(SHOWS)
@@ -183,7 +184,7 @@ def test_a_follow_up_of_one_call_sends_rows_of_the_earlier_result(asked: Asked) 
 def test_a_sentence_on_the_result_is_asked_for_with_the_output(asked: Asked) -> None:
     asked.script(SHOWS, "That is it.")
     whole = asked.assert_true(asked.ask("show it"), {*TOLD, "output"})
-    assert "for a sentence on the result: the same, and what the code printed and showed" in whole
+    assert "for a sentence on the result: the same, and what the code printed and displayed" in whole
 
 
 def test_a_repair_sends_the_error_and_the_result_of_the_repaired_code_stays_here(asked: Asked) -> None:
@@ -201,6 +202,7 @@ def test_a_doubt_sends_what_looked_wrong(asked: Asked) -> None:
     assert "1 result that looked wrong, asked for again" in whole
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_code_that_was_rejected_without_a_reason_sent_nothing_more_and_never_ran(asked: Asked) -> None:
     asked.script(SHOWS)
     ran = asked.ask("show it", "--approve ask", answers=["n"])
@@ -215,11 +217,12 @@ def test_a_reason_for_a_no_is_sent_and_the_rejected_code_never_ran(asked: Asked)
     asked.script(SLOW, SHOWS)
     ran = asked.ask("show it", "--approve ask --max-steps 2", answers=["reasoncanary", "y"])
     whole = asked.assert_true(ran, {*TOLD, "reason"})
-    assert "1 program that you said no to never ran" in whole
+    assert "1 program that you rejected never ran" in whole
     assert "never ran, you said no: reasoncanary" in whole
     assert "failed" not in whole
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_stop_while_the_model_writes_counts_what_had_come(asked: Asked) -> None:
     asked.script(Reply(text="word " * 2000, piece_s=0.02))
     thread = asked.stop_when(lambda: "word word word word" in asked.seen)
@@ -252,6 +255,7 @@ def test_a_stop_while_the_code_runs_keeps_what_it_showed_here_and_has_counted_th
         (Reply(text=" ".join(["word"] * 50), drop_after=5), "cut off"),
     ],
 )
+@pytest.mark.long("another case of what a test beside it proves")
 def test_a_model_error_after_a_failed_attempt_leaves_what_was_sent_until_then(
     asked: Asked, second: Reply, said: str
 ) -> None:
@@ -263,6 +267,7 @@ def test_a_model_error_after_a_failed_attempt_leaves_what_was_sent_until_then(
     assert ran.text.count(said) == 0, "said once, in red"
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_where_there_is_no_connection_nothing_was_sent(asked: Asked) -> None:
     ran = asked.ask("show it", "--model scripted --base-url http://127.0.0.1:9/v1")
     assert "No connection" in ran.error
@@ -270,6 +275,7 @@ def test_where_there_is_no_connection_nothing_was_sent(asked: Asked) -> None:
     assert " · nothing sent" in asked.kernel.run("%agent show").text
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_several_candidates_send_the_same_and_a_sentence_the_output(asked: Asked) -> None:
     asked.script(SHOWS, SHOWS, SHOWS, "That is it.")
     asked.assert_true(asked.ask("show it", "--candidates 3"), {*TOLD, "output"})
@@ -281,7 +287,7 @@ def test_a_replay_asks_no_model(asked: Asked) -> None:
     asked.script("Never asked for.")
     ran = asked.ask("show it", cell_id="same")
     asked.assert_true(ran, set())
-    assert "as recorded, model not asked · frame unchanged · nothing sent" in ran.text
+    assert "as recorded, model not asked · frame already copied · nothing sent" in ran.text
 
 
 def test_a_tokenizer_that_counts_is_on_the_receipt_even_where_the_model_is_not_asked(asked: Asked) -> None:
@@ -300,6 +306,7 @@ def test_under_schema_a_repair_sends_names_and_the_kind_of_the_error(asked: Aske
     asked.assert_true(ran, {"names", "error_kind"})
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_under_samples_rows_are_sent(asked: Asked) -> None:
     asked.script(SHOWS)
     asked.assert_true(asked.ask("show it", "--max-steps 1 --privacy samples"), {*TOLD, "rows"})
@@ -316,6 +323,7 @@ def test_functions_are_told_and_their_calls_where_the_code_failed_after_them(ask
         asked.kernel.run("%agent tool remove weather\ndel weather")
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_texts_that_ask_model_is_given_are_on_the_receipt(asked: Asked) -> None:
     asked.kernel.run("%agent tool add ask_model auto")
     try:
@@ -329,6 +337,7 @@ def test_texts_that_ask_model_is_given_are_on_the_receipt(asked: Asked) -> None:
         asked.kernel.run("%agent tool remove ask_model")
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_fix_sends_the_failed_cell_as_the_question(asked: Asked) -> None:
     asked.kernel.run("frame['nothing like it']")
     asked.script(SHOWS, "Done.")
@@ -338,6 +347,7 @@ def test_fix_sends_the_failed_cell_as_the_question(asked: Asked) -> None:
     assert b"nothing like it" in asked.server.received
 
 
+@pytest.mark.long("another case of what a test beside it proves")
 def test_what_there_was_no_room_for_is_not_said_to_be_sent(asked: Asked) -> None:
     asked.script(code("print('result' + 'canary')"))
     asked.ask(f"what about earliercanary {'and so on ' * 40}", "--max-steps 1")

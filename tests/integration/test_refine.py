@@ -116,9 +116,9 @@ def test_code_that_goes_on_from_the_version_it_replaces_brings_that_versions_lin
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("refine {first}", "what is to be different"),
+        ("refine {first}", "say what to change"),
         ("refine nosuchrun only the largest", "no run"),
-        ("refine", "what is to be different"),
+        ("refine", "say what to change"),
     ],
 )
 @pytest.mark.long("another case of what a test beside it proves")

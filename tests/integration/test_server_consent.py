@@ -71,7 +71,7 @@ def test_with_nobody_to_ask_nothing_is_sent_wherever_the_notebook_names_the_serv
 ) -> None:
     model_server.script(SUM)
     url = elsewhere(model_server)
-    with running_kernel(tmp_path, {"CODEAGENT_API_KEY": "secret-key"}) as kernel:
+    with running_kernel(tmp_path, {"CODEAGENT_API_KEY": "secret-key"}, forked=False) as kernel:
         assert kernel.run(cell.format(url)).error == ""
         ran = kernel.ask("sum")
         assert ran.error.startswith("DeniedError: Not done: there is no side panel")
@@ -86,7 +86,7 @@ def test_a_dry_run_sends_nothing_to_anybody(tmp_path: Path, model_server: ModelS
     model_server.script(SUM)
     model_server.tokenizer = lambda _: {"count": 7}
     environment = {"CODEAGENT_BASE_URL": model_server.url, "CODEAGENT_API_KEY": "secret-key"}
-    with running_kernel(tmp_path, environment) as kernel:
+    with running_kernel(tmp_path, environment, forked=False) as kernel:
         first = dry_run(kernel, "")
         remote = dry_run(kernel, f"--base-url {elsewhere(model_server)} --model big")
         assert model_server.headers == [], "not even the list of models is asked for"
@@ -167,7 +167,7 @@ def test_another_users_server_that_is_configured_is_denied_where_nobody_can_be_a
         environment = {"CODEAGENT_BASE_URL": stranger.url, "CODEAGENT_API_KEY": "secret-key"}
         for directory in "ab":
             (tmp_path / directory).mkdir()
-        with running_kernel(tmp_path / "a", environment) as kernel:
+        with running_kernel(tmp_path / "a", environment, forked=False) as kernel:
             assert "DeniedError" in kernel.ask("sum").error
             dry = kernel.ask("sum", "--dry-run").text
             for line in ("%agent status", "%agent models", "%agent context", "%agent doctor"):
@@ -175,7 +175,7 @@ def test_another_users_server_that_is_configured_is_denied_where_nobody_can_be_a
         assert f"would ask first whether prompts may go to http://127.0.0.1:{stranger.port} of user id {UID}" in dry
         assert stranger.got_nothing()
         allowed = {"CODEAGENT_ALLOW_SERVERS": stranger.url.removesuffix("/v1")}
-        with running_kernel(tmp_path / "b", environment | allowed) as kernel:
+        with running_kernel(tmp_path / "b", environment | allowed, forked=False) as kernel:
             assert kernel.ask("sum").error == ""
 
 
@@ -184,7 +184,7 @@ def test_another_users_server_that_is_configured_is_denied_where_nobody_can_be_a
 def test_a_system_accounts_server_is_used_unasked_and_named_in_the_receipt(tmp_path: Path) -> None:
     with (
         strangers_server(uid=990) as ollama,
-        running_kernel(tmp_path, {"CODEAGENT_BASE_URL": ollama.url}) as kernel,
+        running_kernel(tmp_path, {"CODEAGENT_BASE_URL": ollama.url}, forked=False) as kernel,
     ):
         ran = kernel.ask("sum")
         assert ran.error == ""
@@ -193,7 +193,10 @@ def test_a_system_accounts_server_is_used_unasked_and_named_in_the_receipt(tmp_p
 
 @needs_root
 def test_a_port_that_has_changed_hands_gets_nothing_in_the_next_run(tmp_path: Path) -> None:
-    with strangers_server(uid=0) as mine, running_kernel(tmp_path, {"CODEAGENT_BASE_URL": mine.url}) as kernel:
+    with (
+        strangers_server(uid=0) as mine,
+        running_kernel(tmp_path, {"CODEAGENT_BASE_URL": mine.url}, forked=False) as kernel,
+    ):
         assert kernel.ask("sum").error == ""
         mine.stop()
         with strangers_server(port=mine.port) as stranger:

@@ -17,7 +17,7 @@ from sandbox_box import Box
 
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.sandbox.remote import container
-from jupyter_codeagent.sandbox.remote.places import GATEWAY_TOKEN
+from jupyter_codeagent.sandbox.remote.connectors import GATEWAY_TOKEN
 from jupyter_codeagent.types.errors import SandboxUnavailableError
 from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
 

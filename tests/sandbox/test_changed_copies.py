@@ -45,18 +45,18 @@ def values() -> dict[str, Any]:
 
 
 class Sandbox:
-    """One sandbox behind a seat, with the copies of `values`."""
+    """One sandbox of a notebook, with the copies of `values`."""
 
-    def __init__(self, box: Box, seat: PersistentSandbox, manifest: Manifest) -> None:
+    def __init__(self, box: Box, persistent: PersistentSandbox, manifest: Manifest) -> None:
         self._box = box
-        self.seat = seat
+        self.persistent = persistent
         self.manifest = manifest
 
     def prepare(self) -> None:
-        self._box.call(self.seat.prepare(self.manifest))
+        self._box.call(self.persistent.prepare(self.manifest))
 
     def run(self, code: str) -> ExecutionResult:
-        result = self._box.call(self.seat.execute(code, timeout_s=60))
+        result = self._box.call(self.persistent.execute(code, timeout_s=60))
         assert result.error is None, result.error
         return result
 
@@ -167,7 +167,7 @@ def test_every_level_notices_one_value_among_many(box: Box, tmp_path: Path) -> N
 
 def test_what_an_earlier_run_changed_is_told_as_such_until_it_changes_again(sandbox: Sandbox) -> None:
     sandbox.run("df.loc[5, 'x'] = -1")
-    sandbox.seat.settle()
+    sandbox.persistent.keep_changes()
     assert [change.earlier for change in sandbox.run("1").changes] == [True]
     assert [change.earlier for change in sandbox.run("df.loc[6, 'x'] = -1").changes] == [False]
 
@@ -175,22 +175,22 @@ def test_what_an_earlier_run_changed_is_told_as_such_until_it_changes_again(sand
 def test_another_attempt_starts_from_the_copies_as_they_were(sandbox: Sandbox) -> None:
     """Else a program that is written anew after an error would double what it had doubled."""
     for _ in range(2):
-        sandbox.seat.undo_attempt()
+        sandbox.persistent.undo_attempt()
         assert sandbox.text("numbers += [4]; df['x'] = df.x + 1; print(len(numbers), df.x[0])") == "4 1.0"
 
 
 def test_what_a_kept_run_changed_stays_for_the_next_one(sandbox: Sandbox) -> None:
     sandbox.run("numbers.append(4)")
-    sandbox.seat.settle()
+    sandbox.persistent.keep_changes()
     sandbox.run("df.drop(columns='n', inplace=True)")
     sandbox.prepare()  # as the next run does; the last one was not kept
     assert sandbox.text("print(len(numbers), 'n' in df)") == "4 True"
-    assert [change.name for change in sandbox.seat.changes_of(sandbox.manifest)] == ["numbers"]
+    assert [change.name for change in sandbox.persistent.changes_of(sandbox.manifest)] == ["numbers"]
 
 
 def test_a_copy_that_was_deleted_is_there_again_in_the_next_run(sandbox: Sandbox) -> None:
     sandbox.run("del df")
-    sandbox.seat.settle()
+    sandbox.persistent.keep_changes()
     sandbox.prepare()
     assert sandbox.text("print(len(df))") == "30000"
 

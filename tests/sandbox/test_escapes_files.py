@@ -259,7 +259,7 @@ def test_honest_work_with_files_goes_on(box: Box, code: str) -> None:
 
 
 def data_inside(box: Box) -> str:
-    """Where copies lie in there; of a sandbox elsewhere nobody here knows."""
+    """The directory of copies in the sandbox; unknown for a remote one."""
     return str(box.process.provisioner.paths.data) if box.is_here else "/nonexistent"
 
 

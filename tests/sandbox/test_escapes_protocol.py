@@ -123,8 +123,8 @@ STRANGE_TEXT = {
 def test_whatever_text_comes_out_can_be_stored_and_shown(box: Box, abuse: str) -> None:
     result = box.run(PRELUDE + abuse)
     names = [(entry.name, entry.type_name) for entry in result.namespace]
-    told = json.dumps([result.outputs, result.notes, result.reason, names], ensure_ascii=False)
-    told.encode()  # no lone surrogates: SQLite, files and the page could not hold them
+    text = json.dumps([result.outputs, result.notes, result.reason, names], ensure_ascii=False)
+    text.encode()  # no lone surrogates: SQLite, files and the page could not hold them
     assert not {char for char in "\x1b\x07\0" if char in "".join((*result.notes, *map(str, names)))}
     assert "<b onclick" not in " ".join(result.notes)
     box.run("for name in [n for n in globals() if n.startswith('x') or n == 'odd']: del globals()[name]")
@@ -141,6 +141,7 @@ FLOODS = {
 
 
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
+@pytest.mark.long_except("comms", why="each takes seconds to be full")
 def test_a_flood_of_messages_of_any_type_is_stopped_before_its_time_is_up(make_box: MakeBox, flood: str) -> None:
     own = make_box("landlock")  # what is read on the host does not depend on the level
     started = time.monotonic()

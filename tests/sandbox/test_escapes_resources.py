@@ -225,6 +225,7 @@ EXHAUSTIONS = {
 
 
 @pytest.mark.parametrize("code", EXHAUSTIONS.values(), ids=EXHAUSTIONS)
+@pytest.mark.long_except("pipes", "recursion", why="each takes seconds to be full")
 def test_a_cell_that_uses_up_its_own_process_harms_nobody_else(make_box: MakeBox, code: str) -> None:
     own, other = make_box("landlock"), make_box("landlock")
     own.run(code, timeout_s=5)

@@ -41,21 +41,21 @@ def text_of(result):
     return "".join(o["text"] for o in result.outputs if o["output_type"] == "stream") or result.status
 
 async def main():
-    told = {"uid": os.getuid(), "refused": "", "printed": [], "left": False}
+    report = {"uid": os.getuid(), "refused": "", "printed": [], "left": False}
     data = Path(asked["directory"], "data")
     data.mkdir(mode=0o700, exist_ok=True)
     try:
         kernel = await SandboxKernel.start(policy=SandboxPolicy(levels=tuple(asked["levels"])), data_dir=data)
     except SandboxUnavailableError as problem:
-        told["refused"] = str(problem)
+        report["refused"] = str(problem)
     else:
-        told["level"], told["hint"] = kernel.status.level, kernel.status.hint
-        told["open"], told["label"] = kernel.status.open, kernel.status.label
+        report["level"], report["hint"] = kernel.status.level, kernel.status.hint
+        report["open"], report["label"] = kernel.status.open, kernel.status.label
         for code in asked["codes"]:
-            told["printed"].append(text_of(await kernel.execute(code, timeout_s=30)))
+            report["printed"].append(text_of(await kernel.execute(code, timeout_s=30)))
         await kernel.stop()
-    told["left"] = sorted(p.name for p in Path(asked["directory"]).iterdir() if p.name.startswith("codeagent-"))
-    print(json.dumps(told))
+    report["left"] = sorted(p.name for p in Path(asked["directory"]).iterdir() if p.name.startswith("codeagent-"))
+    print(json.dumps(report))
 
 asyncio.run(main())
 """
@@ -126,14 +126,14 @@ def start(
         group=user,
         extra_groups=None if user is None else [],
     )
-    told: dict[str, Any] = json.loads(done.stdout)
-    assert told["left"] == []
+    report: dict[str, Any] = json.loads(done.stdout)
+    assert report["left"] == []
     assert list((directory / "out").iterdir()) == []
-    return told
+    return report
 
 
-def assert_held(told: dict[str, Any]) -> None:
-    *attacks, honest, _ = told["printed"]
+def assert_held(report: dict[str, Any]) -> None:
+    *attacks, honest, _ = report["printed"]
     assert [text for text in attacks if not text.startswith("refused")] == []
     assert honest == "42\n"
 
@@ -200,13 +200,13 @@ def test_every_level_holds_for_an_unprivileged_user(place: Path, level: str, int
         pytest.skip("the other tests run unprivileged already")
     if not _readable_for_others(REPOSITORY):
         pytest.skip("another user cannot read this checkout")
-    told = start(place, (level,), user=NOBODY, interpreter=interpreter_of_others)
-    assert told["uid"] == NOBODY
-    if told["refused"]:
-        assert any(word in told["refused"] for word in ("namespace", "unshare", "uid_map", "not installed"))
-        pytest.skip(told["refused"])
-    assert told["level"] == level
-    assert_held(told)
+    report = start(place, (level,), user=NOBODY, interpreter=interpreter_of_others)
+    assert report["uid"] == NOBODY
+    if report["refused"]:
+        assert any(word in report["refused"] for word in ("namespace", "unshare", "uid_map", "not installed"))
+        pytest.skip(report["refused"])
+    assert report["level"] == level
+    assert_held(report)
 
 
 def _readable_for_others(path: Path) -> bool:
@@ -237,32 +237,32 @@ def container_filter() -> bytes:
 
 
 def test_where_a_container_forbids_namespaces_landlock_is_chosen_and_named(place: Path) -> None:
-    told = start(place, ("bubblewrap", "namespaces", "landlock"), program=container_filter())
-    assert told["refused"] == ""
-    assert told["level"] == "landlock"
-    assert "landlock" in told["label"]
-    assert "namespaces" in told["hint"]
-    assert "see the host name" in told["open"]
-    assert_held(told)
+    report = start(place, ("bubblewrap", "namespaces", "landlock"), program=container_filter())
+    assert report["refused"] == ""
+    assert report["level"] == "landlock"
+    assert "landlock" in report["label"]
+    assert "namespaces" in report["hint"]
+    assert "see the host name" in report["open"]
+    assert_held(report)
 
 
 @pytest.mark.parametrize("wanted", ["bubblewrap", "namespaces"])
 def test_a_level_that_a_container_forbids_is_refused_with_the_reason(place: Path, wanted: str) -> None:
-    told = start(place, (wanted,), program=container_filter())
-    assert f"{wanted}: " in told["refused"]
-    assert any(word in told["refused"] for word in ("ermission", "unshare", "not permitted"))
-    assert told["printed"] == []
+    report = start(place, (wanted,), program=container_filter())
+    assert f"{wanted}: " in report["refused"]
+    assert any(word in report["refused"] for word in ("ermission", "unshare", "not permitted"))
+    assert report["printed"] == []
 
 
 def test_who_asks_for_namespaces_gets_no_weaker_level_instead(place: Path) -> None:
-    told = start(place, ("bubblewrap", "namespaces"), program=container_filter())
-    assert "No sandbox works here, so nothing was run" in told["refused"]
-    assert "bubblewrap: " in told["refused"]
-    assert "namespaces: " in told["refused"]
+    report = start(place, ("bubblewrap", "namespaces"), program=container_filter())
+    assert "No sandbox works here, so nothing was run" in report["refused"]
+    assert "bubblewrap: " in report["refused"]
+    assert "namespaces: " in report["refused"]
 
 
 def test_the_same_process_without_the_filter_gets_namespaces(place: Path) -> None:
-    told = start(place, ("bubblewrap", "namespaces"))
-    if told["refused"]:
-        pytest.skip(told["refused"])
-    assert told["level"] in ("bubblewrap", "namespaces")
+    report = start(place, ("bubblewrap", "namespaces"))
+    if report["refused"]:
+        pytest.skip(report["refused"])
+    assert report["level"] in ("bubblewrap", "namespaces")

@@ -46,7 +46,7 @@ def start(loop_thread: Run, tmp_path: Path) -> Iterator[Callable[[SandboxPolicy]
 
 @pytest.fixture
 def away(start: Callable[[SandboxPolicy], Box]) -> Box:
-    """Behind a command, on this machine: what ssh does is to carry these streams elsewhere."""
+    """Behind a command on this machine; ssh would carry the same streams to another."""
     return start(SandboxPolicy(levels=("command",), command=RELAY))
 
 
@@ -107,7 +107,7 @@ def test_copies_arrive_there_equal_and_writable(away: Box, tmp_path: Path) -> No
     away.call(away.kernel.load(again.copied))
     assert away.text("print(other, frame.a[0])") == "[1, 2] -1"
     assert isinstance(away.kernel.backend, RemoteBackend)
-    assert set(away.kernel.backend._there) == {path.name for path in tmp_path.iterdir()}
+    assert set(away.kernel.backend._sent_files) == {path.name for path in tmp_path.iterdir()}
     packed = away.call(away.kernel.fetch("frame", max_bytes=1 << 28))
     assert packed.kind == "arrow"
     assert len(packed.data) > 24_000_000
@@ -118,7 +118,7 @@ def test_of_a_changed_copy_only_the_new_files_are_sent_there(away: Box, tmp_path
     spool = Spool(tmp_path, max_bytes=1 << 30)
     away.call(away.kernel.load(spool.export({"frame": frame}, ["frame"], required=True).copied))
     assert isinstance(away.kernel.backend, RemoteBackend)
-    before = set(away.kernel.backend._there)
+    before = set(away.kernel.backend._sent_files)
     frame["b"] = 1.5
     again = spool.export({"frame": frame}, ["frame"], required=True)
     sent: list[str] = []
@@ -133,7 +133,7 @@ def test_of_a_changed_copy_only_the_new_files_are_sent_there(away: Box, tmp_path
     assert away.text("print(frame.a.sum(), frame.b.sum(), frame.c.max())") == "4499998500000 4500000.0 2999999"
     assert sent
     assert set(sent) == {path.name for path in tmp_path.iterdir()} - before
-    assert before & set(away.kernel.backend._there)
+    assert before & set(away.kernel.backend._sent_files)
 
 
 def test_code_that_runs_too_long_there_is_interrupted_and_keeps_its_state(away: Box) -> None:
@@ -227,7 +227,7 @@ def test_another_version_over_there_is_refused(
     start: Callable[[SandboxPolicy], Box], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jupyter_codeagent.sandbox.remote.backend.installed_version", lambda: "99.0")
-    with pytest.raises(SandboxUnavailableError, match=r"99\.0 here and .* there: they have to be the same"):
+    with pytest.raises(SandboxUnavailableError, match=r"99\.0 here and .* there: the versions must be equal"):
         start(SandboxPolicy(levels=("command",), command=RELAY))
 
 

@@ -126,7 +126,7 @@ def test_code_over_its_processor_time_is_interrupted_and_keeps_its_state(
     own.run("before = 1")
     result = own.run("while True: pass", timeout_s=10)
     assert result.status == "interrupted"
-    assert result.reason == "Stopped: it used more than 0.5 s of processor time, the limit."
+    assert result.reason == "Stopped: it used more than 0.5 s of CPU time, the limit."
     assert own.text("print(before)") == "1"
 
 
@@ -142,7 +142,7 @@ def test_threads_left_behind_do_not_burn_processor_time_for_ever(make_box: MakeB
     own.call(dead())
     result = own.run("1")
     assert result.status == "killed"
-    assert "between two requests it used more than 0.5 s of processor time" in result.reason
+    assert "between two requests it used more than 0.5 s of CPU time" in result.reason
 
 
 @pytest.mark.alone
@@ -575,18 +575,18 @@ def _running(pid: int) -> bool:
 def test_the_pool_gives_a_ready_sandbox_and_warms_the_next_a_while_behind_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warm_pool, "BEHIND_S", 0.2)
+    monkeypatch.setattr(warm_pool, "WARM_DELAY_S", 0.2)
 
     async def use() -> tuple[float, str, bool]:
         pool = WarmPool(SandboxPolicy(), tmp_path)
         pool.warm()
         first = await pool.take()
-        at_once = pool._spare
+        at_once = pool._warming
         await asyncio.sleep(0.5)
-        second_spare = pool._spare
+        warming = pool._warming
         assert at_once is None
-        assert second_spare is not None
-        await asyncio.wait([second_spare])
+        assert warming is not None
+        await asyncio.wait([warming])
         started = time.monotonic()
         second = await pool.take()
         waited = time.monotonic() - started
@@ -620,8 +620,8 @@ def test_a_spare_that_died_is_replaced(tmp_path: Path) -> None:
     async def use() -> bool:
         pool = WarmPool(SandboxPolicy(), tmp_path)
         pool.warm()
-        assert pool._spare is not None
-        (await pool._spare)._requests.die("for the test")
+        assert pool._warming is not None
+        (await pool._warming)._requests.kill("for the test")
         kernel = await pool.take()
         await pool.close()
         alive = kernel.alive
@@ -659,7 +659,7 @@ def _is_sandbox(pid: int, temporary: str) -> bool:
 
 def test_the_names_of_the_probes_and_of_the_promises_agree() -> None:
     from jupyter_codeagent.sandbox.guest.probes import probes_of
-    from jupyter_codeagent.sandbox.levels import promised
+    from jupyter_codeagent.sandbox.levels import promised_probes
 
-    assert promised("bubblewrap", SandboxPolicy()) == set(probes_of("linux"))
-    assert promised("seatbelt", SandboxPolicy()) == set(probes_of("darwin")) - {"see the host name"}
+    assert promised_probes("bubblewrap", SandboxPolicy()) == set(probes_of("linux"))
+    assert promised_probes("seatbelt", SandboxPolicy()) == set(probes_of("darwin")) - {"see the host name"}

@@ -258,7 +258,7 @@ def test_a_closed_or_stolen_channel_of_answers_does_no_harm_to_the_host(calling:
 
 
 def test_a_thread_that_waits_for_a_call_does_not_buy_time_for_the_program(calling: tuple[Box, Host]) -> None:
-    """The clock stands still, the processor time does not."""
+    """The clock stands still, the CPU time does not."""
     box, host = calling
     code = """
 import threading

@@ -38,10 +38,10 @@ from jupyter_codeagent.agent.source import parse
 from jupyter_codeagent.notebook.effects.analysis import MAX_CODE_CHARS
 from jupyter_codeagent.notebook.outputs import clean_output
 from jupyter_codeagent.sandbox.data.condition import MAX_CHARS as MAX_CONDITION_CHARS
-from jupyter_codeagent.sandbox.entries import MAX_CHARS as MAX_LABEL
-from jupyter_codeagent.sandbox.entries import MAX_COLUMNS as MAX_LABELS
-from jupyter_codeagent.sandbox.entries import MAX_VARIABLES
 from jupyter_codeagent.sandbox.guard import MAX_REPLY_TEXT as MAX_EVALUE
+from jupyter_codeagent.sandbox.guest_reports import MAX_CHARS as MAX_LABEL
+from jupyter_codeagent.sandbox.guest_reports import MAX_COLUMNS as MAX_LABELS
+from jupyter_codeagent.sandbox.guest_reports import MAX_VARIABLES
 from jupyter_codeagent.types.errors import CodeAgentError
 from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult, NamespaceEntry, Output
 from jupyter_codeagent.variables.privacy.masking import masked
@@ -91,7 +91,7 @@ ROOMS = (
         "notebook.cells",
         "notebook.effects",
         "notebook.outputs",
-        "sandbox.entries",
+        "sandbox.guest_reports",
         "sandbox.failures",
         "sandbox.guard",
     ),

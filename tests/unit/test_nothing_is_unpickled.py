@@ -366,13 +366,13 @@ def test_a_pickle_in_the_buffers_of_a_message_is_a_value_that_is_refused(crater:
     for kind in ("npy", "arrow", "json"):
         guard = ValueGuard(1 << 20)
         content = {"index": 0, "count": 1, "kind": kind, "meta": "{"}
-        guard.broadcast(message("codeagent_value", content, bomb(crater)))
+        guard.handle_iopub(message("codeagent_value", content, bomb(crater)))
         assert guard.complete
         assert guard.value().data == bomb(crater)
         with pytest.raises(RejectedDataError):
             unpack(guard.value(), max_bytes=1 << 20)
     guard = ValueGuard(1 << 20)
-    guard.broadcast(
+    guard.handle_iopub(
         message("codeagent_value", {"index": 0, "count": 1, "kind": "pickle", "meta": "{}"}, bomb(crater))
     )
     assert not guard.complete
@@ -391,13 +391,15 @@ def test_pickles_in_outputs_replies_and_payloads_are_text_or_nothing(crater: Pat
     guard = OutputGuard(SandboxPolicy(), clean_output)
     for value in (text, encoded, {"data": encoded}, [text]):
         bundle = dict.fromkeys(mimes, value)
-        guard.broadcast(message("display_data", {"data": bundle, "metadata": bundle}, bomb(crater)))
-        guard.broadcast(message("stream", {"name": "stdout", "text": text}))
-        guard.broadcast(message("error", {"ename": text, "evalue": encoded, "traceback": [text]}))
-        guard.broadcast(message("comm_open", {"data": bundle}, bomb(crater)))
+        guard.handle_iopub(message("display_data", {"data": bundle, "metadata": bundle}, bomb(crater)))
+        guard.handle_iopub(message("stream", {"name": "stdout", "text": text}))
+        guard.handle_iopub(message("error", {"ename": text, "evalue": encoded, "traceback": [text]}))
+        guard.handle_iopub(message("comm_open", {"data": bundle}, bomb(crater)))
     reply = RequestGuard()
     payload = [{"source": "set_next_input", "text": encoded, "data": text}]
-    reply.answered(message("execute_reply", {"status": "error", "ename": text, "payload": payload}, bomb(crater)))
+    reply.handle_shell(
+        message("execute_reply", {"status": "error", "ename": text, "payload": payload}, bomb(crater))
+    )
 
     shown = guard.finish()
     assert len(shown) > 4

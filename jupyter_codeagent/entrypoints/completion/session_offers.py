@@ -24,10 +24,10 @@ MODELS_WAIT_S = 0.3
 """For the list of models; a server that takes longer is offered at the next try."""
 MEANINGS = {
     "schema": "names and types only",
-    "stats": "figures about the columns as well",
-    "samples": "some values as well",
-    "review": "inserted cells wait for you",
-    "ask": "each piece of code waits for you before it runs",
+    "stats": "statistics of the columns, too",
+    "samples": "some values, too",
+    "review": "inserted cells wait for your decision",
+    "ask": "code waits for your approval before it runs",
     "auto": "nothing waits",
 }
 """Of the values of `--privacy` and `--approve`."""
@@ -149,7 +149,7 @@ class _Models:
         try:
             found = task.result()
         except CodeAgentError:
-            return []  # who runs `%agent models` is told why; a key press asks again
+            return []  # `%agent models` says why; a key press asks again
         listed = {model.name: model.label for model in found if model.ready}
         others = {f"{EMBEDDED_PREFIX}{model}": EMBEDDED for model in downloaded_models() if model not in listed}
         return [Offer(text=name, meaning=label) for name, label in (listed | others).items()]

@@ -48,12 +48,12 @@ class NobodyApprover:
         address = proposal.code.partition(" ")[0]
         if proposal.kind == "server" and "://" in address:
             other = f"give `jupyter codeagent run` the option `--allow-server {address}`, or "
-        told = "; ".join(format_effects(proposal.effects)) if proposal.effects is not None else ""
+        effects = "; ".join(format_effects(proposal.effects)) if proposal.effects is not None else ""
         return reject(
             proposal,
             "nobody",
             f"there is no side panel and no input to ask for approval; {other}open the notebook in JupyterLab "
-            f"with the extension{f' ({told})' if told else ''}",
+            f"with the extension{f' ({effects})' if effects else ''}",
         )
 
 
@@ -91,21 +91,21 @@ class Question:
 
     head: tuple[str, ...]
     """What is asked, and why."""
-    told: tuple[str, ...]
+    effects: tuple[str, ...]
     """What the code would do to the user's names; empty where there is no code, or it was not looked at."""
 
 
 def question_of(proposal: Proposal) -> Question:
     head = (QUESTIONS[proposal.kind], proposal.note, visible_code(proposal.why))
-    told = format_effects(proposal.effects) if proposal.effects is not None else ()
-    where = ("On copies in the sandbox:",) if proposal.kind == "run" and told else ()
-    return Question(head=tuple(line for line in head if line), told=(*where, *told))
+    effects = format_effects(proposal.effects) if proposal.effects is not None else ()
+    where = ("On copies in the sandbox:",) if proposal.kind == "run" and effects else ()
+    return Question(head=tuple(line for line in head if line), effects=(*where, *effects))
 
 
 def question_text(proposal: Proposal) -> str:
     """Question, code and effects, for a terminal."""
     question = question_of(proposal)
-    parts = ("\n".join(question.head), visible_code(proposal.code), "\n".join(question.told))
+    parts = ("\n".join(question.head), visible_code(proposal.code), "\n".join(question.effects))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

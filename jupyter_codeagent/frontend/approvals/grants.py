@@ -9,10 +9,10 @@ from jupyter_codeagent.notebook.outputs import visible_code
 from jupyter_codeagent.types.approvals import Grant, GrantKind
 
 WORDS: Mapping[GrantKind, str] = {
-    "run": "all further code of this notebook runs in the sandbox",
-    "mount": "the sandbox reads {subject}",
-    "call": "code makes all calls of {subject}()",
-    "server": "prompts go to {subject}",
+    "run": "further code of this notebook runs in the sandbox without asking",
+    "mount": "the sandbox may read {subject}",
+    "call": "code may call {subject}() without asking",
+    "server": "prompts may go to {subject}",
 }
 """The panel has its own, in the user's language."""
 

@@ -76,13 +76,13 @@ class Card:
         wide = ipywidgets.Layout(width="auto")
         rows = min(max(proposal.code.count("\n") + 2, 3), 20)
         question = question_of(proposal)
-        lines = (*question.head, *question.told)
+        lines = (*question.head, *question.effects)
         heading = "<b>The code agent asks.</b> " + "<br>".join(html.escape(line) for line in lines)
         self._proposal = proposal
         self._code = ipywidgets.Textarea(
             value=visible_code(proposal.code), rows=rows, layout=wide, tooltip="The code; you may change it"
         )
-        self._reason = ipywidgets.Text(placeholder="Why not? (optional, told to the model)", layout=wide)
+        self._reason = ipywidgets.Text(placeholder="Why not? (optional, sent to the model)", layout=wide)
         self._approve = ipywidgets.Button(description="Approve", tooltip="Run it")
         self._reject = ipywidgets.Button(description="Reject", tooltip="Do not run it")
         self._knock = ipywidgets.Play(min=0, max=1, value=0, interval=50)
@@ -111,7 +111,7 @@ class Card:
             return self._decision
         finally:
             nothing = "Not answered in time." if self.was_seen else "Not shown as a card."
-            shown = nothing if self._decision is None else told(self._decision)
+            shown = nothing if self._decision is None else decision_text(self._decision)
             update_display({"text/plain": shown}, raw=True, display_id=display_id)
             self._close()
 
@@ -155,7 +155,7 @@ class Card:
             widget.close()
 
 
-def told(decision: Decision) -> str:
+def decision_text(decision: Decision) -> str:
     """What stays under the cell."""
     if decision.action == "approve":
         return "Approved by you."

@@ -1,1 +1,1 @@
-"""The model that comes with the package: weights, llama.cpp's server, its catalogue."""
+"""The embedded model: weights, llama.cpp server and catalogue."""

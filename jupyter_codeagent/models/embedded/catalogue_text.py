@@ -1,4 +1,4 @@
-"""The catalogue as a person reads it: what fits this machine, how fast and how good it is, and how to get it."""
+"""The catalogue as text: what fits this machine, its speed and quality, and how to get it."""
 
 from __future__ import annotations
 
@@ -30,31 +30,33 @@ HOW_TO = (
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """What the same catalogue is read against."""
+    """Facts about this machine and its models."""
 
     memory: MachineMemory
     speed: MeasuredSpeed | None
     scores: Mapping[str, Score]
     fetched: frozenset[str]
-    """Models whose weights are there."""
+    """Models whose weights were downloaded."""
     version: str
     context_tokens: int
 
     def needed_bytes(self, weights: PublishedWeights) -> int:
-        """Memory for this model with this context."""
+        """Return the memory that a model needs with this context window."""
         return needed_bytes(weights, cached_tokens(self.context_tokens))
 
 
 def format_models(settings: ModelSettings, model: str = "") -> str:
-    """The whole catalogue, or all about one model. A running server is asked for half a second at the most.
+    """Return the text of the whole catalogue, or the details of one model.
+
+    A running server is asked for its speed, for half a second at most.
 
     Raises
     ------
     UsageError
         The catalogue has no such model.
     """
-    asked = published_weights(model.removeprefix(EMBEDDED_PREFIX)) if model else None
-    here = Machine(
+    wanted = published_weights(model.removeprefix(EMBEDDED_PREFIX)) if model else None
+    machine = Machine(
         memory=machine_memory(),
         speed=measured_speed(),
         scores=measured_scores(),
@@ -62,16 +64,16 @@ def format_models(settings: ModelSettings, model: str = "") -> str:
         version=this_version(),
         context_tokens=settings.context_tokens,
     )
-    return format_details(asked, here) if asked is not None else format_catalogue(here)
+    return format_details(wanted, machine) if wanted is not None else format_catalogue(machine)
 
 
 def downloaded_models() -> list[str]:
-    """Models of the catalogue whose weights are there."""
+    """Return the models of the catalogue whose weights were downloaded."""
     return [model for model, weights in catalogue().items() if is_downloaded(weights)]
 
 
 def download_warnings(weights: PublishedWeights, settings: ModelSettings) -> list[str]:
-    """What a person should know before gigabytes are fetched; they may be meant for another machine."""
+    """Return warnings before a download of gigabytes, which may be meant for another machine."""
     needed, total = needed_bytes(weights, cached_tokens(settings.context_tokens)), machine_memory().total_bytes
     notes = [] if weights.commercial else [f"licence: {format_licence(weights)}"]
     if needed > total:
@@ -82,29 +84,29 @@ def download_warnings(weights: PublishedWeights, settings: ModelSettings) -> lis
     return notes
 
 
-def format_catalogue(here: Machine) -> str:
-    """A line for each model, then how to get and use one."""
-    speed = ESTIMATED if here.speed is not None else UNKNOWN
+def format_catalogue(machine: Machine) -> str:
+    """Return the catalogue: one line per model, then how to get and use one."""
+    speed = ESTIMATED if machine.speed is not None else UNKNOWN
     headings = ("runs here without a server", "memory", speed, "licence", "measured", "")
-    rows = [headings, *(_row(weights, here) for weights in catalogue().values())]
+    rows = [headings, *(_row(weights, machine) for weights in catalogue().values())]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([*lines, HOW_TO])
 
 
-def _row(weights: PublishedWeights, here: Machine) -> tuple[str, ...]:
+def _row(weights: PublishedWeights, machine: Machine) -> tuple[str, ...]:
     return (
         weights.model,
-        gigabytes(here.needed_bytes(weights)),
-        format_speed(weights, here.speed) or "?",
+        gigabytes(machine.needed_bytes(weights)),
+        format_speed(weights, machine.speed) or "?",
         weights.licence if weights.commercial else "research only",
-        format_score(here.scores.get(weights.model), here.version),
-        format_state(weights, here),
+        format_score(machine.scores.get(weights.model), machine.version),
+        format_state(weights, machine),
     )
 
 
 def format_speed(weights: PublishedWeights, speed: MeasuredSpeed | None) -> str:
-    """``28`` as measured, ``≈ 7`` as estimated from it; empty where nothing was measured."""
+    """Return ``28`` if measured, ``≈ 7`` if estimated from another model; empty without a measurement."""
     if speed is None:
         return ""
     if speed.model == weights.model:
@@ -125,36 +127,36 @@ def _format_speed_with_origin(weights: PublishedWeights, speed: MeasuredSpeed | 
     return f"{text}, estimated from the {_rounded(speed.tokens_per_s)} of {speed.model} here"
 
 
-def format_state(weights: PublishedWeights, here: Machine) -> str:
-    """Whether it is there, and what stands against it."""
-    needed = here.needed_bytes(weights)
-    if needed > here.memory.total_bytes:
-        return f"too large: this machine has {gigabytes(here.memory.total_bytes)}"
-    state = "fetched" if weights.model in here.fetched else f"to fetch: {gigabytes(weights.size_bytes)}"
-    if needed > here.memory.free_bytes:
-        return f"{state}; memory free now: {gigabytes(here.memory.free_bytes)}"
+def format_state(weights: PublishedWeights, machine: Machine) -> str:
+    """Return whether a model is downloaded and fits the memory."""
+    needed = machine.needed_bytes(weights)
+    if needed > machine.memory.total_bytes:
+        return f"too large: this machine has {gigabytes(machine.memory.total_bytes)}"
+    state = "fetched" if weights.model in machine.fetched else f"to fetch: {gigabytes(weights.size_bytes)}"
+    if needed > machine.memory.free_bytes:
+        return f"{state}; memory free now: {gigabytes(machine.memory.free_bytes)}"
     return state
 
 
 def format_licence(weights: PublishedWeights) -> str:
-    """With what it forbids."""
+    """Return the licence with its restrictions."""
     return weights.licence if weights.commercial else f"{weights.licence}, for research only, no commercial use"
 
 
-def format_details(weights: PublishedWeights, here: Machine) -> str:
-    """All that the catalogue says of one model."""
-    needed = gigabytes(here.needed_bytes(weights))
-    free, total = gigabytes(here.memory.free_bytes), gigabytes(here.memory.total_bytes)
-    score = here.scores.get(weights.model)
+def format_details(weights: PublishedWeights, machine: Machine) -> str:
+    """Return the details of one model."""
+    needed = gigabytes(machine.needed_bytes(weights))
+    free, total = gigabytes(machine.memory.free_bytes), gigabytes(machine.memory.total_bytes)
+    score = machine.scores.get(weights.model)
     facts = {
-        "state": format_state(weights, here),
+        "state": format_state(weights, machine),
         "repository": f"{weights.repository} (Hugging Face hub), revision {weights.revision}",
         "file": f"{weights.file}, {weights.size_bytes:,} bytes",
         "SHA-256": weights.sha256,
         "licence": format_licence(weights),
-        "memory": f"about {needed} with {here.context_tokens:,} tokens of context; {free} of {total} are free",
-        "speed": _format_speed_with_origin(weights, here.speed),
-        "measured": format_score(score, here.version) + (f", {score.date}, {score.version}" if score else ""),
+        "memory": f"about {needed} with {machine.context_tokens:,} tokens of context; {free} of {total} are free",
+        "speed": _format_speed_with_origin(weights, machine.speed),
+        "measured": format_score(score, machine.version) + (f", {score.date}, {score.version}" if score else ""),
         "get it": fetch_command(weights.model),
         "use it": f"%agent use {EMBEDDED_PREFIX}{weights.model}",
     }

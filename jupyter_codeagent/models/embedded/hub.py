@@ -1,4 +1,4 @@
-"""The weights from the Hugging Face hub: one file by repository, name and revision."""
+"""Download of weights from the Hugging Face hub: one file by repository, name and revision."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from jupyter_codeagent.models.parsing import MAX_DISPLAY_CHARS, printable_line, 
 from jupyter_codeagent.types.errors import WeightsError
 
 REACH_TIMEOUT_S = 4.0
-"""For the one small request that tells whether the hub can be reached at all."""
+"""Time limit of the small request that checks whether the hub is reachable."""
 REPORT_EVERY_S = 0.3
 
 
 def download_from_hub(weights: PublishedWeights, directory: Path, report: Callable[[int], None]) -> Path:
-    """The file, not verified yet; what a stopped download left in `directory` is continued.
+    """Download the file and return its path, not verified yet; a stopped download in `directory` is continued.
 
     Raises
     ------
     WeightsError
-        The hub is unreachable, switched off (``HF_HUB_OFFLINE``) or offers another file under this name.
+        The hub is unreachable, disabled (``HF_HUB_OFFLINE``) or has another file under this name.
     OSError
-        It could not be written.
+        The file could not be written.
     """
     try:
         import huggingface_hub as hub
         from huggingface_hub.constants import HF_HUB_OFFLINE
     except ModuleNotFoundError as error:
         raise WeightsError("huggingface_hub is not installed") from error
-    # The constant is from the time of import; a notebook may have set the variable since.
+    # The constant has the value at import time; a notebook may have set the variable since.
     if HF_HUB_OFFLINE or os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
         raise WeightsError("HF_HUB_OFFLINE is set")
     try:
@@ -50,26 +50,26 @@ def download_from_hub(weights: PublishedWeights, directory: Path, report: Callab
     except WeightsError:
         raise
     except Exception as error:
-        # Which classes come out depends on the hub's version and its HTTP library. A full disk is told apart
-        # by its number; everything else means: not from here, try the next source.
+        # The exception classes depend on the hub's version and its HTTP library. A full disk is recognised by its
+        # number; all other errors mean: try the next source.
         if isinstance(error, OSError) and error.errno is not None and error.filename is not None:
             raise
         raise WeightsError(_one_line(error)) from error
 
 
 def _check_published_digest(weights: PublishedWeights) -> None:
-    """One small request, so that neither an unreachable hub nor another file costs a gigabyte or minutes."""
+    """Check the file's digest by one small request, so that a wrong file or an unreachable hub costs no minutes."""
     import huggingface_hub as hub
 
     url = hub.hf_hub_url(weights.repository, weights.file, revision=weights.revision)
     etag = hub.get_hf_file_metadata(url, timeout=REACH_TIMEOUT_S).etag or ""
     if len(etag) == len(weights.sha256) and etag != weights.sha256:
-        raise WeightsError(f"the hub offers another file (SHA-256 {etag[:12]}…, expected {weights.sha256[:12]}…)")
+        raise WeightsError(f"the hub has another file (SHA-256 {etag[:12]}…, expected {weights.sha256[:12]}…)")
 
 
 @contextmanager
 def _progress_reported(directory: Path, report: Callable[[int], None]) -> Iterator[None]:
-    """Reports what lies in the directory while the download runs in the caller's thread, so that Ctrl-C works."""
+    """Report the bytes in the directory while the block downloads in the caller's thread, so that Ctrl-C works."""
     done = threading.Event()
 
     def watch() -> None:
@@ -87,7 +87,7 @@ def _progress_reported(directory: Path, report: Callable[[int], None]) -> Iterat
 
 @contextmanager
 def _without_progress_bars() -> Iterator[None]:
-    """One bar is enough: ours, which also covers the other source."""
+    """Disable the hub's progress bars; our own bar covers both sources."""
     from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
     if are_progress_bars_disabled():
@@ -101,7 +101,7 @@ def _without_progress_bars() -> Iterator[None]:
 
 
 def bytes_in(directory: Path) -> int:
-    """Bytes of all files below; one that vanishes meanwhile counts nothing."""
+    """Return the size of all files below the directory; one that vanishes meanwhile counts nothing."""
     total = 0
     for file in directory.rglob("*"):
         try:

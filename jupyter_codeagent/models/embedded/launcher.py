@@ -1,4 +1,4 @@
-"""The embedded model: llama.cpp in a process of its own, one per user and set of options."""
+"""Launcher of the embedded model: llama.cpp in a separate process, one per user and set of options."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ SLOW_DISK_BYTES_PER_S = 50e6
 ANSWER_LIMIT_S = 10.0
 POLL_S = 0.05
 END_LIMIT_S = 3.0
-"""Between the polite and the hard end of a server."""
+"""Time between SIGTERM and SIGKILL when a server is stopped."""
 FOREIGN_STALE_S = 7 * 86400.0
 PARTIAL_STALE_S = 60.0
-"""A state file is written within milliseconds, perhaps by another machine that shares the home."""
+"""A state file is written within milliseconds, possibly by another machine that shares the home directory."""
 SERVER_MODULE = "jupyter_codeagent.models.embedded.server"
 
 FORWARDED_VARIABLES = (
@@ -70,15 +70,15 @@ FORWARDED_PREFIXES = (
     "ROCR_",
     "VK_",
 )
-"""What the server gets of the environment: no key or token of the user is among it."""
+"""Environment variables that the server gets; none of them contains a key or token of the user."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunningServer:
-    """Where the embedded model answers."""
+    """A running server of the embedded model."""
 
     base_url: str
-    """With ``/v1``, as the openai client wants it."""
+    """Base URL with ``/v1``, as the openai client needs it."""
     api_key: str = field(repr=False)
     model: str
     pid: int
@@ -86,24 +86,25 @@ class RunningServer:
 
 @dataclass(frozen=True, kw_only=True)
 class Deadline:
-    """Until when a start is waited for."""
+    """The time limit for the start of a server."""
 
     limit_s: float
     began: float = field(default_factory=time.monotonic)
 
     def is_over(self) -> bool:
+        """Check whether the limit has passed."""
         return time.monotonic() > self.began + self.limit_s
 
 
 def embedded_installed() -> bool:
-    """Whether the extra ``[local]`` is there."""
+    """Check whether the extra ``[local]`` is installed."""
     return find_spec("xllamacpp") is not None and find_spec("filelock") is not None
 
 
 async def start_embedded(settings: ModelSettings) -> RunningServer:
-    """The server for these settings: the one that runs, else a new one.
+    """Return the server for these settings, started if none is running.
 
-    Two callers at once get the same server. Its idle limit is that of the caller who started it.
+    Concurrent callers get the same server. Its idle limit is that of the caller that started it.
 
     Raises
     ------
@@ -112,9 +113,9 @@ async def start_embedded(settings: ModelSettings) -> RunningServer:
     WeightsError
         The weights are missing, truncated or altered.
     ModelUnreachableError
-        The server ended while it loaded; with the last line of its log.
+        The server ended during loading; the message contains the last line of its log.
     ModelTimeoutError
-        It did not answer within the limit, and was ended.
+        It did not answer within the limit, and was stopped.
     """
     if not embedded_installed():
         raise NoModelError("The embedded model is not installed; run: pip install 'jupyter-codeagent[local]'")
@@ -126,7 +127,7 @@ async def start_embedded(settings: ModelSettings) -> RunningServer:
 
 
 def running_embedded(name: str) -> RunningServer | None:
-    """A living server of this model, if there is one. Starts nothing, and does not keep it from ending as idle."""
+    """Return the running server of this model, if any. Starts nothing, and does not reset its idle time."""
     for _, state in all_states(state_directory()):
         if state.model == name and state.url and is_alive(state):
             return RunningServer(base_url=f"{state.url}/v1", api_key=state.key, model=state.model, pid=state.pid)
@@ -134,7 +135,7 @@ def running_embedded(name: str) -> RunningServer | None:
 
 
 def start_limit_s(size_bytes: int) -> float:
-    """Seconds after which a server that loads a file of this size is given up."""
+    """Return the time limit in seconds for a server that loads a file of this size."""
     return START_LIMIT_S + size_bytes / SLOW_DISK_BYTES_PER_S
 
 
@@ -154,12 +155,12 @@ def _start(settings: ModelSettings, cancelled: threading.Event) -> RunningServer
         try:
             with lock.acquire(timeout=0):
                 return _running(file) or _launch(settings, weights, file, cancelled, deadline)
-        except Timeout:  # another process starts it, or an idle server is about to end
+        except Timeout:  # another process is starting it, or an idle server is about to end
             _wait(cancelled, deadline, file)
 
 
 def _running(file: Path) -> RunningServer | None:
-    """The server of this file if it answers with its key. Asking counts as use: it will not end as idle now."""
+    """Return the server of a state file if it answers with its key. The check resets its idle time."""
     state = read_state(file)
     if state is None or not is_alive(state) or not state.url or not _responds(state):
         return None
@@ -180,7 +181,7 @@ def _launch(
     state = read_state(file)
     loading = state is not None and is_alive(state) and not state.url
     if state is not None and not loading:
-        _end(state)  # alive but deaf, or dead
+        _end(state)  # alive without an answer, or dead
         file.unlink(missing_ok=True)
     pid = state.pid if state is not None and loading else _spawn(settings, weights, file)
     started = process_started(pid)
@@ -190,9 +191,7 @@ def _launch(
             return server
         if not started or process_started(pid) != started:
             file.unlink(missing_ok=True)
-            raise ModelUnreachableError(
-                f"The embedded model ended while it loaded: {_error_in_log(log_file(file))}"
-            )
+            raise ModelUnreachableError(f"The embedded model ended during loading: {_error_in_log(log_file(file))}")
         try:
             _wait(cancelled, deadline, file)
         except ModelTimeoutError:
@@ -211,12 +210,12 @@ def _wait(cancelled: threading.Event, deadline: Deadline, file: Path) -> None:
 
 
 def log_file(file: Path) -> Path:
-    """The log beside a state file; holds no prompt and no key."""
+    """Return the path of the log for a state file; the log contains no prompt and no key."""
     return file.with_suffix(".log")
 
 
 def _spawn(settings: ModelSettings, weights: Path, file: Path) -> int:
-    """Start the server in a session of its own and return its pid; it has no parent that could take it along."""
+    """Start the server in its own process session, and return its pid; it outlives this process."""
     command = [sys.executable, "-P", "-m", SERVER_MODULE, "--state", str(file), "--weights", str(weights)]
     command += ["--model", model_name(settings), "--context", str(settings.context_tokens)]
     command += ["--threads", str(settings.threads), "--idle", str(settings.idle_shutdown_s)]
@@ -229,7 +228,7 @@ def _spawn(settings: ModelSettings, weights: Path, file: Path) -> int:
             stdout=subprocess.PIPE,
             stderr=log,
             timeout=START_LIMIT_S,
-            start_new_session=True,  # Ctrl-C in the notebook is not for the server
+            start_new_session=True,  # Ctrl-C in the notebook must not reach the server
             cwd=file.parent,
             env=server_environment(),
         )
@@ -239,14 +238,14 @@ def _spawn(settings: ModelSettings, weights: Path, file: Path) -> int:
 
 
 def _needs_bytes(settings: ModelSettings) -> int:
-    """Memory that has to be free; 0 where nothing is known of the user's own file."""
+    """Return the memory that must be free; 0 for the user's own file, about which nothing is known."""
     if uses_own_file(settings):
         return 0
     return needed_bytes(published_weights(model_name(settings)), cached_tokens(settings.context_tokens))
 
 
 def server_environment() -> dict[str, str]:
-    """What of this process's environment the server needs."""
+    """Return the part of this process's environment that the server needs."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -259,18 +258,18 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def _error_in_log(log: Path) -> str:
-    """The line of the log that says most about why it ended."""
+    """Return the line of the log that best explains why the server ended."""
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         lines = []
-    said = [line.strip() for line in lines if line.strip()]
-    cause = next((line for line in said if CAUSE_MARKER in line), said[-1] if said else "")
-    return cause.rpartition(CAUSE_MARKER)[2][:300] or "it said nothing (often: killed for want of memory)"
+    messages = [line.strip() for line in lines if line.strip()]
+    cause = next((line for line in messages if CAUSE_MARKER in line), messages[-1] if messages else "")
+    return cause.rpartition(CAUSE_MARKER)[2][:300] or "its log is empty (often: killed because memory ran out)"
 
 
 def _remove_stale(directory: Path) -> None:
-    """Forget servers that are gone; those of another machine that shares the home only when long unused."""
+    """Remove the files of ended servers; those of another machine that shares the home only when long unused."""
     from filelock import FileLock, Timeout
 
     for file, state in all_states(directory):
@@ -286,7 +285,7 @@ def _remove_stale(directory: Path) -> None:
 
 
 def _age_s(file: Path) -> float:
-    """0 where somebody else has removed it."""
+    """Return the age of a file; 0 if another process has removed it."""
     try:
         return time.time() - file.stat().st_mtime
     except FileNotFoundError:
@@ -294,7 +293,7 @@ def _age_s(file: Path) -> float:
 
 
 def stop_embedded() -> bool:
-    """End all embedded servers of this user on this machine; true if there was one."""
+    """Stop all embedded servers of this user on this machine; true if there was one."""
     stopped = False
     for file, state in all_states(state_directory()):
         if is_ours(state):
@@ -304,7 +303,7 @@ def stop_embedded() -> bool:
 
 
 def _end(state: ServerState) -> bool:
-    """Politely, then hard; true if it was alive. Only ever the very process that wrote the state."""
+    """Stop the process that wrote the state, by SIGTERM, then SIGKILL; true if it was alive."""
     if not is_alive(state):
         return False
     for number in (signal.SIGTERM, signal.SIGKILL):

@@ -1,4 +1,4 @@
-"""How much memory this machine has, and how much of it is free."""
+"""Total and free memory of this machine."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CGROUP = Path("/sys/fs/cgroup")
-"""Of a container, which sees its own group as the root; on the machine itself there is no limit here."""
+"""Control group of a container, which sees its own as the root; outside of containers it has no limit."""
 MEMINFO = Path("/proc/meminfo")
 
 
 @dataclass(frozen=True, kw_only=True)
 class MachineMemory:
-    """What processes here may use, a container's limit counted."""
+    """Memory that processes may use, within a container's limit."""
 
     total_bytes: int
     free_bytes: int
-    """With what the system would give up at once, such as its cache of files."""
+    """Free memory, with memory that the system can reclaim at once, such as the page cache."""
 
 
 def machine_memory() -> MachineMemory:
-    """As it is now; where the system does not tell what is free, all of it."""
+    """Return the current memory; without data from the system all of it counts as free."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     free = read_meminfo(_text(MEMINFO)).get("MemAvailable", total)
     return apply_cgroup_limit(MachineMemory(total_bytes=total, free_bytes=free), lambda name: _text(CGROUP / name))
 
 
 def read_meminfo(text: str) -> dict[str, int]:
-    """``MemAvailable:  123 kB`` and its like, in bytes."""
+    """Return the values of lines such as ``MemAvailable:  123 kB``, in bytes."""
     words = [line.split() for line in text.splitlines()]
     return {word[0].rstrip(":"): int(word[1]) << 10 for word in words if len(word) == 3}
 
 
 def apply_cgroup_limit(machine: MachineMemory, read: Callable[[str], str]) -> MachineMemory:
-    """The machine's memory under the limit of a control group, whose files `read` reads (cgroups v2)."""
+    """Return the memory within the limit of a control group, whose files `read` reads (cgroups v2)."""
     limit, used = read("memory.max").strip(), read("memory.current").strip()
     if not (limit.isdigit() and used.isdigit()):
         return machine

@@ -14,7 +14,7 @@ from jupyter_codeagent.types.messages import Completion, CompletionRequest
 
 
 class EmbeddedModel:
-    """Its server is started again when it has ended itself for want of work."""
+    """The embedded model, whose server is restarted after an idle shutdown."""
 
     def __init__(self, settings: ModelSettings) -> None:
         self._settings = settings
@@ -29,7 +29,7 @@ class EmbeddedModel:
         return True if self._running is None else self._running[1].supports_prefill
 
     async def ready(self) -> OpenAIModel:
-        """The model of the running server; starts it where there is none. Raises ModelError."""
+        """Return the model of the running server, started if needed. Raises ModelError."""
         server = await start_embedded(self._settings)
         if self._running is None or self._running[0] != server:
             await self.close()
@@ -68,14 +68,14 @@ class EmbeddedModel:
         return await model.sample(request, count, on_text=on_text, is_complete=is_complete)
 
     async def close(self) -> None:
-        """Close the connections; the server is shared and goes on."""
+        """Close the connections; the server is shared and keeps running."""
         running, self._running = self._running, None
         if running is not None:
             await running[1].close()
 
 
 def with_scaled_timeout(settings: ModelSettings) -> ModelSettings:
-    """The limit for the first piece of a reply is right for the default model; a larger one reads more slowly."""
+    """Return settings with a longer read timeout for larger models, which process prompts more slowly."""
     if uses_own_file(settings):
         return settings
     slower = active_bytes(published_weights(model_name(settings))) / active_bytes(published_weights())

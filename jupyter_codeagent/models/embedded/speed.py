@@ -1,4 +1,4 @@
-"""How fast the embedded model has written on this machine: asked of its server, else as the last one left it."""
+"""Generation speed of the embedded model on this machine, from its server or the record of the last one."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from jupyter_codeagent.models.simple_http import http_request
 _METRIC = re.compile(r"llamacpp:(\w{1,100}) (\d{1,15}(?:\.\d{1,20})?(?:e[+-]?\d{1,2})?)")
 
 ENOUGH_TOKENS = 20
-"""Fewer tell more of the first moments than of the speed."""
+"""With fewer tokens the start dominates the measurement."""
 ASK_TIMEOUT_S = 0.5
-"""A server that computes a long prompt answers later; then the last record does."""
+"""A server that processes a long prompt answers later; then the last record is used."""
 
 
 def measured_speed() -> MeasuredSpeed | None:
-    """Of a model of the catalogue; None as long as none has answered here. Starts nothing."""
+    """Return the speed of a model of the catalogue; None until one has answered here. Starts nothing."""
     directory = state_directory()
     for _, state in all_states(directory):
         if state.model in catalogue() and state.url and is_alive(state):
@@ -38,7 +38,7 @@ def measured_speed() -> MeasuredSpeed | None:
 
 
 def speed_from_counters(counters: Mapping[str, float], model: str) -> MeasuredSpeed | None:
-    """From llama.cpp's own counters, which count since the server was started."""
+    """Return the speed in llama.cpp's counters, which count since the start of the server."""
     tokens, seconds = counters.get("tokens_predicted_total", 0), counters.get("tokens_predicted_seconds_total", 0)
     if tokens < ENOUGH_TOKENS or seconds <= 0:
         return None
@@ -46,14 +46,14 @@ def speed_from_counters(counters: Mapping[str, float], model: str) -> MeasuredSp
 
 
 def record_speed(directory: Path, speed: MeasuredSpeed) -> None:
-    """For the time after the server has ended itself; called by it."""
+    """Record the speed for the time after the server has ended; called by the server."""
     partial = _record(directory).with_suffix(".new")
     partial.write_text(json.dumps(asdict(speed)), encoding="utf-8")
     os.replace(partial, _record(directory))
 
 
 def recorded_speed(directory: Path) -> MeasuredSpeed | None:
-    """None where there is no record, or one that this version cannot use."""
+    """Return the recorded speed; None without a record, or for one that this version cannot use."""
     try:
         speed = MeasuredSpeed(**json.loads(_record(directory).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -62,17 +62,17 @@ def recorded_speed(directory: Path) -> MeasuredSpeed | None:
 
 
 def _record(directory: Path) -> Path:
-    """A file for each machine: homes can be shared."""
+    """Return the file of this machine, because machines may share a home directory."""
     return directory / f"speed-{os.uname().nodename}.json"
 
 
 def read_metrics(state: ServerState, *, timeout_s: float) -> dict[str, float]:
-    """``llamacpp:NAME VALUE`` lines of the server's own metrics; what is no such line is left out.
+    """Return the ``llamacpp:NAME VALUE`` lines of the server's metrics; other lines are ignored.
 
     Raises
     ------
     OSError, http.client.HTTPException
-        It does not answer in time.
+        The server does not answer in time.
     """
     answer = http_request(f"{state.url}/metrics", api_key=state.key, timeout_s=timeout_s)
     lines = answer.body.decode("utf-8", "replace").splitlines()

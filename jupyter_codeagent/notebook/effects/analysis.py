@@ -1,4 +1,4 @@
-"""What a piece of code says that it would do: its names, of which nothing is looked up."""
+"""Effects of code by its text alone, without a namespace."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jupyter_codeagent.notebook.effects.scopes import PARAMETER
 from jupyter_codeagent.notebook.effects.visitor import EffectsVisitor
 
 MAX_CODE_CHARS = 30_000
-"""More than a person reads; nested branches cost more than their length, and this much at most a few seconds."""
+"""More than a person reads. Nested branches take more than linear time; this length takes a few seconds at most."""
 IPYTHON_LINE = re.compile(r"^(\s*)[%!].*$")
 CELL_MAGIC = re.compile(r"\s*%%")
 
@@ -21,17 +21,17 @@ class CodeEffects:
     """Names at the top level of a piece of code, in the order of their first use."""
 
     reads: tuple[str, ...] = ()
-    """Before the code itself has surely bound them; Python's own are among them."""
+    """Names read before the code has certainly bound them, builtins included."""
     binds: tuple[str, ...] = ()
     deletes: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
-    """What a name stands for from outside is changed in place."""
+    """Names whose existing value is changed in place."""
     called_on: frozenset[str] = frozenset()
-    """Of `changes`: only by calls like ``name.append()``, which is no change where the name is a module."""
+    """Those of `changes` changed only by calls like ``name.append()``, which change nothing if it is a module."""
     writes: tuple[str, ...] = ()
-    """Files, as they are named in the code."""
+    """Files that are written or removed, as the code names them."""
     unclear: tuple[str, ...] = ()
-    """Why more may happen than is listed."""
+    """Reasons why more may happen than is listed."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ class CodeEffects:
 
 
 def code_effects(code: str) -> CodeEffects:
-    """Never raises for any text. May take seconds: not on the background loop."""
+    """Analyse code; never raises. May take seconds, so it must not run on the background loop."""
     if len(code) > MAX_CODE_CHARS:
         return CodeEffects(unclear=(f"the code has more than {MAX_CODE_CHARS:,} characters and was not read",))
     if CELL_MAGIC.match(code):
@@ -47,7 +47,7 @@ def code_effects(code: str) -> CodeEffects:
     reader = EffectsVisitor()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its escapes and its `is 1`: they are not ours to print
+            warnings.simplefilter("ignore")  # about invalid escapes and `is 1` in the code
             plain, has_magics = _without_ipython_lines(code)
             tree = ast.parse(plain)
         reader.read(tree)
@@ -57,7 +57,7 @@ def code_effects(code: str) -> CodeEffects:
         return CodeEffects(unclear=("the code is nested too deeply to be read",))
     if has_magics:
         reader.unclear["it has lines for IPython or the shell (% or !)"] = None
-    # A lambda's parameter stands for nothing that is known out here.
+    # The parameters of a lambda are unknown outside of it.
     changes = {name: called for name, called in reader.changes.items() if not name.startswith(PARAMETER)}
     return CodeEffects(
         reads=tuple(reader.reads),
@@ -71,7 +71,7 @@ def code_effects(code: str) -> CodeEffects:
 
 
 def _without_ipython_lines(code: str) -> tuple[str, bool]:
-    """Lines that are magics or shell commands become `pass`, where the rest can be read without them."""
+    """Replace magics and shell commands by `pass` if the code is not plain Python; true if there were any."""
     try:
         ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

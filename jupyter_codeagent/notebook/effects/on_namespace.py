@@ -1,4 +1,4 @@
-"""What code would do, against the names that exist."""
+"""Effects of code on an existing namespace."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from jupyter_codeagent.notebook.effects.analysis import CodeEffects
 from jupyter_codeagent.types.approvals import Effects, NamedValue
 
 MAX_NAMES = 100
-"""Listed of each kind."""
+"""Limit for the names of each kind."""
 MODULE = "module"
 
 
 def effects_on_namespace(found: CodeEffects, live: Mapping[str, str] | None, *, include_missing: bool) -> Effects:
-    """Against a namespace.
+    """Return the effects of code on a namespace.
 
     Parameters
     ----------
-    live : Mapping[str, str] or None
-        Those of `found.names` that exist, with what they stand for (``DataFrame 1000x4``); None if that could not
-        be looked up.
-    include_missing : bool
-        Also names that are read and exist nowhere.
+    found
+        Effects of the code by itself.
+    live
+        Those of `found.names` that exist, with their values in brief (``DataFrame 1000x4``); None if the kernel
+        could not be asked.
+    include_missing
+        Include names that are read and exist nowhere.
     """
     if live is None:
         names = ", ".join(found.binds[:MAX_NAMES])
@@ -52,7 +54,7 @@ def effects_on_namespace(found: CodeEffects, live: Mapping[str, str] | None, *, 
 
 
 def format_effects(effects: Effects) -> tuple[str, ...]:
-    """One line for each kind of effect, for where there is only text."""
+    """Return one line for each kind of effect, for text interfaces."""
     lists = (
         ("Reads", effects.reads),
         ("Would create", effects.creates),

@@ -1,4 +1,4 @@
-"""Which names belong to which scope of a piece of code, and what they may stand for there."""
+"""Names and their bindings in the scopes of code."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 PARAMETER = "\0"
-"""Stands before the name of a parameter among the roots: what is changed through it is the caller's."""
+"""Prefix of a parameter's name among the roots: changes through it affect the caller's value."""
 
 
 @dataclass
 class NameBindings:
-    """What is known of names at one place of the code, in one scope."""
+    """The bindings of names at one point of the code, in one scope."""
 
     own: set[str]
-    """Stand for what the code itself has made, surely."""
+    """Names that certainly have a value made by the code itself."""
     aliases: dict[str, frozenset[str]]
-    """Name -> names of outside that it may stand for, or for a part of."""
+    """Name -> outer names whose value, or a part of it, it may be."""
     direct: set[str]
-    """Of `aliases`: stand for the whole, not for a part."""
+    """Those of `aliases` that are the whole value, not a part."""
 
     def copy(self) -> NameBindings:
+        """Return an independent copy."""
         return NameBindings(set(self.own), dict(self.aliases), set(self.direct))
 
     def merge(self, other: NameBindings) -> NameBindings:
-        """After a branch: this or that."""
+        """Return the bindings after two alternative branches."""
         names = self.aliases.keys() | other.aliases.keys()
         empty: frozenset[str] = frozenset()
         aliases = {n: self.aliases.get(n, empty) | other.aliases.get(n, empty) for n in names}
@@ -33,16 +34,18 @@ class NameBindings:
 
 
 def parameters(arguments: ast.arguments) -> list[ast.arg]:
+    """Return all parameters of a function."""
     rest = [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *rest]
 
 
 def is_function(node: ast.AST) -> bool:
+    """Check whether a node defines a function."""
     return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 def own_nodes(nodes: Iterable[ast.AST]) -> Iterable[ast.AST]:
-    """All nodes of this scope; of the scopes inside it only what they bind out here."""
+    """Yield all nodes of this scope; of inner scopes only those that bind names here."""
     for node in nodes:
         yield node
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
@@ -54,7 +57,7 @@ def own_nodes(nodes: Iterable[ast.AST]) -> Iterable[ast.AST]:
 
 
 def bound(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Names that this scope binds."""
+    """Return the names that this scope binds."""
     found: set[str] = set()
     for node in own_nodes(nodes):
         match node:
@@ -72,5 +75,5 @@ def bound(nodes: Iterable[ast.AST]) -> frozenset[str]:
 
 
 def declared(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Names that this scope declares `global`."""
+    """Return the names that this scope declares `global`."""
     return frozenset(name for node in own_nodes(nodes) if isinstance(node, ast.Global) for name in node.names)

@@ -1,4 +1,4 @@
-"""What is known of functions and methods by their names alone: which change, alias, write or hide."""
+"""Functions and methods, by name alone, that change values, return aliases, write files or hide effects."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ IN_PLACE = frozenset(
         *("load_state_dict", "zero_grad", "writelines", "truncate"),
     }
 )
-"""Methods that change what they are called on: of lists, dicts, sets, arrays, frames, estimators, files."""
+"""Methods that change their object: lists, dicts, sets, arrays, frames, estimators, files."""
 
 IN_PLACE_IF_UNUSED = frozenset({"add", "remove", "write", "setattr", "subtract", "backward", "step"})
-"""The same names give a new value elsewhere (`df.add`); where nobody takes it, it is a change."""
+"""Methods that change some objects and return a new value of others (`df.add`): a change if it is unused."""
 
 ARGUMENT_MUTATORS = frozenset(
     {
@@ -28,12 +28,12 @@ ARGUMENT_MUTATORS = frozenset(
 """Functions that change their first argument."""
 
 ALIASING = frozenset({"enumerate", "zip", "reversed", "iter", "next", "asarray", "atleast_1d", "atleast_2d"})
-"""Functions whose result holds their arguments."""
+"""Functions whose result contains their arguments."""
 
 ALIASING_METHODS = frozenset(
     {*("items", "values", "get", "setdefault", "to_numpy", "view", "reshape", "ravel", "squeeze", "transpose")}
 )
-"""Methods whose result may share what they are called on."""
+"""Methods whose result may share memory with their object."""
 
 DYNAMIC_FUNCTIONS = {
     "exec": "it runs text as code (exec)",
@@ -44,7 +44,7 @@ DYNAMIC_FUNCTIONS = {
     "vars": "it reaches names by text (vars)",
     "__import__": "it imports by text (__import__)",
 }
-"""Functions after which the text does not tell all."""
+"""Functions with effects that the text does not reveal, with the reason for the user."""
 
 DYNAMIC_MODULES = {
     "__main__": "it reaches your variables through __main__",
@@ -57,7 +57,7 @@ DYNAMIC_MODULES = {
     "runpy": "it can run other files (runpy)",
     "subprocess": "it can start other programs (subprocess)",
 }
-"""Modules with which code can do what its text does not tell."""
+"""Modules with effects that the text does not reveal, with the reason for the user."""
 
 PROCESS_FUNCTIONS = frozenset(
     {("os", "system"), ("os", "popen"), ("os", "execv"), ("os", "spawnl"), ("os", "startfile")}
@@ -75,7 +75,7 @@ FILE_FUNCTIONS = {
     "numpy": frozenset({"save", "savez", "savez_compressed", "savetxt"}),
     "plt": frozenset({"savefig", "imsave"}),
 }
-"""Module, as it is usually called -> its functions that write or remove what their first argument names."""
+"""Module or its usual alias -> functions that write or remove the file named by their first argument."""
 
 FILE_METHODS = frozenset(
     {
@@ -96,10 +96,10 @@ FILE_METHODS = frozenset(
         *("savefig", "tofile", "write_html", "write_image", "write_json", "save", "imwrite", "imsave"),
     }
 )
-"""Methods that write to a path, if they are given one."""
+"""Methods that write to a path if they get one."""
 
 PATH_METHODS = frozenset({"write_text", "write_bytes", "unlink", "rmdir", "mkdir", "touch", "symlink_to"})
-"""Methods of `pathlib.Path` that write or remove it."""
+"""Methods of `pathlib.Path` that write or remove its file."""
 
 PATH_KEYWORDS = frozenset(
     {
@@ -107,7 +107,7 @@ PATH_KEYWORDS = frozenset(
         *("where", "target", "uri"),
     }
 )
-"""By which these methods are given it."""
+"""Keyword arguments of `FILE_METHODS` for the path."""
 
 OPENERS = frozenset({"io", "gzip", "bz2", "lzma", "codecs", "fsspec"})
-"""Modules whose `open` takes path and mode, as Python's own does; that of a path takes the mode only."""
+"""Modules whose `open` takes path and mode, like the builtin; `Path.open` takes the mode only."""

@@ -1,7 +1,7 @@
-"""Walks through a piece of code and notes what it does to names of outside.
+"""The syntax tree visitor that collects the effects of code on outer names.
 
-Errs on the side of telling too much: a name that is bound in one branch only may still be read from outside, and
-what is reached through a name (``d = df``, ``for row in rows``) may be changed through it.
+It prefers to report too much: a name that is bound in one branch only may still be read from outside, and a value
+reached through another name (``d = df``, ``for row in rows``) may be changed through it.
 """
 
 from __future__ import annotations
@@ -39,27 +39,28 @@ QUERY_NAME = re.compile(r"@([^\W\d]\w*)")
 
 
 class EffectsVisitor(ast.NodeVisitor):
-    """In the order of evaluation. Functions are read where they are defined: what they read may come later."""
+    """Visits nodes in the order of evaluation. Functions are visited at their definition, with names read later."""
 
     def __init__(self) -> None:
         self.reads: dict[str, None] = {}
         self.binds: dict[str, None] = {}
         self.deletes: dict[str, None] = {}
         self.changes: dict[str, bool] = {}
-        """Name -> only by calls on the name itself."""
+        """Name -> whether it is changed only by calls on the name itself."""
         self.writes: dict[str, None] = {}
         self.unclear: dict[str, None] = {}
         self._known = NameBindings(set(), {}, set())
         self._scopes: list[frozenset[str]] = []
-        """Names of the functions, lambdas and comprehensions around, the innermost last."""
+        """Local names of the enclosing functions, lambdas and comprehensions, the innermost last."""
         self._globals: list[frozenset[str]] = []
         self._changing: dict[str, tuple[list[str], set[str]]] = {}
-        """Function -> its parameters, and those that it changes."""
+        """Function -> its parameters, and those of them that it changes."""
         self._imported: dict[str, tuple[str, str]] = {}
-        """Name -> module, and what of it, or "" for the module itself."""
+        """Name -> module, and its attribute, or "" for the module itself."""
         self._dropped: ast.expr | None = None
 
     def read(self, tree: ast.Module) -> None:
+        """Collect the effects of a module."""
         self._all(tree.body)
 
     # --- names --------------------------------------------------------------------------------------------
@@ -79,7 +80,7 @@ class EffectsVisitor(ast.NodeVisitor):
             if node.id == "get_ipython":
                 self.unclear["it uses get_ipython()"] = None
             elif node.id in DYNAMIC_FUNCTIONS and node.id != "vars" and node.id not in self._known.own:
-                self.unclear[DYNAMIC_FUNCTIONS[node.id]] = None  # also where it gets another name only
+                self.unclear[DYNAMIC_FUNCTIONS[node.id]] = None  # an alias is enough
         elif isinstance(node.ctx, ast.Del):
             self._forget(node.id)
         else:
@@ -111,7 +112,7 @@ class EffectsVisitor(ast.NodeVisitor):
         self._known.aliases.pop(name, None)
 
     def _roots(self, node: ast.AST | None) -> frozenset[str]:
-        """Names of outside whose value, or a part of it, this may be."""
+        """Return the outer names whose value, or a part of it, the expression may be."""
         match node:
             case ast.Name(id=name):
                 outside = not self._is_local(name) and name not in self._known.own
@@ -167,9 +168,9 @@ class EffectsVisitor(ast.NodeVisitor):
             direct = not part and isinstance(value, ast.Name)
             self._bind(target.id, self._roots(value), direct=direct)
         elif isinstance(target, ast.Tuple | ast.List):
-            for place, element in enumerate(target.elts):
+            for index, element in enumerate(target.elts):
                 same = isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
-                self._assign(element, value.elts[place] if same else value, part=not same)  # type: ignore[union-attr]
+                self._assign(element, value.elts[index] if same else value, part=not same)  # type: ignore[union-attr]
         elif isinstance(target, ast.Starred):
             self._assign(target.value, value, part=True)
         else:
@@ -212,8 +213,8 @@ class EffectsVisitor(ast.NodeVisitor):
 
     def _imports(self, name: str, module: str, part: str) -> None:
         self._imported[name] = module, part
-        if (said := DYNAMIC_MODULES.get(module.partition(".")[0])) is not None:
-            self.unclear[said] = None
+        if (reason := DYNAMIC_MODULES.get(module.partition(".")[0])) is not None:
+            self.unclear[reason] = None
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         for alias in node.names:
@@ -270,7 +271,7 @@ class EffectsVisitor(ast.NodeVisitor):
             self._known = before.copy()
             if handler.type is not None:
                 self.visit(handler.type)
-            if handler.name:  # bound, and gone after the handler
+            if handler.name:  # unbound again after the handler
                 self._bind(handler.name, frozenset())
             self._all(handler.body)
             if handler.name:
@@ -344,7 +345,7 @@ class EffectsVisitor(ast.NodeVisitor):
         self._bind(node.name, frozenset())
 
     def _all_methods(self, body: Sequence[ast.stmt]) -> None:
-        """Their names are the class's; what they read is found outside of it."""
+        """Visit the methods of a class; the class's names are not visible in them."""
         for one in body:
             if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._all(one.decorator_list)
@@ -358,8 +359,8 @@ class EffectsVisitor(ast.NodeVisitor):
         outer_aliases = dict(self._known.aliases)
         self._scopes.append(targets)
         self._globals.append(frozenset())
-        for place, generator in enumerate(node.generators):
-            if place:
+        for index, generator in enumerate(node.generators):
+            if index:
                 self.visit(generator.iter)
             self._assign(generator.target, generator.iter, part=True)
             self._all(generator.ifs)
@@ -428,7 +429,7 @@ class EffectsVisitor(ast.NodeVisitor):
         self._files_of(value, attribute, node, owner)
 
     def _of_module(self, module: str, function: str, node: ast.Call) -> None:
-        """A function that was imported by its name."""
+        """Handle a call of a function that was imported by its name."""
         if module == "subprocess" or (module, function) in PROCESS_FUNCTIONS:
             self.unclear[f"it starts other programs ({module}.{function})"] = None
         if function in FILE_FUNCTIONS.get(module, ()):
@@ -450,7 +451,7 @@ class EffectsVisitor(ast.NodeVisitor):
             self._wrote(value, node)
 
     def _query(self, node: ast.Call) -> None:
-        """``df.query('n > @least')`` reads `least`."""
+        """Read the names in a query: ``df.query('n > @least')`` reads `least`."""
         for argument in node.args[:1]:
             if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
                 for name in QUERY_NAME.findall(argument.value):
@@ -475,6 +476,6 @@ def _is_false(node: ast.expr) -> bool:
 
 
 def _path_argument(node: ast.Call) -> ast.expr | None:
-    """What a method like `to_csv` writes to; None where it gives the text back."""
+    """Return the path that a method like `to_csv` writes to; None if it returns the text."""
     by_name = next((keyword.value for keyword in node.keywords if keyword.arg in PATH_KEYWORDS), None)
     return node.args[0] if node.args else by_name

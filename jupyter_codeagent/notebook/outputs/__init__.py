@@ -1,4 +1,4 @@
-"""What sandbox output and model prose may become: an allow-list of MIME types, sanitized, capped."""
+"""Cleaning of sandbox outputs and model prose: an allow-list of MIME types, sanitized and capped."""
 
 from jupyter_codeagent.notebook.outputs.bundle import clean_output
 from jupyter_codeagent.notebook.outputs.code import deceiving_characters, visible_code

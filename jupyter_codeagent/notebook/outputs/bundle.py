@@ -1,4 +1,4 @@
-"""One message of the sandbox as a notebook output, or nothing. Everything in it may be of any type and any size."""
+"""Conversion of a sandbox message to a cleaned notebook output. Its fields may have any type and any size."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ Notes = tuple[str, ...]
 
 
 def clean_output(msg_type: str, content: object) -> tuple[Output | None, Notes]:
-    """What may be shown of a ``stream``, ``display_data``, ``execute_result`` or ``error`` message.
+    """Return the cleaned output of a ``stream``, ``display_data``, ``execute_result`` or ``error`` message.
 
-    None if nothing of it may. The notes say what was taken out, one short line each.
+    None if nothing of it is allowed. The notes list what was removed, one short line each.
     """
     if not isinstance(content, dict):
-        return None, ("output that is no message dropped",)
+        return None, ("output that is not a message dropped",)
     if msg_type == "stream":
         return _stream(content)
     if msg_type == "error":
@@ -91,7 +91,7 @@ def _rich(msg_type: str, content: dict[str, Any]) -> tuple[Output | None, Notes]
 
 
 def _clean_data(offered: dict[Any, Any]) -> tuple[dict[str, Any], Notes]:
-    """The bundle that is left; it has ``text/plain`` whenever anything was offered."""
+    """Return the cleaned bundle; it has ``text/plain`` unless the original was empty."""
     data: dict[str, Any] = {}
     notes: list[str] = []
     considered = dict(list(offered.items())[:MAX_MIME_TYPES])
@@ -114,12 +114,12 @@ def _clean_data(offered: dict[Any, Any]) -> tuple[dict[str, Any], Notes]:
 
 
 def _clean_value(mime: object, value: object) -> tuple[Any, str]:
-    """The value or None, and what was done to it."""
+    """Return the cleaned value or None, and a note about what was removed."""
     try:
         with panics_as_errors():
             return _cleaned(mime, value)
     except PanicError:
-        return None, f"{_name(mime)} dropped: its sanitizer gave up"
+        return None, f"{_name(mime)} dropped: its sanitizer failed"
 
 
 def _cleaned(mime: object, value: object) -> tuple[Any, str]:
@@ -142,10 +142,10 @@ def _cleaned(mime: object, value: object) -> tuple[Any, str]:
 def _clean_html_value(text: str) -> tuple[str | None, str]:
     if len(text) > MAX_HTML_CHARS:
         return None, f"text/html dropped: {len(text):,} characters; the limit is {MAX_HTML_CHARS:,}"
-    note = "active or remote content taken out of text/html" if has_active_content(text) else ""
+    note = "active or remote content removed from text/html" if has_active_content(text) else ""
     text = without_style_blocks(with_inline_styles(strip_colours(clean_text(text, MAX_HTML_CHARS))))
     if not is_cheap_to_parse(text):
-        return None, "text/html dropped: many tags, and they are not strictly nested or too deep"
+        return None, "text/html dropped: many tags that are not strictly nested or too deep"
     if not is_cheap_to_serialize(text):
         return None, "text/html dropped: too many ampersands and no-break spaces"
     cleaned = clean_html(text)
@@ -159,7 +159,7 @@ def _clean_svg_value(text: str) -> tuple[str | None, str]:
         cleaned = clean_svg(text)
     except BadSvgError as problem:
         return None, f"image/svg+xml dropped: {problem}"
-    return cleaned.text, "active or remote content taken out of image/svg+xml" if cleaned.is_changed else ""
+    return cleaned.text, "active or remote content removed from image/svg+xml" if cleaned.is_changed else ""
 
 
 def _clean_json(value: object) -> tuple[Any, str]:
@@ -167,7 +167,7 @@ def _clean_json(value: object) -> tuple[Any, str]:
         return None, f"application/json dropped: nested deeper than {MAX_DEPTH}"
     try:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False)
-        text.encode()  # a lone surrogate would keep the whole notebook from being saved
+        text.encode()  # a lone surrogate would prevent saving the whole notebook
     except (TypeError, ValueError, RecursionError):
         return None, "application/json dropped: not JSON"
     if len(text) > MAX_JSON_CHARS:
@@ -176,7 +176,7 @@ def _clean_json(value: object) -> tuple[Any, str]:
 
 
 def _fallback_text(data: dict[str, Any], notes: list[str]) -> str:
-    """Plain text for a bundle that came without."""
+    """Return plain text for a bundle without any."""
     if image := describe_image(data):
         return image
     if "image/svg+xml" in data:
@@ -191,7 +191,7 @@ def _fallback_text(data: dict[str, Any], notes: list[str]) -> str:
 
 
 def describe_image(data: dict[str, Any]) -> str:
-    """``[image/png 640x480]`` for a cleaned bundle with an image, else empty."""
+    """Return ``[image/png 640x480]`` for a cleaned bundle with an image, else empty."""
     import base64
 
     for mime in IMAGES:
@@ -202,7 +202,7 @@ def describe_image(data: dict[str, Any]) -> str:
 
 
 def _metadata(offered: object, data: dict[str, Any]) -> dict[str, Any]:
-    """Only the size at which an image is to be shown."""
+    """Return the allowed metadata: only the display size of images."""
     kept: dict[str, Any] = {}
     for mime in IMAGES:
         size = offered.get(mime) if isinstance(offered, dict) and mime in data else None
@@ -217,7 +217,7 @@ def _is_side(value: object) -> bool:
 
 
 def _text(value: object) -> str:
-    """A string, or the list of strings that a notebook file may have in its place; anything else is nothing."""
+    """Return the text of a string or a list of strings, as in notebook files; empty for anything else."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and all(isinstance(part, str) for part in value):

@@ -1,4 +1,4 @@
-"""Characters that make code look other than it is. A person approves what they see, so code must not have them."""
+"""Characters that make code look different from what it is: a person approves what they see, so none may remain."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _DECEIVING = re.compile(
 
 
 def deceiving_characters(code: str) -> tuple[str, ...]:
-    """Those in the code, as ``U+0008``, each once, sorted; empty for honest code."""
+    """Return such characters in the code as ``U+0008``, sorted; empty for honest code."""
     return tuple(sorted({f"U+{ord(character):04X}" for character in _DECEIVING.findall(code)}))
 
 
 def visible_code(code: str) -> str:
-    """The code with such characters spelled out, so that nothing is hidden where it is shown."""
+    """Return the code with such characters spelled out, so that nothing is hidden on display."""
     return _DECEIVING.sub(lambda match: f"<U+{ord(match[0]):04X}>", code)

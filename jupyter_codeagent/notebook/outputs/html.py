@@ -1,4 +1,4 @@
-"""HTML as data: tables and text. No script, no handler, no remote address, nothing that lies over the page."""
+"""HTML with tables and text only: no script, no handler, no remote address, nothing that overlays the page."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _PROPERTY = re.compile(
     r"|border-(?:collapse|spacing)|(?:max-|min-)?width|height|text-decoration"
 )
 _VALUE = re.compile(r"(?:[\w\s#%.,+-]|\b(?:rgb|hsl)a?\([\d\s.,%/]{1,40}\)){1,100}")
-# The bars of pandas' Styler.
+# For the bars of pandas' Styler.
 _GRADIENT = re.compile(r"linear-gradient\((?:[\w\s#%.,+-]|\brgba?\([\d\s.,%]{1,40}\)){1,400}\)")
-# A negative margin or a huge size would lay the output over other cells.
+# A negative margin or a huge size would overlay other cells.
 _OUT_OF_PLACE = re.compile(
     r"(?<![\w.])-\s*[\d.]|(?<!#)\b\d{5,}|\d{4,}\s*(?:em|rem|ex|ch|vw|vh|in|cm|%)|\de\d", re.IGNORECASE
 )
@@ -51,7 +51,7 @@ _ACTIVE = re.compile(
 
 
 def clean_html(text: str) -> str:
-    """The allowed part of a fragment, balanced; empty if nothing is left."""
+    """Return the allowed part of a fragment, balanced; empty if nothing is left."""
     return nh3.clean(
         text,
         tags=_TAGS,
@@ -66,13 +66,13 @@ def clean_html(text: str) -> str:
 
 
 def text_of_html(text: str) -> str:
-    """Words of a fragment, for an output that brought no plain text."""
+    """Return the text of a fragment, for an output without plain text."""
     broken = re.sub(r"</(?:tr|p|div|li|h\d)>|<br\b", r"\n\g<0>", re.sub(r"</t[dh]>", r"\g<0> ", text))
     return unescape(nh3.clean(broken, tags=set(), clean_content_tags=_WITH_CONTENT)).strip()
 
 
 def has_active_content(text: str) -> bool:
-    """Whether the user should be told that something was taken out (pandas' own style block is none of it)."""
+    """Check whether a fragment has active content whose removal the user should know (not pandas' style block)."""
     return _ACTIVE.search(text) is not None
 
 

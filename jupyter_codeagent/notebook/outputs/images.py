@@ -1,4 +1,4 @@
-"""PNG and JPEG, checked by what they are, not by what they are called."""
+"""PNG and JPEG, checked by their contents, not by their declared type."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import struct
 
 MAX_IMAGE_BYTES = 8 << 20
 MAX_PIXELS = 100_000_000
-"""A few kilobytes of PNG can decode to gigabytes in the browser."""
+"""Limit for an image: a few kilobytes of PNG can decode to gigabytes in the browser."""
 
 BLANKS = b" \t\n\r\v\f"
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -18,11 +18,11 @@ _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 class BadImageError(ValueError):
-    """`str()` is the reason in a few words."""
+    """The image is not allowed; `str()` is the reason in a few words."""
 
 
 def clean_image(mime: str, value: object) -> str:
-    """Base64 without blanks.
+    """Return a valid image as base64 without blanks.
 
     Raises
     ------
@@ -43,12 +43,12 @@ def clean_image(mime: str, value: object) -> str:
 
 
 def image_size(mime: str, raw: bytes) -> tuple[int, int]:
-    """Width and height in pixels.
+    """Return width and height in pixels.
 
     Raises
     ------
     BadImageError
-        If the bytes are not of that type.
+        The bytes are not of that type.
     """
     try:
         return _png_size(raw) if mime == "image/png" else _jpeg_size(raw)

@@ -1,7 +1,7 @@
 """Charts and pages that need scripts: kept whole in one entry of the bundle, which runs nowhere by itself.
 
-The labextension shows the entry behind a click, in nested sandboxed frames without network. Any other front end
-does not know its type and shows the cleaned forms next to it. The content stays hostile: only its form is checked.
+The labextension displays the entry after a click, in nested sandboxed frames without network. Other front ends do
+not know its type and display the cleaned forms next to it. The content stays untrusted: only its form is checked.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any, Literal, get_args
 INTERACTIVE_MIME = "application/vnd.codeagent.interactive.v1+json"
 VERSION = 1
 MAX_CONTENT_BYTES = 4 << 20
-"""Of the content as JSON in UTF-8. It is kept in the history and in the notebook, and sent to the page."""
+"""Limit for the content as JSON in UTF-8, which is kept in the history and the notebook, and sent to the page."""
 MAX_DEPTH = 100
-"""Vega-Lite's deepest own examples have about 30. `copy.deepcopy` and nbformat recurse a few calls per level."""
+"""Vega-Lite's deepest examples have about 30 levels. `copy.deepcopy` and nbformat recurse a few calls per level."""
 
 Kind = Literal["plotly", "vega", "vega-lite", "html"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -28,9 +28,9 @@ CHART_MIMES: dict[str, Kind] = {
     "application/vnd.vega.v6+json": "vega",
     "application/vnd.vega.v5+json": "vega",
 }
-"""The first that is offered counts."""
+"""Chart types; the first in this order is used."""
 INTERACTIVE_SOURCES = frozenset({INTERACTIVE_MIME, *CHART_MIMES})
-"""Types that become the entry or nothing."""
+"""Types that become the entry or are dropped."""
 
 _NAMES: dict[Kind, str] = {
     "plotly": "Plotly chart",
@@ -42,10 +42,9 @@ _SCRIPTED = re.compile(r"<script\b|\bsrcdoc\b", re.IGNORECASE)  # srcdoc: a page
 
 
 def interactive_entry(offered: Mapping[Any, Any], html: str) -> tuple[dict[str, Any] | None, str]:
-    """The one entry for a bundle, or None; and why an offered one was dropped, in one line, else empty.
+    """Return the interactive entry of a bundle or None, and in one line why one was dropped, else empty.
 
-    `html` is the bundle's ``text/html`` as it came. A chart of which the specification is offered is preferred to
-    the page that would draw it.
+    `html` is the bundle's original ``text/html``. A chart's specification is preferred to a page that draws it.
     """
     if INTERACTIVE_MIME in offered:
         return _existing_entry(offered[INTERACTIVE_MIME])
@@ -58,12 +57,12 @@ def interactive_entry(offered: Mapping[Any, Any], html: str) -> tuple[dict[str, 
 
 
 def describe_interactive(entry: Mapping[str, Any]) -> str:
-    """Plain text for a bundle that has no other form of it."""
+    """Return plain text for a bundle without another form of the entry."""
     return f"[interactive {_NAMES[entry['kind']]}: shown on click in JupyterLab]"
 
 
 def _existing_entry(offered: object) -> tuple[dict[str, Any] | None, str]:
-    """An entry that was cleaned before, or that the sandbox made to look like one."""
+    """Check an entry that was cleaned before, or that the sandbox forged."""
     if not isinstance(offered, dict) or type(offered.get("version")) is not int or offered["version"] != VERSION:
         return None, f"{INTERACTIVE_MIME} dropped: not of version {VERSION}"
     for kind in KINDS:
@@ -77,18 +76,18 @@ def _build_entry(kind: Kind, content: object) -> tuple[dict[str, Any] | None, st
         return None, f"interactive {_NAMES[kind]} dropped: {reason}"
     try:
         text = json.dumps(content, allow_nan=False, ensure_ascii=False)
-        size_bytes = len(text.encode())  # a lone surrogate would keep the whole notebook from being saved
+        size_bytes = len(text.encode())  # a lone surrogate would prevent saving the whole notebook
     except (TypeError, ValueError):
         return None, f"interactive {_NAMES[kind]} dropped: not JSON"
     if size_bytes > MAX_CONTENT_BYTES:
         limit = f"{MAX_CONTENT_BYTES >> 20} MiB"
         return None, f"interactive {_NAMES[kind]} dropped: {size_bytes:,} bytes; the limit is {limit}"
-    # Through JSON, so that keys are strings and nothing is shared with what the sandbox sent.
+    # Through JSON, so that keys are strings and no object is shared with the sandbox's message.
     return {"version": VERSION, "kind": kind, "content": json.loads(text)}, ""
 
 
 def _problem(kind: Kind, content: object) -> str:
-    """What the renderer could not draw at all; empty if there is nothing of the sort."""
+    """Return why the renderer cannot draw the content at all; empty if it can."""
     if kind == "html":
         return "" if isinstance(content, str) and content.strip() else "not a text"
     if not isinstance(content, dict):
@@ -99,7 +98,7 @@ def _problem(kind: Kind, content: object) -> str:
 
 
 def is_deeper(value: object, limit: int) -> bool:
-    """Level by level and without recursion: the value may be nested as deep as it likes."""
+    """Check whether a value is nested deeper than the limit, without recursion, for any depth."""
     level: list[object] = [value]
     for _ in range(limit):
         below: list[object] = []

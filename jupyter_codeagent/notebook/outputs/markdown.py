@@ -1,8 +1,8 @@
 """A model's prose for a markdown cell: emphasis, lists, tables and code; nothing that is fetched, clicked or run.
 
-A markdown cell is rendered without being asked and untrusted data can steer the model, so an image address or a
-link could carry data out. What is dangerous is taken apart by blanks that no Markdown dialect reads over, in code
-spans too: to tell code from text exactly as the renderer does is not possible, and a blank harms neither.
+A markdown cell is rendered automatically and untrusted data can steer the model, so an image address or a link
+could carry data out. Dangerous syntax is broken by blanks that no Markdown dialect ignores, in code spans, too:
+code cannot be distinguished from text exactly as the renderer does, and a blank harms neither.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _WWW = re.compile(r"\bwww\.(?=\S)", re.IGNORECASE)
 _TEX = re.compile(
     r"\\(?=\s*(?:href|url|require|html|style|class|css|unicode|data|includegraphics|def|let|newcommand))"
 )
-# Languages of code blocks that are only coloured. Of any other a viewer may make something: mermaid draws, and the
-# page that nbconvert makes fetches the library for it.
+# Languages of code blocks that are only coloured. A viewer may interpret any other: mermaid draws, and a page of
+# nbconvert fetches the library for it.
 _FENCE = re.compile(
     r"((?<!`)`{3,}+|(?<!~)~{3,}+)(?=[^\s`~]|[ \t]++[^\s`~])"
     r"(?![ \t]*+(?:python|py|ipython|sql|text|txt|json|bash|sh|r|csv|html|yaml)(?:[ \t]|$))",
     re.MULTILINE,
 )
-# A formula, and a mail address, of which renderers make a link.
+# A formula, and a mail address, which renderers turn into a link.
 _LITERAL = re.compile(r"(?<!\\)\$|(?<=[\w.+-])@(?=\w)")
 _CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 
 
 def clean_markdown(text: str) -> str:
-    """Plain words of links and images stay, their addresses go. Dollar signs are dollars, not formulas."""
+    """Return safe Markdown: the text of links and images stays, their addresses go; no formulas, only dollars."""
     text = strip_colours(clean_text(text, MAX_MARKDOWN_CHARS))
     text = _fixed(_LINK, r"\1", text)
     text = _DEFINITION.sub("", text)
@@ -46,14 +46,14 @@ def clean_markdown(text: str) -> str:
     text = _literal(text)
     text = _FENCE.sub(r"\1 text ", text)
     text = _TEX.sub(r"\\ ", text)
-    # Last, so that nothing removed above can bring two characters together again.
+    # Last, so that no removal above can join two characters again.
     text = re.sub(r"<(?=[A-Za-z/!?])", "< ", text)
     text = re.sub(r"!(?=\[)", "! ", text)
     return re.sub(r"\](?=[(\[:])", "] ", text).strip()
 
 
 def _fixed(pattern: re.Pattern[str], replacement: str, text: str) -> str:
-    """Until nothing changes: what a removal brings together is removed as well."""
+    """Replace until nothing changes, because a removal can create a new match."""
     while (after := pattern.sub(replacement, text)) != text:
         text = after
     return text

@@ -1,7 +1,7 @@
-"""What makes HTML slow, found before the sanitizer sees it: deep nesting, and characters written as entities.
+"""Detection of HTML that is slow to sanitize: deep nesting, and many characters that become entities.
 
-The parser's time grows with the number of tags times their depth: 100,000 nested ones took 44 s. The writer's grows
-with the length of a text times the ampersands and no-break spaces in it: a million of them took 17 s.
+The parser's time grows with the number of tags times their depth: 100,000 nested ones took 44 s. The serializer's
+grows with the length of a text times the ampersands and no-break spaces in it: a million of them took 17 s.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 FEW_TAGS = 300
-"""Up to here nothing that is written down can be slow."""
+"""Up to this number of tags no nesting is slow."""
 MAX_DEPTH = 200
 
 STYLE_BLOCK = re.compile(
@@ -22,7 +22,7 @@ _TAG = re.compile(
 )
 _VOID = frozenset({"br", "hr", "img", "col", "input", "wbr", "area", "base", "link", "meta", "source", "track"})
 # fmt: off
-_OWN_RULES = frozenset({  # what is inside these is not read as tags, or by other rules
+_OWN_RULES = frozenset({  # elements whose contents are not parsed as tags, or by other rules
     "script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript", "plaintext", "svg",
     "math", "template", "select", "frameset", "embed",
 })
@@ -34,21 +34,21 @@ MAX_SERIALIZING = 20_000_000_000
 
 
 def is_cheap_to_serialize(*texts: str) -> bool:
-    """Whether entities are few enough; of texts that are known to stay apart, each counts by itself."""
+    """Check whether texts have few enough entities; texts that stay separate in the document count separately."""
     return (
         sum(len(text) * (text.count("&") + text.count("\N{NO-BREAK SPACE}")) for text in texts) <= MAX_SERIALIZING
     )
 
 
 def without_style_blocks(text: str) -> str:
-    """They would be dropped anyway; taken out as text before parsing, which is always safe."""
+    """Remove style blocks as text before parsing; the sanitizer would drop them anyway."""
     return STYLE_BLOCK.sub("", text)
 
 
 def is_cheap_to_parse(text: str) -> bool:
-    """Few tags, or strictly nested ones of limited depth, as libraries write tables.
+    """Check for few tags, or strictly nested ones of limited depth, as libraries write tables.
 
-    Anything where a browser's error correction could decide the depth counts as harmful.
+    Markup whose depth depends on a browser's error correction does not pass.
     """
     stack: list[str] = []
     for index, match in enumerate(_TAG.finditer(text)):

@@ -1,4 +1,4 @@
-"""Cleaned outputs as a terminal or a model reads them."""
+"""Cleaned outputs as plain text for terminals and prompts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jupyter_codeagent.types.sandbox import Output
 
 
 def plain_text(outputs: Sequence[Output]) -> str:
-    """Streams, results and errors in order, without colours; an image is told by its type and size."""
+    """Return streams, results and errors in order, without colours, and images as their type and size."""
     texts = (strip_colours(_text_of(output)).strip("\n") for output in outputs)
     return "\n".join(text for text in texts if text)
 

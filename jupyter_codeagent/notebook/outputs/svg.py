@@ -1,7 +1,7 @@
-"""SVG as a picture: shapes, text and embedded PNG or JPEG; nothing that runs, fetches, moves or grows.
+"""Static SVG: shapes, text and embedded PNG or JPEG; nothing that runs, fetches, moves or grows.
 
-Two parsers must agree, because notebooks are shown by both kinds of viewers: the XML parser here, which writes down
-anew what is allowed (`svg_rules`) and counts it, and then the HTML parser of the sanitizer with the same list.
+Two parsers must agree, because viewers of notebooks use both kinds: the XML parser here, which rewrites and counts
+what is allowed (`svg_rules`), and then the HTML parser of the sanitizer with the same list.
 """
 
 from __future__ import annotations
@@ -30,31 +30,33 @@ MAX_SVG_CHARS = 4 << 20
 MAX_ELEMENTS = 50_000
 MAX_DEPTH = 60
 MAX_DRAWN = 200_000
-"""Elements as drawn, with each `<use>` and pattern counted as often as it is pointed at."""
+"""Limit for drawn elements, with each `<use>` and pattern counted as often as it is referenced."""
 
 _SVG = "http://www.w3.org/2000/svg"
 _XLINK_HREF = "http://www.w3.org/1999/xlink href"
 
 
 class BadSvgError(ValueError):
-    """`str()` is the reason in a few words."""
+    """The SVG is not allowed; `str()` is the reason in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
 class CleanSvg:
+    """A cleaned drawing."""
+
     text: str
     """A whole `<svg>` element, well-formed as XML and the same as HTML."""
     is_changed: bool
-    """Whether something active or remote was taken out, which a reader should be told."""
+    """Whether something active or remote was removed, which the user should know."""
 
 
 def clean_svg(text: str) -> CleanSvg:
-    """The drawing without anything off the list; cleaning it again changes nothing.
+    """Return the drawing with only what the list allows; cleaning it again changes nothing.
 
     Raises
     ------
     BadSvgError
-        Not well-formed, no SVG, too large to draw, or nothing is left of it.
+        It is not well-formed, not an SVG, too large to draw, or empty after cleaning.
     """
     if len(text) > MAX_SVG_CHARS:
         raise BadSvgError(f"{len(text):,} characters; the limit is {MAX_SVG_CHARS:,}")
@@ -62,7 +64,7 @@ def clean_svg(text: str) -> CleanSvg:
     copy.read(text)
     _check_drawn_elements(copy.root)
     written = "".join(copy.written)
-    if not is_cheap_to_serialize(*written.split("<")):  # each begins a tag: what is text was escaped
+    if not is_cheap_to_serialize(*written.split("<")):  # each part begins with a tag, because text was escaped
         raise BadSvgError("too many ampersands and no-break spaces in one text")
     cleaned = _sanitize_as_html(written)
     _require_well_formed(cleaned)
@@ -71,16 +73,16 @@ def clean_svg(text: str) -> CleanSvg:
 
 @dataclass
 class _Element:
-    """What drawing it costs: itself, what is in it, and what it points at."""
+    """An element with all that is drawn for it: its children and the elements it references."""
 
     points_at: tuple[str, ...] = ()
     children: list[_Element] = field(default_factory=list)
     ids: dict[str, _Element] = field(default_factory=dict)
-    """Of the whole drawing; at the root only."""
+    """Elements of the whole drawing by id; at the root only."""
 
 
 class _SvgCopier:
-    """The handlers of one parse, writing what is allowed of it."""
+    """The handlers of one parse, which write what is allowed."""
 
     def __init__(self) -> None:
         self.written: list[str] = []
@@ -88,7 +90,7 @@ class _SvgCopier:
         self.is_changed = False
         self._open: list[_Element] = []
         self._names: list[str] = []
-        """As written, "" for an element of which only the children stay; one for each of `_open`."""
+        """Names of the elements in `_open`, "" for one of which only the children stay."""
         self._dropped_depth = 0
         self._style: list[str] | None = None
         self._elements = 0
@@ -96,6 +98,7 @@ class _SvgCopier:
         self._pixels = 0
 
     def read(self, text: str) -> None:
+        """Parse the text."""
         parser = expat.ParserCreate(encoding="utf-8", namespace_separator=" ")
         parser.buffer_text = True
         parser.StartDoctypeDeclHandler = self._doctype
@@ -107,7 +110,7 @@ class _SvgCopier:
             parser.Parse(re.sub(r"\A\s*<\?xml[^>]*\?>", "", text).strip().encode(), True)
         except (expat.ExpatError, UnicodeEncodeError):
             raise BadSvgError("not well-formed XML") from None
-        if self._kept < 2:  # itself, and nothing in it
+        if self._kept < 2:  # only the root
             raise BadSvgError("nothing to draw in it")
 
     def _doctype(self, _name: str, _system: str | None, _public: str | None, has_internal_subset: int) -> None:
@@ -171,7 +174,7 @@ class _SvgCopier:
         return kept
 
     def _clean_image(self, value: str) -> str | None:
-        """A data address with an image that is one, or None.
+        """Return a data address with a valid image, or None.
 
         Raises
         ------
@@ -205,7 +208,7 @@ class _SvgCopier:
             self.written.append(f"</{name}>")
 
     def _use_style(self, sheet: str) -> None:
-        """matplotlib's one rule for all elements is inherited as well from the root; any other sheet is lost."""
+        """Move matplotlib's one rule for all elements to the root, which inherits it; drop any other sheet."""
         inherited = root_style(sheet)
         if inherited is None:
             self.is_changed = True
@@ -221,7 +224,7 @@ class _SvgCopier:
 
 
 def _check_drawn_elements(root: _Element) -> None:
-    """Count what a browser draws: ten levels of ten `<use>` are ten thousand million elements."""
+    """Check the number of elements that a browser draws: ten levels of ten `<use>` are ten billion elements."""
     costs: dict[int, int] = {}
 
     def cost(element: _Element, within: frozenset[int]) -> int:
@@ -260,4 +263,4 @@ def _require_well_formed(text: str) -> None:
     try:
         parser.Parse(text.encode(), True)
     except (expat.ExpatError, UnicodeEncodeError):
-        raise BadSvgError("it reads otherwise as HTML than as XML") from None
+        raise BadSvgError("HTML and XML parsers read it differently") from None

@@ -1,4 +1,4 @@
-"""Which elements and attributes an SVG may have, and which values: pure functions over text."""
+"""Allowed elements, attributes and values of an SVG: pure functions over text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from string import ascii_lowercase
 
 _NAME = re.compile(r"[A-Za-z_][\w.:-]{0,199}", re.ASCII)
 _ID_PREFIX = "svg-"
-"""Before each id, so that a drawing put into a page has no name that the page or its scripts use."""
+"""Prefix of each id, so that a drawing in a page has no name that the page or its scripts use."""
 
 _LENGTH = re.compile(r"[-+]?[\d.]{1,40}(?:[eE][-+]?\d{1,3})?(?:px|pt|em|ex|cm|mm|in|pc|%)?", re.ASCII)
 _NUMBERS = re.compile(r"[-+.\deE\s,]*+", re.ASCII)
@@ -58,17 +58,17 @@ ALLOWED: dict[str, frozenset[str]] = {name: frozenset(_EVERYWHERE | own) for nam
     },
 }.items()}
 UNWRAPPED = frozenset({"a"})
-"""Only what is inside stays."""
+"""Elements of which only the children stay."""
 HARMLESS_TO_LOSE = frozenset({"metadata", "title", "desc", "style"})
-"""Nobody needs to be told; of a style sheet it depends on what is in it."""
+"""Elements whose removal is not reported; that of a style sheet depends on its contents."""
 # fmt: on
 
 MAX_SIDE = 10_000
-"""Of the whole drawing, in the unit given; a larger one fills its box by its `viewBox`."""
+"""Limit for width and height of the drawing, in any unit; a larger one is scaled by its `viewBox`."""
 
 
 def clean_attribute(element: str, name: str, value: str) -> str | None:
-    """The value, normalised, or None if this element may not have it. An image's address is not for here."""
+    """Return the normalised value, or None if this element may not have it. Does not handle image addresses."""
     if name not in ALLOWED.get(element, ()) or name == "xmlns":
         return None
     if name == "style":
@@ -92,14 +92,14 @@ def clean_attribute(element: str, name: str, value: str) -> str | None:
 
 
 def references(attributes: Mapping[str, str]) -> tuple[str, ...]:
-    """Ids that cleaned attributes point at."""
+    """Return the ids that cleaned attributes reference."""
     found = [match[1] for value in attributes.values() for match in _REFERENCE.finditer(value)]
     href = attributes.get("href", "")
     return (*found, href[1:]) if href.startswith("#") else tuple(found)
 
 
 def root_style(sheet: str) -> str | None:
-    """What a style sheet of one rule for all elements says, as a style of the root; None for any other sheet."""
+    """Return the style for the root of a sheet with one rule for all elements; None for any other sheet."""
     rule = _ALL_ELEMENTS.fullmatch(sheet)
     if rule is None:
         return None if sheet.strip() else ""
@@ -119,7 +119,7 @@ def _style(value: str) -> str | None:
 
 
 def _setting(name: str, value: str) -> str | None:
-    """A presentation attribute or a declaration, which have the same values."""
+    """Return the cleaned value of a presentation attribute or declaration, which have the same values."""
     value = " ".join(value.split())
     if name in _PAINTS and (reference := _REFERENCE.fullmatch(value)):
         return f"url(#{_prefixed(reference[1])})"

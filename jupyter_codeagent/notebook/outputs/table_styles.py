@@ -1,7 +1,7 @@
-"""Colours and weights of styled tables, written into the cells that they are for.
+"""Inlining of the styles of tables into their cells.
 
-pandas' Styler and its like put them into a style block, by id. The sanitizer drops such blocks, because their rules
-would hold for the whole page; a style attribute holds for its element alone, and is cleaned with the rest.
+pandas' Styler and similar libraries put them into a style block, by id. The sanitizer drops such blocks, because
+their rules apply to the whole page; a style attribute applies to its element only, and is cleaned with the rest.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from jupyter_codeagent.notebook.outputs.nesting import STYLE_BLOCK
 
 MAX_DECLARATIONS_CHARS = 500
-"""Of one rule; longer ones are left out."""
+"""Limit for one rule; longer ones are dropped."""
 MAX_GENERAL_RULES = 50
-"""Rules for all cells of a kind (``#T_1 th.col_heading``); each is tried for each cell."""
+"""Limit for rules for all cells of a kind (``#T_1 th.col_heading``); each is checked for each cell."""
 MAX_ADDED_CHARS = 1 << 20
 
 _SELECTOR = re.compile(r"#(?P<id>[\w-]+)(?:\s+(?P<tag>[a-z]*)(?P<classes>(?:\.[\w-]+)*))?")
@@ -32,9 +32,9 @@ class _Rules:
 
 
 def with_inline_styles(text: str) -> str:
-    """Return the fragment with the rules of its style blocks in the tags that they are for.
+    """Return the fragment with the rules of its style blocks inlined into the tags they apply to.
 
-    Unchanged where there are none, or where that would make it much larger.
+    It is unchanged if there are none, or if it would become much larger.
     """
     rules = _rules_of("\n".join(STYLE_BLOCK.findall(text)))
     if not rules.by_id and not rules.general:
@@ -78,7 +78,7 @@ def _rules_of(css: str) -> _Rules:
 
 
 def _declarations(tag: str, attributes: dict[str, str], rules: _Rules) -> Iterator[str]:
-    """Yield what holds for an element, the weakest first."""
+    """Yield the declarations for an element, the weakest first."""
     classes = frozenset(attributes.get("class", "").split())
     for wanted_tag, wanted, declarations in rules.general:
         if wanted_tag in ("", tag) and wanted <= classes:

@@ -1,4 +1,4 @@
-"""Terminal text from a hostile source: colours stay, what could act on a terminal or deceive a reader goes."""
+"""Terminal text from an untrusted source: colours stay, control sequences and deceptive characters are removed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 
 MAX_TEXT_CHARS = 200_000
 
-# One pass over the text, every ESC and every C1 control is consumed by some branch: nothing that is left can join
-# with what follows to a new sequence.
+# One pass over the text, in which some branch consumes every ESC and every C1 control: no remaining character can
+# form a new sequence with the text after it.
 _CONTROL = re.compile(
     r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"  # OSC, DCS, SOS, PM, APC
     r"|(?:\x1b\[|\x9b)(?P<sgr>[0-9;]*)m"
@@ -15,7 +15,7 @@ _CONTROL = re.compile(
     r"|\x1b[ -/]*[0-~]?"
     r"|[\x00-\x07\x0b\x0c\x0e-\x1f\x7f-\x9f]"
 )
-# Reordering marks and invisible tag characters: text that reads otherwise than it is.
+# Reordering marks and invisible tag characters, which make text look different from what it is.
 _HIDDEN = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SGR = re.compile(r"\x1b\[[0-9;]*m")
@@ -25,9 +25,9 @@ _BRIGHT = frozenset([*range(90, 98), *range(100, 108)])
 
 
 def clean_text(text: str, max_chars: int = MAX_TEXT_CHARS) -> str:
-    """Only SGR colours, newlines and tabs are left of all controls; overwritten lines are resolved.
+    """Return the text with SGR colours, newlines and tabs as the only controls, and overwritten lines resolved.
 
-    A longer text keeps its beginning and its end around a line that says how much is missing.
+    A longer text keeps its beginning and end, with a line between them about the length that was cut.
     """
     text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text).replace("\r\n", "\n")
     text = _HIDDEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", _CONTROL.sub(_keep_colour, text))
@@ -37,11 +37,12 @@ def clean_text(text: str, max_chars: int = MAX_TEXT_CHARS) -> str:
 
 
 def strip_colours(text: str) -> str:
-    """For readers that are no terminal; the text must have been cleaned."""
+    """Return cleaned text without colours, for other uses than a terminal."""
     return _SGR.sub("", text)
 
 
 def cap(text: str, max_chars: int) -> str:
+    """Return the text, with its middle cut if it is too long."""
     if len(text) <= max_chars:
         return text
     head = max_chars * 3 // 4
@@ -71,7 +72,7 @@ def _colours(codes: list[str]) -> list[str]:
 
 
 def _overwritten(line: str) -> str:
-    """What a terminal would show of a line with carriage returns and backspaces: progress bars."""
+    """Return what a terminal displays of a line with carriage returns and backspaces, such as a progress bar."""
     if "\r" not in line and "\b" not in line:
         return line
     cells: list[str] = []

@@ -1,8 +1,8 @@
-"""What pickle makes of Arrow memory, made right: no more than is shown, and no copy of all of it.
+"""Pickling of Arrow arrays: only the rows that are displayed, and no copy of the whole memory.
 
-A slice of an Arrow array refers to all of the array it was cut from, and pickle would write all of it; a value that
-was set to missing may lie in memory as before. Neither must reach the sandbox: the user may have taken them away
-because of what is in them. Dictionaries are no rows: they travel whole, as categories of pandas do.
+A slice of an Arrow array refers to the whole array it was cut from, and pickle would write all of it; a value that
+was set to missing may still lie in memory. Neither must reach the sandbox: the user may have removed them because
+of what they hold. Dictionaries are not rows: they are copied whole, as categories of pandas are.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ MODULES = ("pyarrow.lib",)
 
 
 def reduced(value: Any) -> Any:
-    """What `object.__reduce_ex__` should return for this value; NotImplemented where it does well by itself."""
+    """Return what `object.__reduce_ex__` should return for a value; NotImplemented if the default is right."""
     if not hasattr(value, "offset") or not hasattr(value, "get_total_buffer_size"):
-        return NotImplemented  # tables and chunked arrays consist of arrays, each of which is looked at by itself
+        return NotImplemented  # tables and chunked arrays consist of arrays, each of which is pickled by itself
     if has_leftovers(value):
         return without_leftovers(value).__reduce_ex__(5)
     return without_the_rest(value).__reduce_ex__(5) if is_part_of_more(value) else NotImplemented
@@ -25,30 +25,30 @@ def reduced(value: Any) -> Any:
 
 
 def is_part_of_more(value: Any) -> bool:
-    """Whether an Arrow array has buffers with more than its rows; costs nothing.
+    """Check whether an Arrow array has buffers with more than its rows; costs nothing.
 
-    A few arrays of structs are said to have more and have not: they are copied in vain.
+    A few arrays of structs are reported that have no more than their rows: these are copied needlessly.
     """
     return bool(value.offset or value.get_total_buffer_size() > value.nbytes + _uncounted(value.type))
 
 
 def without_the_rest(value: Any) -> Any:
-    """An equal array of the same type with memory of its own.
+    """Return an equal array of the same type with memory of its own.
 
     Raises
     ------
     ValueError
-        With a dense union in it, where Arrow would keep the rest.
+        If it contains a dense union, for which Arrow would keep the rest.
     """
     import pyarrow as pa
 
     if "dense_union" in str(value.type):
         raise ValueError(f"it is a part of an Arrow array of type {value.type}, and Arrow cannot copy it alone")
-    return pa.concat_arrays([value, value.slice(0, 0)])  # a single one would be given back as it is
+    return pa.concat_arrays([value, value.slice(0, 0)])  # a single array would be returned as it is
 
 
 def _uncounted(arrow_type: Any) -> int:
-    """Bytes: arrays of n items of variable length have n + 1 offsets, of which `nbytes` counts n."""
+    """Return bytes that `nbytes` leaves out: n items of variable length have n + 1 offsets, and it counts n."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(arrow_type):
@@ -66,9 +66,9 @@ def _uncounted(arrow_type: Any) -> int:
 
 
 def has_leftovers(array: Any) -> bool:
-    """Whether there may be a value in memory where one is missing. Costs a pass over the missing ones.
+    """Check whether memory may hold a value where one is missing. Costs a pass over the missing ones.
 
-    Not looked for in unions, in maps' and runs' values, and among dictionaries.
+    Unions, the values of maps and runs, and dictionaries are not checked.
     """
     import pyarrow.types as is_type
 
@@ -86,7 +86,7 @@ def has_leftovers(array: Any) -> bool:
 
 
 def without_leftovers(array: Any) -> Any:
-    """An equal array of the same type with memory of its own, and nothing where a value is missing."""
+    """Return an equal array of the same type with memory of its own, and nothing where a value is missing."""
     import numpy as np
     import pyarrow as pa
 
@@ -113,7 +113,7 @@ def _is_view(kind: Any) -> bool:
 
 
 def _under_missing(array: Any) -> Any:
-    """What lies in memory where values are missing, as values."""
+    """Return what lies in memory where values are missing, as values."""
     import pyarrow as pa
 
     bare = pa.Array.from_buffers(array.type, len(array), [None, *array.buffers()[1:]], offset=array.offset)
@@ -121,7 +121,7 @@ def _under_missing(array: Any) -> Any:
 
 
 def _has_bytes(values: Any) -> bool:
-    """Whether they are something else than zeros, NaN and empty texts."""
+    """Check whether any value is something other than zero, NaN or empty text."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc

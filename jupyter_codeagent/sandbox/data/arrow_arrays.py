@@ -1,6 +1,6 @@
-"""Arrow arrays over the buffers of one batch. They refer to the bytes that came; nothing is copied.
+"""Arrow arrays over the buffers of one batch. They refer to the received bytes; nothing is copied.
 
-Whether the buffers are long enough, and what their offsets point to, is for Arrow's own validation to say.
+Arrow's own validation checks whether the buffers are long enough, and what their offsets point to.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from jupyter_codeagent.sandbox.data.messages import Batch
 from jupyter_codeagent.types.errors import RejectedDataError
 
 MAX_EMPTY_CELLS = 10_000_000
-"""Of arrays that have no bytes for their values: 224 bytes can claim any number of them."""
+"""Limit for cells of arrays that have no bytes for their values: 224 bytes can claim any number of them."""
 MAX_LENGTH = 1 << 40
 
 
 @dataclass
 class Budget:
-    """Of one stream: cells that cost the sandbox nothing."""
+    """Count of cells in one stream that cost the sandbox nothing."""
 
     empty_cells: int = 0
 
     def add(self, cells: int) -> None:
+        """Count cells; raise RejectedDataError above the limit."""
         self.empty_cells += cells
         if self.empty_cells > MAX_EMPTY_CELLS:
             raise RejectedDataError(
@@ -36,7 +37,12 @@ class Budget:
 def build_columns(
     columns: Sequence[Column], entries: Mapping[int, Any], batch: Batch, buffer: Any, budget: Budget
 ) -> list[Any]:
-    """One array for each column; `entries` are the dictionaries, by number. Raises ValueError, ArrowException."""
+    """Build one array for each column; `entries` are the dictionaries, by number.
+
+    Raises
+    ------
+    ValueError, ArrowException
+    """
     builder = _Builder(batch, buffer, budget)
     arrays = []
     for column in columns:
@@ -50,7 +56,12 @@ def build_columns(
 
 
 def build_entries(column: Column, batch: Batch, buffer: Any, budget: Budget) -> Any:
-    """The dictionary of a column. Raises ValueError, ArrowException."""
+    """Build the dictionary of a column.
+
+    Raises
+    ------
+    ValueError, ArrowException
+    """
     builder = _Builder(batch, buffer, budget)
     array = builder.array(column.type, column.parts)
     builder.require_end([array])
@@ -59,14 +70,14 @@ def build_entries(column: Column, batch: Batch, buffer: Any, budget: Budget) -> 
 
 
 def _encoded(indices: Any, entries: Any, is_ordered: bool) -> Any:
-    """Arrow looks at every index."""
+    """Return a dictionary array; Arrow checks every index."""
     import pyarrow as pa
 
     return pa.DictionaryArray.from_arrays(indices, entries, ordered=is_ordered, safe=True)
 
 
 class _Builder:
-    """Each array takes the next of the batch's lengths and buffers, a parent before its children."""
+    """Builder of a batch's arrays: each takes the next lengths and buffers, a parent before its children."""
 
     def __init__(self, batch: Batch, buffer: Any, budget: Budget) -> None:
         self._rows = batch.rows
@@ -82,14 +93,14 @@ class _Builder:
             raise ValueError(f"an array of the length {length}")
         if _has_no_bytes(kind, parts):
             self._budget.add(length)
-        if pa.types.is_null(kind):  # alone has no buffers in a stream
+        if pa.types.is_null(kind):  # the only type without buffers in a stream
             return pa.nulls(length)
         buffers = [self._buffer(is_validity=at == 0) for at in range(kind.num_buffers)]
         children = [self.array(part.type, part.parts) for part in parts]
         return pa.Array.from_buffers(kind, length, buffers, children=children or None)
 
     def _buffer(self, *, is_validity: bool) -> Any:
-        """None where it says which values are missing and none is."""
+        """Return the next buffer; None for a validity buffer that is left out because no value is missing."""
         start, size_bytes = next(self._buffers, (0, -1))
         if size_bytes < 0:
             raise ValueError("a buffer is not there")
@@ -99,11 +110,11 @@ class _Builder:
         if next(self._lengths, None) is not None or next(self._buffers, None) is not None:
             raise ValueError("there are more arrays than columns")
         if any(len(array) != self._rows for array in arrays):
-            raise ValueError(f"a column has not the {self._rows:,} rows of its batch")
+            raise ValueError(f"a column does not have the {self._rows:,} rows of its batch")
 
 
 def _has_no_bytes(kind: Any, parts: Sequence[Column]) -> bool:
-    """Whether its length is bounded neither by its own buffers nor by those of its parts."""
+    """Check whether its length is bounded neither by its own buffers nor by those of its parts."""
     import pyarrow as pa
 
     is_type = pa.types

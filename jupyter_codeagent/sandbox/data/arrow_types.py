@@ -1,7 +1,7 @@
-"""Types of columns from an Arrow schema of the sandbox: those whose values are as large as their bytes, no others.
+"""Column types from an Arrow schema of the sandbox: only types whose values are as large as their bytes.
 
-With views and runs a few bytes can claim any length; extension types would run code of whoever registered them.
-Metadata of the schema and its fields are never read. Numbers of types: Schema.fbs, ``union Type``.
+With views and runs a few bytes can claim any length; extension types would run the code that registered them.
+Metadata of the schema and its fields are never read. Type numbers: Schema.fbs, ``union Type``.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from jupyter_codeagent.sandbox.data.flatbuffer import MalformedError, Table
-from jupyter_codeagent.sandbox.data.refusal import refused
+from jupyter_codeagent.sandbox.data.rejection import rejecting_errors
 from jupyter_codeagent.sandbox.data.zones import is_zone
 from jupyter_codeagent.types.errors import RejectedDataError
 
 MAX_COLUMNS = 20_000
 MAX_FIELDS = 50_000
-"""Columns and the parts of nested ones: a flatbuffer can have one part in many places."""
+"""Limit for columns and the parts of nested ones: a flatbuffer can use one part in many places."""
 MAX_DEPTH = 20
 MAX_ZONE_BYTES = 64
 CLAIMING = {
@@ -40,7 +40,7 @@ TYPE_TEXTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Dictionary:
-    """A column's values are numbers of entries in a dictionary."""
+    """The encoding of a column whose values are numbers of entries in a dictionary."""
 
     number: int
     index: Any
@@ -54,7 +54,7 @@ class Column:
 
     name: str
     type: Any
-    """`pyarrow.DataType`; of the entries where there is a dictionary."""
+    """`pyarrow.DataType`; the type of the entries where there is a dictionary."""
     is_nullable: bool
     parts: tuple[Column, ...] = ()
     dictionary: Dictionary | None = None
@@ -68,20 +68,20 @@ class Column:
 
     @property
     def type_text(self) -> str:
-        """As people know it: ``int64``, ``text``, ``category``."""
+        """Name of the type for people: ``int64``, ``text``, ``category``."""
         if self.dictionary is not None:
             return "category"
         return TYPE_TEXTS.get(name := str(self.type), name)
 
 
 def read_columns(schema: Table) -> tuple[Column, ...]:
-    """The columns of a schema message.
+    """Read the columns of a schema message.
 
     Raises
     ------
     RejectedDataError
     """
-    with refused("Arrow data from the sandbox has a malformed schema"):
+    with rejecting_errors("Arrow data from the sandbox has a malformed schema"):
         count = schema.vector(1, 4)[1]
         if count > MAX_COLUMNS:
             raise RejectedDataError(
@@ -93,7 +93,7 @@ def read_columns(schema: Table) -> tuple[Column, ...]:
 
 @dataclass
 class _Reader:
-    """Counts what it has read, since offsets may lead to the same place again and again."""
+    """Reads columns and counts them, since offsets may lead to the same place again and again."""
 
     names_left_bytes: int
     fields_left: int
@@ -109,7 +109,7 @@ class _Reader:
         if encoding is not None and depth:
             raise RejectedDataError("A column with a dictionary inside came out of the sandbox.")
         return Column(
-            name=self._name(described) if depth else "",  # the side-car has the names of columns
+            name=self._name(described) if depth else "",  # the frame's description has the names of columns
             type=_type(described, parts),
             is_nullable=bool(described.number(1, "b")),
             parts=parts,
@@ -259,4 +259,4 @@ TYPES: dict[int, tuple[Callable[[Table, tuple[Column, ...]], Any], int | None]] 
     20: (_plain("large_string"), 0),
     21: (_list("large_list"), 1),
 }
-"""How to read each, and how many parts it has; any number where None."""
+"""How to read each type, and how many parts it has; any number where None."""

@@ -1,6 +1,6 @@
-"""The condition of `--where`: comparisons of columns, as `DataFrame.query` writes them, for any library's columns.
+"""The condition of `--where`: comparisons of columns in the syntax of `DataFrame.query`, for any library.
 
-It is read by our own grammar, never by `eval`: no calls, no attributes, no subscripts, no ``@`` variables.
+It is parsed by our own grammar, never by `eval`: no calls, no attributes, no subscripts, no ``@`` variables.
 """
 
 from __future__ import annotations
@@ -58,15 +58,19 @@ PLACEHOLDER = "_quoted_{}_"
 
 
 class Columns(Protocol):
-    """The columns of one frame, as values that know Python's operators."""
+    """The columns of one frame, as values that support Python's operators."""
 
-    def column(self, name: str) -> Any: ...
-
-    def literal(self, value: Any, compared_with: str | None) -> Any:
-        """A constant as this library compares it with that column: a date that was written as text, for one."""
+    def column(self, name: str) -> Any:
+        """Return a column."""
         ...
 
-    def is_in(self, column: Any, values: list[Any]) -> Any: ...
+    def literal(self, value: Any, compared_with: str | None) -> Any:
+        """Convert a constant to what this library can compare with that column: text to a date, for instance."""
+        ...
+
+    def is_in(self, column: Any, values: list[Any]) -> Any:
+        """Return which values of a column are among `values`."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,16 +80,16 @@ class Condition:
     text: str
     tree: ast.expr
     quoted: tuple[str, ...] = ()
-    """Names written in backticks, by the number of their placeholder."""
+    """Names that were written in backticks, by the number of their placeholder."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Columns that it needs, in order."""
+        """Columns that the condition needs, in order."""
         found = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name))
         return tuple(dict.fromkeys(self._name(node) for node in found))
 
     def evaluate(self, columns: Columns) -> Any:
-        """What the library makes of it: a mask, or an expression that stands for one."""
+        """Evaluate the condition with the library's operators: to a mask, or to an expression for one."""
         return self._value(self.tree, columns)
 
     def _name(self, node: ast.Name) -> str:
@@ -95,7 +99,7 @@ class Condition:
         return node.id
 
     def _value(self, node: ast.expr, columns: Columns, beside: ast.expr | None = None) -> Any:
-        """`beside` is what the node is compared with."""
+        """Evaluate a node; `beside` is the node that it is compared with."""
         match node:
             case ast.Name():
                 return columns.column(self._name(node))
@@ -119,7 +123,7 @@ class Condition:
                         for left, operation, right in zip(sides, node.ops, sides[1:], strict=False)
                     ],
                 )
-        raise UsageError(f"--where {self.text!r}: a list can only stand behind `in`.")
+        raise UsageError(f"--where {self.text!r}: a list can only follow `in`.")
 
     def _compare(self, left: ast.expr, operation: ast.cmpop, right: ast.expr, columns: Columns) -> Any:
         if isinstance(operation, ast.In | ast.NotIn):
@@ -132,12 +136,12 @@ class Condition:
 
 
 def parse_condition(text: str) -> Condition:
-    """Read a condition; nothing is evaluated.
+    """Parse a condition; nothing is evaluated.
 
     Raises
     ------
     UsageError
-        For what is not a comparison of columns with values and with each other.
+        If it is not a comparison of columns with values and with each other.
     """
     if len(text) > MAX_CHARS:
         raise UsageError(f"--where has {len(text):,} characters; at most {MAX_CHARS:,} are read.")
@@ -156,7 +160,7 @@ def parse_condition(text: str) -> Condition:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
         raise UsageError(
             f"--where {text!r} cannot be read: write comparisons such as \"dep_delay > 60 and origin == 'JFK'\", "
-            "names with blanks in `backticks`."
+            "names with spaces in `backticks`."
         ) from problem
     _check(text, list(ast.walk(tree)))
     return Condition(text=text, tree=tree.body, quoted=tuple(quoted))
@@ -174,6 +178,6 @@ def _check(text: str, nodes: Sequence[ast.AST]) -> None:
         if isinstance(node, ast.Constant) and type(node.value) not in (int, float, str, bool):
             raise UsageError(f"--where {text!r}: compare with numbers, text, True or False, not {node.value!r}.")
         if isinstance(node, ast.Name) and node.id.startswith("__"):
-            raise UsageError(f"--where {text!r}: {node.id!r} is no column name.")
+            raise UsageError(f"--where {text!r}: {node.id!r} is not a column name.")
     if not any(isinstance(node, ast.Name) for node in nodes):
         raise UsageError(f"--where {text!r} names no column.")

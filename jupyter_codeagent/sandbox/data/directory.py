@@ -1,4 +1,4 @@
-"""The private directory that holds the copies, and what crashed kernels left of theirs."""
+"""The private directory that holds the copies, and the removal of directories that crashed kernels left."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from jupyter_codeagent.sandbox.owned_directory import lock_directory, remove_dir
 
 MEMORY = Path("/dev/shm")  # noqa: S108  (only a parent; mkdtemp makes a private directory in it)
 PREFIX = "codeagent-copies-"
-"""Of these directories alone: by its age a directory may be removed that says nothing of its owner."""
+"""Only for these directories: one without a lock is removed once it is old."""
 LOCK = "owner.lock"
 ABANDONED_S = 3600.0
-"""Without a lock a directory is just being made, or its owner died while making it."""
+"""Age in seconds: a younger directory without a lock may be one that is just being created."""
 
 
 class SpoolDirectory:
-    """A directory of mode 0700: in memory where `max_bytes` fit there, else on disk.
+    """A directory of mode 0700: in memory if `max_bytes` fit there, else on disk.
 
-    Its owner holds a lock as long as it lives, so that a later kernel can tell what was left by a crash. Copies are
-    the user's data, and a gigabyte of memory: neither may stay behind.
+    Its owner holds a lock as long as it lives, so that a later kernel can recognise what a crash has left. Copies
+    are the user's data, and perhaps a gigabyte of memory: neither may stay behind.
     """
 
     def __init__(self, *, max_bytes: int) -> None:
@@ -33,11 +33,11 @@ class SpoolDirectory:
             remove_abandoned(parent)
         roomy = [parent for parent in parents if shutil.disk_usage(parent).free > max_bytes]
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=roomy[-1] if roomy else parents[0]))
-        # Sandboxes are started with closed files, so none of them holds the lock.
+        # Sandboxes are started with all files closed, so none of them holds the lock.
         self._lock = lock_directory(self.path, LOCK)
 
     def close(self) -> None:
-        """Remove all of it; sandboxes that still map a file keep their view."""
+        """Remove the directory; sandboxes that still map a file keep their view of it."""
         remove_directory(self.path, LOCK, self._lock)
 
 

@@ -1,6 +1,6 @@
 """DuckDB relations, views and read-only database files as SQL text, for a connection of the sandbox.
 
-The SQL is read by DuckDB's own parser, on a connection that is not the user's. Nothing of it is run here.
+The SQL is parsed by DuckDB's own parser, on a connection that is not the user's. No query is run here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from importlib import import_module
 from operator import methodcaller
 from typing import Any
 
-from jupyter_codeagent.sandbox.data.local_files import checked_file, expanded
+from jupyter_codeagent.sandbox.data.local_files import checked_file, expand_path
 from jupyter_codeagent.types.errors import VariableError
 from jupyter_codeagent.types.variables import LocalFile
 
@@ -28,7 +28,7 @@ READERS = {
     "read_ndjson": (".ndjson",),
     "read_ndjson_auto": (".ndjson",),
 }
-"""Table functions whose first argument is a file, a pattern, or a list of them; what a directory would mean."""
+"""Table functions whose first argument is a file, a pattern, or a list of them; the extensions they read."""
 BY_EXTENSION = {
     ".parquet": "read_parquet",
     ".csv": "read_csv_auto",
@@ -43,8 +43,8 @@ VIEW = re.compile(
 )
 
 
-class Called:
-    """Unpickles to what the function gives there; DuckDB's own objects cannot be pickled."""
+class DeferredCall:
+    """A call that unpickling makes, in place of its result: DuckDB's own objects cannot be pickled."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
         self._call = (function, arguments)
@@ -53,26 +53,26 @@ class Called:
         return self._call
 
 
-def relation_plan(name: str, relation: Any) -> tuple[Called, tuple[LocalFile, ...]]:
-    """A relation over files as SQL.
+def relation_plan(name: str, relation: Any) -> tuple[DeferredCall, tuple[LocalFile, ...]]:
+    """Return a relation over files as SQL, and the files that it reads.
 
     Raises
     ------
     VariableError
-        It needs a table, view or frame of the connection, or a file that cannot be shown.
+        If it needs a table, view or frame of the connection, or a file that the sandbox may not read.
     """
-    select, files = _bound(name, relation.sql_query(), views=frozenset())
-    return Called(methodcaller("sql", select), _connected()), files
+    select, files = _bind_query(name, relation.sql_query(), views=frozenset())
+    return DeferredCall(methodcaller("sql", select), _connect_call()), files
 
 
-def connection_plan(name: str, connection: Any) -> tuple[Called, tuple[LocalFile, ...]]:
-    """A connection in memory with views over files, or to one database file that is open for reading only.
+def connection_plan(name: str, connection: Any) -> tuple[DeferredCall, tuple[LocalFile, ...]]:
+    """Return a connection, in memory with views over files or to one file open for reading only, and its files.
 
     Raises
     ------
     VariableError
     """
-    own = connection.cursor()  # the same database, without touching a result that the user may be reading
+    own = connection.cursor()  # the same database, without disturbing a result that the user may be reading
     try:
         attached = own.execute("SELECT path, readonly FROM duckdb_databases() WHERE NOT internal").fetchall()
         if len(attached) != 1:
@@ -84,7 +84,7 @@ def connection_plan(name: str, connection: Any) -> tuple[Called, tuple[LocalFile
         if tables:
             raise VariableError(
                 f"{name!r} has tables in memory ({', '.join(row[0] for row in tables[:5])}), which are not copied "
-                f"with it: name what you need of them, such as t = {name}.table({tables[0][0]!r}).df()."
+                f"with it: assign what you need to a variable, such as t = {name}.table({tables[0][0]!r}).df()."
             )
         views = own.execute(
             "SELECT view_name, sql FROM duckdb_views() WHERE NOT internal ORDER BY view_oid"
@@ -94,54 +94,55 @@ def connection_plan(name: str, connection: Any) -> tuple[Called, tuple[LocalFile
     if not views:
         raise VariableError(f"{name!r} is an empty DuckDB connection: there is nothing to copy.")
     names = frozenset(str(view).lower() for view, _ in views)
-    opened = _connected()
+    opened = _connect_call()
     files: dict[str, LocalFile] = {}
     for _, sql in views:
         header, select = split_view(name, sql)
-        select, found = _bound(name, select, views=names)
+        select, found = _bind_query(name, select, views=names)
         files.update((file.path, file) for file in found)
-        opened = Called(methodcaller("execute", header + select), opened)
+        opened = DeferredCall(methodcaller("execute", header + select), opened)
     return opened, tuple(files.values())
 
 
-def _database_file(name: str, path: str, *, read_only: bool) -> tuple[Called, tuple[LocalFile, ...]]:
+def _database_file(name: str, path: str, *, read_only: bool) -> tuple[DeferredCall, tuple[LocalFile, ...]]:
     if not read_only:
-        # DuckDB locks it, so that no second process can open it; what is not checkpointed yet is not in the file.
+        # DuckDB locks the file, so that no second process can open it; and recent changes may not be in it yet.
         raise VariableError(
-            f"{name!r} has {path!r} open for writing, so nobody else can read it: open it with "
+            f"{name!r} has {path!r} open for writing, so no other process can read it: open it with "
             f"duckdb.connect({path!r}, read_only=True), or pass frames."
         )
     if os.path.exists(f"{path}.wal"):
         raise VariableError(
-            f"{name!r}: {path!r} has changes that are not in the file yet (.wal): CHECKPOINT first."
+            f"{name!r}: {path!r} has changes that are not in the file yet (.wal): run CHECKPOINT first."
         )
     file = checked_file(name, path)
-    return _connected(file.path, True), (file,)
+    return _connect_call(file.path, True), (file,)
 
 
-def _connected(*arguments: Any) -> Called:
-    """DuckDB's functions cannot be pickled either: the module is imported by its name."""
-    return Called(methodcaller("connect", *arguments), Called(import_module, "duckdb"))
+def _connect_call(*arguments: Any) -> DeferredCall:
+    """Return a call of `duckdb.connect`, by names: DuckDB's functions cannot be pickled either."""
+    return DeferredCall(methodcaller("connect", *arguments), DeferredCall(import_module, "duckdb"))
 
 
 def split_view(name: str, sql: str) -> tuple[str, str]:
+    """Split the SQL of a view into the header up to AS, and the query."""
     parts = VIEW.match(sql)
     if parts is None:
         raise VariableError(f"{name!r} has a view that cannot be read: {sql[:100]}")
     return parts[1], parts[2].rstrip().removesuffix(";")
 
 
-def _bound(name: str, select: str, *, views: frozenset[str]) -> tuple[str, tuple[LocalFile, ...]]:
-    """The same query over the files that are there now, by their real paths."""
-    tree = _parsed(name, select)
+def _bind_query(name: str, select: str, *, views: frozenset[str]) -> tuple[str, tuple[LocalFile, ...]]:
+    """Return the same query with the files that exist now, by their real paths, and these files."""
+    tree = _parse(name, select)
     files: dict[str, LocalFile] = {}
 
     def replaced(path: str, extensions: Sequence[str]) -> list[LocalFile]:
-        found, _ = expanded(name, path.removeprefix("file://"), extensions)
+        found, _ = expand_path(name, path.removeprefix("file://"), extensions)
         files.update((file.path, file) for file in found)
         return found
 
-    common = {str(entry["key"]).lower() for node in _nodes(tree) for entry in _with_names(node)}
+    common = {str(entry["key"]).lower() for node in _nodes(tree) for entry in _cte_entries(node)}
     for node in list(_nodes(tree)):
         if node.get("type") == "TABLE_FUNCTION":
             _bind_function(name, node["function"], replaced)
@@ -155,8 +156,8 @@ def _bound(name: str, select: str, *, views: frozenset[str]) -> tuple[str, tuple
                     f"{name!r} reads {table!r}, a table or a frame of your kernel, which is not in the sandbox: "
                     "query files, or pass the result as a frame (.df())."
                 )
-            _become_reader(node, reader, replaced(table, READERS[reader]))
-    return _written(tree), tuple(files.values())
+            _replace_with_reader(node, reader, replaced(table, READERS[reader]))
+    return _to_sql(tree), tuple(files.values())
 
 
 def _bind_function(
@@ -170,23 +171,23 @@ def _bind_function(
     arguments = function.get("arguments") or function["children"]
     first = arguments[0].get("expression", arguments[0])
     texts = [node for node in _nodes(first) if node.get("type") == "VALUE_CONSTANT"]
-    # Of what is computed, by || say, the parts are no paths.
-    computed = any("class" in node and not _is_written_down(node) for node in _nodes(first))
+    # The parts of a computed expression, such as one with ||, are not paths.
+    computed = any("class" in node and not _is_literal(node) for node in _nodes(first))
     paths = [path for text in texts for path in _strings(text)]
     if computed or not paths:
-        raise VariableError(f"{name!r} uses {called}() on a path that is not written down in it.")
+        raise VariableError(f"{name!r} uses {called}() with a path that is not a constant.")
     found = [file.path for path in paths for file in replaced(path, READERS[called])]
     template = _list_of(found)
-    _put(arguments[0], template)
+    _set_argument(arguments[0], template)
 
 
-def _is_written_down(node: Mapping[str, Any]) -> bool:
-    """A constant, or a list of them."""
+def _is_literal(node: Mapping[str, Any]) -> bool:
+    """Check for a constant, or a list of them."""
     return node["class"] == "CONSTANT" or "list_value" in (node.get("function_name"), node.get("type"))
 
 
-def _put(argument: dict[str, Any], files: dict[str, Any]) -> None:
-    """Into an argument: DuckDB 1 has expressions as children, DuckDB 2 named arguments."""
+def _set_argument(argument: dict[str, Any], files: dict[str, Any]) -> None:
+    """Set an argument to files: DuckDB 1 has expressions as children, DuckDB 2 named arguments."""
     if "expression" in argument:
         argument["expression"] = files
     else:
@@ -194,13 +195,13 @@ def _put(argument: dict[str, Any], files: dict[str, Any]) -> None:
         argument.update(files)
 
 
-def _become_reader(node: dict[str, Any], reader: str, files: Sequence[LocalFile]) -> None:
-    """``FROM 'x.parquet'`` is looked up as a table first; the function is not."""
+def _replace_with_reader(node: dict[str, Any], reader: str, files: Sequence[LocalFile]) -> None:
+    """Turn ``FROM 'x.parquet'`` into a call of the reader: it would be looked up as a table first."""
     paths = ", ".join(_quoted(file.path) for file in files)
     alias = node.get("alias") or os.path.splitext(os.path.basename(str(node["table_name"])))[0]
     written = next(
         found
-        for found in _nodes(_parsed("", f"SELECT * FROM {reader}([{paths}])"))  # noqa: S608  (parsed, never run)
+        for found in _nodes(_parse("", f"SELECT * FROM {reader}([{paths}])"))  # noqa: S608  (parsed, never run)
         if found.get("type") == "TABLE_FUNCTION"
     )
     kept = copy.deepcopy(written)
@@ -213,14 +214,14 @@ def _become_reader(node: dict[str, Any], reader: str, files: Sequence[LocalFile]
 
 def _list_of(paths: Sequence[str]) -> dict[str, Any]:
     texts = ", ".join(map(_quoted, paths))
-    tree = _parsed("", f"SELECT * FROM read_parquet([{texts}])")  # noqa: S608  (parsed, never run)
+    tree = _parse("", f"SELECT * FROM read_parquet([{texts}])")  # noqa: S608  (parsed, never run)
     function = next(node for node in _nodes(tree) if node.get("type") == "TABLE_FUNCTION")["function"]
     argument = (function.get("arguments") or function["children"])[0]
     return dict(argument.get("expression", argument))
 
 
 def _strings(constant: dict[str, Any]) -> list[str]:
-    """Of a constant as DuckDB 2 writes it (`literal`), or DuckDB 1 (`value`)."""
+    """Return the strings of a constant as DuckDB 2 writes it (`literal`), or DuckDB 1 (`value`)."""
     literal = constant.get("literal")
     if isinstance(literal, dict):
         return [literal["text"]] if literal.get("kind") == "STRING" else []
@@ -232,8 +233,8 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _with_names(node: dict[str, Any]) -> list[dict[str, Any]]:
-    """Entries of a WITH clause."""
+def _cte_entries(node: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the entries of a WITH clause."""
     return list((node.get("cte_map") or {}).get("map", []))
 
 
@@ -247,7 +248,7 @@ def _nodes(node: Any) -> Iterator[dict[str, Any]]:
             yield from _nodes(item)
 
 
-def _parsed(name: str, select: str) -> Any:
+def _parse(name: str, select: str) -> Any:
     import duckdb
 
     with duckdb.connect() as parser:
@@ -258,7 +259,7 @@ def _parsed(name: str, select: str) -> Any:
     return tree
 
 
-def _written(tree: Any) -> str:
+def _to_sql(tree: Any) -> str:
     import duckdb
 
     with duckdb.connect() as parser:

@@ -1,6 +1,6 @@
-"""Frames whose rows are elsewhere (Dask, Ibis, Spark, Modin, Ray): the user's own engine fetches a part.
+"""Remote frames (Dask, Ibis, Spark, Modin, Ray): the user's own engine fetches a part of the rows.
 
-That is real work on somebody's cluster, so it is done only for a variable that the user named, with `--sample`.
+That may be real work for a cluster, so it is done only for a variable that the user named, with `--sample`.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jupyter_codeagent.sandbox.data.condition import Condition
-from jupyter_codeagent.sandbox.data.narrow import SEED, Narrowed, Narrowing
+from jupyter_codeagent.sandbox.data.subset import SEED, Subset, SubsetRequest
 from jupyter_codeagent.types.errors import VariableError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Engine:
-    """How one library is asked for a part."""
+    """How to get a part of a frame of one library."""
 
     name: str
     columns: Callable[[Any], list[str]]
     select: Callable[[Any, list[str]], Any]
     where: Callable[[Any, Condition], Any]
     fetch: Callable[[Any, int], Any]
-    """At most so many rows, as pandas."""
-    says: str
-    """What the rows are: ``first rows``, ``random sample``."""
+    """Fetches at most so many rows, as pandas."""
+    rows_label: str
+    """Which rows are fetched: ``first rows``, ``random sample``."""
 
 
 def engine_of(value: object) -> Engine | None:
-    """The engine behind a frame, found by the name of its type; nothing is imported."""
+    """Return the engine behind a frame, by the name of its type; nothing is imported."""
     for kind in type(value).__mro__:
         package = kind.__module__.partition(".")[0]
         if (package, kind.__name__) in ENGINES:
@@ -39,13 +39,13 @@ def engine_of(value: object) -> Engine | None:
 
 
 def is_database(value: object) -> bool:
-    """A SQLAlchemy engine or connection: it has no rows of its own, only what a query asks for."""
+    """Check for a SQLAlchemy engine or connection: it has no rows of its own, only results of queries."""
     kind = type(value)
     return kind.__module__.partition(".")[0] == "sqlalchemy" and kind.__name__ in ("Engine", "Connection")
 
 
-def how_to_copy(name: str, value: object) -> str:
-    """Why it is not copied as it is, and what to write."""
+def format_copy_advice(name: str, value: object) -> str:
+    """Return why the value is not copied as it is, and what to write instead."""
     if is_database(value):
         return (
             f"{name!r} is a database {type(value).__name__.lower()}, which cannot be copied (the sandbox has no "
@@ -59,8 +59,10 @@ def how_to_copy(name: str, value: object) -> str:
     )
 
 
-def fetch(name: str, value: Any, wanted: Narrowing) -> Narrowed:
-    """The part that `--vars`, `--where` and `--sample` ask for, as a pandas frame. Main thread: it runs the query.
+def fetch(name: str, value: Any, wanted: SubsetRequest) -> Subset:
+    """Fetch the part that `--vars`, `--where` and `--sample` ask for, as a pandas frame.
+
+    Main thread: the engine runs the query there.
 
     Raises
     ------
@@ -68,7 +70,7 @@ def fetch(name: str, value: Any, wanted: Narrowing) -> Narrowed:
     """
     engine = engine_of(value)
     if engine is None or wanted.sample is None:
-        raise VariableError(how_to_copy(name, value))
+        raise VariableError(format_copy_advice(name, value))
     labels = engine.columns(value)
     missing = [column for column in wanted.columns if column not in labels]
     if missing:
@@ -80,21 +82,21 @@ def fetch(name: str, value: Any, wanted: Narrowing) -> Narrowed:
             part = engine.select(part, [label for label in labels if label in wanted.columns])
         result = engine.fetch(part, wanted.sample)
     except Exception as problem:
-        # A foreign engine fails in its own ways, and it is told to the user.
+        # A foreign engine can raise anything, and the user gets its message.
         text = " ".join(str(problem).split())[:300]
         raise VariableError(
             f"{engine.name} could not fetch {name!r}: {type(problem).__name__}: {text}"
         ) from problem
     chosen = f" where {where.text}" if where is not None else ""
-    rows = f"{engine.says}, {len(result)} rows" if len(result) == wanted.sample else f"all {len(result)} rows"
+    rows = f"{engine.rows_label}, {len(result)} rows" if len(result) == wanted.sample else f"all {len(result)} rows"
     parts = [f"{rows}{chosen}, fetched by {engine.name}"]
     if wanted.columns and len(wanted.columns) < len(labels):
         parts.append(f"{len(wanted.columns)} of {len(labels)} columns")
-    return Narrowed(value=result, note="; ".join(parts))
+    return Subset(value=result, note="; ".join(parts))
 
 
 class _Operators:
-    """Columns that know Python's operators and `isin`."""
+    """Columns that support Python's operators and `isin`."""
 
     def __init__(self, frame: Any, is_in: str) -> None:
         self._frame = frame
@@ -114,7 +116,10 @@ class _Operators:
 
 
 def _dask_fetch(frame: Any, rows: int) -> Any:
-    """A fraction of each partition needs the length, one more pass over the data; then exactly `rows` of them."""
+    """Fetch a random sample of exactly `rows` rows.
+
+    Dask samples a fraction of each partition, so the length is needed first: one more pass over the data.
+    """
     length = int(frame.shape[0].compute())
     if length <= rows:
         return frame.compute()
@@ -148,7 +153,7 @@ DASK = Engine(
     select=lambda frame, columns: frame[columns],
     where=_by_operators("isin", lambda frame, mask: frame[mask]),
     fetch=_dask_fetch,
-    says="random sample",
+    rows_label="random sample",
 )
 IBIS = Engine(
     name="Ibis",
@@ -156,7 +161,7 @@ IBIS = Engine(
     select=lambda table, columns: table.select(columns),
     where=_by_operators("isin", lambda table, mask: table.filter(mask)),
     fetch=lambda table, rows: table.limit(rows).to_pandas(),
-    says="the first rows, not a random sample",
+    rows_label="the first rows, not a random sample",
 )
 SPARK = Engine(
     name="Spark",
@@ -164,7 +169,7 @@ SPARK = Engine(
     select=lambda frame, columns: frame.select(*columns),
     where=_by_operators("isin", lambda frame, mask: frame.filter(mask)),
     fetch=_spark_fetch,
-    says="random sample",
+    rows_label="random sample",
 )
 MODIN = replace(DASK, name="Modin", fetch=_modin_fetch)
 RAY = Engine(
@@ -173,7 +178,7 @@ RAY = Engine(
     select=lambda dataset, columns: dataset.select_columns(columns),
     where=_ray_where,
     fetch=lambda dataset, rows: dataset.limit(rows).to_pandas(),
-    says="the first rows, not a random sample",
+    rows_label="the first rows, not a random sample",
 )
 ENGINES: dict[tuple[str, str], Engine] = {
     ("dask", "DataFrame"): DASK,

@@ -1,7 +1,7 @@
-"""Tables of a flatbuffer, taken for hostile: no position is read before it is known to lie within the data.
+"""Tables of a flatbuffer that may be hostile: no position is read before it is known to lie within the data.
 
 Layout: "FlatBuffer internals". A table begins with the distance back to its vtable, which has the position of each
-field; a field that is left out has its default.
+field; a field that is left out has its default value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ FORMS = {form: struct.Struct(f"<{form}") for form in "bhiqHI"}
 
 
 class MalformedError(ValueError):
-    """It is no flatbuffer, or one that points outside of itself."""
+    """The data are not a flatbuffer, or one that points outside of itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,37 +25,39 @@ class Table:
     at: int
 
     def has(self, slot: int) -> bool:
-        """Whether the field was written."""
+        """Check whether the field was written."""
         return self._field(slot) != 0
 
     def number(self, slot: int, form: str, default: int = 0) -> int:
-        """A number of the `struct` form ``b``, ``h``, ``i`` or ``q``."""
+        """Return a number of the `struct` form ``b``, ``h``, ``i`` or ``q``."""
         at = self._field(slot)
         return _number(self.data, at, form) if at else default
 
     def table(self, slot: int) -> Table | None:
+        """Return the table that a field refers to; None where it is left out."""
         at = self._field(slot)
         return Table(self.data, _follow(self.data, at)) if at else None
 
     def text(self, slot: int, max_bytes: int) -> bytes | None:
-        """The bytes of a string; raises `MalformedError` where it is longer than that."""
+        """Return the bytes of a string; raise `MalformedError` if it is longer than `max_bytes`."""
         start, count = self.vector(slot, 1)
         if count > max_bytes:
             raise MalformedError(f"a text of {count:,} bytes")
         return self.data[start : start + count] if self.has(slot) else None
 
     def tables(self, slot: int) -> Iterator[Table]:
+        """Yield the tables of a vector."""
         start, count = self.vector(slot, 4)
         for at in range(start, start + 4 * count, 4):
             yield Table(self.data, _follow(self.data, at))
 
     def structs(self, slot: int, form: str) -> Iterator[tuple[int, ...]]:
-        """The items of a vector of structs of that `struct` form."""
+        """Yield the items of a vector of structs of that `struct` form."""
         start, count = self.vector(slot, struct.calcsize(form))
         return struct.iter_unpack(form, self.data[start : start + count * struct.calcsize(form)])
 
     def vector(self, slot: int, item_bytes: int) -> tuple[int, int]:
-        """Where its items begin and how many there are; all of them lie within the data."""
+        """Return where the items of a vector begin and how many there are; all of them lie within the data."""
         at = self._field(slot)
         if not at:
             return 0, 0
@@ -66,7 +68,7 @@ class Table:
         return at + 4, count
 
     def _field(self, slot: int) -> int:
-        """Its position; 0 where it is left out."""
+        """Return the position of a field; 0 where it is left out."""
         vtable = self.at - _number(self.data, self.at, "i")
         entry = 4 + 2 * slot
         if entry + 2 > _number(self.data, vtable, "H"):
@@ -76,16 +78,17 @@ class Table:
 
 
 def root(data: bytes) -> Table:
+    """Return the root table of a flatbuffer."""
     return Table(data, _follow(data, 0))
 
 
 def _follow(data: bytes, at: int) -> int:
-    """The position that an offset field points to."""
+    """Return the position that an offset field points to."""
     return at + _number(data, at, "I")
 
 
 def _number(data: bytes, at: int, form: str) -> int:
-    """Raises `MalformedError`, or `struct.error` for a position behind the data."""
-    if at < 0:  # which `struct` would count from the end
+    """Return a number; raise `MalformedError`, or `struct.error` for a position behind the data."""
+    if at < 0:  # `struct` would count from the end
         raise MalformedError("a position before the data")
     return int(FORMS[form].unpack_from(data, at)[0])

@@ -1,4 +1,4 @@
-"""Frames from an Arrow stream and the side-car of `guest.frames`, each checked against the other."""
+"""Frames from an Arrow stream and their description by `guest.frames`, each checked against the other."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from jupyter_codeagent.types.errors import RejectedDataError
 
 PANDAS_FORMS = ("frame", "series", "index")
 MAX_CLAIMED_CELLS = 5_000_000
-"""Of columns of objects, over a whole frame."""
+"""Limit for cells of object columns, over a whole frame."""
 MAX_FREQ_ROWS = 200_000
-"""Of other frequencies than days and parts of days."""
+"""Limit for rows of an index whose frequency is not a number of days or parts of days."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SideCar:
-    """What an Arrow table does not say about a frame; checked against the table."""
+class FrameDescription:
+    """What an Arrow table does not tell about a frame; checked against the table."""
 
     form: str
     rows: int
@@ -35,16 +35,16 @@ class SideCar:
 
     @property
     def levels(self) -> int:
-        """How many columns of the table, the last ones, are of the index."""
+        """How many columns of the table, the last ones, belong to the index."""
         return len(self.index_names) if self.form in PANDAS_FORMS and self.range is None else 0
 
 
-def read_side_car(meta: Any) -> SideCar:
-    """Raises ValueError or TypeError for what `guest.frames` would not have written."""
+def read_frame_description(meta: Any) -> FrameDescription:
+    """Read a description; raise ValueError or TypeError for what `guest.frames` would not have written."""
     if not isinstance(meta, dict):
-        raise TypeError("the side-car is no object")
+        raise TypeError("the description is not an object")
     span = meta.get("range")
-    return SideCar(
+    return FrameDescription(
         form=_text(meta.get("form")),
         rows=_whole(meta.get("rows")),
         labels=tuple(_hashable(decode(label, 0, [])) for label in _items(meta.get("labels"))),
@@ -58,53 +58,58 @@ def read_side_car(meta: Any) -> SideCar:
     )
 
 
-def check_fit(side: SideCar, rows: int, columns: int) -> None:
-    """Raises RejectedDataError where the side-car is not that of a table of this size."""
-    tags = columns if side.form in PANDAS_FORMS else len(side.tags)
-    if len(side.tags) != tags or len(side.labels) + side.levels != columns:
+def check_description(description: FrameDescription, rows: int, columns: int) -> None:
+    """Raise RejectedDataError where the description does not fit a table of this size."""
+    tags = columns if description.form in PANDAS_FORMS else len(description.tags)
+    if len(description.tags) != tags or len(description.labels) + description.levels != columns:
         raise RejectedDataError("A frame from the sandbox has another number of columns than its description.")
-    if (columns and side.rows != rows) or side.rows > MAX_ROWS:
+    if (columns and description.rows != rows) or description.rows > MAX_ROWS:
         raise RejectedDataError("A frame from the sandbox has another number of rows than its description.")
 
 
-def build_pandas(table: Any, side: SideCar) -> Any:
-    """The DataFrame, Series or Index. This and the others raise whatever a library makes of data that lie."""
+def build_pandas(table: Any, description: FrameDescription) -> Any:
+    """Build the DataFrame, Series or Index.
+
+    This and the other builders raise whatever the library raises for data that do not fit.
+    """
     import pandas as pd
 
-    claiming = [table.num_rows for at, tag in enumerate(side.tags) if claims_cells(table.column(at).type, tag)]
+    claiming = [
+        table.num_rows for at, tag in enumerate(description.tags) if claims_cells(table.column(at).type, tag)
+    ]
     if sum(claiming) > MAX_CLAIMED_CELLS:
         raise RejectedDataError(
             f"{sum(claiming):,} objects that are None, True or False came out of the sandbox; the limit is "
             f"{MAX_CLAIMED_CELLS:,}."
         )
-    arrays = [build_column(table.column(at).chunk(0), tag) for at, tag in enumerate(side.tags)]
-    width = len(side.labels)
-    index = _index(arrays[width:], side)
-    if side.form == "index":
+    arrays = [build_column(table.column(at).chunk(0), tag) for at, tag in enumerate(description.tags)]
+    width = len(description.labels)
+    index = _index(arrays[width:], description)
+    if description.form == "index":
         return index
-    # With its dtype, or pandas looks at each object to find a better one.
+    # With its dtype, or pandas inspects each object to find a better one.
     columns = [pd.Series(values, index=index, dtype=values.dtype) for values in arrays[:width]]
     frame = pd.DataFrame(dict(enumerate(columns)), index=index)
-    if side.form == "series":
-        return frame.iloc[:, 0].rename(side.labels[0])
-    if side.labels:
-        frame.columns = _columns(side)
+    if description.form == "series":
+        return frame.iloc[:, 0].rename(description.labels[0])
+    if description.labels:
+        frame.columns = _columns(description)
     return frame
 
 
-def build_polars(table: Any, side: SideCar) -> Any:
-    """The polars DataFrame or Series."""
+def build_polars(table: Any, description: FrameDescription) -> Any:
+    """Build the polars DataFrame or Series."""
     import polars as pl
 
     for field in table.schema:
         if not _is_of_polars(field.type):
             raise RejectedDataError(f"A polars frame with a column of {field.type!s:.60} came out of the sandbox.")
-    frame = pl.from_arrow(_renamed(table, side))
-    return frame if side.form == "polars_frame" or isinstance(frame, pl.Series) else frame.to_series()
+    frame = pl.from_arrow(_renamed(table, description))
+    return frame if description.form == "polars_frame" or isinstance(frame, pl.Series) else frame.to_series()
 
 
 def _is_of_polars(kind: Any) -> bool:
-    """Whether polars writes this type; for some others its import panics, or writes a dictionary out."""
+    """Check whether polars writes this type; for some others its import panics, or expands a dictionary."""
     import pyarrow as pa
 
     is_type = pa.types
@@ -119,45 +124,45 @@ def _is_of_polars(kind: Any) -> bool:
     return bool(numbers or times or others or is_text(kind))
 
 
-def build_arrow(table: Any, side: SideCar) -> Any:
-    """The table, or its only column."""
-    renamed = _renamed(table, side)
-    return renamed if side.form == "arrow_table" else renamed.column(0).combine_chunks()
+def build_arrow(table: Any, description: FrameDescription) -> Any:
+    """Build the table, or its only column."""
+    renamed = _renamed(table, description)
+    return renamed if description.form == "arrow_table" else renamed.column(0).combine_chunks()
 
 
-def _renamed(table: Any, side: SideCar) -> Any:
-    return table.rename_columns([_text(label) for label in side.labels])
+def _renamed(table: Any, description: FrameDescription) -> Any:
+    return table.rename_columns([_text(label) for label in description.labels])
 
 
-def _columns(side: SideCar) -> Any:
+def _columns(description: FrameDescription) -> Any:
     import pandas as pd
 
-    if side.many_column_levels:
-        return pd.MultiIndex.from_tuples(side.labels, names=list(side.column_names))
-    return pd.Index(list(side.labels), name=side.column_names[0], tupleize_cols=False)
+    if description.many_column_levels:
+        return pd.MultiIndex.from_tuples(description.labels, names=list(description.column_names))
+    return pd.Index(list(description.labels), name=description.column_names[0], tupleize_cols=False)
 
 
-def _index(levels: Sequence[Any], side: SideCar) -> Any:
+def _index(levels: Sequence[Any], description: FrameDescription) -> Any:
     import pandas as pd
 
-    if side.range is not None:
-        index = pd.RangeIndex(*side.range, name=side.index_names[0])
-        if len(index) != side.rows:
+    if description.range is not None:
+        index = pd.RangeIndex(*description.range, name=description.index_names[0])
+        if len(index) != description.rows:
             raise RejectedDataError("A frame from the sandbox has another number of rows than its description.")
         return index
     if len(levels) != 1:
         sorted_levels, codes = zip(*map(_level, levels), strict=True)
-        return pd.MultiIndex(sorted_levels, codes, names=list(side.index_names), verify_integrity=False)
-    index = pd.Index(levels[0], name=side.index_names[0])
-    if side.freq and isinstance(index, pd.DatetimeIndex):
-        return _with_freq(index, side.freq)
+        return pd.MultiIndex(sorted_levels, codes, names=list(description.index_names), verify_integrity=False)
+    index = pd.Index(levels[0], name=description.index_names[0])
+    if description.freq and isinstance(index, pd.DatetimeIndex):
+        return _with_freq(index, description.freq)
     return index
 
 
 def _level(values: Any) -> tuple[Any, Any]:
-    """The different values in order, and which of them each row has; -1 where it is missing.
+    """Return the different values in order, and the number of each row's value; -1 where it is missing.
 
-    By sorting: pandas' own way is a hash table, and numbers that were made to collide in it take hours.
+    Values are sorted: pandas' own way is a hash table, and numbers that were made to collide in it take hours.
     """
     import numpy as np
     import pandas as pd
@@ -175,7 +180,10 @@ def _level(values: Any) -> tuple[Any, Any]:
 
 
 def _with_freq(index: Any, freq: str) -> Any:
-    """pandas compares with the rows that the frequency would give, which for some it makes one by one."""
+    """Return the index with its frequency.
+
+    pandas compares it with the rows that the frequency would give, which for some it creates one by one.
+    """
     import pandas as pd
     from pandas.tseries.frequencies import to_offset
 
@@ -208,7 +216,7 @@ def _items(value: Any) -> list[Any]:
 
 
 def _names(value: Any) -> tuple[Any, ...]:
-    """One for each level, of which there is one at least."""
+    """Return one name for each level, of which there is at least one."""
     names = tuple(decode(name, 0, []) for name in _items(value))
     if not names:
         raise ValueError("no level has a name")

@@ -1,4 +1,4 @@
-"""Which files of this machine a sandbox may be shown at all, once the user agrees; the rest is refused here."""
+"""Which local files a sandbox may read at all, once the user agrees; all others are refused here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jupyter_codeagent.types.errors import VariableError
 from jupyter_codeagent.types.variables import LocalFile
 
 MAX_FILES = 1000
-"""Each is a mount of its own."""
+"""Each file is a mount of its own."""
 SECRET_NAMES = (
     ".env*",
     "*.env",
@@ -58,17 +58,17 @@ SECRET_DIRECTORIES = (
     "keyrings",
 )
 SYSTEM_DIRECTORIES = ("/proc", "/sys", "/dev", "/etc", "/run", "/boot")
-INSIDE_DIRECTORIES = ("/conn", "/codeagent-copies")
-"""Names that a sandbox has of its own (`sandbox.walls.bubblewrap.INSIDE`), where no file of the host can appear."""
+SANDBOX_DIRECTORIES = ("/conn", "/codeagent-copies")
+"""Directories of the sandbox itself (`walls.bubblewrap.SANDBOX_PATHS`), where no file of the host can appear."""
 
 
 def checked_file(name: str, path: str) -> LocalFile:
-    """The file behind `path`, links resolved.
+    """Return the file behind `path`, links resolved. `name` is the variable that reads it.
 
     Raises
     ------
     VariableError
-        It is not there, no regular file, or looks secret. `name` is the variable that reads it.
+        If it does not exist, is not a regular file, or looks secret.
     """
     if "://" in path:
         scheme = path.partition("://")[0]
@@ -78,21 +78,19 @@ def checked_file(name: str, path: str) -> LocalFile:
         )
     real = os.path.realpath(path)
     if secret := _secret_part(path) or _secret_part(real):
-        raise VariableError(
-            f"{name!r} reads {real!r}, which looks secret ({secret}): it is not shown to the sandbox."
-        )
+        raise VariableError(f"{name!r} reads {real!r}, which looks secret ({secret}): the sandbox may not read it.")
     try:
         found = os.stat(real)
     except OSError as problem:
         raise VariableError(f"{name!r} reads {real!r}, which cannot be opened: {problem.strerror}.") from problem
     if not stat.S_ISREG(found.st_mode):
         what = "directory" if stat.S_ISDIR(found.st_mode) else "device, pipe or socket"
-        raise VariableError(f"{name!r} reads {real!r}, a {what}: only regular files are shown to the sandbox.")
-    for directory in (*SYSTEM_DIRECTORIES, *INSIDE_DIRECTORIES):
+        raise VariableError(f"{name!r} reads {real!r}, a {what}: the sandbox may only read regular files.")
+    for directory in (*SYSTEM_DIRECTORIES, *SANDBOX_DIRECTORIES):
         if Path(real).is_relative_to(directory):
-            raise VariableError(f"{name!r} reads {real!r}: files below {directory} are not shown to the sandbox.")
+            raise VariableError(f"{name!r} reads {real!r}: the sandbox may not read files below {directory}.")
     if any(character < " " for character in real):
-        raise VariableError(f"{name!r} reads {real!r}: a control character is in its name; rename it.")
+        raise VariableError(f"{name!r} reads {real!r}: its name holds a control character; rename it.")
     return LocalFile(
         path=real,
         device=found.st_dev,
@@ -102,8 +100,8 @@ def checked_file(name: str, path: str) -> LocalFile:
     )
 
 
-def expanded(name: str, path: str, extensions: Sequence[str]) -> tuple[list[LocalFile], str]:
-    """The files that a path, a pattern or a directory stands for now, and the directory they were found below.
+def expand_path(name: str, path: str, extensions: Sequence[str]) -> tuple[list[LocalFile], str]:
+    """Return the files that a path, a pattern or a directory stands for now, and the directory above them.
 
     Raises
     ------
@@ -123,14 +121,14 @@ def expanded(name: str, path: str, extensions: Sequence[str]) -> tuple[list[Loca
     else:
         root, paths = os.path.dirname(os.path.realpath(path)), [path]
     if not paths:
-        raise VariableError(f"{name!r} reads {path!r}, where no file is.")
+        raise VariableError(f"{name!r} reads {path!r}, but no such file exists.")
     if len(paths) > MAX_FILES:
-        raise VariableError(f"{name!r} reads {len(paths):,} files; at most {MAX_FILES:,} are shown to the sandbox.")
+        raise VariableError(f"{name!r} reads {len(paths):,} files; the sandbox may read at most {MAX_FILES:,}.")
     return [checked_file(name, item) for item in sorted(paths)], root
 
 
 def _secret_part(path: str) -> str:
-    """The part of a path that makes it look secret; empty if none does."""
+    """Return the part of a path that makes it look secret; empty if none does."""
     parts = [part.lower() for part in Path(path).parts]
     for directory in SECRET_DIRECTORIES:
         if f"/{directory}/" in f"/{'/'.join(parts[:-1])}/":

@@ -1,7 +1,7 @@
-"""The messages of an Arrow stream as `guest.frames` writes it, read without Arrow. Everything else is refused.
+"""The messages of an Arrow stream as `guest.frames` writes it, read without Arrow. Everything else is rejected.
 
 That is: a schema, a dictionary for each column that has one, at most one record batch, the end; in version 5 and
-little-endian, with nothing compressed, and buffers that lie one after the other. So no more is decoded than came.
+little-endian, with nothing compressed, and buffers that follow one another. So decoding cannot multiply the data.
 Layout: Arrow columnar format, "IPC"; Message.fbs, Schema.fbs.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from jupyter_codeagent.sandbox.data.flatbuffer import MalformedError, Table, root
-from jupyter_codeagent.sandbox.data.refusal import refused
+from jupyter_codeagent.sandbox.data.rejection import rejecting_errors
 from jupyter_codeagent.types.errors import RejectedDataError
 
 CONTINUATION = 0xFFFFFFFF
@@ -20,18 +20,18 @@ VERSION_5, LITTLE_ENDIAN = 4, 0
 SCHEMA, DICTIONARY_BATCH, RECORD_BATCH = 1, 2, 3
 EXTENSION_KEY = b"ARROW:extension:name"
 ALIGNED_TO = 8
-"""Bytes, of each buffer."""
+"""Alignment of each buffer in bytes."""
 MAX_BUFFERS = 150_000
 MAX_DICTIONARIES = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Where the buffers of one batch lie in the stream."""
+    """The positions of one batch's buffers in the stream."""
 
     rows: int
     lengths: tuple[int, ...]
-    """Of each array, a parent before its children."""
+    """Length of each array, a parent before its children."""
     buffers: tuple[tuple[int, int], ...]
     """(position, bytes), in the order of the arrays."""
 
@@ -46,18 +46,19 @@ class Messages:
 
     @property
     def rows(self) -> int:
+        """Rows of the record batch; 0 without one."""
         return self.batch.rows if self.batch is not None else 0
 
 
 def read_messages(data: bytes) -> Messages:
-    """Costs no more than the metadata are long.
+    """Read the messages of a stream, in a time proportional to the size of its metadata.
 
     Raises
     ------
     RejectedDataError
-        It is no such stream.
+        If it is not such a stream.
     """
-    with refused("Arrow data from the sandbox has malformed metadata"):
+    with rejecting_errors("Arrow data from the sandbox has malformed metadata"):
         return _read(data)
 
 
@@ -72,7 +73,7 @@ def _read(data: bytes) -> Messages:
         if kind == SCHEMA:
             schema = _schema(header, body_end - body_at)
         elif batch is not None:
-            raise RejectedDataError("Arrow data from the sandbox goes on behind its only record batch.")
+            raise RejectedDataError("Arrow data from the sandbox continues after its only record batch.")
         elif kind == DICTIONARY_BATCH:
             number = header.number(0, "q")
             if number in dictionaries or header.number(2, "b"):
@@ -92,7 +93,7 @@ def _read(data: bytes) -> Messages:
 
 
 def _messages(data: bytes) -> Iterator[tuple[Table, int, int]]:
-    """Each message, where its body begins and where it ends."""
+    """Yield each message, and where its body begins and ends."""
     at = 0
     while at + 8 <= len(data):
         continuation, length = struct.unpack_from("<Ii", data, at)
@@ -119,8 +120,8 @@ def _require_own_form(message: Table) -> None:
         raise RejectedDataError(
             f"Arrow data of metadata version {version + 1} came out of the sandbox; only 5 is read."
         )
-    if message.has(4):  # by which 0.17 announced compression
-        raise RejectedDataError("An Arrow message with metadata of its own came out of the sandbox.")
+    if message.has(4):  # Arrow 0.17 announced compression by it
+        raise RejectedDataError("An Arrow message with custom metadata came out of the sandbox.")
 
 
 def _schema(schema: Table, body_bytes: int) -> Table:
@@ -148,11 +149,11 @@ def _batch(batch: Table | None, body_at: int, body_end: int) -> Batch:
 
 
 def _buffers(batch: Table, body_at: int, body_end: int) -> Iterator[tuple[int, int]]:
-    """Each behind the one before: what is referred to twice would be copied twice."""
+    """Yield the buffers, each of which must follow the one before: shared bytes would be copied twice."""
     end = body_at
     for offset, size_bytes in batch.structs(2, "<qq"):
         start = body_at + offset
-        if size_bytes == 0:  # wherever it says that it lies
+        if size_bytes == 0:  # its offset means nothing
             yield body_at, 0
             continue
         if size_bytes < 0 or start + size_bytes > body_end:

@@ -1,4 +1,4 @@
-"""An array from `.npy` bytes, taken for hostile: not by `numpy.load`, which reads archives and pickles too."""
+"""An array from `.npy` bytes that may be hostile: not by `numpy.load`, which also reads archives and pickles."""
 
 from __future__ import annotations
 
@@ -6,25 +6,35 @@ import io
 import math
 from typing import Any
 
-from jupyter_codeagent.sandbox.data.refusal import refused
+from jupyter_codeagent.sandbox.data.rejection import rejecting_errors
 
 INVALID = "An array from the sandbox is not valid"
 
 
 def read_array(data: bytes) -> Any:
-    """The array. Raises RejectedDataError."""
+    """Read an array.
+
+    Raises
+    ------
+    RejectedDataError
+    """
     from numpy.lib import format as npy
 
-    with refused(INVALID):
+    with rejecting_errors(INVALID):
         read_header(data)
         return npy.read_array(io.BytesIO(data), allow_pickle=False)
 
 
 def read_header(data: bytes) -> tuple[tuple[int, ...], Any]:
-    """Shape and dtype, of an array whose elements are the bytes that are there. Raises RejectedDataError."""
+    """Read shape and dtype, and check that the elements are just the bytes that follow.
+
+    Raises
+    ------
+    RejectedDataError
+    """
     from numpy.lib import format as npy
 
-    with refused(INVALID):
+    with rejecting_errors(INVALID):
         file = io.BytesIO(data)
         version = npy.read_magic(file)
         # Version 3 differs from 2 in the encoding of field names alone, which do not matter here.

@@ -1,7 +1,7 @@
-"""Where numpy's own pickle changes an array, or writes more than is in it.
+"""Pickling of numpy arrays where numpy's own way changes the array, or writes more than it holds.
 
-Some arrays it turns to the byte order of the machine. Some fields of records are a view of the whole records: it
-would write the bytes of the other fields too, which the user has left out.
+It converts some arrays to the byte order of the machine. Some fields of records are a view of the whole records: it
+would also write the bytes of the other fields, which the user has left out.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ MODULES = ("numpy", "numpy.ma", "numpy.rec")
 
 
 def reduced(value: Any) -> Any:
-    """What `object.__reduce_ex__` should return for this value; NotImplemented where it does well by itself."""
+    """Return what `object.__reduce_ex__` should return for a value; NotImplemented if the default is right."""
     if not hasattr(value, "dtype"):
         return NotImplemented
     import numpy as np
@@ -42,7 +42,7 @@ def _array(value: Any) -> Any:
 
 
 def _has_gaps(dtype: Any) -> bool:
-    """Whether there are bytes between or behind the fields of records."""
+    """Check whether there are bytes between or behind the fields of records."""
     return bool(_bytes_of_fields(dtype) < dtype.itemsize)
 
 
@@ -56,7 +56,7 @@ def _bytes_of_fields(dtype: Any) -> int:
 
 
 def _with_empty_gaps(array: Any) -> Any:
-    """An equal array of the same type whose gaps are zeros."""
+    """Return an equal array of the same type whose gaps are zeros."""
     import numpy as np
 
     filled = np.zeros(array.shape, array.dtype, order="F" if array.flags.fnc else "C")

@@ -1,6 +1,6 @@
-"""What stands for a part of a value that was not decoded: what it is, how large, its first columns. No values.
+"""Outlines in place of parts of a value that are not decoded: their type, size and first columns, no values.
 
-A person who decides about a call reads it; until then nothing of the part is unpacked.
+A person reads them to decide about a call; until then no part is unpacked.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_codeagent.sandbox.data.sparse import SPARSE
 
 if TYPE_CHECKING:
-    from jupyter_codeagent.sandbox.data.frames import SideCar
+    from jupyter_codeagent.sandbox.data.frames import FrameDescription
     from jupyter_codeagent.sandbox.data.stream import TableShape
 
 MAX_COLUMNS = 20
@@ -26,13 +26,13 @@ NAMES = {
     "arrow_table": "Arrow Table",
     "arrow_array": "Arrow Array",
 }
-"""By the form of the side-car."""
+"""By the form in the frame's description."""
 TABLES = ("frame", "polars_frame", "arrow_table")
 
 
 @dataclass(frozen=True)
 class Outline:
-    """``DataFrame 24x5``, and more of it where there is room."""
+    """Type and size of a part, such as ``DataFrame 24x5``, and details for where there is space."""
 
     text: str
     details: tuple[str, ...] = ()
@@ -42,8 +42,8 @@ class Outline:
         return self.text
 
 
-def of_frame(side: SideCar, shape: TableShape) -> Outline:
-    """``polars DataFrame 24x5``."""
+def outline_frame(side: FrameDescription, shape: TableShape) -> Outline:
+    """Return the outline of a frame: ``polars DataFrame 24x5``."""
     name, width = NAMES[side.form], len(side.labels)
     if side.form not in TABLES:
         return Outline(f"{name} {side.rows}", tuple(one.type_text[:MAX_LABEL_CHARS] for one in shape.columns[:1]))
@@ -54,13 +54,18 @@ def of_frame(side: SideCar, shape: TableShape) -> Outline:
     return Outline(f"{name} {side.rows}x{width}", (*columns, *(("…",) if width > MAX_COLUMNS else ())))
 
 
-def of_array(shape: Sequence[int], dtype: Any) -> Outline:
-    """``ndarray 3x4``; of a single one only what it is."""
+def outline_array(shape: Sequence[int], dtype: Any) -> Outline:
+    """Return the outline of an array: ``ndarray 3x4``; without a size for a single value."""
     return Outline(f"ndarray {'x'.join(map(str, shape))}".rstrip(), (str(dtype)[:MAX_LABEL_CHARS],))
 
 
-def of_composed(kind: str, made_of: Sequence[Any]) -> Outline:
-    """``csr_array 3x3``, ``masked ndarray 3``. Raises ValueError."""
+def outline_composed(kind: str, made_of: Sequence[Any]) -> Outline:
+    """Return the outline of a composed array: ``csr_array 3x3``, ``masked ndarray 3``.
+
+    Raises
+    ------
+    ValueError
+    """
     if kind != "sparse":
         return Outline(f"masked {made_of[0]}")
     name, sides = made_of[:2]
@@ -69,12 +74,13 @@ def of_composed(kind: str, made_of: Sequence[Any]) -> Outline:
     return Outline(f"{name} {sides[0]}x{sides[1]}")
 
 
-def of_picture(width: int, height: int) -> Outline:
-    return Outline(f"picture {width}x{height}")
+def outline_image(width: int, height: int) -> Outline:
+    """Return the outline of an image: ``image 640x480``."""
+    return Outline(f"image {width}x{height}")
 
 
 def _label(label: object) -> str:
-    """Of a column. Labels may be of any plain type and any size."""
+    """Return a column's label as short text. Labels may be of any plain type and any size."""
     if isinstance(label, str):
         return repr(label[:MAX_LABEL_CHARS])
     is_short = label is None or isinstance(label, bool | float) or (isinstance(label, int) and abs(label) < 1 << 64)

@@ -1,7 +1,7 @@
 """One column of a pandas frame from its Arrow array and its tag. Tags are matched, never looked up by name.
 
-Each tag is of the Arrow types with which `guest.frames` writes it. Others could take many times their bytes: a bit
-as a number of eight bytes, a list in every cell.
+Each tag is only accepted for the Arrow types with which `guest.frames` writes it. Others could take many times
+their bytes: a bit as a number of eight bytes, a list in every cell.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ NUMPY_DTYPE = re.compile(r"([|<>=])?([biuf])([1248])|([|<>=])?[mM]8\[(s|ms|us|ns
 MISSING_ORDINAL = -(1 << 63)
 """NaT as pandas stores it."""
 MAX_CATEGORIES = 20_000
-"""Of other than text: pandas looks whether two are the same, by a hash table that can be made slow."""
+"""Limit for categories that are not text: pandas checks for duplicates by a hash table that can be made slow."""
 MASKED_DTYPE = re.compile(r"U?Int(8|16|32|64)|Float(32|64)|boolean")
 
 
 def build_column(array: Any, tag: str) -> Any:
-    """A writable pandas or numpy array.
+    """Build a writable pandas or numpy array.
 
     Raises
     ------
     RejectedDataError
-        Or whatever pandas makes of it.
+        Or whatever pandas raises for data that do not fit.
     """
     kind, _, detail = tag.partition(":")
     if kind not in BUILDERS:
@@ -38,7 +38,7 @@ def build_column(array: Any, tag: str) -> Any:
 
 
 def _is_numpy(kind: Any, detail: str) -> bool:
-    """Whether Arrow's type is just that of numpy: with any other, a bit could become eight bytes."""
+    """Check whether Arrow's type equals that of numpy: with any other, a bit could become eight bytes."""
     import numpy as np
     import pyarrow as pa
 
@@ -52,7 +52,7 @@ def _numpy(array: Any, detail: str) -> Any:
 
 
 def _is_cells(kind: Any, _detail: str) -> bool:
-    """Types of `guest.frames.CELL_TYPES`, whose values become Python objects of a few bytes each."""
+    """Check for a type of `guest.frames.CELL_TYPES`, whose values become Python objects of a few bytes each."""
     import pyarrow as pa
 
     is_type = pa.types
@@ -73,7 +73,7 @@ def _object(array: Any, _detail: str) -> Any:
 
 
 def claims_cells(kind: Any, tag: str) -> bool:
-    """Whether each cell becomes eight bytes and came as a bit or as nothing."""
+    """Check whether each cell becomes eight bytes but came as a bit or as nothing."""
     import pyarrow as pa
 
     return tag == "object" and kind in (pa.null(), pa.bool_())
@@ -91,7 +91,7 @@ def _complex(array: Any, _detail: str) -> Any:
 
 
 def is_text(kind: Any, _detail: str = "") -> bool:
-    """Whether it is one of Arrow's two types of text."""
+    """Check for one of Arrow's two types of text."""
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
@@ -114,7 +114,7 @@ def _is_category(kind: Any, _detail: str) -> bool:
 
 
 def _category(array: Any, detail: str) -> Any:
-    """The categories have a tag of their own: ``category:1:interval:right``."""
+    """Build a categorical; its categories have a tag of their own: ``category:1:interval:right``."""
     import numpy as np
     import pandas as pd
 
@@ -204,4 +204,4 @@ BUILDERS: dict[str, tuple[Callable[[Any, str], bool], Callable[[Any, str], Any]]
     "zoned": (_is_zoned, _zoned),
     "arrow": (_is_any, _arrow),
 }
-"""By tag: whether it may be of that Arrow type, and what is made of it."""
+"""By tag: a check of the Arrow type, and the builder."""

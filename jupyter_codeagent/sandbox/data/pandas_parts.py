@@ -1,7 +1,7 @@
-"""What pickle makes of parts of pandas objects, made right: nothing that the user has cut off or set to missing.
+"""Pickling of parts of pandas objects without anything that the user has cut off or set to missing.
 
-An index of several levels keeps the values of rows that were cut off, a nullable column those that were set to
-missing. Categories are another thing: they belong to the column's type, used or not.
+A MultiIndex keeps the values of rows that were cut off, a nullable column those that were set to missing.
+Categories are different: they belong to the column's type, used or not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MODULES = (
 
 
 def reduced(value: Any) -> Any:
-    """What `object.__reduce_ex__` should return for this value; NotImplemented where it does well by itself."""
+    """Return what `object.__reduce_ex__` should return for a value; NotImplemented if the default is right."""
     if type(value).__name__ == "MultiIndex":
         used = value.remove_unused_levels()
         same = all(one is other for one, other in zip(used._levels, value._levels, strict=True))
@@ -31,7 +31,7 @@ def reduced(value: Any) -> Any:
 
 
 def _over_arrow(value: Any, own: dict[str, Any]) -> Any:
-    """As its own `__getstate__`, which has Arrow copy even a single chunk."""
+    """Reduce an Arrow-backed array as its own `__getstate__` does, but without a copy of its single chunk."""
     state = {**own, "_pa_array": own["_pa_array"].chunk(0)}
     if "_cache" in state:
         state["_cache"] = {}
@@ -39,7 +39,7 @@ def _over_arrow(value: Any, own: dict[str, Any]) -> Any:
 
 
 def _nullable(value: Any, own: dict[str, Any]) -> Any:
-    """With zeros where values are missing, unless there is nothing or NaN anyway."""
+    """Reduce a nullable array with zeros where values are missing, unless these are zeros or NaN anyway."""
     data, mask = own["_data"], own["_mask"]
     under = data[mask]
     if not ((under != 0) & (under == under)).any():  # noqa: PLR0124 - NaN

@@ -1,4 +1,4 @@
-"""One live value as a pickle stream and the raw buffers it refers to; nothing is copied but what has no buffer.
+"""One live value as a pickle stream and the raw buffers it refers to; only data without a buffer are copied.
 
 Protocol 5 with out-of-band buffers (PEP 574) was exact in all 59 dtype cases tried; Arrow in 38.
 """
@@ -13,25 +13,29 @@ from typing import Any, Protocol
 from jupyter_codeagent.sandbox.data import arrow, numpy_arrays, pandas_parts, polars_frames
 
 NOTEBOOK_MODULE = "__main__"
-"""Where classes and functions of the notebook live; the sandbox does not have them."""
+"""The module of classes and functions defined in the notebook; the sandbox does not have them."""
 REDUCED: Mapping[str, Callable[[Any], Any]] = {
     module: library.reduced
     for library in (arrow, numpy_arrays, pandas_parts, polars_frames)
     for module in library.MODULES
 }
-"""By the module of a value's type: what its pickle does not do well is made right there."""
+"""By the module of a value's type: the function that corrects its pickling."""
 
 
 Refusal = Callable[[object], str]
-"""An object -> why no copy may have it; empty if it may."""
+"""An object -> why no copy may contain it; empty if it may."""
 
 
 class SupportsWrite(Protocol):
-    def write(self, data: Any, /) -> int: ...
+    """A stream that a pickler writes to."""
+
+    def write(self, data: Any, /) -> int:
+        """Write bytes; return their number."""
+        ...
 
 
 class NotCopyableError(Exception):
-    """The value has no faithful copy; the text says why and can follow ``cannot be copied:``."""
+    """The value has no exact copy; the text says why and can follow ``cannot be copied:``."""
 
 
 class TooLargeError(Exception):
@@ -41,23 +45,24 @@ class TooLargeError(Exception):
 def pickle_value(
     value: object, stream: SupportsWrite, *, max_bytes: int, refusal: Refusal | None = None
 ) -> tuple[memoryview, ...]:
-    """Write the pickle stream; returns the buffers that it refers to.
+    """Write the pickle stream, and return the buffers that it refers to.
 
-    `refusal` is asked about each object that is reached; without it nothing is.
+    `refusal`, if given, is called for each object that is reached.
 
-    They are views of the live value's memory, valid as long as nobody changes it: for one call on the main thread.
+    The buffers are views of the live value's memory, valid as long as nobody changes it: for one call on the main
+    thread.
 
     Raises
     ------
     NotCopyableError, TooLargeError
     OSError
-        From the stream.
+        If the stream raises it.
     """
     counted = _CountedStream(stream, max_bytes)
     buffers: list[memoryview] = []
 
     def keep_outside(buffer: pickle.PickleBuffer) -> bool:
-        """False keeps the buffer out of the stream, which is the fast way; see `pickle.Pickler`."""
+        """Keep the buffer out of the stream by returning False; see `pickle.Pickler`."""
         try:
             raw = buffer.raw()
         except BufferError:  # not contiguous: pickle copies it into the stream
@@ -70,7 +75,7 @@ def pickle_value(
         _pickler(counted, keep_outside, refusal).dump(value)
     except (NotCopyableError, TooLargeError):
         raise
-    except Exception as problem:  # a foreign `__reduce__` can fail in any way, and it is told to the user
+    except Exception as problem:  # a foreign `__reduce__` can raise anything, and the user gets its message
         if counted.failed is not None:
             raise counted.failed from problem
         raise NotCopyableError(_reason(problem)) from problem
@@ -89,7 +94,7 @@ def _pickler(
 
 class _NotebookAwarePickler(pickle.Pickler):
     def reducer_override(self, obj: Any) -> Any:
-        """Refuse what pickle would write as a mere name of the notebook's: the sandbox could not find it."""
+        """Refuse what pickle would write as a mere name in the notebook: the sandbox could not find it."""
         if isinstance(obj, type | types.FunctionType) and obj.__module__ == NOTEBOOK_MODULE:
             raise NotCopyableError(f"it needs {obj.__qualname__!r}, which is defined in the notebook")
         reduced = REDUCED.get(type(obj).__module__)
@@ -100,7 +105,7 @@ class _RefusingPickler(_NotebookAwarePickler):
     refusal: Refusal
 
     def persistent_id(self, obj: Any) -> None:
-        """Called for each object, also for those that pickle writes by itself."""
+        """Refuse objects that no copy may contain. Called for each object, also for built-in types."""
         if why := self.refusal(obj):
             raise NotCopyableError(why)
 
@@ -110,7 +115,7 @@ class _CountedStream:
         self._stream = stream
         self._left = max_bytes
         self.failed: OSError | None = None
-        """What the stream has raised, apart from what the value's own methods do."""
+        """The error that the stream has raised, to tell it from errors of the value's own methods."""
 
     def count(self, size_bytes: int) -> None:
         self._left -= size_bytes

@@ -1,4 +1,4 @@
-"""Plain Python values from the JSON of `guest.plain`. Hostile: types are checked, nothing is looked up by name."""
+"""Plain Python values from the JSON of `guest.plain`, which may be hostile: nothing is looked up by name."""
 
 from __future__ import annotations
 
@@ -16,29 +16,34 @@ from typing import Any
 from jupyter_codeagent.notebook.outputs.interactive import is_deeper
 from jupyter_codeagent.sandbox.data import outlines
 from jupyter_codeagent.sandbox.data.outlines import Outline
-from jupyter_codeagent.sandbox.data.refusal import refused
+from jupyter_codeagent.sandbox.data.rejection import rejecting_errors
 from jupyter_codeagent.sandbox.data.sparse import build_masked, build_objects, build_sparse
 from jupyter_codeagent.sandbox.data.zones import is_zone
 from jupyter_codeagent.types.errors import RejectedDataError
 
 MAX_DEPTH = 60
-TAKEN = object()
-"""In place of a part that has found its place."""
+USED = object()
+"""Replaces a part that has been used."""
 MAX_SAME_HASH = 50
-"""Keys made to collide take time that grows with their square; those that meet by chance are a handful."""
+"""Keys that are made to collide take time that grows with their square; only a handful collide by chance."""
 MAX_HEX = 100_000
 MAX_FRACTION_HEX = 4_000
-"""Of each side: they are reduced, which takes time that grows with the square."""
+"""Limit for numerator and denominator: reducing a fraction takes time that grows with their square."""
 MAX_SPECIFICATION_DEPTH = 100
 NUMPY_NUMBERS = re.compile(r"(bool|u?int(8|16|32|64)|float(16|32|64)|str\d{1,9})")
 NUMPY_COMPLEX = re.compile(r"complex(64|128)")
 NUMPY_TIMES = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns)\]")
 UNITS = ("s", "ms", "us", "ns")
-NOT_WHAT_IT_SAYS = "A value from the sandbox is not what it says"
+MISMATCH = "A value from the sandbox does not match its description"
 
 
 def parse_json(text: str, what: str) -> Any:
-    """Raises RejectedDataError; also where a key is given twice, since readers differ in which they take."""
+    """Parse JSON; duplicate keys are errors, since readers differ in which of them they take.
+
+    Raises
+    ------
+    RejectedDataError
+    """
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as problem:
@@ -53,7 +58,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def decode_plain(text: str) -> Any:
-    """The value of a packed ``json``.
+    """Decode the value of a packed ``json``.
 
     Raises
     ------
@@ -63,13 +68,18 @@ def decode_plain(text: str) -> Any:
 
 
 def decode_value(encoded: Any, parts: Sequence[Any]) -> Any:
-    """The value, with `parts` in the places that refer to them. Raises RejectedDataError."""
-    with refused(NOT_WHAT_IT_SAYS):
+    """Decode a value, with `parts` in the places that refer to them.
+
+    Raises
+    ------
+    RejectedDataError
+    """
+    with rejecting_errors(MISMATCH):
         return decode(encoded, 0, list(parts))
 
 
 def decode(encoded: Any, depth: int, parts: list[Any]) -> Any:
-    """One value; raises whatever there is to raise for what `guest.plain` would not have written."""
+    """Decode one value; raise any error for what `guest.plain` would not have written."""
     if depth > MAX_DEPTH:
         raise ValueError(f"nested deeper than {MAX_DEPTH}")
     if encoded is None or isinstance(encoded, bool | int | float | str):
@@ -99,7 +109,7 @@ def decode(encoded: Any, depth: int, parts: list[Any]) -> Any:
 
 def _composed(kind: str, made_of: list[Any]) -> Any:
     if any(isinstance(part, Outline) for part in made_of):
-        return outlines.of_composed(kind, made_of)
+        return outlines.outline_composed(kind, made_of)
     return COMPOSED[kind](made_of)
 
 
@@ -108,7 +118,7 @@ def _container(kind: str, items: list[Any]) -> Any:
 
 
 def _distinct(keys: list[Any]) -> list[Any]:
-    """Raises ValueError for a key that is given twice, and for keys that were made to collide."""
+    """Return the keys; raise ValueError for duplicates, and for keys that were made to collide."""
     hashes = Counter(map(hash, keys))
     if hashes and max(hashes.values()) > MAX_SAME_HASH:
         raise ValueError("many keys have the same hash")
@@ -118,12 +128,12 @@ def _distinct(keys: list[Any]) -> list[Any]:
 
 
 def _part(content: Any, parts: list[Any]) -> Any:
-    """Each part has one place: referred to again and again, a small message would stand for an endless value."""
+    """Return a part, once only: a small message that repeats its parts could stand for an endless value."""
     if type(content) is not int or not 0 <= content < len(parts):
         raise ValueError(f"there is no part {str(content)[:20]}")
-    if parts[content] is TAKEN:
+    if parts[content] is USED:
         raise ValueError(f"part {content} is referred to twice")
-    value, parts[content] = parts[content], TAKEN
+    value, parts[content] = parts[content], USED
     return value
 
 
@@ -176,7 +186,7 @@ def _numpy(content: Any) -> Any:
 
 
 def _zone(content: Any) -> datetime.tzinfo | None:
-    """By its name, which `zoneinfo` does not take for a path, or by its distance from UTC."""
+    """Return a time zone by its name, which `zoneinfo` does not take for a path, or by its distance from UTC."""
     if content is None:
         return None
     if isinstance(content, str):
@@ -231,7 +241,7 @@ def _missing(name: str) -> Callable[[Any], Any]:
 
 
 def _specification(content: Any) -> Any:
-    """JSON as it is: a chart's own words."""
+    """Return the specification of a chart, which is JSON as it is."""
     if not isinstance(content, dict) or is_deeper(content, MAX_SPECIFICATION_DEPTH):
         raise ValueError(f"not an object, or nested deeper than {MAX_SPECIFICATION_DEPTH}")
     return content

@@ -1,7 +1,7 @@
-"""A PNG from the sandbox, taken for hostile: only what draws it is kept, and it inflates to just its pixels.
+"""A PNG from the sandbox, which may be hostile: only what draws it is kept, and it inflates to just its pixels.
 
-Chunks are those of the PNG specification (third edition), section 11. Text and colour profiles are dropped: they
-are compressed as well, and nobody sees them.
+Chunks: PNG specification (third edition), section 11. Text and colour profiles are dropped: they are compressed as
+well, and nobody sees them.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import struct
 import zlib
 from collections.abc import Iterable, Iterator
 
-from jupyter_codeagent.sandbox.data.refusal import refused
+from jupyter_codeagent.sandbox.data.rejection import rejecting_errors
 
-INVALID = "A picture from the sandbox is no valid PNG"
+INVALID = "An image from the sandbox is not a valid PNG"
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 KEPT = (b"IHDR", b"PLTE", b"tRNS", b"pHYs", b"IDAT", b"IEND")
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
@@ -20,18 +20,18 @@ CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 DEPTHS = (1, 2, 4, 8, 16)
 MAX_PIXELS = 40_000_000
 MAX_CHUNKS = 20_000
-"""Libraries write some kilobytes of picture into each."""
+"""Libraries write some kilobytes of the image into each chunk."""
 STEP_BYTES = 64 << 10
 
 
 def clean_png(data: bytes) -> tuple[bytes, int, int]:
-    """The picture alone, its width and its height.
+    """Return the cleaned image, its width and its height.
 
     Raises
     ------
     RejectedDataError
     """
-    with refused(INVALID):
+    with rejecting_errors(INVALID):
         chunks = [(kind, body) for kind, body in _chunks(data) if kind in KEPT]
         width, height = _check(chunks)
     written = b"".join(
@@ -42,8 +42,13 @@ def clean_png(data: bytes) -> tuple[bytes, int, int]:
 
 
 def png_size(data: bytes) -> tuple[int, int]:
-    """Width and height as its first chunk says, of a picture that need not be valid. Raises RejectedDataError."""
-    with refused(INVALID):
+    """Return width and height by the first chunk of an image that need not be valid.
+
+    Raises
+    ------
+    RejectedDataError
+    """
+    with rejecting_errors(INVALID):
         kind, header = next(_chunks(data))
         if kind != b"IHDR":
             raise ValueError("it has no header")
@@ -53,7 +58,7 @@ def png_size(data: bytes) -> tuple[int, int]:
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     if not data.startswith(SIGNATURE):
-        raise ValueError("its signature is another")
+        raise ValueError("it has no PNG signature")
     at = len(SIGNATURE)
     kind, count = b"", 0
     while kind != b"IEND":
@@ -72,26 +77,26 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 def _check(chunks: list[tuple[bytes, bytes]]) -> tuple[int, int]:
     kinds = [kind for kind, _ in chunks]
     if kinds[:1] != [b"IHDR"] or kinds.count(b"IHDR") != 1 or b"IDAT" not in kinds:
-        raise ValueError("it has no header or no picture")
+        raise ValueError("it has no header or no image data")
     width, height, line_bytes = _header(chunks[0][1])
     compressed = (body for kind, body in chunks if kind == b"IDAT")
     if _inflated_bytes(compressed, line_bytes * height) != line_bytes * height:
-        raise ValueError("its data are not as many as its pixels")
+        raise ValueError("its data do not fit its number of pixels")
     return width, height
 
 
 def _header(header: bytes) -> tuple[int, int, int]:
-    """Width, height, and bytes of a line."""
+    """Return width, height, and bytes of a line."""
     width, height, depth, colour, *methods = struct.unpack(">IIBBBBB", header)
     if colour not in CHANNELS or depth not in DEPTHS or methods != [0, 0, 0]:
-        raise ValueError("it is of a form that matplotlib does not write")
+        raise ValueError("matplotlib does not write this format")
     if not 0 < width * height <= MAX_PIXELS:
         raise ValueError(f"it has {width}x{height} pixels; the limit is {MAX_PIXELS // 1_000_000} million")
     return width, height, 1 + -(-width * depth * CHANNELS[colour] // 8)
 
 
 def _inflated_bytes(pieces: Iterable[bytes], expected: int) -> int:
-    """How many bytes they inflate to; stops one step behind what was expected."""
+    """Count the bytes that the pieces inflate to; stop one step after the expected number."""
     inflater = zlib.decompressobj()
     count = 0
     for piece in pieces:

@@ -1,8 +1,8 @@
-"""Polars without its own pickle, which writes a frame into one new piece of memory before anything is sent.
+"""Pickling of polars frames without polars' own way, which first writes the whole frame to new memory.
 
-Its numbers and times are Arrow memory, so they are handed out as they lie. Text is not: an Arrow array of text
-views refers to the texts of all rows it was cut from, and more rows than are shown must not reach the sandbox. Nor
-must values that were set to missing, which polars leaves where they are.
+Numbers and times are Arrow memory, so they are passed on as they are. Text is not: an Arrow array of text views
+refers to the texts of all rows it was cut from, and rows that were cut off must not reach the sandbox. Nor must
+values that were set to missing, which polars leaves in memory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ MODULES = ("polars.dataframe.frame", "polars.series.series")
 
 
 def reduced(value: Any) -> Any:
-    """What `object.__reduce_ex__` should return for this value; NotImplemented where it does well by itself."""
+    """Return what `object.__reduce_ex__` should return for a value; NotImplemented if the default is right."""
     import polars as pl
 
     if type(value) is pl.DataFrame and value.width:
@@ -27,7 +27,7 @@ def reduced(value: Any) -> Any:
 
 
 def _is_plain(dtype: Any) -> bool:
-    """Whether Arrow has the same type: not 128-bit integers, 16-bit floats or decimals."""
+    """Check whether Arrow has the same type: not so for 128-bit integers, 16-bit floats and decimals."""
     import polars as pl
 
     plain = (
@@ -46,7 +46,7 @@ def _is_plain(dtype: Any) -> bool:
 
 
 def _without_leftovers(series: Any) -> Any:
-    """An equal series with nothing in memory where a value is missing; itself if none is. Not within lists."""
+    """Return an equal series with nothing in memory under missing values (except in lists); itself if possible."""
     import polars as pl
 
     there, made = series.is_not_null(), series

@@ -1,4 +1,4 @@
-"""Arrays that are made of several, each of which was checked by itself: that they fit together is checked here."""
+"""Arrays made of several others, each of which was checked by itself; here it is checked that they fit together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ MAX_SIDE = 1 << 40
 
 
 def build_objects(shape: list[int], items: list[Any]) -> Any:
-    """A numpy array of Python objects; raises ValueError."""
+    """Build a numpy array of Python objects.
+
+    Raises
+    ------
+    ValueError
+    """
     import numpy as np
 
     if math.prod(shape) != len(items):
@@ -22,7 +27,12 @@ def build_objects(shape: list[int], items: list[Any]) -> Any:
 
 
 def build_masked(content: list[Any]) -> Any:
-    """`numpy.ma.MaskedArray`; raises ValueError, TypeError."""
+    """Build a `numpy.ma.MaskedArray`.
+
+    Raises
+    ------
+    ValueError, TypeError
+    """
     import numpy as np
 
     data, mask = content
@@ -34,7 +44,12 @@ def build_masked(content: list[Any]) -> Any:
 
 
 def build_sparse(content: list[Any]) -> Any:
-    """One of scipy's; without these checks its compiled loops read outside of the arrays. Raises ValueError."""
+    """Build a sparse array of scipy, whose compiled loops would read outside of arrays that are not checked.
+
+    Raises
+    ------
+    ValueError
+    """
     import numpy as np
     from scipy import sparse
 

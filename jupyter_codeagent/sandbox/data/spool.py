@@ -1,4 +1,4 @@
-"""Copies of live variables, as files that sandboxes map. Exact, and written again only when a value has changed."""
+"""Copies of live variables, as files that sandboxes map: exact, and written again only when a value has changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_codeagent.sandbox.data.files import Image, ImageWriter, read_extent, remove_files
-from jupyter_codeagent.sandbox.data.limits import estimated_bytes, too_large_text
+from jupyter_codeagent.sandbox.data.limits import estimated_bytes, format_too_large
 from jupyter_codeagent.sandbox.data.pickled import NotCopyableError, Refusal, TooLargeError, pickle_value
 from jupyter_codeagent.types.errors import VariableError
 from jupyter_codeagent.types.variables import CopiedVariable, Manifest, SkippedVariable
@@ -26,7 +26,7 @@ class Spool:
     def __init__(self, directory: Path, *, max_bytes: int) -> None:
         self.directory = directory
         self.max_bytes = max_bytes
-        """Of one export, all variables together; the administrator may change it meanwhile."""
+        """Limit of one export, all variables together; the administrator may change it at any time."""
         self._copies: dict[str, CopiedVariable] = {}
         self._images: dict[str, Image] = {}
         self._versions = itertools.count(1)
@@ -44,16 +44,16 @@ class Spool:
     ) -> Manifest:
         """Copy these variables; together at most `max_bytes`.
 
-        `refusal` tells why the copy of a value must not have an object in it, in this order; empty if it may.
+        `refusal(value, part)` returns why the copy of a value must not contain an object; empty if it may.
 
-        A file is never changed once it is written, because sandboxes map it: what has changed in a value becomes
-        new files, and the value has a higher version.
+        A file is never changed once it is written, because sandboxes map it: changed parts of a value become new
+        files, and the copy gets a higher version.
 
         Raises
         ------
         VariableError
-            If `required`, for a name that is unknown, too large or cannot be copied; else such a name is skipped,
-            with the reason in the manifest.
+            If `required`, for a name that is unknown, too large or cannot be copied. Otherwise such a name is
+            skipped, with the reason in the manifest.
         """
         self._forget_deleted(namespace)
         copied: list[CopiedVariable] = []
@@ -72,31 +72,31 @@ class Spool:
         return Manifest(copied=tuple(copied), skipped=tuple(skipped), modules=import_lines(namespace))
 
     def write(self, name: str, value: Any, max_bytes: int) -> CopiedVariable:
-        """One value that no variable holds; the caller removes it with `discard`. Main thread.
+        """Write a copy of a value that no variable holds; the caller removes it with `discard`. Main thread.
 
         Raises
         ------
         VariableError
-            It is too large or cannot be copied.
+            If it is too large or cannot be copied.
         """
         image = self._image(name, value, Image(), max_bytes)
         return self._described(name, value, image)
 
     def discard(self, copy: CopiedVariable) -> None:
-        """Remove what `write` wrote; sandboxes that have loaded it keep it."""
+        """Remove a copy that `write` wrote; sandboxes that have loaded it keep it."""
         remove_files(self.directory, {file for file, _, _ in copy.files})
 
     def digest(self, manifest: Manifest) -> str:
-        """SHA-256 over names and contents of the copies. From any thread; a gigabyte takes about a second."""
+        """Return a SHA-256 over names and contents of the copies. Any thread; a gigabyte takes about a second."""
         whole = hashlib.sha256()
         for copy in sorted(manifest.copied, key=lambda copy: copy.name):
             whole.update(f"{copy.name}\0{copy.type_name}\0{self._copy_digest(copy)}\n".encode())
-            for file in copy.reads:  # not their contents: they may be larger than what is ever read of them
+            for file in copy.reads:  # not their contents: they may be far larger than what is ever read
                 whole.update(f"{file.path}\0{file.inode}\0{file.size_bytes}\0{file.modified_ns}\n".encode())
         return whole.hexdigest()
 
     def close(self) -> None:
-        """Remove the files; sandboxes that still map one keep their view."""
+        """Remove all files; sandboxes that still map one keep their view of it."""
         for name in list(self._copies):
             self._remove(name)
 
@@ -128,7 +128,7 @@ class Spool:
         return self._copies[name]
 
     def _image(self, name: str, value: Any, known: Image, left: int, refusal: Refusal | None = None) -> Image:
-        """Raises VariableError; what was written by then is removed, and what is known."""
+        """Write an image; on an error remove its files and those of `known`, and raise VariableError."""
         writer = ImageWriter(self.directory, known, lambda: f"{next(self._numbers)}.piece")
         try:
             return writer.finish(pickle_value(value, writer, max_bytes=left, refusal=refusal))
@@ -137,9 +137,9 @@ class Spool:
             if isinstance(problem, NotCopyableError):
                 raise VariableError(f"{name!r} cannot be copied: {problem}.") from problem
             if isinstance(problem, TooLargeError):
-                raise VariableError(self._too_large(name, value, left)) from problem
+                raise VariableError(self._format_too_large(name, value, left)) from problem
             if isinstance(problem, OSError):
-                raise VariableError(self._no_room(name, writer.size_bytes, problem)) from problem
+                raise VariableError(self._format_no_space(name, writer.size_bytes, problem)) from problem
             raise
 
     def _described(self, name: str, value: Any, image: Image) -> CopiedVariable:
@@ -158,7 +158,7 @@ class Spool:
             self._remove(name)
 
     def _remove(self, name: str) -> None:
-        """The copy, if there is one."""
+        """Remove the copy of a variable, if there is one."""
         copy = self._copies.pop(name, None)
         if copy is not None:
             del self._images[name]
@@ -166,7 +166,7 @@ class Spool:
             remove_files(self.directory, {file for file, _, _ in copy.files})
 
     def _copy_digest(self, copy: CopiedVariable) -> str:
-        """Of the bytes alone, however they are cut."""
+        """Return a hash of the bytes, independent of how they are cut into pieces."""
         known = self._digests.get(copy.version)
         if known is None:
             sha256 = hashlib.sha256()
@@ -177,14 +177,14 @@ class Spool:
             known = self._digests[copy.version] = sha256.hexdigest()
         return known
 
-    def _no_room(self, name: str, size_bytes: int, problem: OSError) -> str:
+    def _format_no_space(self, name: str, size_bytes: int, problem: OSError) -> str:
         return (
             f"{name!r} ({size_bytes / MIB:,.0f} MiB) could not be copied to {self.directory.parent}: "
-            f"{problem.strerror}. Make room there or pass a sample."
+            f"{problem.strerror}. Free some space there or pass a sample."
         )
 
-    def _too_large(self, name: str, value: Any, left: int) -> str:
-        return too_large_text(
+    def _format_too_large(self, name: str, value: Any, left: int) -> str:
+        return format_too_large(
             name,
             value,
             size_bytes=estimated_bytes(value),
@@ -194,7 +194,7 @@ class Spool:
 
 
 def import_lines(namespace: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the user's module names stand for, as import lines: ``import pandas as pd``."""
+    """Return import lines for the modules among the user's variables: ``import pandas as pd``."""
     lines = []
     for name, value in sorted(namespace.items()):
         module = value.__name__ if isinstance(value, types.ModuleType) else ""

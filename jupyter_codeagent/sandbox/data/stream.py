@@ -1,9 +1,9 @@
-"""An Arrow table from a stream of the sandbox, taken for hostile: its buffers are parts of what came.
+"""An Arrow table from a stream of the sandbox, which may be hostile: its buffers are slices of the received bytes.
 
-Arrow's own reader is not used: 15 KB became 480 MB in it, 1.7 MB became 680, before anything could be validated.
-What is read here (`messages`, `arrow_types`) is what is built (`arrow_arrays`), so nothing is decompressed, joined
-or byte-swapped, and nobody's extension type is called. Arrow then validates in full what was built: without that,
-320 bytes killed the process (`Table.validate()` alone had passed them).
+Arrow's own reader is not used: in it 15 KB became 480 MB, and 1.7 MB became 680, before anything could be
+validated. Arrays are built (`arrow_arrays`) from exactly what is read here (`messages`, `arrow_types`), so nothing
+is decompressed, joined or byte-swapped, and no extension type is called. Arrow then validates the result in full:
+without that, 320 bytes killed the process (`Table.validate()` alone had passed them).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from jupyter_codeagent.sandbox.data.arrow_arrays import Budget, build_columns, build_entries
 from jupyter_codeagent.sandbox.data.arrow_types import Column, read_columns
 from jupyter_codeagent.sandbox.data.messages import Messages, read_messages
-from jupyter_codeagent.sandbox.data.refusal import refused
+from jupyter_codeagent.sandbox.data.rejection import rejecting_errors
 from jupyter_codeagent.types.errors import RejectedDataError
 
 MAX_ROWS = 100_000_000
@@ -24,14 +24,14 @@ MAX_CELLS = 2_000_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class TableShape:
-    """What a stream says of its table, of which nothing was built."""
+    """The shape that a stream claims for its table, before anything is built."""
 
     rows: int
     columns: tuple[Column, ...]
 
 
 def read_shape(data: bytes) -> TableShape:
-    """Rows and columns of the table, from the metadata alone.
+    """Read rows and columns of the table, from the metadata only.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def read_shape(data: bytes) -> TableShape:
 
 
 def read_table(data: bytes) -> Any:
-    """A `pyarrow.Table` whose every buffer is a part of `data` and whose text is UTF-8; columns are ``c0``, ``c1``.
+    """Read a `pyarrow.Table` with columns ``c0``, ``c1`` …; its buffers are slices of `data`, its text is UTF-8.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def read_table(data: bytes) -> Any:
 
     messages = read_messages(data)
     columns = _checked_columns(messages)
-    with refused("Arrow data from the sandbox is not valid"):
+    with rejecting_errors("Arrow data from the sandbox is not valid"):
         arrays = _arrays(pa.py_buffer(data), columns, messages)
         fields = [
             pa.field(f"c{at}", array.type, column.is_nullable)
@@ -74,7 +74,7 @@ def _checked_columns(messages: Messages) -> tuple[Column, ...]:
     numbers = [column.dictionary.number for column in columns if column.dictionary is not None]
     expected = sorted(numbers) if messages.batch is not None else []
     if sorted(messages.dictionaries) != expected or len(set(numbers)) < len(numbers):
-        raise RejectedDataError("Arrow data from the sandbox has not just one dictionary for each column with one.")
+        raise RejectedDataError("Arrow data from the sandbox lacks a dictionary of a column, or has too many.")
     return columns
 
 

@@ -1,4 +1,4 @@
-"""One value of the sandbox, as the user's side may have it: built from data, nothing unpickled or executed."""
+"""One value of the sandbox, built for the user's side from data: nothing is unpickled or executed."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 from jupyter_codeagent.sandbox.data import outlines
 from jupyter_codeagent.sandbox.data.frames import (
-    SideCar,
+    FrameDescription,
     build_arrow,
     build_pandas,
     build_polars,
-    check_fit,
-    read_side_car,
+    check_description,
+    read_frame_description,
 )
 from jupyter_codeagent.sandbox.data.npy import read_array, read_header
 from jupyter_codeagent.sandbox.data.plain import decode_plain, decode_value, parse_json
 from jupyter_codeagent.sandbox.data.png import clean_png, png_size
-from jupyter_codeagent.sandbox.data.refusal import one_line, refused
+from jupyter_codeagent.sandbox.data.rejection import one_line, rejecting_errors
 from jupyter_codeagent.sandbox.data.stream import read_shape, read_table
 from jupyter_codeagent.types.errors import RejectedDataError
 from jupyter_codeagent.types.sandbox import PackedValue
@@ -32,32 +32,32 @@ BUILDERS = {
     "arrow_array": build_arrow,
 }
 MAX_META_CHARS = 8 << 20
-"""Of JSON, whose values can take thirty times their text. As much as a message may have of it."""
+"""Limit for JSON, whose values can take thirty times the size of their text; the same as for a message."""
 MAX_SINGLE_BYTES = 1000
-"""Of an array without sides, which is a number or a text like those in JSON."""
+"""Limit for an array without dimensions, which is a number or a text like those in JSON."""
 MAX_PARTS = 1000
 MAX_NOTES = 20
-NOT_WHAT_IT_SAYS = "A frame from the sandbox is not what it says"
+MISMATCH = "A frame from the sandbox does not match its description"
 
 Part = tuple[Any, tuple[str, ...]]
 """The value, and notes about it."""
 
 
 def unpack(packed: PackedValue, *, max_bytes: int) -> tuple[Any, tuple[str, ...]]:
-    """The value, and what was changed on its way because it has no exact data form.
+    """Return the value, and notes on what was changed because it has no exact data form.
 
-    It takes at most 64 times the bytes that came, and 128 MiB.
+    The result takes at most 64 times the received bytes, and 128 MiB.
 
     Raises
     ------
     RejectedDataError
-        And nothing else, whatever came.
+        And nothing else, whatever was received.
     """
     return _value(packed, max_bytes, _part)
 
 
-def outlined(packed: PackedValue, *, max_bytes: int) -> Part:
-    """The same with an `Outline` in place of each frame, array and picture: of these only metadata are read.
+def unpack_outline(packed: PackedValue, *, max_bytes: int) -> Part:
+    """Return the value with an `Outline` in place of each frame, array and image: only their metadata are read.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def _value(packed: PackedValue, max_bytes: int, read: Callable[[PackedValue], Pa
             f"{len(packed.meta_json):,} characters of JSON came out of the sandbox; "
             f"the limit is {MAX_META_CHARS:,}."
         )
-    with refused("A value from the sandbox is not what it says"):
+    with rejecting_errors("A value from the sandbox does not match its description"):
         if packed.kind == "parts":
             return _parts(packed, read)
         if packed.kind == "json":
@@ -84,13 +84,13 @@ def _value(packed: PackedValue, max_bytes: int, read: Callable[[PackedValue], Pa
 
 
 def _part(packed: PackedValue) -> Part:
-    """What may lie by itself, or be part of a container."""
+    """Build a value that may stand by itself, or be part of a container."""
     if packed.kind == "npy":
         return read_array(packed.data), _notes(parse_json(packed.meta_json, "The description of an array"))
     if packed.kind == "arrow":
         return _frame(packed)
     if packed.kind == "png":
-        return _picture(packed.data)
+        return _image(packed.data)
     raise _unknown(packed)
 
 
@@ -98,12 +98,12 @@ def _outline(packed: PackedValue) -> Part:
     if packed.kind == "npy":
         shape, dtype = read_header(packed.data)
         is_single = shape == () and dtype.itemsize <= MAX_SINGLE_BYTES
-        return read_array(packed.data) if is_single else outlines.of_array(shape, dtype), ()
+        return read_array(packed.data) if is_single else outlines.outline_array(shape, dtype), ()
     if packed.kind == "arrow":
         table = read_shape(packed.data)
-        return outlines.of_frame(_side_car(packed, table.rows, len(table.columns)), table), ()
+        return outlines.outline_frame(_frame_description(packed, table.rows, len(table.columns)), table), ()
     if packed.kind == "png":
-        return outlines.of_picture(*png_size(packed.data)), ()
+        return outlines.outline_image(*png_size(packed.data)), ()
     raise _unknown(packed)
 
 
@@ -112,7 +112,7 @@ def _unknown(packed: PackedValue) -> RejectedDataError:
 
 
 def _parts(packed: PackedValue, read: Callable[[PackedValue], Part]) -> Part:
-    """A container, and the frames, arrays and pictures in it, which lie one after the other."""
+    """Build a container with its frames, arrays and images, whose bytes follow one another."""
     meta = parse_json(packed.meta_json, "A value")
     described = meta.get("parts") if isinstance(meta, dict) else None
     if not isinstance(described, list) or len(described) > MAX_PARTS:
@@ -120,14 +120,16 @@ def _parts(packed: PackedValue, read: Callable[[PackedValue], Part]) -> Part:
     values, notes, at = [], list(_notes(meta)), 0
     for item in described:
         if not isinstance(item, list) or [type(field) for field in item] != [str, str, int] or item[2] < 0:
-            raise RejectedDataError("A part of a value from the sandbox is not described.")
+            raise RejectedDataError("A part of a value from the sandbox has no description.")
         kind, meta_json, length = item
         value, of_part = read(PackedValue(kind=kind, meta_json=meta_json, data=packed.data[at : at + length]))
         values.append(value)
         notes += of_part
         at += length
     if at != len(packed.data):
-        raise RejectedDataError("The parts of a value from the sandbox are not as long as they say.")
+        raise RejectedDataError(
+            "The parts of a value from the sandbox do not have the lengths in their description."
+        )
     return decode_value(meta.get("value"), values), tuple(dict.fromkeys(notes))[:MAX_NOTES]
 
 
@@ -136,7 +138,7 @@ def _notes(meta: Any) -> tuple[str, ...]:
     return tuple(one_line(note, 200) for note in notes[:MAX_NOTES]) if isinstance(notes, list) else ()
 
 
-def _picture(data: bytes) -> Part:
+def _image(data: bytes) -> Part:
     from IPython.display import Image
 
     cleaned, width, height = clean_png(data)
@@ -145,15 +147,17 @@ def _picture(data: bytes) -> Part:
 
 def _frame(packed: PackedValue) -> Part:
     table = read_table(packed.data)
-    side = _side_car(packed, table.num_rows, table.num_columns)
-    with refused(NOT_WHAT_IT_SAYS):
-        return BUILDERS[side.form](table, side), tuple(one_line(note, 200) for note in side.notes)
+    description = _frame_description(packed, table.num_rows, table.num_columns)
+    with rejecting_errors(MISMATCH):
+        return BUILDERS[description.form](table, description), tuple(
+            one_line(note, 200) for note in description.notes
+        )
 
 
-def _side_car(packed: PackedValue, rows: int, columns: int) -> SideCar:
-    with refused(NOT_WHAT_IT_SAYS):
-        side = read_side_car(parse_json(packed.meta_json, "A side-car"))
-        if side.form not in BUILDERS:
-            raise RejectedDataError(f"Data of form {side.form[:40]!r} came out of the sandbox.")
-        check_fit(side, rows, columns)
-        return side
+def _frame_description(packed: PackedValue, rows: int, columns: int) -> FrameDescription:
+    with rejecting_errors(MISMATCH):
+        description = read_frame_description(parse_json(packed.meta_json, "The description of a frame"))
+        if description.form not in BUILDERS:
+            raise RejectedDataError(f"Data of form {description.form[:40]!r} came out of the sandbox.")
+        check_description(description, rows, columns)
+        return description

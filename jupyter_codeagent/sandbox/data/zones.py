@@ -1,4 +1,4 @@
-"""Names of time zones from the sandbox: looking one up reads a file, so only those that exist are looked up."""
+"""Check of time zone names from the sandbox: looking one up reads a file, so only existing names are looked up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OFFSET = re.compile(r"[+-]\d\d:\d\d")
 
 
 def is_zone(name: str) -> bool:
-    """Whether it is a distance from UTC, or the name of a zone that this machine knows."""
+    """Check for a distance from UTC, or the name of a time zone that this machine knows."""
     is_distance = OFFSET.fullmatch(name) is not None
     return is_distance or name == "UTC" or name.removeprefix("posix/").removeprefix("right/") in _known()
 

@@ -1,4 +1,4 @@
-"""What runs inside the sandbox. Stands alone: nothing here imports the rest of the package.
+"""The code that runs inside the sandbox. It stands alone: nothing here imports the rest of the package.
 
-In there it is the package `codeagent_inside` (see `serve.make_importable`), so imports are relative.
+In the sandbox it is the package `codeagent_inside` (see `serve.make_importable`), so imports are relative.
 """

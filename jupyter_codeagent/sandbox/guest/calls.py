@@ -1,7 +1,7 @@
-"""What the host asks of the sandbox beside running cells. Each call is a silent execute request that runs `answer`.
+"""Calls of the host to the sandbox, besides running cells. Each is a silent execute request that runs `answer`.
 
-The answer goes out as `codeagent_value` messages on the kernel's own iopub socket, in chunks: no files, no races.
-The host trusts none of it.
+The answer is sent as `codeagent_value` messages on the kernel's own iopub socket, in chunks: no files, no races.
+The host does not trust it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _state: dict[str, Any] = {}
 
 
 def install(kernel: Any) -> None:
-    """Remember the kernel, so that cells cannot hide it from us by rebinding `get_ipython`."""
+    """Remember the kernel, so that cells cannot hide it by rebinding `get_ipython`, and prepare its shell."""
     _state["kernel"] = kernel
     kernel.shell.ask_exit = _end_cell
     charts.install(kernel.shell.display_formatter.mimebundle_formatter)
@@ -35,12 +35,12 @@ def install(kernel: Any) -> None:
 
 
 def _end_cell() -> None:
-    """For ``exit()`` and ``quit()``: small models write them, and the kernel's own take all variables along."""
+    """End the cell on ``exit()`` and ``quit()``, which small models write: they would end the kernel."""
     raise SystemExit("this cell ends here")
 
 
 def answer(call: str, argument: str) -> None:
-    """Run one call and send what it gives; what fails is sent as kind ``error``."""
+    """Run one call and send its result; a failure is sent as kind ``error``."""
     try:
         kind, meta, data = CALLS[call](json.loads(argument))
     except Exception as problem:  # noqa: BLE001  (the boundary to the host: it becomes one line there)
@@ -57,8 +57,8 @@ def _send(kind: str, meta: str, data: memoryview) -> None:
         kernel.session.send(kernel.iopub_socket, MESSAGE_TYPE, content, parent=kernel.get_parent(), buffers=[chunk])
 
 
-def after_cell(asked: dict[str, Any]) -> Answer:
-    """The namespace, what became of the copies, and the line of the last exception if the cell failed."""
+def after_cell(arguments: dict[str, Any]) -> Answer:
+    """Return the namespace, the changes to copies, and the line of the last exception if the cell failed."""
     from .changes import report
     from .namespace import describe_namespace
 
@@ -67,7 +67,7 @@ def after_cell(asked: dict[str, Any]) -> Answer:
         "variables": describe_namespace(shell.user_ns, shell.user_ns_hidden),
         "changes": report(shell.user_ns),
     }
-    if asked.get("failed"):
+    if arguments.get("failed"):
         found["line"] = _failed_line()
     return "json", json.dumps(found), b""
 
@@ -84,17 +84,17 @@ def _failed_line() -> int | None:
     return failed_line(error, getattr(sys, "last_traceback", None), cells)
 
 
-def load(asked: dict[str, Any]) -> Answer:
-    """Bind copied variables and run import lines; the errors of each, by name."""
+def load(arguments: dict[str, Any]) -> Answer:
+    """Bind copied variables and run import lines; return the errors of each, by name."""
     namespace = _state["kernel"].shell.user_ns
     errors: dict[str, str] = {}
-    if asked["variables"]:
+    if arguments["variables"]:
         loader = importlib.import_module(".load", __package__)
-        _make_room(asked["variables"])
-        errors = loader.load_variables(asked["directory"], asked["variables"], namespace)
-        gc.collect()  # tracebacks of failed cells hold the copies that were replaced, and their memory, in cycles
+        _raise_memory_limit(arguments["variables"])
+        errors = loader.load_variables(arguments["directory"], arguments["variables"], namespace)
+        gc.collect()  # tracebacks of failed cells keep replaced copies, and their memory, alive in reference cycles
     missing: dict[str, str] = {}
-    for line in asked["modules"]:
+    for line in arguments["modules"]:
         try:
             exec(line, namespace)  # noqa: S102  (an import line, in the sandbox, where any code may run)
         except Exception as problem:  # noqa: BLE001  (any module may fail in any way; it is reported to the host)
@@ -102,8 +102,8 @@ def load(asked: dict[str, Any]) -> Answer:
     return "json", json.dumps({"errors": errors, "missing": missing}), b""
 
 
-def _make_room(variables: list[dict[str, Any]]) -> None:
-    """Private mappings count as data: without this a copied frame would eat the limit meant for computing."""
+def _raise_memory_limit(variables: list[dict[str, Any]]) -> None:
+    """Raise RLIMIT_DATA by the size of the copies: private mappings count as data, and would use up the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if soft == resource.RLIM_INFINITY:
         return
@@ -118,33 +118,33 @@ def _make_room(variables: list[dict[str, Any]]) -> None:
     )
 
 
-def fetch(asked: dict[str, Any]) -> Answer:
-    """One variable as data."""
+def fetch(arguments: dict[str, Any]) -> Answer:
+    """Return one variable as data."""
     namespace = _state["kernel"].shell.user_ns
-    if asked["name"] not in namespace:
-        return "error", f"{asked['name']!r} is not defined in the sandbox", b""
+    if arguments["name"] not in namespace:
+        return "error", f"{arguments['name']!r} is not defined in the sandbox", b""
     packer = importlib.import_module(".send", __package__)
-    packed: Answer = packer.pack(namespace[asked["name"]], asked["max_bytes"])
+    packed: Answer = packer.pack(namespace[arguments["name"]], arguments["max_bytes"])
     return packed
 
 
-def offer(asked: dict[str, Any]) -> Answer:
-    """Bind stubs of the functions that the code may call; those of before are gone."""
+def offer(arguments: dict[str, Any]) -> Answer:
+    """Bind stubs of the functions that the code may call, in place of the previous ones."""
     tools = importlib.import_module(".tools", __package__)
-    channel = _state.setdefault("channel", tools.Channel(_state["kernel"], _make_room))
+    channel = _state.setdefault("channel", tools.Channel(_state["kernel"], _raise_memory_limit))
     shell = _state["kernel"].shell
     if "offered" not in _state:
-        _state["offered"] = tools.kept_offers(shell)
-    tools.offer(channel, asked["tools"], shell, _state["offered"])
+        _state["offered"] = tools.create_offers(shell)
+    tools.offer(channel, arguments["tools"], shell, _state["offered"])
     return "json", "{}", b""
 
 
-def selftest(asked: dict[str, Any]) -> Answer:
-    """Try to get out, in every way we know: which ways are open, and what the kernel says is in force."""
+def selftest(arguments: dict[str, Any]) -> Answer:
+    """Try every known way out of the sandbox; return which are open, and which layers the kernel reports."""
     from .layers import describe_layers
     from .probes import run_probes
 
-    return "json", json.dumps({"probes": run_probes(asked), "layers": describe_layers()}), b""
+    return "json", json.dumps({"probes": run_probes(arguments), "layers": describe_layers()}), b""
 
 
 CALLS: dict[str, Callable[[dict[str, Any]], Answer]] = {

@@ -1,7 +1,8 @@
-"""What the code did to the copies of the user's variables, told after each cell: only what is certain.
+"""Changes that code made to the copies of the user's variables, reported after each cell if they are certain.
 
-A copy is compared with how it was loaded, first by cheap marks (`sketches`). Where these differ, the copy is loaded
-once more and compared in earnest, because assigning equal values, or a library that moves its data, is no change.
+A copy is compared with its state when loaded, first by cheap digests (`fingerprints`). Where these differ, the copy
+is loaded again and its values are compared: assigning equal values, or a library that moves its data, is not a
+change.
 """
 
 from __future__ import annotations
@@ -14,132 +15,168 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from .fingerprints import Fingerprint, Mark, sketch
+from .fingerprints import Digest, Fingerprint, fingerprint
 from .pages import Memory
 
 MAX_NAMES = 50
 MAX_PARTS = 12
-"""Of columns and keys told of one copy."""
+"""Limit for columns and keys in the report of one copy."""
 COMPARE_S = 0.1
-"""For all comparisons in earnest of one report; what was not reached is not told."""
+"""Time limit for all comparisons of values in one report; changes that are not reached are not reported."""
 MAX_REORDERED_ROWS = 1_000_000
 
-Told = dict[str, Any]
-"""name, kind (changed, rebound, deleted), added, removed, values, notes, earlier: on the host a `CopyChange`."""
+Change = dict[str, Any]
+"""name, kind (changed, rebound, deleted), added, removed, values, notes, earlier: a `CopyChange` on the host."""
 
 
 @dataclass
 class _Copy:
-    """One loaded copy: how it was, and what was said of it last."""
+    """One loaded copy: its states, and what was last reported of it."""
 
     loaded: Callable[[], Any]
-    """The object that was bound, or None once nobody holds it any more."""
-    again: Callable[[], Any]
-    """Loads it once more from its file."""
+    """Returns the object that was bound, or None once nobody holds it any more."""
+    reload: Callable[[], Any]
+    """Loads the copy again from its files."""
     before: Fingerprint
     now: Fingerprint
-    holds: int
-    """`id` of what the name stood for at the last report."""
-    told: Told | None = None
+    object_id: int
+    """`id` of the object bound to the name at the last report."""
+    reported: Change | None = None
 
 
 _copies: dict[str, _Copy] = {}
 
 
-def remember(name: str, value: Any, again: Callable[[], Any]) -> None:
-    """A copy was just bound to its name; `again` loads it once more."""
+def remember(name: str, value: Any, reload: Callable[[], Any]) -> None:
+    """Remember a copy that was just bound to its name; `reload` loads it again."""
     try:
-        now = sketch(value, Memory())
-    except Exception:  # noqa: BLE001  (a foreign type that cannot be looked at: only its rebinding will be told)
+        now = fingerprint(value, Memory())
+    except Exception:  # noqa: BLE001  (a foreign type that cannot be read: only its rebinding will be reported)
         now = Fingerprint(kind=type(value).__name__)
-    _copies[name] = _Copy(loaded=_reference(value), again=again, before=now, now=now, holds=id(value))
+    _copies[name] = _Copy(loaded=_reference(value), reload=reload, before=now, now=now, object_id=id(value))
 
 
-def report(namespace: dict[str, Any]) -> list[Told]:
-    """The copies that are no longer what was loaded; ``earlier`` where they were not before this cell either."""
+def report(namespace: dict[str, Any]) -> list[Change]:
+    """Return the copies that differ from what was loaded; ``earlier`` where they did before this cell, too."""
     memory, until = Memory(), time.monotonic() + COMPARE_S
-    told = [_look(name, copy, namespace, memory, until) for name, copy in list(_copies.items())[:MAX_NAMES]]
-    return [change for change in told if change is not None]
+    reported = [
+        _check_copy(name, copy, namespace, memory, until) for name, copy in list(_copies.items())[:MAX_NAMES]
+    ]
+    return [change for change in reported if change is not None]
 
 
 def _reference(value: Any) -> Callable[[], Any]:
-    """Weak where it can be: a rebound frame must not keep its memory because of us."""
+    """Return a weak reference where possible: a rebound frame must not keep its memory because of us."""
     try:
         return weakref.ref(value)
     except TypeError:
         return lambda: value
 
 
-def _look(name: str, copy: _Copy, namespace: dict[str, Any], memory: Memory, until: float) -> Told | None:
+def _check_copy(name: str, copy: _Copy, namespace: dict[str, Any], memory: Memory, until: float) -> Change | None:
     if name not in namespace:
-        earlier = copy.told is not None and copy.told["kind"] == "deleted"
-        copy.told, copy.loaded, copy.holds = _told(name, "deleted", earlier=earlier), lambda: None, 0
-        return copy.told
+        earlier = copy.reported is not None and copy.reported["kind"] == "deleted"
+        copy.reported, copy.loaded, copy.object_id = _change(name, "deleted", earlier=earlier), lambda: None, 0
+        return copy.reported
     value = namespace[name]
     is_same_object = value is copy.loaded()
     try:
-        now = sketch(value, memory)
-    except Exception:  # noqa: BLE001  (the code left an object that cannot be read: of its contents nothing is certain)
+        now = fingerprint(value, memory)
+    except Exception:  # noqa: BLE001  (the code left an object that cannot be read: nothing is certain about its contents)
         now = copy.now if is_same_object else Fingerprint(kind=type(value).__name__)
-    if id(value) == copy.holds and _is_as_before(copy, now, value):
-        if copy.told is not None:
-            copy.told = {**copy.told, "earlier": True}
-        return copy.told
-    copy.now, copy.holds = now, id(value)
+    if id(value) == copy.object_id and _is_as_before(copy, now, value):
+        if copy.reported is not None:
+            copy.reported = {**copy.reported, "earlier": True}
+        return copy.reported
+    last, copy.now, copy.object_id = copy.now, now, id(value)
+    untouched = _same_digests(last, now)
     if is_same_object:
-        parts = _parts(copy, value, now, until)
-        copy.told = _told(name, "changed", parts) if any(parts.values()) else None
-        return copy.told
+        parts = _parts(copy, value, now, until, untouched)
+        earlier = _was_reported(copy.reported, parts, untouched) and not (
+            parts["notes"] and _has_other_shape(last, now)
+        )
+        copy.reported = _change(name, "changed", parts, earlier=earlier) if any(parts.values()) else None
+        return copy.reported
     copy.loaded = lambda: None
-    parts = _parts(copy, value, now, until) if now.kind == copy.before.kind else _none()
+    parts = _parts(copy, value, now, until) if now.kind == copy.before.kind else _no_parts()
     if now.kind != copy.before.kind:
         parts["notes"] = [f"{copy.before.kind} → {now.kind}"]
-    copy.told = _told(name, "rebound", parts)
-    return copy.told
+    copy.reported = _change(name, "rebound", parts)
+    return copy.reported
+
+
+def _same_digests(last: Fingerprint, now: Fingerprint) -> frozenset[str]:
+    """Return the columns or keys that nothing has touched since the last report."""
+    digests = dict(zip(last.labels, last.digests, strict=False))
+    pairs = zip(now.labels, now.digests, strict=False)
+    return frozenset(label for label, digest in pairs if digest is not None and digests.get(label) == digest)
+
+
+def _was_reported(reported: Change | None, parts: dict[str, list[str]], untouched: frozenset[str]) -> bool:
+    """Check whether all parts were reported before, and nothing has touched them since."""
+    if reported is None or any(reported[what] != labels for what, labels in parts.items()):
+        return False
+    return untouched.issuperset((*parts["values"], *parts["added"]))
+
+
+def _has_other_shape(last: Fingerprint, now: Fingerprint) -> bool:
+    """Check whether rows, index, types or the whole may have changed, which notes report."""
+    return (last.rows, last.index, last.dtypes, last.whole) != (now.rows, now.index, now.dtypes, now.whole)
 
 
 def _is_as_before(copy: _Copy, now: Fingerprint, value: Any) -> bool:
-    """As at the last report. Some columns of polars lie elsewhere at each look, so they are compared."""
+    """Check for the state at the last report. Some columns of polars move at each access, so they are compared."""
     if now == copy.now:
         return True
     return (
-        copy.told is not None and _is_polars(value) and now.kind == copy.now.kind and _equal(copy.now.kept, value)
+        copy.reported is not None
+        and _is_polars(value)
+        and now.kind == copy.now.kind
+        and _equal(copy.now.kept, value)
     )
 
 
-def _told(name: str, kind: str, parts: dict[str, list[str]] | None = None, *, earlier: bool = False) -> Told:
-    return {"name": name, "kind": kind, **(parts or _none()), "earlier": earlier}
+def _change(name: str, kind: str, parts: dict[str, list[str]] | None = None, *, earlier: bool = False) -> Change:
+    return {"name": name, "kind": kind, **(parts or _no_parts()), "earlier": earlier}
 
 
-def _none() -> dict[str, list[str]]:
+def _no_parts() -> dict[str, list[str]]:
     return {"added": [], "removed": [], "values": [], "notes": []}
 
 
-def _parts(copy: _Copy, value: Any, now: Fingerprint, until: float) -> dict[str, list[str]]:
-    """What is different; all empty if nothing certain is."""
-    before, parts = copy.before, _none()
+def _parts(
+    copy: _Copy, value: Any, now: Fingerprint, until: float, untouched: frozenset[str] = frozenset()
+) -> dict[str, list[str]]:
+    """Return what is different; all parts are empty if nothing is certain.
+
+    What was reported of `untouched` parts still holds.
+    """
+    before, parts = copy.before, _no_parts()
+    known = untouched.intersection(copy.reported["values"]) if copy.reported is not None else frozenset[str]()
     if now == before:
         return parts
-    parts["added"] = _without(now.labels, before.labels)
-    parts["removed"] = _without(before.labels, now.labels)
+    parts["added"] = _missing_labels(now.labels, before.labels)
+    parts["removed"] = _missing_labels(before.labels, now.labels)
     if now.labels != before.labels and not parts["added"] and not parts["removed"]:
         parts["notes"].append("order of columns" if now.kind != "dict" else "order of keys")
     if before.rows is not None and now.rows is not None and before.rows != now.rows:
         parts["notes"].append(f"{before.rows:,} → {now.rows:,} {'rows' if now.labels or now.index else 'items'}")
         return parts
-    if time.monotonic() < until:
+    if time.monotonic() >= until:
+        parts["values"] = [label for label in now.labels if label in known]
+    else:
         try:
-            with _room_for_another():
-                old = before.kept if _is_polars(value) else copy.again()
-                _compare(before, now, old, value, parts, until)
-        except Exception:  # noqa: BLE001  (no memory, a file that is gone, a foreign comparison: no more is certain)
+            with _raised_memory_limit():
+                old = before.kept if _is_polars(value) else copy.reload()
+                _compare(before, now, old, value, parts, known, until)
+        except Exception:  # noqa: BLE001  (no memory, a file that is gone, a foreign comparison: nothing more is certain)
             return parts
     return parts
 
 
 @contextmanager
-def _room_for_another() -> Iterator[None]:
-    """A copy that is mapped once more counts against the limit meant for computing, for this moment."""
+def _raised_memory_limit() -> Iterator[None]:
+    """Lift RLIMIT_DATA for a moment: a copy that is mapped again counts against the limit for computing."""
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
     try:
@@ -148,7 +185,7 @@ def _room_for_another() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
-def _without(labels: Sequence[str], others: Sequence[str]) -> list[str]:
+def _missing_labels(labels: Sequence[str], others: Sequence[str]) -> list[str]:
     known = set(others)
     return [label for label in labels if label not in known][:MAX_PARTS]
 
@@ -158,31 +195,42 @@ def _is_polars(value: Any) -> bool:
 
 
 def _compare(
-    before: Fingerprint, now: Fingerprint, old: Any, value: Any, parts: dict[str, list[str]], until: float
+    before: Fingerprint,
+    now: Fingerprint,
+    old: Any,
+    value: Any,
+    parts: dict[str, list[str]],
+    known: frozenset[str],
+    until: float,
 ) -> None:
-    """Index, then each part whose mark differs, until the time is over."""
+    """Compare the index, then each part whose digest differs, until the time is over.
+
+    `known` parts have other values anyway.
+    """
     if now.index != before.index and (index_note := _index_note(old.index, value.index)):
         parts["notes"].append(index_note)
         return  # then rows do not correspond
     if not before.labels and not now.labels:
-        if _is_other(before.whole, now.whole) and not _equal(old, value):
+        if _has_changed(before.whole, now.whole) and not _equal(old, value):
             parts["notes"].append(_whole_note(old, value))
         return
     places = {label: at for at, label in enumerate(before.labels)}
     for at, label in enumerate(now.labels):
         was = places.get(label)
-        if was is None or not label or before.labels.count(label) > 1 or time.monotonic() > until:
+        if label in known:
+            parts["values"].append(label)
+        elif was is None or not label or before.labels.count(label) > 1 or time.monotonic() > until:
             continue
-        if now.dtypes[at] != before.dtypes[was]:
+        elif now.dtypes[at] != before.dtypes[was]:
             parts["notes"].append(f"{label} {before.dtypes[was]} → {now.dtypes[at]}")
-        elif _is_other(before.marks[was], now.marks[at]) and not _equal(_part(old, was), _part(value, at)):
+        elif _has_changed(before.digests[was], now.digests[at]) and not _equal(_part(old, was), _part(value, at)):
             parts["values"].append(label)
         if len(parts["values"]) + len(parts["notes"]) >= MAX_PARTS:
             return
 
 
-def _is_other(before: Mark, now: Mark) -> bool:
-    """Whether two marks differ; one that is missing tells nothing."""
+def _has_changed(before: Digest, now: Digest) -> bool:
+    """Check whether two digests differ; a missing one tells nothing."""
     return before is not None and now is not None and before != now
 
 
@@ -213,7 +261,7 @@ def _whole_note(old: Any, value: Any) -> str:
 
 
 def _equal(old: Any, value: Any) -> bool:
-    """Missing values equal each other; exact, and as fast as the library compares."""
+    """Compare exactly, and as fast as the library can; missing values equal each other."""
     kind = type(old).__module__.partition(".")[0]
     if kind == "pandas":
         return bool(old.name == value.name and old.array.equals(value.array))

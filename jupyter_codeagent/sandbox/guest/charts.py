@@ -1,4 +1,4 @@
-"""Altair's charts leave the sandbox as specifications: its own HTML draws them with scripts, which never run."""
+"""Altair charts leave the sandbox as specifications: their own HTML draws them with scripts, which never run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ VEGA_LITE_VERSIONS = (5, 6)
 
 
 def install(formatter: Any) -> None:
-    """Into IPython's formatter of MIME bundles; by name, so that nothing is imported."""
+    """Register with IPython's formatter of MIME bundles, by type name, so that nothing is imported."""
     for version in VEGA_LITE_VERSIONS:
         formatter.for_type_by_name(f"altair.vegalite.v{version}.api", "TopLevelMixin", _Specification(version))
 

@@ -1,11 +1,11 @@
-"""The one place where confinement happens, the same for every level; bubblewrap only adds walls around it.
+"""Confinement of this process, the same code for every level; bubblewrap only adds layers around it.
 
-On Linux order matters: descriptors and death signal, namespaces, capabilities, limits, Landlock (per thread, so
-before any thread exists), the early filter. Then the kernel binds its sockets, then `enforce_late`. Whatever fails
-raises, and `serve` turns that into an exit: there is no half-confined state in which code is served.
+On Linux the order matters: descriptors and death signal, namespaces, capabilities, limits, Landlock (per thread, so
+before any thread exists), the early filter. Then the kernel binds its sockets, then `enforce_late`. Any failure
+raises and ends the process: code never runs in a half-confined state.
 
-On macOS the walls (`sandbox.walls.seatbelt`) and the death with the host (`sandbox.walls.supervisor`) are in force
-before the interpreter starts; what is left for here are descriptors and limits.
+On macOS the profile (`walls.seatbelt`) and the end with the host (`walls.supervisor`) are in force before the
+interpreter starts; only descriptors and limits are left to do here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWUSER = 0x08000000, 0x04000000, 0x10000000
 CLONE_NEWPID, CLONE_NEWNET = 0x20000000, 0x40000000
 CAPSET = {"x86_64": 126, "aarch64": 91}
 CAPABILITY_VERSION_3 = 0x20080522
-INSIDE_ID = 1000
+SANDBOX_UID = 1000
 DARWIN_LEVELS = ("seatbelt", "none")
 DARWIN_LIMITS = ("CORE", "NOFILE", "FSIZE")
 """RLIMIT_DATA and RLIMIT_AS can be set on macOS and limit nothing: memory is the watchdog's alone. RLIMIT_NPROC
@@ -37,7 +37,7 @@ counts everything the user runs."""
 
 @dataclass(frozen=True, kw_only=True)
 class Confinement:
-    """What to put in force, as `sandbox.walls.provisioner` describes it in JSON."""
+    """The confinement to enforce, as `walls.provisioner` describes it in JSON."""
 
     level: str
     read: tuple[str, ...]
@@ -49,6 +49,7 @@ class Confinement:
 
     @classmethod
     def from_json(cls, described: dict[str, Any]) -> Confinement:
+        """Read a confinement from its JSON."""
         return cls(
             level=described["level"],
             read=tuple(described["read"]),
@@ -60,16 +61,17 @@ class Confinement:
 
     @property
     def isolating(self) -> bool:
+        """Whether the level isolates at all."""
         return self.level != "none"
 
 
 def enforce_early(confinement: Confinement) -> dict[str, Any]:
-    """Everything but the last filter; returns what is in force, for the report to the host.
+    """Enforce everything but the last filter; return what is in force, for the report to the host.
 
     Raises
     ------
     OSError
-        If anything is refused, and for a level of another system.
+        If anything is refused, or the level belongs to another system.
     """
     if sys.platform == "darwin":
         return _enforce_on_darwin(confinement)
@@ -77,8 +79,8 @@ def enforce_early(confinement: Confinement) -> dict[str, Any]:
 
 
 def enforce_late(confinement: Confinement) -> None:
-    """Once the sockets are bound: no more of them, for all threads."""
-    os.nice(5)  # not earlier: somebody waits for the start
+    """Forbid new sockets for all threads, once the kernel's own are bound."""
+    os.nice(5)  # not earlier: a user waits for the start
     if confinement.isolating and sys.platform != "darwin":  # Seatbelt never let any be connected
         seccomp.install(_filter(confinement, "late"))
 
@@ -93,10 +95,10 @@ def _enforce_on_darwin(confinement: Confinement) -> dict[str, Any]:
 
 
 def _close_inherited() -> None:
-    """All that are open: macOS may allow more of them than could be tried one by one."""
+    """Close all open descriptors: macOS may allow more of them than could be tried one by one."""
     for name in os.listdir("/dev/fd"):
         if int(name) > 2:
-            with contextlib.suppress(OSError):  # the one that the list itself was read from is closed by now
+            with contextlib.suppress(OSError):  # the descriptor that the list was read from is already closed
                 os.close(int(name))
 
 
@@ -111,7 +113,7 @@ def _enforce_on_linux(confinement: Confinement) -> dict[str, Any]:
     if confinement.isolating:
         _drop_capabilities(libc)
     _set_limits(confinement.limits)
-    _prefer_me_when_memory_runs_out()
+    _raise_oom_score()
     os.umask(0o077)
     report: dict[str, Any] = {"level": confinement.level, "landlock": 0}
     if confinement.isolating:
@@ -121,23 +123,23 @@ def _enforce_on_linux(confinement: Confinement) -> dict[str, Any]:
 
 
 def _die_with_parent(libc: ctypes.CDLL) -> None:
-    """SIGKILL when the *thread* of the host that spawned us ends (prctl(2))."""
+    """Get SIGKILL when the *thread* of the host that spawned us ends (prctl(2))."""
     _check(libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl(PR_SET_PDEATHSIG)")
 
 
 def _enter_namespaces(libc: ctypes.CDLL) -> None:
-    """User, network, ipc, uts and pid namespaces without a helper binary; continues as a child of the new pid 1.
+    """Enter user, network, ipc, uts and pid namespaces without a helper; continue as a child of the new pid 1.
 
-    Not as pid 1 itself, which cannot be killed from inside and would have to collect orphans. No mount namespace:
-    Landlock guards the files. Through ctypes because Python 3.11 has no os.unshare.
+    Pid 1 itself cannot be killed from inside, and would have to reap orphans. There is no mount namespace: Landlock
+    guards the files. ctypes is used because Python 3.11 has no os.unshare.
     """
     uid, gid = os.getuid(), os.getgid()
     flags = CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWPID
     _check(libc.unshare(flags), "unshare")
     for name, text in (
         ("setgroups", "deny"),
-        ("uid_map", f"{INSIDE_ID} {uid} 1"),
-        ("gid_map", f"{INSIDE_ID} {gid} 1"),
+        ("uid_map", f"{SANDBOX_UID} {uid} 1"),
+        ("gid_map", f"{SANDBOX_UID} {gid} 1"),
     ):
         with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
             file.write(text)
@@ -155,18 +157,18 @@ def _continue_in_child(libc: ctypes.CDLL) -> None:
 
 
 def _wait_for(child: int) -> None:
-    """An outer process: takes no part, and ends as the inner one ends. The host signals the inner one directly."""
+    """Wait for the inner process, and exit with its status. The host signals the inner process directly."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     ended = status = 0
     while ended != child:
         ended, status = os.waitpid(-1, 0)
     code = os.waitstatus_to_exitcode(status)
-    os._exit(128 - code if code < 0 else code)  # a signal as 128 + number, as bwrap and shells say it
+    os._exit(128 - code if code < 0 else code)  # a signal as 128 + number, like bwrap and shells
 
 
 def _drop_capabilities(libc: ctypes.CDLL) -> None:
-    """All sets, the bounding set included: root in a container or in a user namespace keeps none."""
+    """Drop all sets, the bounding set included: root in a container or in a user namespace keeps none."""
     for capability in range(64):
         libc.prctl(
             PR_CAPBSET_DROP, capability, 0, 0, 0
@@ -180,8 +182,8 @@ def _set_limits(limits: dict[str, int]) -> None:
         kind = getattr(resource, f"RLIMIT_{name}")
         allowed = _unlimited_as_none(resource.getrlimit(kind)[1])
         soft = value if allowed is None else min(value, allowed)
-        # DATA stays adjustable upwards: `calls.load` makes room for mapped copies. It is there to give honest code
-        # a MemoryError; what holds against hostile code is the watchdog of the host.
+        # DATA stays adjustable upwards: `calls.load` raises it for mapped copies. It only gives honest code a
+        # MemoryError; against hostile code there is the watchdog of the host.
         hard = (resource.RLIM_INFINITY if allowed is None else allowed) if name == "DATA" else soft
         resource.setrlimit(kind, (soft, hard))
 
@@ -190,17 +192,17 @@ def _unlimited_as_none(limit: int) -> int | None:
     return None if limit == resource.RLIM_INFINITY else limit
 
 
-def _prefer_me_when_memory_runs_out() -> None:
+def _raise_oom_score() -> None:
     try:
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
             file.write("1000")
     except OSError:
-        return  # a courtesy to the host, not a wall: some containers mount /proc read-only
+        return  # a courtesy to the host, not isolation: some containers mount /proc read-only
 
 
 def _restrict_files(confinement: Confinement) -> int:
     if confinement.level == "bubblewrap" and not landlock.abi():
-        return 0  # the mount namespace already holds; Landlock is the second wall there
+        return 0  # the mount namespace already protects files; Landlock is only a second layer there
     return landlock.restrict(read=confinement.read, write=confinement.write, sockets=confinement.sockets)
 
 

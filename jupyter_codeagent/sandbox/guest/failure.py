@@ -1,4 +1,4 @@
-"""Where in the executed cell an exception came from."""
+"""The line of the executed cell that an exception came from."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from types import TracebackType
 
 
 def failed_line(error: BaseException, traceback: TracebackType | None, cells: str) -> int | None:
-    """Line, from 1, of the cell that was executed: the deepest frame that is in it.
+    """Return the line, from 1, of the executed cell: that of the deepest frame in it.
 
-    Cells have file names that begin with `cells`; the first such frame is the one executed. A function of an
-    earlier cell that fails is thus reported at the line that called it. A syntax error of the cell has no frame.
+    Cells have file names that begin with `cells`; the first such frame is the executed cell. So a failing function
+    of an earlier cell is reported at the line that called it. A syntax error of the cell has no frame.
     """
     frames = []
     while traceback is not None:

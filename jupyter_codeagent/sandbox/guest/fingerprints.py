@@ -1,4 +1,4 @@
-"""What a value looks like, cheaply: labels, types, and a mark of each part that changes when its contents do."""
+"""Cheap fingerprints of values: labels, types, and a digest of each part that changes when its contents do."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from .pages import SMALL_BYTES, Memory
 
 MAX_COLUMNS = 2000
 MAX_HEAD_BYTES = 4 << 20
-"""Of objects that are pickled to see whether they changed."""
+"""Limit for objects that are pickled to see whether they changed."""
 MAX_COLUMN_HEAD_BYTES = 256 << 10
 MAX_KEYS = 1000
 
-Mark = Hashable
+Digest = Hashable
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Two sketches of one value differ where it was changed between them."""
+    """Labels, types and digests of a value. Two fingerprints differ where the value was changed between them."""
 
     kind: str
     """Name of the value's type."""
     rows: int | None = None
     labels: tuple[str, ...] = ()
-    """Columns or keys, as `repr` shows them."""
+    """Columns or keys, as their `repr`."""
     dtypes: tuple[str, ...] = ()
-    marks: tuple[Mark, ...] = ()
-    """One for each label; None where a part cannot be marked."""
-    index: Mark = None
-    whole: Mark = None
-    """Of a value that has no parts."""
+    digests: tuple[Digest, ...] = ()
+    """One for each label; None where a part has no digest."""
+    index: Digest = None
+    whole: Digest = None
+    """Digest of a value that has no parts."""
     kept: Any = field(default=None, compare=False, repr=False)
-    """Immutable objects whose identity is part of a mark, so that nothing else can take their place."""
+    """Immutable objects whose identity is part of a digest; kept so that no other object gets their address."""
 
 
-def sketch(value: Any, memory: Memory) -> Fingerprint:
-    """By the name of its type, so that nothing is imported that the value did not bring."""
+def fingerprint(value: Any, memory: Memory) -> Fingerprint:
+    """Return the fingerprint of a value, by the name of its type, so that no library is imported."""
     kind = type(value)
     library, name = kind.__module__.partition(".")[0], kind.__name__
     if library == "pandas" and name == "DataFrame":
@@ -51,14 +51,14 @@ def sketch(value: Any, memory: Memory) -> Fingerprint:
         return _polars_frame(value)
     if library == "polars" and name == "Series":
         return Fingerprint(
-            kind=name, rows=len(value), whole=(str(value.dtype), _polars_mark(value)), kept=value.clone()
+            kind=name, rows=len(value), whole=(str(value.dtype), _polars_digest(value)), kept=value.clone()
         )
     if library == "numpy" and name == "ndarray":
-        return Fingerprint(kind=name, whole=(value.dtype.str, value.shape, _array_mark(value, memory)))
+        return Fingerprint(kind=name, whole=(value.dtype.str, value.shape, _array_digest(value, memory)))
     if kind is dict and len(value) <= MAX_KEYS:
         return _dictionary(value, memory)
     rows = len(value) if kind in (list, set) else None
-    return Fingerprint(kind=name, rows=rows, whole=_pickled_mark(value, memory, MAX_HEAD_BYTES))
+    return Fingerprint(kind=name, rows=rows, whole=_pickle_digest(value, memory, MAX_HEAD_BYTES))
 
 
 def _pandas_frame(frame: Any, memory: Memory) -> Fingerprint:
@@ -69,7 +69,7 @@ def _pandas_frame(frame: Any, memory: Memory) -> Fingerprint:
         rows=len(frame),
         labels=tuple(repr(label)[:100] for label in frame.columns[:width]),
         dtypes=tuple(str(array.dtype) for array in arrays),
-        marks=tuple(_array_mark(array, memory) for array in arrays),
+        digests=tuple(_array_digest(array, memory) for array in arrays),
         index=id(frame.index),
         kept=frame.index,
     )
@@ -80,7 +80,7 @@ def _pandas_series(series: Any, memory: Memory) -> Fingerprint:
         kind="Series",
         rows=len(series),
         index=id(series.index),
-        whole=(repr(series.name)[:100], str(series.dtype), _array_mark(series.array, memory)),
+        whole=(repr(series.name)[:100], str(series.dtype), _array_digest(series.array, memory)),
         kept=series.index,
     )
 
@@ -92,17 +92,17 @@ def _polars_frame(frame: Any) -> Fingerprint:
         rows=frame.height,
         labels=tuple(repr(column.name)[:100] for column in columns),
         dtypes=tuple(str(column.dtype) for column in columns),
-        marks=tuple(_polars_mark(column) for column in columns),
+        digests=tuple(_polars_digest(column) for column in columns),
         kept=frame.clone(),  # shares the data, which is then copied by whatever changes it
     )
 
 
-def _polars_mark(column: Any) -> Mark:
-    """Where its data lies: polars copies what is shared before it changes it, and the sketch shares it."""
+def _polars_digest(column: Any) -> Digest:
+    """Return the addresses of the data, shared with the fingerprint: polars copies shared data before a change."""
     import polars as pl
 
     level = pl.CompatLevel.newest()
-    # As text, categories would be copied at each look.
+    # As text, categories would be copied at each access.
     physical = column.to_physical() if column.dtype in (pl.Categorical, pl.Enum) else column
     arrays = [chunk.to_arrow(compat_level=level) for chunk in physical.get_chunks()]
     return tuple((len(array), *(part and part.address for part in array.buffers())) for array in arrays)
@@ -113,25 +113,27 @@ def _dictionary(value: dict[Any, Any], memory: Memory) -> Fingerprint:
         kind="dict",
         labels=tuple(repr(key)[:100] if type(key) in (str, int, float, bool) else "" for key in value),
         dtypes=tuple(type(item).__name__ for item in value.values()),
-        marks=tuple(_pickled_mark(item, memory, MAX_HEAD_BYTES // max(1, len(value))) for item in value.values()),
+        digests=tuple(
+            _pickle_digest(item, memory, MAX_HEAD_BYTES // max(1, len(value))) for item in value.values()
+        ),
     )
 
 
-def _array_mark(array: Any, memory: Memory) -> Mark:
-    """One-dimensional pandas arrays, and numpy's."""
+def _array_digest(array: Any, memory: Memory) -> Digest:
+    """Return the digest of a one-dimensional pandas array or a numpy array."""
     plain = array.to_numpy() if type(array).__name__ == "NumpyExtensionArray" else array
     if type(plain).__name__ != "ndarray":
-        return _pickled_mark(array, memory, MAX_COLUMN_HEAD_BYTES)
+        return _pickle_digest(array, memory, MAX_COLUMN_HEAD_BYTES)
     if plain.dtype.hasobject:
-        return _pointers_mark(plain, memory)
+        return _pointers_digest(plain, memory)
     import numpy as np
 
     low, high = np.lib.array_utils.byte_bounds(plain)
     return low, plain.shape, plain.strides, memory.state((low, high - low))
 
 
-def _pointers_mark(plain: Any, memory: Memory) -> Mark:
-    """The objects that it refers to, not what is in them."""
+def _pointers_digest(plain: Any, memory: Memory) -> Digest:
+    """Return a digest of the references to objects, not of their contents."""
     import numpy as np
 
     low, high = np.lib.array_utils.byte_bounds(plain)
@@ -139,7 +141,7 @@ def _pointers_mark(plain: Any, memory: Memory) -> Mark:
 
 
 class _BoundedFile(io.RawIOBase):
-    """Keeps a checksum of what is written, and stops the writer when it is too much."""
+    """Keeps a checksum of what is written, and stops the writer when it is too large."""
 
     def __init__(self, max_bytes: int) -> None:
         super().__init__()
@@ -149,21 +151,21 @@ class _BoundedFile(io.RawIOBase):
     def write(self, data: Any) -> int:
         self.left -= memoryview(data).nbytes
         if self.left < 0:
-            raise BufferError("larger than what is looked at")
+            raise BufferError("larger than the limit for digests")
         self.checksum = zlib.crc32(data, self.checksum)
         return memoryview(data).nbytes
 
 
-def _pickled_mark(value: Any, memory: Memory, max_bytes: int) -> Mark:
-    """The value as pickle writes it, without its buffers, and the state of those."""
+def _pickle_digest(value: Any, memory: Memory, max_bytes: int) -> Digest:
+    """Return a digest of the value's pickle stream and the state of its buffers; None if there is none."""
     file = _BoundedFile(max_bytes)
     buffers: list[pickle.PickleBuffer] = []
     try:
         pickle.Pickler(file, protocol=5, buffer_callback=buffers.append).dump(value)
         extents = [_extent(buffer.raw()) for buffer in buffers]
-    except Exception:  # noqa: BLE001  (too large, or of a type that cannot be pickled any more: not marked)
+    except Exception:  # noqa: BLE001  (too large, or of a type that cannot be pickled any more: no digest)
         return None
-    # Small buffers may be made anew each time, such as those of categories: where they lie tells nothing.
+    # Small buffers, such as those of categories, may be new objects each time: their addresses tell nothing.
     places = [address if length > SMALL_BYTES else 0 for address, length in extents]
     return file.checksum, tuple(zip(places, map(memory.state, extents), strict=True))
 

@@ -1,7 +1,7 @@
-"""Frames on their way out: each column as an Arrow array and a tag that says what it was. See `data.frames`.
+"""Frames on their way to the host: each column as an Arrow array and a tag for its type. See `data.frames`.
 
-`pyarrow.Table.from_pandas` keeps 38 of the 59 dtype cases tried and raises for some; tags of our own keep more, and
-where a column has no data form it becomes text, with a note.
+`pyarrow.Table.from_pandas` keeps 38 of the 59 dtype cases tried and raises for some; our own tags keep more, and a
+column without a data form becomes text, with a note.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ Column = tuple[Any, str]
 """(Arrow array, tag)."""
 CELL_TYPES = (str, bytes, bool, int, float, decimal.Decimal, datetime.date, datetime.datetime, datetime.time)
 MAX_TEXT = 10_000
-"""Characters of a cell that becomes text."""
+"""Limit for the characters of a cell that becomes text."""
 
 
 def pack_pandas(value: Any) -> tuple[dict[str, Any], bytes]:
-    """A DataFrame, Series or Index as (meta, Arrow stream)."""
+    """Pack a DataFrame, Series or Index as (meta, Arrow stream)."""
     import pandas as pd
 
     notes: list[str] = []
     if not type(value).__module__.startswith("pandas"):
         notes.append(f"a {type(value).__name__} came back as one of pandas' own")
     if getattr(value, "attrs", None):
-        notes.append("its attrs did not come along")
+        notes.append("its attrs were not copied")
     if isinstance(value, pd.DataFrame):
         form, frame = "frame", value
     elif isinstance(value, pd.Series):
@@ -56,13 +56,14 @@ def pack_pandas(value: Any) -> tuple[dict[str, Any], bytes]:
 
 
 def arrow_stream(arrays: list[Any]) -> bytes:
-    """Uncompressed, with columns named by position: their real names are the side-car's."""
+    """Return an uncompressed stream with columns named by position: their real names are in the description."""
     import pyarrow as pa
 
     return table_stream(pa.Table.from_arrays(arrays, names=[f"c{at}" for at in range(len(arrays))]))
 
 
 def table_stream(table: Any) -> bytes:
+    """Return the uncompressed Arrow stream of a table."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
@@ -72,7 +73,7 @@ def table_stream(table: Any) -> bytes:
 
 
 def label(value: Any, notes: list[str]) -> Any:
-    """The JSON of one column label or name."""
+    """Return the JSON of one column label or name."""
     try:
         return encode(value)
     except NoDataFormError:
@@ -81,7 +82,7 @@ def label(value: Any, notes: list[str]) -> Any:
 
 
 def column(series: Any, notes: list[str]) -> Column:
-    """One column; as text, with a note, where it has no data form."""
+    """Convert one column; to text, with a note, where it has no data form."""
     import pyarrow as pa
 
     try:
@@ -92,7 +93,7 @@ def column(series: Any, notes: list[str]) -> Column:
 
 
 def typed_column(series: Any, notes: list[str]) -> Column:
-    """One column by its dtype."""
+    """Convert one column by its dtype."""
     import numpy as np
     import pandas as pd
 
@@ -108,7 +109,7 @@ def typed_column(series: Any, notes: list[str]) -> Column:
 
 
 def composed_column(series: Any, dtype: Any, notes: list[str]) -> Column:
-    """Dtypes that are kept as codes, ordinals or pairs."""
+    """Convert a column of a dtype that is kept as codes, ordinals or pairs."""
     import pandas as pd
     import pyarrow as pa
 
@@ -123,7 +124,7 @@ def composed_column(series: Any, dtype: Any, notes: list[str]) -> Column:
 
 
 def extension_column(series: Any, dtype: Any) -> Column:
-    """Dtypes that know their Arrow form."""
+    """Convert a column of a dtype that has an Arrow form."""
     import pandas as pd
     import pyarrow as pa
 
@@ -139,14 +140,16 @@ def extension_column(series: Any, dtype: Any) -> Column:
 
 
 def one_chunk(array: Any) -> Any:
+    """Return an Arrow array without chunks."""
     return array.combine_chunks() if type(array).__name__ == "ChunkedArray" else array
 
 
 def numpy_column(series: Any, dtype: Any, notes: list[str]) -> Column:
+    """Convert a column of a numpy dtype."""
     import pyarrow as pa
 
     values = series.to_numpy()
-    if dtype.kind in "biufmM" and dtype.itemsize <= 8:  # longer floats are not in Arrow
+    if dtype.kind in "biufmM" and dtype.itemsize <= 8:  # Arrow has no longer floats
         return pa.array(values, from_pandas=False), f"numpy:{dtype.newbyteorder('=').str}"
     if dtype.kind == "c":
         parts = [pa.array(part.astype("f8")) for part in (values.real, values.imag)]
@@ -162,7 +165,7 @@ def numpy_column(series: Any, dtype: Any, notes: list[str]) -> Column:
 
 
 def categorical_column(values: Any, notes: list[str]) -> Column:
-    """Codes, and the categories with a tag of their own."""
+    """Convert a categorical to codes, and its categories with a tag of their own."""
     import pandas as pd
     import pyarrow as pa
 
@@ -172,7 +175,7 @@ def categorical_column(values: Any, notes: list[str]) -> Column:
 
 
 def is_missing(cell: Any) -> bool:
-    """None, NaN, NaT, pandas.NA."""
+    """Check for None, NaN, NaT or pandas.NA."""
     return (
         cell is None
         or type(cell).__name__ in ("NAType", "NaTType")
@@ -181,11 +184,12 @@ def is_missing(cell: Any) -> bool:
 
 
 def text_column(series: Any) -> Any:
+    """Convert a column to text."""
     import pyarrow as pa
 
     return pa.array([None if is_missing(cell) else cell_text(cell) for cell in series], pa.large_string())
 
 
 def cell_text(cell: Any) -> str:
-    """Without lone surrogates, which are no UTF-8."""
+    """Return a cell as text without lone surrogates, which UTF-8 does not allow."""
     return str(cell)[:MAX_TEXT].encode("utf-8", "backslashreplace").decode()

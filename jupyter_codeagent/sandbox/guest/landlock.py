@@ -16,21 +16,21 @@ NET_BIND_AND_CONNECT, SCOPE_ABSTRACT_AND_SIGNAL = 3, 3
 PR_SET_NO_NEW_PRIVS = 38
 
 PINNED = ("/proc/", "/sys/")
-"""There a rule is lost when memory is short: it belongs to an inode, and theirs are made anew from time to time."""
+"""Rules for these can be lost when memory is short: a rule belongs to an inode, and theirs are recreated."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def abi() -> int:
-    """Version offered here: 1 files, 2 renames, 3 truncate, 4 TCP, 5 devices, 6 sockets and signals; 0 none."""
+    """Return Landlock's version: 1 files, 2 renames, 3 truncate, 4 TCP, 5 devices, 6 sockets, signals; 0 none."""
     return max(int(_libc.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), 1)), 0)
 
 
 def restrict(*, read: Sequence[str], write: Sequence[str], sockets: Sequence[str]) -> int:
-    """Confine this process to the given paths and to no TCP; returns the ABI in force.
+    """Confine this process to the given paths and forbid TCP; return the ABI in force.
 
-    Must run before the process has a second thread: Landlock is per thread and has no TSYNC. In the directories of
-    `sockets`, sockets can be made and nothing else: no file, link, rename or removal.
+    Must run before the process has a second thread: Landlock is per thread and has no TSYNC. In the directories
+    `sockets` only sockets can be created: no file, link, rename or removal.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def restrict(*, read: Sequence[str], write: Sequence[str], sockets: Sequence[str
     """
     version = abi()
     if not version:
-        raise OSError(95, "the kernel offers no Landlock")
+        raise OSError(95, "the kernel has no Landlock")
     handled = _handled(version)
     network = NET_BIND_AND_CONNECT if version >= 4 else 0
     scoped = SCOPE_ABSTRACT_AND_SIGNAL if version >= 6 else 0
@@ -68,13 +68,13 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except FileNotFoundError:
-        return  # what is not there needs no rule
+        return  # a missing file needs no rule
     try:
         if not os.path.isdir(path):
             rights &= FOR_FILES
         _check(_libc.syscall(ADD_RULE, ruleset, 1, struct.pack("=Qi", rights, fd), 0), f"landlock_add_rule {path}")
     finally:
-        if not path.startswith(PINNED):  # those stay open, which keeps the inode; nothing can be read from O_PATH
+        if not path.startswith(PINNED):  # these stay open, which keeps the inode; nothing can be read from O_PATH
             os.close(fd)
 
 

@@ -1,4 +1,4 @@
-"""What the kernel says is in force for this very process; told to the host, which puts it into words."""
+"""The layers that the system's kernel reports for this process; the host formats them for people."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NAMESPACES = ("user", "mnt", "pid", "net", "ipc", "uts", "cgroup")
 
 
 def describe_layers() -> dict[str, Any]:
-    """``namespaces`` (name to identity), ``filters`` of seccomp, ``no_new_privileges`` and ``capabilities``."""
+    """Return ``namespaces`` (name to id), ``filters`` of seccomp, ``no_new_privileges`` and ``capabilities``."""
     status = own_status()
     return {
         "namespaces": namespaces(),
@@ -20,7 +20,7 @@ def describe_layers() -> dict[str, Any]:
 
 
 def namespaces() -> dict[str, str]:
-    """Of this process; empty where there is no /proc."""
+    """Return the namespaces of this process; none where there is no /proc."""
     found: dict[str, str] = {}
     for name in NAMESPACES:
         try:
@@ -31,7 +31,7 @@ def namespaces() -> dict[str, str]:
 
 
 def own_status() -> dict[str, str]:
-    """The fields of /proc/self/status; empty where there is no /proc."""
+    """Return the fields of /proc/self/status; none where there is no /proc."""
     try:
         with open("/proc/self/status", encoding="utf-8", errors="replace") as file:
             lines = file.read().splitlines()

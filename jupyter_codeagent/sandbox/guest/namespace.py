@@ -1,4 +1,4 @@
-"""What the sandbox's variables are, for hints and for the panel: names, types, shapes, columns. Never a repr."""
+"""Descriptions of the sandbox's variables for hints and the panel: names, types, shapes, columns. Never a repr."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ FRAME_LIBRARIES = ("pandas", "polars", "pyarrow", "numpy")
 
 
 def describe_namespace(variables: dict[str, Any], hidden: Any = ()) -> list[dict[str, Any]]:
-    """Entries with name, type_name, shape, columns, dtypes; frames first, at most `MAX_VARIABLES`.
+    """Return entries with name, type_name, shape, columns, dtypes; frames first, at most `MAX_VARIABLES`.
 
-    Runs after every cell, aims at < 10 ms: attributes are read only of types whose accessors are known to be cheap.
+    Runs after every cell, aims at < 10 ms: attributes are read only from types whose accessors are known to be
+    cheap.
     """
-    names = [name for name in list(variables) if isinstance(name, str) and _shown(name, variables[name], hidden)]
+    names = [
+        name for name in list(variables) if isinstance(name, str) and _is_listed(name, variables[name], hidden)
+    ]
     names.sort(key=lambda name: _library(variables[name]) not in FRAME_LIBRARIES)
     return [_describe(name, variables[name]) for name in names[:MAX_VARIABLES]]
 
 
-def _shown(name: str, value: Any, hidden: Any) -> bool:
+def _is_listed(name: str, value: Any, hidden: Any) -> bool:
     if name.startswith("_") or name in hidden or isinstance(value, types.ModuleType):
         return False
     if isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
@@ -43,7 +46,7 @@ def _describe(name: str, value: Any) -> dict[str, Any]:
     }
     try:
         entry.update(_layout(value))
-    except Exception as problem:  # noqa: BLE001  (a foreign accessor failed: the name alone still helps, and we say so)
+    except Exception as problem:  # noqa: BLE001  (a foreign accessor failed: the name alone still helps, with the error)
         entry["type_name"] = f"{entry['type_name']} ({type(problem).__name__})"
     return entry
 

@@ -1,4 +1,4 @@
-"""Which pages of a private mapping were written to. One that was not is still the file's, and nothing need be read.
+"""Detection of pages of a private mapping that were written to. All others still belong to the file.
 
 `/proc/self/pagemap` has eight bytes for each page (proc(5)); its frame numbers are hidden, its flags are not.
 """
@@ -15,25 +15,26 @@ ENTRY_BYTES = 8
 PRESENT, SWAPPED, OF_A_FILE = 1 << 63, 1 << 62, 1 << 61
 SMALL_BYTES = 64 << 10
 BUDGET_BYTES = 16 << 20
-"""What one look may read of the data itself, over all copies: some 10 ms."""
+"""Limit for the data that one report may read, over all copies: about 10 ms."""
 
 Extent = tuple[int, int]
 """(address, length) in bytes."""
 State = tuple[int, int]
-"""Equal for equal contents; (pages that are no longer the file's, checksum)."""
+"""Equal for equal contents: (pages that are no longer the file's, checksum)."""
 
 
 class Memory:
-    """The memory of this process in one look: lives for one report, so that nothing is read twice."""
+    """Reader of this process's memory for one report, so that nothing is read twice."""
 
     def __init__(self) -> None:
         self._left = BUDGET_BYTES
         self._known: dict[Extent, State] = {}
 
     def state(self, extent: Extent) -> State:
-        """Small memory by its contents, other by the pages written to and, within the budget, their contents.
+        """Return the state of memory: by its contents if small, else by written pages and, within budget, theirs.
 
-        Without a pagemap (not Linux) all pages count as written to, so that only the budget's worth is looked at.
+        Without a pagemap (not Linux) all pages count as written to, so that only as much as the budget allows is
+        read.
         """
         address, length = extent
         if length <= SMALL_BYTES:
@@ -45,7 +46,7 @@ class Memory:
         return self._known[key]
 
     def checksum(self, extent: Extent) -> int:
-        """Of the contents, as far as the budget reaches."""
+        """Return a checksum of the contents, as far as the budget reaches."""
         return self._checksum(*extent, 0)
 
     def _written(self, first: int, end: int, extent: Extent) -> State:
@@ -64,7 +65,7 @@ class Memory:
 
 
 def written_runs(first: int, end: int) -> Iterator[tuple[int, int]]:
-    """Pages from `first` to before `end` that are this process's own, as (first, end) of runs."""
+    """Yield runs, as (first, end), of the pages from `first` to before `end` that were written to."""
     import numpy as np
 
     entries = _entries(first, end)
@@ -79,7 +80,7 @@ def written_runs(first: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _entries(first: int, end: int) -> bytes | None:
-    """Of the pagemap; None where there is none."""
+    """Return entries of the pagemap; None where there is none."""
     if sys.platform != "linux":
         return None
     try:

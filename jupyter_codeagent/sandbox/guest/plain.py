@@ -1,4 +1,4 @@
-"""Plain Python values as JSON that says their types; the host's half is `data.plain`."""
+"""Plain Python values as JSON with their types; the host's counterpart is `data.plain`."""
 
 from __future__ import annotations
 
@@ -14,32 +14,34 @@ from typing import Any, Protocol
 
 MAX_DEPTH = 50
 MAX_DIGITS = 4000
-"""Of a whole number in JSON, below Python's own limit for reading one."""
-BECOMES: dict[type, type] = {
+"""Limit for an integer in JSON, below Python's own limit for parsing one."""
+PLAINER_TYPES: dict[type, type] = {
     collections.OrderedDict: dict,
     collections.defaultdict: dict,
     collections.Counter: dict,
     collections.deque: list,
 }
-"""What comes back as a plainer type, with a note."""
+"""Types that come back as a plainer type, with a note."""
 
 
 class NoDataFormError(Exception):
     """The value, or something in it, is not data."""
 
 
-class Surroundings(Protocol):
-    """Where a value is encoded: what is no JSON goes beside it, and what was changed is noted."""
+class EncodingContext(Protocol):
+    """Receiver of what does not fit into the JSON of a value: parts in their own form, and notes on changes."""
 
     def attach(self, value: Any) -> Any:
-        """JSON that refers to the value's own form; None where it has none."""
+        """Attach a part, and return JSON that refers to it; None where the value has no form of its own."""
         ...
 
-    def note(self, text: str) -> None: ...
+    def note(self, text: str) -> None:
+        """Note what was changed."""
+        ...
 
 
-def encode(value: Any, depth: int = 0, beside: Surroundings | None = None) -> Any:
-    """JSON for a value: itself for None, bool, int, float, str; ``{type: content}`` for all else.
+def encode(value: Any, depth: int = 0, context: EncodingContext | None = None) -> Any:
+    """Encode a value: as itself for None, bool, int, float, str; as ``{type: content}`` for all others.
 
     Raises
     ------
@@ -53,21 +55,21 @@ def encode(value: Any, depth: int = 0, beside: Surroundings | None = None) -> An
     if kind is int:
         return value if value.bit_length() < MAX_DIGITS * 3 else {"int": hex(value)}
     if kind in (list, tuple, set, frozenset):
-        return {kind.__name__: [encode(item, depth + 1, beside) for item in value]}
+        return {kind.__name__: [encode(item, depth + 1, context) for item in value]}
     if kind is dict:
-        pairs = [[encode(key, depth + 1, beside), encode(item, depth + 1, beside)] for key, item in value.items()]
+        pairs = [[encode(key, depth + 1, context), encode(item, depth + 1, context)] for key, item in value.items()]
         return {"dict": pairs}
     if kind in SCALARS:
         return {kind.__name__: SCALARS[kind](value)}
-    if (found := _of_a_library(value, kind)) is not None:
+    if (found := _encode_library_scalar(value, kind)) is not None:
         return found
-    if beside is not None:
-        return _plainer(value, kind, depth, beside)
+    if context is not None:
+        return _plainer(value, kind, depth, context)
     raise no_data_form(kind)
 
 
 def no_data_form(kind: type) -> NoDataFormError:
-    """The sentence for a model, a function, a connection: what they are cannot be told by data."""
+    """Return the error for a value such as a model, a function or a connection, which data cannot represent."""
     advice = ADVICE.get(kind.__name__, "`%agent apply` runs the code that makes it in your own kernel")
     return NoDataFormError(f"{kind.__module__}.{kind.__qualname__} has no data form; {advice}")
 
@@ -79,22 +81,22 @@ ADVICE = {
 }
 
 
-def _plainer(value: Any, kind: type, depth: int, beside: Surroundings) -> Any:
-    if (attached := beside.attach(value)) is not None:
+def _plainer(value: Any, kind: type, depth: int, context: EncodingContext) -> Any:
+    if (attached := context.attach(value)) is not None:
         return attached
-    plainer = BECOMES.get(kind)
+    plainer = PLAINER_TYPES.get(kind)
     if plainer is None and isinstance(value, tuple) and hasattr(kind, "_fields"):
         plainer = tuple
     if plainer is None and isinstance(value, os.PathLike):
         plainer = str
     if plainer is None:
         raise no_data_form(kind)
-    beside.note(f"a {kind.__name__} became a {plainer.__name__}")
-    return encode(plainer(value), depth, beside)
+    context.note(f"a {kind.__name__} became a {plainer.__name__}")
+    return encode(plainer(value), depth, context)
 
 
-def _of_a_library(value: Any, kind: type) -> Any:
-    """Scalars of numpy and pandas; None for all else."""
+def _encode_library_scalar(value: Any, kind: type) -> Any:
+    """Encode scalars of numpy and pandas; return None for all others."""
     library = kind.__module__.partition(".")[0]
     if library == "numpy" and getattr(value, "shape", None) == () and kind.__name__ != "ndarray":
         return {"numpy": encode_numpy_scalar(value)}
@@ -112,9 +114,9 @@ def _of_a_library(value: Any, kind: type) -> Any:
 
 
 def encode_numpy_scalar(value: Any) -> list[Any]:
-    """The name of its type and the Python value."""
+    """Return the name of the scalar's type and its Python value."""
     dtype = value.dtype
-    if dtype.kind in "biufU" and (dtype.kind == "U" or dtype.itemsize <= 8):  # longer floats are not in JSON
+    if dtype.kind in "biufU" and (dtype.kind == "U" or dtype.itemsize <= 8):  # JSON has no longer floats
         return [dtype.name, value.item()]
     if dtype.kind in "mM":
         return [dtype.name, int(value.astype("int64"))]
@@ -124,7 +126,7 @@ def encode_numpy_scalar(value: Any) -> list[Any]:
 
 
 def zone(moment: Any) -> Any:
-    """The name of its time zone, or seconds from UTC; None without one."""
+    """Return the name of the time zone, or seconds from UTC; None without one."""
     if moment.tzinfo is None:
         return None
     if isinstance(moment.tzinfo, zoneinfo.ZoneInfo) and moment.tzinfo.key:

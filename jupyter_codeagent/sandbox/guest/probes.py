@@ -1,4 +1,4 @@
-"""What is open from in here: measured, not read from configuration. Each probe says True if it got through."""
+"""Probes that measure, from inside, what is open. Each returns True if it succeeded, which is bad."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ IO_URING_SETUP = 425
 
 
 def run_probes(target: dict[str, Any]) -> dict[str, bool]:
-    """Probe name to whether it got through. `target` is what the host has put up for us to reach."""
-    return {name: _gets_through(probe, target) for name, probe in PROBES.items()}
+    """Run all probes; return name to whether the probe succeeded. `target` describes what the host has opened."""
+    return {name: _succeeds(probe, target) for name, probe in PROBES.items()}
 
 
-def _gets_through(probe: Callable[[dict[str, Any]], bool], target: dict[str, Any]) -> bool:
+def _succeeds(probe: Callable[[dict[str, Any]], bool], target: dict[str, Any]) -> bool:
     try:
         return bool(probe(target))
     except (OSError, ValueError):
@@ -89,7 +89,7 @@ def _abstract_socket(target: dict[str, Any]) -> bool:
 
 
 def _environment(target: dict[str, Any]) -> bool:
-    """What the process was started with; ipykernel itself adds a few names later."""
+    """Look for other variables in the environment at the start; ipykernel itself adds a few names later."""
     return bool(_names_of("self") - {name.encode() for name in target["environment"]})
 
 
@@ -113,7 +113,7 @@ def _see_processes(target: dict[str, Any]) -> bool:
 
 def _signal_processes(target: dict[str, Any]) -> bool:
     if os.readlink("/proc/self/ns/pid") != target["pid_namespace"]:
-        return False  # the number means another process in here
+        return False  # in here the number means another process
     os.kill(target["pid"], 0)
     return True
 
@@ -123,7 +123,7 @@ def _system_call(number: int, *arguments: int) -> int:
 
 
 def _memory_of_others(target: dict[str, Any]) -> bool:
-    """One byte from a wild address: EFAULT means that access was granted (and nothing was touched)."""
+    """Read one byte from an invalid address: EFAULT means that access was granted (and nothing was read)."""
     libc = ctypes.CDLL(None, use_errno=True)
     byte = ctypes.create_string_buffer(1)
     local = struct.pack("=QQ", ctypes.addressof(byte), 1)
@@ -182,7 +182,7 @@ ON_LINUX: dict[str, Callable[[dict[str, Any]], bool]] = {
 
 
 def probes_of(platform: str) -> dict[str, Callable[[dict[str, Any]], bool]]:
-    """By the name of the system, as `sys.platform` has it."""
+    """Return the probes of a system, by its `sys.platform`."""
     if platform != "darwin":
         return ON_LINUX
     return {name: probe for name, probe in {**ON_LINUX, **ON_DARWIN}.items() if name not in LINUX_ONLY}

@@ -1,7 +1,7 @@
-"""Probes that are another call on macOS, and those for doors that only macOS has. Never run on a Mac so far.
+"""Probes that use other calls on macOS, and probes for ways out that only macOS has. Never run on a Mac so far.
 
-Each says True if it got through. A symbol that is missing raises, and the level does not start: not measured is not
-closed.
+Each returns True if it succeeded. A missing symbol raises, and the level does not start: what is not measured does
+not count as blocked.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ ADDED_BY_THE_SYSTEM = frozenset({"__CF_USER_TEXT_ENCODING", "__PYVENV_LAUNCHER__
 
 
 def _environment(target: dict[str, Any]) -> bool:
-    """What the process was started with; ipykernel itself adds a few names later."""
+    """Look for other variables in the environment at the start; ipykernel itself adds a few names later."""
     allowed = {*target["environment"], *ADDED_BY_THE_SYSTEM}
     return not allowed >= AT_START
 
 
 def _environment_of_others(target: dict[str, Any]) -> bool:
-    """KERN_PROCARGS2 gives arguments and environment of any process of the same user."""
+    """Read the environment of the host: KERN_PROCARGS2 gives arguments and environment of the user's processes."""
     return _sysctl(CTL_KERN, KERN_PROCARGS2, target["pid"]) > 0
 
 
 def _see_processes(target: dict[str, Any]) -> bool:
     buffer = ctypes.create_string_buffer(PROC_BSDINFO_BYTES)
-    told = ctypes.CDLL(None).proc_pidinfo(
+    found = ctypes.CDLL(None).proc_pidinfo(
         target["pid"], PROC_PIDTBSDINFO, ctypes.c_uint64(0), buffer, PROC_BSDINFO_BYTES
     )
-    return told > 0 or _sysctl(CTL_KERN, KERN_PROC, KERN_PROC_PID, target["pid"]) > 0
+    return found > 0 or _sysctl(CTL_KERN, KERN_PROC, KERN_PROC_PID, target["pid"]) > 0
 
 
 def _signal_processes(target: dict[str, Any]) -> bool:
@@ -60,7 +60,7 @@ def _system_services(_target: dict[str, Any]) -> bool:
 
 
 def _native_code(_target: dict[str, Any]) -> bool:
-    """Code that was written here, mapped as code."""
+    """Load code that was written to scratch."""
     import _ctypes
 
     with tempfile.TemporaryDirectory() as directory:
@@ -70,7 +70,7 @@ def _native_code(_target: dict[str, Any]) -> bool:
 
 
 def _sysctl(*names: int) -> int:
-    """Bytes that a sysctl gives; 0 where it is refused."""
+    """Return the number of bytes that a sysctl gives; 0 where it is refused."""
     mib = (ctypes.c_int * len(names))(*names)
     buffer = ctypes.create_string_buffer(1 << 18)
     size = ctypes.c_size_t(len(buffer))

@@ -1,8 +1,9 @@
 """Seccomp filters assembled in pure Python: no libseccomp, no binary.
 
-Two are installed, one over the other. `early` before anything heavy is imported: AF_UNIX is the only socket family,
-because zmq has to bind its ipc sockets. `late` once they are bound: no socket can be made, connected or bound at
-all, which closes what Landlock leaves open, the path sockets of D-Bus, docker and ssh-agent.
+Two are installed, one over the other. `early` is installed before anything heavy is imported: AF_UNIX is the only
+socket family, because zmq has to bind its ipc sockets. `late` is installed once they are bound: no socket can be
+created, connected or bound at all, which closes what Landlock leaves open: the path sockets of D-Bus, docker and
+ssh-agent.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 LOAD, JUMP_EQ, JUMP_GE, JUMP_SET, RETURN, AND = 0x20, 0x15, 0x35, 0x45, 0x06, 0x54
 KILL, ALLOW, ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
 EPERM, ENOSYS = ERRNO | errno.EPERM, ERRNO | errno.ENOSYS
-PRETEND = ERRNO | 0
+FAKE_SUCCESS = ERRNO | 0
 """Do nothing and report success."""
 NOT_SUPPORTED = ERRNO | errno.EOPNOTSUPP
 NO_SOCKET = NOT_SUPPORTED
@@ -47,7 +48,7 @@ IOCTLS = (
     0x40049409,  # FICLONE, tried by copies before they copy
     0x4020940D,  # FICLONERANGE
 )
-"""All that data work asks for. Not among them: TIOCSTI and TIOCLINUX, which type on a terminal; FIOSETOWN, which
+"""All that data work needs. Not among them: TIOCSTI and TIOCLINUX, which type on a terminal; FIOSETOWN, which
 sends signals; FS_IOC_SETFLAGS and FS_IOC_ENABLE_VERITY, which change a file that is only open for reading."""
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_MM, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 35, 38
 F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY = 8, 10, 15, 1024, 1026
@@ -62,16 +63,19 @@ class Program:
         self._column = list(AUDIT_ARCH).index(machine)
 
     def emit(self, code: int, value: int, if_true: int = 0, if_false: int = 0) -> None:
+        """Append one instruction."""
         self.instructions.append(struct.pack("=HBBI", code, if_true, if_false, value))
 
     def argument(self, index: int) -> None:
-        """Load the low 32 bits: what the kernel itself looks at for flags, families and ioctl numbers."""
+        """Load the low 32 bits, which the kernel itself uses for flags, families and ioctl numbers."""
         self.emit(LOAD, 16 + 8 * index)
 
     def answer(self, name: str, action: int) -> None:
+        """Answer a system call with the action."""
         self.block(name, lambda: self.emit(RETURN, action))
 
     def block(self, name: str, body: Callable[[], None]) -> None:
+        """Run the instructions of `body` for a system call."""
         number = NUMBERS[name][self._column]
         if number < 0:
             return
@@ -115,11 +119,11 @@ def build(
     deny_truncate: bool = False,
     machine: str | None = None,
 ) -> bytes:
-    """The filter as the bytes of a `struct sock_filter[]`.
+    """Build the filter as the bytes of a `struct sock_filter[]`.
 
     `own_pid` is given where there is no pid namespace: signals, priorities and limits then reach that process
-    only. `shared_files` says that the user's files are in view (no mount namespace). `deny_truncate`: Landlock
-    before ABI 3 does not mediate truncate(2).
+    only. `shared_files` means that the user's files are visible (no mount namespace). `deny_truncate` is needed
+    for Landlock before ABI 3, which does not mediate truncate(2).
     """
     machine = machine or platform.machine()
     if machine not in AUDIT_ARCH:
@@ -131,19 +135,19 @@ def build(
     _processes(program, subprocess)
     _sockets(program, stage)
     program.allow_only("ioctl", 1, IOCTLS)
-    _my_own_process(program, stage)
+    _restrict_own_process(program, stage)
     program.allow_only("personality", 0, (0, PER_QUERY))
     commands = [F_SETLEASE, F_NOTIFY]  # a lease on a file open for reading makes the next writer wait for 45 s
     if own_pid is not None:
         commands += [F_SETOWN, F_SETSIG, F_SETOWN_EX]
-        _only_myself(program, own_pid)
+        _restrict_targets_to_self(program, own_pid)
         if stage == "late":  # `enforce_late` lowers our own priority just before
             program.answer("setpriority", EPERM)
     program.refuse_only("fcntl", 1, tuple(commands))
     if shared_files:
         for name in METADATA:
-            program.answer(name, PRETEND)  # so that shutil.copy into scratch still works
-        # fallocate takes any amount of the user's disk at once, before anybody looks; glibc writes instead
+            program.answer(name, FAKE_SUCCESS)  # so that shutil.copy into scratch still works
+        # fallocate takes any amount of the user's disk at once, before the watchdog sees it; glibc writes instead
         for name in (*METADATA_READS, "fallocate"):
             program.answer(name, NOT_SUPPORTED)
     if deny_truncate:
@@ -159,7 +163,7 @@ def _check_architecture(program: Program, machine: str) -> None:
     program.emit(JUMP_EQ, AUDIT_ARCH[machine], 1, 0)
     program.emit(RETURN, KILL)
     program.emit(LOAD, 0)
-    if machine == "x86_64":  # the x32 numbers would pass a filter that looks at the plain ones
+    if machine == "x86_64":  # the x32 numbers would pass a filter that checks only the plain ones
         program.emit(JUMP_GE, X32_BIT, 0, 1)
         program.emit(RETURN, ENOSYS)
 
@@ -204,22 +208,22 @@ def _sockets(program: Program, stage: Stage) -> None:
     program.block("socketpair", socketpair)
 
 
-def _my_own_process(program: Program, stage: Stage) -> None:
-    """It must die with the host, and be open to the host's watchdog, which reads its /proc directory."""
+def _restrict_own_process(program: Program, stage: Stage) -> None:
+    """Keep the process tied to the host, and readable for the host's watchdog, which uses its /proc directory."""
     options = [PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_MM]
     if stage == "late":
         options.append(PR_SET_SECCOMP)
     program.refuse_only("prctl", 0, tuple(options))
 
 
-def _only_myself(program: Program, pid: int) -> None:
+def _restrict_targets_to_self(program: Program, pid: int) -> None:
     for name in ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"):
         program.allow_only(name, 0, (pid,))
     for name in ("prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam"):
         program.allow_only(name, 0, (0, pid))
     for name in ("tkill", "pidfd_open", "pidfd_send_signal", "ioprio_set"):
         program.answer(name, EPERM)
-    program.answer("sched_setscheduler", PRETEND)  # libzmq aborts when it is refused (thread.cpp)
+    program.answer("sched_setscheduler", FAKE_SUCCESS)  # libzmq aborts when it is refused (thread.cpp)
 
 
 class _FilterProgram(ctypes.Structure):
@@ -227,7 +231,7 @@ class _FilterProgram(ctypes.Structure):
 
 
 def install(program: bytes) -> None:
-    """Put the filter in force for all threads of this process, for good.
+    """Install the filter for all threads of this process, for good.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""One variable of the sandbox as bytes that the host can check: Arrow, .npy, JSON or a PNG. Never pickle."""
+"""One variable of the sandbox as bytes that the host can validate: Arrow, .npy, JSON or PNG. Never pickle."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .frames import arrow_stream, pack_pandas, table_stream
 from .plain import NoDataFormError, encode, no_data_form
 
 Packed = tuple[str, str, bytes]
-"""kind, meta as JSON, data: what `types.sandbox.PackedValue` is on the host."""
+"""kind, meta as JSON, data: a `types.sandbox.PackedValue` on the host."""
 
 SPARSE = frozenset(f"{form}_{kind}" for form in ("csr", "csc", "coo") for kind in ("array", "matrix"))
 
 
 def pack(value: Any, max_bytes: int) -> Packed:
-    """The value's data form; kind ``error`` with a sentence in place of meta where there is none."""
+    """Return the value's data form; where there is none, kind ``error`` with a sentence in place of meta."""
     too_large = "error", f"it is larger than {max_bytes >> 20} MiB, the limit for one value", b""
     if size_bytes(value) > max_bytes:
         return too_large
@@ -33,13 +33,13 @@ def pack(value: Any, max_bytes: int) -> Packed:
 
 
 def size_bytes(value: Any) -> int:
-    """A cheap lower bound, so that nothing huge is built only to be refused."""
+    """Return a cheap lower bound of the size, so that nothing huge is built only to be refused."""
     size = getattr(value, "nbytes", 0)
     return size if isinstance(size, int) else 0
 
 
 def return_form(value: Any) -> str:
-    """How a value would come back, by its type alone: see `types.sandbox.ReturnForm`."""
+    """Return how a value would come back, by its type only: see `types.sandbox.ReturnForm`."""
     library, kinds = _library_and_kinds(value)
     if library in ("pandas", "polars", "pyarrow", "numpy", "scipy") and kinds & DATA:
         return "data"
@@ -62,7 +62,7 @@ NO_DATA = frozenset(
 
 
 def _library_and_kinds(value: Any) -> tuple[str, set[str]]:
-    """The library of the value's own type, or of the first of its bases that is one of ours."""
+    """Return the known library of the value's type or of one of its bases, and the names of all these types."""
     kinds = {kind.__name__ for kind in type(value).__mro__}
     libraries = [kind.__module__.partition(".")[0] for kind in type(value).__mro__]
     known = ("pandas", "polars", "pyarrow", "numpy", "scipy", "matplotlib", "plotly", "altair")
@@ -78,7 +78,7 @@ def _is_chart(kinds: set[str], library: str) -> bool:
 
 
 def pack_by_type(value: Any) -> tuple[str, Any, bytes]:
-    """By the names of types: nothing is imported that the value did not bring. Kind "" for plain values."""
+    """Pack a value by the names of its types, so that no library is imported. Kind "" for plain values."""
     library, kinds = _library_and_kinds(value)
     if library == "pandas" and kinds & {"DataFrame", "Series", "Index"}:
         meta, data = pack_pandas(value)
@@ -95,6 +95,7 @@ def pack_by_type(value: Any) -> tuple[str, Any, bytes]:
 
 
 def pack_array(value: Any) -> tuple[str, Any, bytes]:
+    """Pack a numpy array; kind "" for an array of objects."""
     if value.dtype.hasobject:
         return "", None, b""
     kind = type(value).__name__
@@ -103,13 +104,14 @@ def pack_array(value: Any) -> tuple[str, Any, bytes]:
 
 
 def figure_bytes(figure: Any) -> bytes:
+    """Return a matplotlib figure as PNG."""
     file = io.BytesIO()
     figure.savefig(file, format="png", bbox_inches="tight")
     return file.getvalue()
 
 
-class Beside:
-    """What lies beside the JSON of one value: frames, arrays and figures in it, and notes."""
+class PartCollector:
+    """Collector of what does not fit into the JSON of one value: its frames, arrays and figures, and notes."""
 
     def __init__(self, max_bytes: int) -> None:
         self.parts: list[tuple[str, str, int]] = []
@@ -118,6 +120,7 @@ class Beside:
         self._left = max_bytes
 
     def attach(self, value: Any) -> Any:
+        """See `EncodingContext.attach`."""
         library, kinds = _library_and_kinds(value)
         if library == "scipy" and kinds & SPARSE:
             return self._sparse(value)
@@ -133,6 +136,7 @@ class Beside:
         return self._packed(packed) if kind else None
 
     def note(self, text: str) -> None:
+        """Add a note, once."""
         if text not in self.notes:
             self.notes.append(text)
 
@@ -154,7 +158,7 @@ class Beside:
     def _sparse(self, value: Any) -> Any:
         name = type(value).__name__
         if value.ndim != 2:
-            raise NoDataFormError("a sparse array that is no table has no data form")
+            raise NoDataFormError("a sparse array that is not two-dimensional has no data form")
         arrays = [value.row, value.col] if name.startswith("coo") else [value.indptr, value.indices]
         return {"sparse": [name, list(value.shape), *(self._part(array) for array in (value.data, *arrays))]}
 
@@ -171,15 +175,16 @@ def _mask(value: Any) -> Any:
 
 
 def pack_plain(value: Any, max_bytes: int) -> tuple[str, Any, bytes]:
-    """As JSON, with what is no JSON beside it."""
-    beside = Beside(max_bytes)
-    encoded = encode(value, 0, beside)
-    if not beside.parts and not beside.notes:
+    """Pack a value as JSON, with parts that are not JSON beside it."""
+    context = PartCollector(max_bytes)
+    encoded = encode(value, 0, context)
+    if not context.parts and not context.notes:
         return "json", encoded, b""
-    return "parts", {"value": encoded, "parts": beside.parts, "notes": beside.notes[:20]}, b"".join(beside.data)
+    return "parts", {"value": encoded, "parts": context.parts, "notes": context.notes[:20]}, b"".join(context.data)
 
 
 def pack_polars(value: Any) -> tuple[str, Any, bytes]:
+    """Pack a polars DataFrame or Series."""
     import polars as pl
 
     notes: list[str] = []
@@ -197,6 +202,7 @@ def pack_polars(value: Any) -> tuple[str, Any, bytes]:
 
 
 def pack_arrow(value: Any) -> tuple[str, Any, bytes]:
+    """Pack an Arrow table, batch or array."""
     import pyarrow as pa
 
     if isinstance(value, pa.RecordBatch):
@@ -209,6 +215,7 @@ def pack_arrow(value: Any) -> tuple[str, Any, bytes]:
 
 
 def npy_bytes(array: Any) -> bytes:
+    """Return an array in the `.npy` format, without pickles."""
     import numpy as np
 
     file = io.BytesIO()

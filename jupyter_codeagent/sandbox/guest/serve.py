@@ -1,6 +1,6 @@
-"""Entry inside the sandbox: confine, bind, confine again, serve.
+"""The entry point inside the sandbox: confine, bind, confine again, serve.
 
-Run as a script, ``python serve.py JSON CONNECTION_FILE``. Only this directory is in view, as `codeagent_inside`;
+Run as a script, ``python serve.py JSON CONNECTION_FILE``. Only this directory is visible, as `codeagent_inside`;
 the rest of the package is not.
 """
 
@@ -19,7 +19,7 @@ PACKAGE = "codeagent_inside"
 
 
 def make_importable(directory: str) -> None:
-    """This directory as a package of that name, wherever it lies: editable checkout or site-packages."""
+    """Make this directory importable as `PACKAGE`, wherever it lies: editable checkout or site-packages."""
     spec = importlib.util.spec_from_file_location(
         PACKAGE, os.path.join(directory, "__init__.py"), submodule_search_locations=[directory]
     )
@@ -31,7 +31,7 @@ def make_importable(directory: str) -> None:
 
 
 def preload(modules: list[str]) -> list[str]:
-    """Import what the user will want; returns those that are not available in here."""
+    """Import modules that the user will need; return those that are not available in here."""
     missing = []
     for name in modules:
         try:
@@ -42,8 +42,8 @@ def preload(modules: list[str]) -> list[str]:
 
 
 def make_kernel(connection_file: str) -> Any:
-    """An IPKernelApp with its sockets bound."""
-    # The debugger is never used in here; importing it costs 60 ms of every start.
+    """Return an IPKernelApp with its sockets bound."""
+    # The debugger is never used in here; importing it costs 60 ms at every start.
     sys.modules["debugpy"] = None  # type: ignore[assignment]
     from ipykernel.kernelapp import IPKernelApp
 
@@ -52,9 +52,11 @@ def make_kernel(connection_file: str) -> Any:
     return app
 
 
-def heed_semicolons(shell: Any) -> None:
-    """A value with a semicolon behind it is not shown, as in a notebook. IPython looks for the semicolon in its
-    history, and there is none in here."""
+def respect_semicolons(shell: Any) -> None:
+    """Display no value before a semicolon, as in a notebook.
+
+    IPython looks for the semicolon in its history, and there is none in here.
+    """
     cell = ""
 
     def begin(info: Any) -> None:
@@ -66,6 +68,7 @@ def heed_semicolons(shell: Any) -> None:
 
 
 def main() -> None:
+    """Confine this process and run the kernel in it."""
     described, connection_file = json.loads(sys.argv[1]), sys.argv[2]
     make_importable(os.path.dirname(os.path.abspath(__file__)))
     enforce = importlib.import_module(f"{PACKAGE}.enforce")
@@ -77,17 +80,17 @@ def main() -> None:
     os.dup2(2, 1)  # ipykernel prints hints for terminal users as it starts
     sys.argv = ["ipykernel"]
     app = make_kernel(connection_file)
-    # IPython has it only while a cell runs. Imported outside one, as here, pandas would take this for a terminal
-    # and print "..." for columns that a notebook shows.
+    # IPython defines it only while a cell runs. Imported outside of a cell, as here, pandas would take this for a
+    # terminal and print "..." for columns that a notebook displays.
     vars(builtins)["get_ipython"] = app.shell.get_ipython
-    heed_semicolons(app.shell)
+    respect_semicolons(app.shell)
     importlib.import_module(f"{PACKAGE}.calls").install(app.kernel)
     enforce.enforce_late(confinement)
     report["missing"] = preload(described["preload"])
     os.write(report_fd, json.dumps(report).encode() + b"\n")
     os.close(report_fd)
     gc.collect()
-    gc.freeze()  # what was imported stays: a collection then takes a millisecond, not a tenth of a second
+    gc.freeze()  # imported modules stay: a collection then takes a millisecond, not a tenth of a second
     app.start()
 
 

@@ -1,4 +1,4 @@
-"""Keeps stream messages small, so that a flood meets the host's output budget and not its message limit."""
+"""Small stream messages, so that a flood reaches the host's output budget and not its message limit."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ PIECE_CHARS = 256 << 10
 
 
 def bound_stream(stream: Any) -> None:
-    """Make ipykernel's OutStream send every `PIECE_CHARS`; by itself it sends whatever came together in 0.2 s.
+    """Make ipykernel's OutStream send every `PIECE_CHARS`; by itself it sends whatever accumulates in 0.2 s.
 
-    `flush` waits for the sending thread, so code that floods is slowed down as well. A help for honest code only:
-    hostile code undoes it, and then loses its output channel.
+    `flush` waits for the sending thread, so code that floods is slowed down as well. This only helps honest code:
+    hostile code can undo it, and then loses its output channel.
     """
     write = stream.write
     pending = 0

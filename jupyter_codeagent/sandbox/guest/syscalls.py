@@ -149,7 +149,7 @@ NUMBERS: dict[str, tuple[int, int]] = {
 }
 
 LAST_REVIEWED = 462
-"""mseal. What the kernel adds after it is not there until somebody has looked at it: ENOSYS, unless listed."""
+"""mseal. System calls that Linux added later fail with ENOSYS until they are reviewed, unless they are listed."""
 
 ALWAYS_DENIED: tuple[str, ...] = (
     "ptrace",
@@ -246,7 +246,7 @@ LATE_DENIED: tuple[str, ...] = (
     "landlock_add_rule",
     "landlock_restrict_self",
 )
-"""Needed until the kernel is bound and confined, and not after it."""
+"""Needed until the kernel is bound and confined, and not after that."""
 
 METADATA: tuple[str, ...] = (
     "chmod",
@@ -274,4 +274,4 @@ METADATA: tuple[str, ...] = (
 """Landlock does not mediate these, so without a mount namespace they would reach the user's files."""
 
 METADATA_READS: tuple[str, ...] = ("getxattr", "lgetxattr", "listxattr", "llistxattr")
-"""By path: Landlock does not mediate them either, and they may say where a file was downloaded from."""
+"""By path: Landlock does not mediate them either, and they may tell where a file was downloaded from."""

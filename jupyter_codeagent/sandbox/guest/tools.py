@@ -1,6 +1,6 @@
-"""The user's functions as the code in here may call them: a stub asks the host, which decides, calls and answers.
+"""Stubs of the user's functions for code in the sandbox: a stub asks the host, which decides, calls and answers.
 
-A call goes out as a `codeagent_call` message on the kernel's iopub socket, like any output. Answers come in on its
+A call is sent as a `codeagent_call` message on the kernel's iopub socket, like any output. Answers come on its
 stdin socket, which nothing else uses: it can be read in the middle of a cell.
 """
 
@@ -21,31 +21,35 @@ from .send import pack
 
 CALL_TYPE = "codeagent_call"
 MAX_ARGUMENT_BYTES = 32 << 20
-"""Of the arguments of one call."""
+"""Limit for the arguments of one call."""
 MAX_AT_ONCE = 8
-"""Calls of one `tools.map` that wait for their answers."""
+"""Limit for calls of one `tools.map` that wait for their answers."""
 POLL_MS = 200
 
 Answer = dict[str, Any]
 
 
 class Channel:
-    """Asks the host, and waits for its answers."""
+    """Connection to the host for calls and their answers."""
 
-    def __init__(self, kernel: Any, make_room: Callable[[list[dict[str, Any]]], None]) -> None:
+    def __init__(self, kernel: Any, raise_memory_limit: Callable[[list[dict[str, Any]]], None]) -> None:
         self._kernel = kernel
-        self._make_room = make_room
+        self._raise_memory_limit = raise_memory_limit
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
-        """One thread at a time asks and reads: sockets belong to no thread, but bear only one."""
+        """One thread at a time sends and reads: any thread may use the sockets, but only one at a time."""
 
     def call(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Call a function of the user's; return its result, or raise its error."""
         with self._lock:
             [answer] = self._answers([self._ask(name, arguments)])
         return self._result(answer)
 
     def map(self, name: str, all_arguments: Iterable[dict[str, Any]]) -> list[Any]:
-        """In their order. An error is raised when those that had been asked with it have ended."""
+        """Call the function for each set of arguments; return the results in order.
+
+        An error is raised once the calls that were sent together with it have ended.
+        """
         answers: list[Answer] = []
         left = list(all_arguments)
         with self._lock:
@@ -61,7 +65,7 @@ class Channel:
         return [self._result(answer) for answer in answers]
 
     def _ask(self, name: str, arguments: dict[str, Any], together: int = 1) -> int:
-        """`together` such calls are made in one go, this one included: a person may say yes to all."""
+        """Send a call, the first of `together` such calls made in one go: a person may approve them all."""
         kind, meta, data = pack(arguments, MAX_ARGUMENT_BYTES)
         if kind == "error":
             raise TypeError(f"{name}() cannot be called with these arguments: {meta}")
@@ -74,7 +78,7 @@ class Channel:
         return number
 
     def _line(self) -> int | None:
-        """Of the cell that is running."""
+        """Return the current line of the cell that is running."""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
             if frame.f_globals is self._kernel.shell.user_global_ns:
@@ -83,7 +87,7 @@ class Channel:
         return None
 
     def _answers(self, numbers: list[int]) -> list[Answer]:
-        """Blocks. An interrupt gets through; the answer that comes after it is thrown away by the next call."""
+        """Wait for answers. An interrupt gets through; the next call discards an answer that comes after it."""
         found: dict[int, Answer] = {}
         while len(found) < len(numbers):
             if not self._kernel.stdin_socket.poll(POLL_MS):
@@ -101,7 +105,7 @@ class Channel:
         copy = answer.get("copy")
         if copy is None:
             return answer["value"]
-        self._make_room([{"name": f"answer {answer['number']}", **copy}])
+        self._raise_memory_limit([{"name": f"answer {answer['number']}", **copy}])
         return load_value(answer["directory"], copy["files"], copy["buffers"], copy["head"])
 
 
@@ -113,7 +117,7 @@ class Tools:
         self._stubs = tuple(stubs)
 
     def search(self, words: str = "", limit: int = 10) -> str:
-        """The functions whose name or description has most of these words, a line each; `help` tells more."""
+        """Return the functions whose name or description has most of these words, one per line; see also `help`."""
         wanted = re.findall(r"\w+", words.lower())
         counts = {
             stub: sum(word in f"{stub.__name__} {stub.__doc__}".lower() for word in wanted) for stub in self._stubs
@@ -122,12 +126,13 @@ class Tools:
         return "\n".join(map(str, found[:limit])) or f"no function has any of these words: {words}"
 
     def map(self, function: Callable[..., Any], items: Iterable[Any]) -> list[Any]:
-        """The results in the order of `items`; each is the first argument, or a dict of the arguments by name.
+        """Call `function` for each item; return the results in order.
 
-        `function` is one of those that the user lets code call.
+        `function` is one of those that the user lets code call. An item is the first argument, or a dict of the
+        arguments by name.
         """
         if not isinstance(function, Stub):
-            raise TypeError("tools.map(function, items): the function is none of those that the user lets you call")
+            raise TypeError("tools.map(function, items): the function is not one that the user lets you call")
         return self._channel.map(
             function.__name__,
             (function.bound(**item) if isinstance(item, dict) else function.bound(item) for item in items),
@@ -135,7 +140,7 @@ class Tools:
 
 
 class Stub:
-    """One function of the user's. Annotations are text: their types need not be here."""
+    """One function of the user's. Annotations are text: their types need not exist here."""
 
     def __init__(self, channel: Channel, name: str, signature: str, doc: str) -> None:
         made: dict[str, Any] = {}
@@ -143,33 +148,33 @@ class Stub:
         self.__name__ = self.__qualname__ = name
         self.__doc__ = doc
         self.__signature__ = inspect.signature(made[name])
-        self._written = f"{name}{signature}"
+        self._declaration = f"{name}{signature}"
         self._channel = channel
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._channel.call(self.__name__, self.bound(*args, **kwargs))
 
     def bound(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Arguments by name; what is not given has its default in the user's kernel.
+        """Bind arguments to names; those not given get their defaults in the user's kernel.
 
         Raises
         ------
         TypeError
-            It is no call of this function; with the signature.
+            If the arguments do not fit; the text has the signature.
         """
         try:
             return dict(self.__signature__.bind(*args, **kwargs).arguments)
         except TypeError as problem:
             given = _given(list(self.__signature__.parameters), args, kwargs)
-            raise TypeError(f"{self._written}: {problem}; this call gives {given}") from None
+            raise TypeError(f"{self._declaration}: {problem}; this call gives {given}") from None
 
     def __repr__(self) -> str:
         first = (self.__doc__ or "").split("\n")[0]
-        return f"def {self._written}" + (f"  # {first}" if first else "")
+        return f"def {self._declaration}" + (f"  # {first}" if first else "")
 
 
 def _given(parameters: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """``month=2013, day=7, too many: 4``: which argument is taken for which."""
+    """Return which argument is taken for which parameter: ``month=2013, day=7, too many: 4``."""
     named = {**dict(zip(parameters, args, strict=False)), **kwargs}
     parts = [f"{name}={value!r:.40}" for name, value in named.items()]
     if extra := args[len(parameters) :]:
@@ -177,8 +182,8 @@ def _given(parameters: list[str], args: tuple[Any, ...], kwargs: dict[str, Any])
     return ", ".join(parts) or "nothing"
 
 
-def kept_offers(shell: Any) -> dict[str, Any]:
-    """An empty dict for `offer`: a name that code gives to something else is the stub's again in the next cell."""
+def create_offers(shell: Any) -> dict[str, Any]:
+    """Return an empty dict for `offer`: its stubs are bound again before each cell, in case code rebound a name."""
     offered: dict[str, Any] = {}
     shell.events.register("pre_execute", lambda: shell.user_ns.update(offered))
     return offered
@@ -187,8 +192,8 @@ def kept_offers(shell: Any) -> dict[str, Any]:
 def offer(channel: Channel, described: list[dict[str, str]], shell: Any, offered: dict[str, Any]) -> None:
     """Bind a stub for each of `described` (name, signature, doc) in the shell's namespace.
 
-    `offered` is of `kept_offers`; what is no longer described goes. Stubs are not among the
-    variables that code has made.
+    `offered` comes from `create_offers`; stubs that are no longer described are removed. Stubs do not count as
+    variables of the code.
     """
     for name in offered:
         shell.user_ns.pop(name, None)
@@ -203,10 +208,10 @@ def offer(channel: Channel, described: list[dict[str, str]], shell: Any, offered
 
 
 def _exception(kind: Any, answer: Answer) -> Exception:
-    """Of the built-in class that the host names, if it takes a message alone."""
+    """Return an exception of the built-in class that the host names, if it takes just a message."""
     if isinstance(kind, type) and issubclass(kind, Exception):
         try:
             return kind(answer["evalue"])
         except TypeError:
-            pass  # UnicodeDecodeError and its like want what a message has not
+            pass  # UnicodeDecodeError and its like need more arguments
     return RuntimeError(f"{answer['ename']}: {answer['evalue']}")

@@ -1,4 +1,4 @@
-"""A sandbox on this machine: a kernel behind walls, its zmq channels, and a watchdog that looks at it."""
+"""A sandbox on this machine: an isolated kernel, its zmq channels, and a watchdog that monitors it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from jupyter_codeagent.sandbox.local.channels.wire import Received, read_message
 from jupyter_codeagent.sandbox.local.walls.process import SandboxProcess
 from jupyter_codeagent.sandbox.local.walls.provisioner import GUEST_DIR
 from jupyter_codeagent.sandbox.local.walls.roots import python_roots
-from jupyter_codeagent.sandbox.local.watch.processes import Usage, ending_in_words
+from jupyter_codeagent.sandbox.local.watch.processes import Usage, format_exit_status
 from jupyter_codeagent.sandbox.local.watch.watchdog import Watchdog
-from jupyter_codeagent.sandbox.probe_targets import targets
+from jupyter_codeagent.sandbox.probe_targets import open_targets
 from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
 
 CONNECT_TIMEOUT_S = 10.0
@@ -29,7 +29,7 @@ class LocalBackend:
         self.level: SandboxLevel = level
         self.inner: SandboxLevel = level
         self.where = ""
-        self.around: tuple[str, ...] = ()
+        self.outer_layers: tuple[str, ...] = ()
         self._policy = policy
         self._data_dir = data_dir
         self.process = SandboxProcess(level, policy, data_dir, preload)
@@ -48,8 +48,8 @@ class LocalBackend:
             self._policy,
             scratch=self.process.directory.scratch,
             is_busy=listener.is_busy,
-            on_excess=listener.on_excess,
-            on_busy_processors=listener.on_busy_processors,
+            on_limit_exceeded=listener.on_limit_exceeded,
+            on_cpu_limit=listener.on_cpu_limit,
         )
         self._watching = asyncio.create_task(self._watchdog.run(), name="sandbox watchdog")
         self._connection = Connection(
@@ -64,8 +64,8 @@ class LocalBackend:
         await self._connection.open(CONNECT_TIMEOUT_S)
 
     @contextlib.asynccontextmanager
-    async def targets(self) -> AsyncIterator[dict[str, Any]]:
-        with put_up_targets(self.process) as target:
+    async def probe_targets(self) -> AsyncIterator[dict[str, Any]]:
+        with open_probe_targets(self.process) as target:
             yield target
 
     def send(self, msg_type: str, content: dict[str, Any]) -> str:
@@ -74,19 +74,19 @@ class LocalBackend:
     async def reopen_output(self, timeout_s: float) -> None:
         await self._connected.open_iopub(timeout_s)
 
-    def begin(self, processor_s: float) -> None:
+    def begin_request(self, processor_s: float) -> None:
         if self._watchdog is not None:
             self._watchdog.wake(processor_s)
 
     def usage(self) -> tuple[Usage, int]:
         if self._watchdog is None:
             return Usage(memory_bytes=0, threads=0, processes=0), 0
-        return self._watchdog.look(), self._watchdog.peak_bytes
+        return self._watchdog.measure(), self._watchdog.peak_bytes
 
-    async def bring(self, files: Sequence[str]) -> str:
-        """They are in view already: the data directory is mapped."""
+    async def provide_files(self, files: Sequence[str]) -> str:
+        """Allow the files to be mapped; the data directory is visible already."""
         if self._watchdog is not None:
-            self._watchdog.let_map(self._data_dir / name for name in files)
+            self._watchdog.allow_mapping(self._data_dir / name for name in files)
         return self.process.provisioner.paths.data
 
     async def answer(self, msg_type: str, content: dict[str, Any]) -> None:
@@ -107,8 +107,8 @@ class LocalBackend:
         await self.process.close()
 
     @property
-    def ending(self) -> str:
-        return f"its process ended ({ending_in_words(self.process.exit_status)})"
+    def exit_reason(self) -> str:
+        return f"its process ended ({format_exit_status(self.process.exit_status)})"
 
     @property
     def _connected(self) -> Connection[Received]:
@@ -117,7 +117,7 @@ class LocalBackend:
         return self._connection
 
 
-def put_up_targets(process: SandboxProcess) -> contextlib.AbstractContextManager[dict[str, Any]]:
-    """For a sandbox that has been started on this machine."""
+def open_probe_targets(process: SandboxProcess) -> contextlib.AbstractContextManager[dict[str, Any]]:
+    """Open probe targets for a sandbox that has been started on this machine."""
     bound = (*python_roots(), GUEST_DIR, "/usr", *process.provisioner.read_files)
-    return targets(process.directory.root, environment=process.provisioner.environment, bound=bound)
+    return open_targets(process.directory.root, environment=process.provisioner.environment, bound=bound)

@@ -1,4 +1,4 @@
-"""The near side of a sandbox elsewhere: a `Backend` over a `Link`. Whatever comes back may be forged."""
+"""The client of a remote sandbox: a `Backend` over a `Link` to a relay. All that comes back may be forged."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from jupyter_codeagent.sandbox.guard import one_line
 from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError, Received
 from jupyter_codeagent.sandbox.local.watch.processes import Usage
 from jupyter_codeagent.sandbox.remote import calls
+from jupyter_codeagent.sandbox.remote.connectors import Connector
 from jupyter_codeagent.sandbox.remote.link import Channel, Link
-from jupyter_codeagent.sandbox.remote.places import Reach
 from jupyter_codeagent.types.errors import SandboxDiedError, SandboxUnavailableError
 from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
 from jupyter_codeagent.types.version import installed_version
 
 START_TIMEOUT_S = 90.0
-"""A container or a remote machine may be slow to wake; a local sandbox is not waited for as long."""
+"""Longer than for a local sandbox: a container or a remote machine may be slow to start."""
 CALL_TIMEOUT_S = 60.0
 NO_USAGE = Usage(memory_bytes=0, threads=0, processes=0)
 
@@ -34,61 +34,61 @@ class RemoteBackend:
         policy: SandboxPolicy,
         data_dir: Path,
         preload: Sequence[str],
-        reach: Reach,
+        connector: Connector,
     ) -> None:
         self.level: SandboxLevel = level
         self.where = ""
-        self.around: tuple[str, ...] = ()
+        self.outer_layers: tuple[str, ...] = ()
         self.ended = asyncio.Event()
-        self.ending = "it ended"
+        self.exit_reason = "it ended"
         self.inner: SandboxLevel = "none"
-        """The level that the far side has started; measured like any other."""
+        """The level that the relay has started; measured like any other."""
         self._policy = policy
         self._data_dir = data_dir
         self._preload = tuple(preload)
-        self._reach = reach
-        self._opened: Link | None = None
+        self._connector = connector
+        self._open_link: Link | None = None
         self._listener: Listener | None = None
-        self._waiting: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
+        self._pending: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         self._started: Mapping[str, Any] = {}
-        self._there: list[str] = []
-        """Files of copies on the far side."""
+        self._sent_files: list[str] = []
+        """Files of copies that the relay has."""
         self._usage, self._peak_bytes = NO_USAGE, 0
 
     async def start(self) -> Mapping[str, Any]:
-        reached = await self._reach(self._policy)
-        self.where, self._opened = reached.where, reached.link
+        host = await self._connector(self._policy)
+        self.where, self._open_link = host.where, host.link
         await self._link.open(
             on_message=self._on_message, on_malformed=self._on_malformed, on_closed=self._on_closed
         )
         asked = {
             "version": installed_version(),
-            "policy": calls.described(self._policy),
+            "policy": calls.describe_policy(self._policy),
             "preload": list(self._preload),
         }
         try:
             self._started = await self._call("start", asked, timeout_s=START_TIMEOUT_S)
         except SandboxDiedError as problem:
             raise SandboxUnavailableError(str(problem)) from problem
-        if self._started.get("level") not in calls.FAR_LEVELS:
-            raise SandboxUnavailableError("the far side does not say which level it has started")
-        if faults := reached.faults(_object(self._started, "surroundings")):
+        if self._started.get("level") not in calls.RELAY_LEVELS:
+            raise SandboxUnavailableError("the relay does not tell which level it has started")
+        if faults := host.find_faults(_object(self._started, "surroundings")):
             raise SandboxUnavailableError(f"it has {', '.join(faults)}, which it must not have")
-        self.inner, self.around = self._started["level"], reached.around
+        self.inner, self.outer_layers = self._started["level"], host.outer_layers
         return _object(self._started, "report")
 
     @property
     def _link(self) -> Link:
-        if self._opened is None:
-            raise RuntimeError("the far side was not reached: start() comes first")
-        return self._opened
+        if self._open_link is None:
+            raise RuntimeError("the relay was not reached: start() comes first")
+        return self._open_link
 
     async def connect(self, listener: Listener) -> None:
-        """The channels are open since `start`."""
+        """Set the listener; the channels are open since `start`."""
         self._listener = listener
 
     @contextlib.asynccontextmanager
-    async def targets(self) -> AsyncIterator[dict[str, Any]]:
+    async def probe_targets(self) -> AsyncIterator[dict[str, Any]]:
         yield dict(_object(self._started, "targets"))
         await self._call("measured", {})
 
@@ -101,25 +101,28 @@ class RemoteBackend:
         except SandboxDiedError as problem:
             raise TimeoutError(str(problem)) from problem
 
-    def begin(self, processor_s: float) -> None:
-        """Nobody waits for the answer: messages keep their order."""
+    def begin_request(self, processor_s: float) -> None:
+        """Start counting for a request, without waiting for the answer: messages keep their order."""
         self._peak_bytes = 0
         self._link.send(calls.REQUEST, {"call": "begin", "processor_s": processor_s})
 
     def usage(self) -> tuple[Usage, int]:
-        """As of the last reply."""
+        """Return the usage as of the last reply."""
         return self._usage, self._peak_bytes
 
-    async def bring(self, files: Sequence[str]) -> str:
-        """Files never change, so each is sent once. Those that are gone here go there, and stay mapped nameless."""
-        gone = [name for name in self._there if not (self._data_dir / name).exists()]
+    async def provide_files(self, files: Sequence[str]) -> str:
+        """Send files to the relay, each once, as they never change; drop there those that are gone here.
+
+        A dropped file that the sandbox maps stays mapped without a name.
+        """
+        gone = [name for name in self._sent_files if not (self._data_dir / name).exists()]
         if gone:
             await self._call("drop", {"files": gone})
-        self._there = [name for name in self._there if name not in gone]
+        self._sent_files = [name for name in self._sent_files if name not in gone]
         for name in files:
-            if name not in self._there:
+            if name not in self._sent_files:
                 await self._send_file(name)
-                self._there.append(name)
+                self._sent_files.append(name)
         return str(self._started.get("data_dir", ""))
 
     async def _send_file(self, name: str) -> None:
@@ -138,15 +141,15 @@ class RemoteBackend:
         self._link.send(calls.REQUEST, {"call": "interrupt"})
 
     def kill(self) -> None:
-        if self._opened is not None:
-            self._opened.kill()
+        if self._open_link is not None:
+            self._open_link.kill()
 
     async def close(self) -> None:
-        if self._opened is not None:
-            await self._opened.close()
-        self._fail_all()
+        if self._open_link is not None:
+            await self._open_link.close()
+        self._fail_pending()
 
-    # --- calls of the relay -------------------------------------------------------------------------
+    # --- calls to the relay -------------------------------------------------------------------------
 
     async def _call(
         self,
@@ -156,22 +159,22 @@ class RemoteBackend:
         *,
         timeout_s: float = CALL_TIMEOUT_S,
     ) -> Mapping[str, Any]:
-        """Raises SandboxDiedError if there is no answer, or a refusal."""
+        """Call the relay and return its answer; raise SandboxDiedError if it refuses or does not answer."""
         if self.ended.is_set():
-            raise SandboxDiedError(f"The sandbox is gone: {self.ending}.")
+            raise SandboxDiedError(f"The sandbox is gone: {self.exit_reason}.")
         sent = self._link.send(calls.REQUEST, {"call": call, **asked}, buffers)
         answer: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
-        self._waiting[sent] = answer
+        self._pending[sent] = answer
         try:
             async with asyncio.timeout(timeout_s):
-                told = await answer
+                content = await answer
         except TimeoutError:
-            raise SandboxDiedError(f"The far side did not answer {call!r} within {timeout_s:g} s.") from None
+            raise SandboxDiedError(f"The relay did not answer {call!r} within {timeout_s:g} s.") from None
         finally:
-            self._waiting.pop(sent, None)
-        if told.get("ok") is not True:
-            raise SandboxDiedError(f"The far side refuses: {one_line(told.get('error'), 500)}")
-        return told
+            self._pending.pop(sent, None)
+        if content.get("ok") is not True:
+            raise SandboxDiedError(f"The relay refused: {one_line(content.get('error'), 500)}")
+        return content
 
     def _on_message(self, channel: Channel, received: Received) -> None:
         if received.msg_type == calls.REPLY:
@@ -182,9 +185,9 @@ class RemoteBackend:
             (self._listener.on_shell if channel == "shell" else self._listener.on_iopub)(received)
 
     def _on_reply(self, received: Received) -> None:
-        answer = self._waiting.get(received.parent_id)
+        answer = self._pending.get(received.parent_id)
         if answer is None or answer.done():
-            return  # of a call that nobody waits for, such as `begin`
+            return  # the answer to a call that nobody waits for, such as `begin`
         try:
             answer.set_result(received.parsed())
         except MalformedMessageError as problem:
@@ -192,24 +195,24 @@ class RemoteBackend:
 
     def _on_event(self, received: Received) -> None:
         try:
-            told = received.parsed()
+            content = received.parsed()
         except MalformedMessageError:
             self._on_malformed()
             return
-        why = one_line(told.get("why"), 300)
-        if told.get("event") == "usage":
-            self._take_usage(told)
-        elif told.get("event") == "ended":
-            self._end(why)
-        elif self._listener is not None and told.get("event") == "oversized":
-            self._listener.on_oversized("shell" if told.get("channel") == "shell" else "iopub")
-        elif self._listener is not None and told.get("event") == "excess":
-            self._listener.on_excess(why)
-        elif self._listener is not None and told.get("event") == "processors":
-            self._listener.on_busy_processors(why)
+        why = one_line(content.get("why"), 300)
+        if content.get("event") == "usage":
+            self._update_usage(content)
+        elif content.get("event") == "ended":
+            self._set_ended(why)
+        elif self._listener is not None and content.get("event") == "oversized":
+            self._listener.on_oversized("shell" if content.get("channel") == "shell" else "iopub")
+        elif self._listener is not None and content.get("event") == "excess":
+            self._listener.on_limit_exceeded(why)
+        elif self._listener is not None and content.get("event") == "processors":
+            self._listener.on_cpu_limit(why)
 
-    def _take_usage(self, told: Mapping[str, Any]) -> None:
-        count = {name: value for name, value in told.items() if type(value) is int and value >= 0}
+    def _update_usage(self, content: Mapping[str, Any]) -> None:
+        count = {name: value for name, value in content.items() if type(value) is int and value >= 0}
         self._peak_bytes = max(self._peak_bytes, count.get("peak_bytes", 0))
         self._usage = Usage(
             memory_bytes=count.get("memory_bytes", 0),
@@ -223,22 +226,22 @@ class RemoteBackend:
             self._listener.on_malformed()
 
     def _on_closed(self, why: str) -> None:
-        self._end(why)
+        self._set_ended(why)
 
-    def _end(self, why: str) -> None:
+    def _set_ended(self, why: str) -> None:
         if not self.ended.is_set():
-            self.ending = why or self.ending
+            self.exit_reason = why or self.exit_reason
             self.ended.set()
-        self._fail_all()
+        self._fail_pending()
 
-    def _fail_all(self) -> None:
-        for answer in self._waiting.values():
+    def _fail_pending(self) -> None:
+        for answer in self._pending.values():
             if not answer.done():
-                answer.set_result({"ok": False, "error": self.ending})
+                answer.set_result({"ok": False, "error": self.exit_reason})
 
 
-def _object(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = told.get(name)
+def _object(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = content.get(name)
     if not isinstance(found, dict):
-        raise SandboxUnavailableError(f"the far side's answer has no {name}")
+        raise SandboxUnavailableError(f"the relay's answer has no {name}")
     return cast("Mapping[str, Any]", found)

@@ -1,8 +1,8 @@
-"""What near and far side say to each other beside the sandbox's own messages: names and shapes, used by both.
+"""The protocol between client and relay, besides the sandbox's own messages: names and shapes, used by both.
 
-The near side sends shell messages of type `REQUEST` with ``{"call": …}``; each is answered by one `REPLY` with
-``{"ok": true, …}`` or ``{"ok": false, "error": …}``. The far side tells of itself by `EVENT`, on shell as
-well: a Jupyter server drops messages of iopub when they are many.
+The client sends shell messages of type `REQUEST` with ``{"call": …}``; the relay answers each with one `REPLY`,
+``{"ok": true, …}`` or ``{"ok": false, "error": …}``. Events of the relay are `EVENT` messages, on shell as well: a
+Jupyter server drops messages of iopub when there are many.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ REQUEST = "codeagent_relay_request"
 REPLY = "codeagent_relay_reply"
 EVENT = "codeagent_relay_event"
 IMPLEMENTATION = "jupyter-codeagent relay"
-"""What a relay that is a kernel says it is."""
+"""The `implementation` of a relay that runs as a kernel."""
 
 CHUNK_BYTES = 8 << 20
-"""Of a file, in one message."""
+"""Bytes of a file in one message."""
 FILE = re.compile(r"\d{1,12}\.piece")
-"""What a file in the data directory may be called: `data.spool` makes these names."""
+"""Allowed names of files in the data directory, as `data.spool` creates them."""
 LIMITS = (
     "memory_bytes",
     "wall_s",
@@ -35,17 +35,18 @@ LIMITS = (
     "message_bytes",
     "subprocess",
 )
-"""Of `SandboxPolicy`: what the far side has to hold. The budget of outputs is counted on the near side."""
-FAR_LEVELS: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock")
+"""Fields of `SandboxPolicy` that the relay has to enforce. The client counts the budget of outputs."""
+RELAY_LEVELS: tuple[SandboxLevel, ...] = ("bubblewrap", "namespaces", "landlock")
 
 
-def described(policy: SandboxPolicy) -> dict[str, Any]:
+def describe_policy(policy: SandboxPolicy) -> dict[str, Any]:
+    """Return the limits of a policy as JSON for the relay."""
     return {name: getattr(policy, name) for name in LIMITS}
 
 
-def policy_from(told: Mapping[str, Any]) -> SandboxPolicy:
-    """Raises KeyError or TypeError where something is missing or of a wrong type."""
+def policy_from(content: Mapping[str, Any]) -> SandboxPolicy:
+    """Read a policy; raise KeyError or TypeError where a field is missing or has a wrong type."""
     for name in LIMITS:
-        if type(told[name]) not in (int, float, bool):
-            raise TypeError(f"{name} is {told[name]!r}, not a number")
-    return SandboxPolicy(**{name: told[name] for name in LIMITS}, levels=FAR_LEVELS)
+        if type(content[name]) not in (int, float, bool):
+            raise TypeError(f"{name} is {content[name]!r}, not a number")
+    return SandboxPolicy(**{name: content[name] for name in LIMITS}, levels=RELAY_LEVELS)

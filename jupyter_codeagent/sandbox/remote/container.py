@@ -1,4 +1,4 @@
-"""The level `container`: a relay in Docker or Podman, in an image made by the `Dockerfile` beside this file."""
+"""The level `container`: a relay in Docker or Podman, in an image built from the `Dockerfile` beside this file."""
 
 from __future__ import annotations
 
@@ -17,58 +17,58 @@ from jupyter_codeagent.types.errors import SandboxUnavailableError
 from jupyter_codeagent.types.sandbox import SandboxPolicy
 
 ENGINES = ("podman", "docker")
-"""Podman first: without root of its own, an escape from it is an escape to a plain user."""
+"""Podman comes first: it runs without root, so an escape from it is an escape to a plain user."""
 DOCKERFILE = "jupyter_codeagent/sandbox/remote/Dockerfile"
 GVISOR = "runsc"
 TRUSTED_PATH = "/usr/bin:/usr/local/bin:/bin:/opt/homebrew/bin:/opt/podman/bin:/snap/bin"
-"""Not the user's PATH: what guards the sandbox must not come from a project directory."""
+"""Not the user's PATH: a project directory must not provide what guards the sandbox."""
 ASK_TIMEOUT_S = 15.0
 TEMPORARY = "/tmp"  # noqa: S108  (inside the container)
 TEMPORARY_BYTES = 256 << 20
 COPIES_BYTES = 2 << 30
 """Space for the user's copies: the default of `max_transfer_mb`."""
 RELAY_BYTES = 256 << 20
-"""Memory of the relay itself and of libraries, beside the policy's limit."""
+"""Memory of the relay itself and of libraries, in addition to the policy's limit."""
 USER = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Engine:
-    """A container engine that answers."""
+    """A container engine that works."""
 
     program: str
     """``docker`` or ``podman``."""
     path: str
     rootless: bool
     gvisor: bool
-    """The host has `runsc`: a kernel of its own between the code and the host's."""
+    """Whether the host has `runsc`: another kernel between the code and the host's."""
 
 
 async def find_engine(wanted: str) -> Engine:
-    """The engine of that name, or the first one that answers.
+    """Find the engine of that name, or the first one that works.
 
     Raises
     ------
     SandboxUnavailableError
-        None is installed or none answers: each one's own words.
+        If none is installed or works; the text has the error of each.
     """
-    said = []
+    failures = []
     for program in (wanted,) if wanted else ENGINES:
         if program not in ENGINES:
-            raise SandboxUnavailableError(f"{program!r} is no container engine; it has to be docker or podman")
+            raise SandboxUnavailableError(f"{program!r} is not a container engine; use docker or podman")
         path = shutil.which(program, path=TRUSTED_PATH)
         if path is None:
-            said.append(f"{program} is not installed")
+            failures.append(f"{program} is not installed")
             continue
         status, out, error = await _ask(path, "info", "--format", "{{json .}}")
         if status == 0:
             return engine_from(program, path, out)
-        said.append(f"{program} does not answer: {one_line(error, 200)}")
-    raise SandboxUnavailableError("; ".join(said))
+        failures.append(f"{program} does not answer: {one_line(error, 200)}")
+    raise SandboxUnavailableError("; ".join(failures))
 
 
 def engine_from(program: str, path: str, info_json: str) -> Engine:
-    """From ``info --format '{{json .}}'``: Docker's and Podman's differ."""
+    """Read an engine from ``info --format '{{json .}}'``; Docker's and Podman's differ."""
     try:
         info: Mapping[str, Any] = json.loads(info_json)
         security = str(info.get("SecurityOptions", "")) + json.dumps(info.get("host", {}).get("security", {}))
@@ -84,7 +84,7 @@ def engine_from(program: str, path: str, info_json: str) -> Engine:
 
 
 async def check_image(engine: Engine, image: str) -> None:
-    """It must be here: nothing is pulled, for the name may mean another image at a registry.
+    """Check that the image exists locally: nothing is pulled, as the name may mean another image at a registry.
 
     Raises
     ------
@@ -99,11 +99,12 @@ async def check_image(engine: Engine, image: str) -> None:
 
 
 def new_name() -> str:
+    """Return a random name for a container."""
     return f"codeagent-{secrets.token_hex(8)}"
 
 
 def run_argv(engine: Engine, policy: SandboxPolicy, *, name: str) -> list[str]:
-    """No network, nothing of the host's files, nothing writable but sized tmpfs, no capability, hard limits."""
+    """Return the command: no network, no host files, only sized tmpfs writable, no capabilities, hard limits."""
     files = policy.disk_bytes + TEMPORARY_BYTES + COPIES_BYTES
     memory = str(policy.memory_bytes + files + RELAY_BYTES)  # what lies in a tmpfs counts as memory
     argv = [engine.path, "run", "--rm", "--interactive", "--pull", "never", "--name", name]
@@ -119,32 +120,34 @@ def run_argv(engine: Engine, policy: SandboxPolicy, *, name: str) -> list[str]:
 
 
 def kill_argv(engine: Engine, *, name: str) -> list[str]:
+    """Return the command that ends a container."""
     return [engine.path, "kill", name]
 
 
-def container_faults(surroundings: Mapping[str, Any]) -> tuple[str, ...]:
-    """What of the container's walls is not there, by what the relay in it reads in /proc."""
+def find_container_faults(host_facts: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what a container must not have but has, by what the relay in it reads in /proc."""
     wanted = {
-        "a network interface": surroundings.get("interfaces") == [],
-        "a writable root": surroundings.get("root_writable") is False,
-        "root's identity": type(surroundings.get("uid")) is int and surroundings["uid"] != 0,
-        "capabilities": surroundings.get("capabilities") == 0,
-        "new privileges": surroundings.get("no_new_privileges") is True,
+        "a network interface": host_facts.get("interfaces") == [],
+        "a writable root": host_facts.get("root_writable") is False,
+        "root's identity": type(host_facts.get("uid")) is int and host_facts["uid"] != 0,
+        "capabilities": host_facts.get("capabilities") == 0,
+        "new privileges": host_facts.get("no_new_privileges") is True,
     }
     return tuple(name for name, holds in wanted.items() if not holds)
 
 
-def container_in_words(engine: Engine) -> str:
+def format_container(engine: Engine) -> str:
+    """Return the layers of a container as one line for people."""
     kind = "rootless " if engine.rootless else ""
     kernel = ", gVisor's kernel between it and yours" if engine.gvisor else ""
     return (
         f"{kind}{engine.program} container: no network interface, read-only root, no capabilities, "
-        f"memory and processes by control group{kernel}"
+        f"memory and processes limited by control groups{kernel}"
     )
 
 
 async def _ask(*argv: str) -> tuple[int, str, str]:
-    """Exit status, stdout, stderr; a command that hangs counts as failed."""
+    """Run a command; return exit status, stdout, stderr. A command that hangs counts as failed."""
     process = await asyncio.create_subprocess_exec(
         *argv,
         stdin=asyncio.subprocess.DEVNULL,

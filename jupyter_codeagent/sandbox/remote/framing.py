@@ -12,11 +12,11 @@ _HEAD = struct.Struct(">BB")
 
 
 class BrokenStreamError(ValueError):
-    """The other side sent what is no message, or one that is too large: nothing after it can be understood."""
+    """The other side sent something that is not a message, or too large: nothing after it can be read."""
 
 
-def packed(channel: int, parts: Sequence[bytes | memoryview]) -> list[bytes | memoryview]:
-    """To be written one after the other."""
+def pack(channel: int, parts: Sequence[bytes | memoryview]) -> list[bytes | memoryview]:
+    """Return the chunks of a message, to be written one after the other."""
     if len(parts) > MAX_PARTS:
         raise ValueError(f"a message of {len(parts)} parts; at most {MAX_PARTS} can be sent")
     sizes = [part.nbytes if isinstance(part, memoryview) else len(part) for part in parts]
@@ -24,17 +24,17 @@ def packed(channel: int, parts: Sequence[bytes | memoryview]) -> list[bytes | me
 
 
 async def read(stream: asyncio.StreamReader, *, max_bytes: int) -> tuple[int, list[bytes]] | None:
-    """The next message; None at the end of the stream, also at an end in the middle of one.
+    """Read the next message; None at the end of the stream, also in the middle of a message.
 
     Raises
     ------
     BrokenStreamError
-        Sizes are looked at before anything is read.
+        If the message is invalid. Sizes are checked before anything is read.
     """
     try:
         channel, count = _HEAD.unpack(await stream.readexactly(_HEAD.size))
         if channel not in (SHELL, IOPUB) or not 0 < count <= MAX_PARTS:
-            raise BrokenStreamError(f"no message: channel {channel}, {count} parts")
+            raise BrokenStreamError(f"something that is not a message: channel {channel}, {count} parts")
         sizes = struct.unpack(f">{count}I", await stream.readexactly(4 * count))
         if sum(sizes) > max_bytes:
             raise BrokenStreamError(f"a message of {sum(sizes):,} bytes; the limit is {max_bytes:,}")

@@ -1,4 +1,4 @@
-"""A relay that a Jupyter server or kernel gateway starts as a kernel, reached by the kernel's websocket."""
+"""A link to a relay that a Jupyter server or kernel gateway starts as a kernel, over the kernel's websocket."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError,
 from jupyter_codeagent.sandbox.remote import calls, kernelspec
 from jupyter_codeagent.sandbox.remote.gateway_api import INSTALL_HINT, GatewayApi
 from jupyter_codeagent.sandbox.remote.link import Channel
-from jupyter_codeagent.sandbox.remote.websocket_messages import Form, form
+from jupyter_codeagent.sandbox.remote.websocket_messages import MessageFormat, message_format
 from jupyter_codeagent.types.errors import SandboxUnavailableError
 from jupyter_codeagent.types.sizes import format_bytes
 
 OPEN_TIMEOUT_S = 120.0
-"""A gateway in a cluster may have to find room first."""
-HELLO_INTERVAL_S = 1.0
+"""A gateway in a cluster may have to wait for resources."""
+GREETING_INTERVAL_S = 1.0
 HEADERS_BYTES = 256 << 10
-"""Of a message, beside content and buffers."""
+"""Bytes of a message besides content and buffers."""
 END_TIMEOUT_S = 20.0
-"""A Jupyter server gives a kernel 5 s to end by itself."""
+"""A Jupyter server gives a kernel 5 s to shut down."""
 STATUS_BYTES = 4096
 ENDED_STATES = frozenset({"restarting", "autorestarting", "dead"})
-"""What a server says of a kernel whose process has ended. A restarted relay is another one, without our sandbox."""
-ALIVE_INTERVAL_S = 30.0
-"""The relay ends by itself when it hears nothing for `fronts.SILENCE_S`."""
-UNANSWERED = 4
-"""So many of these signs of life may be without an answer; a relay that is starting a sandbox answers late."""
+"""States of a kernel whose process has ended. A restarted relay is a new one, without our sandbox."""
+HEARTBEAT_INTERVAL_S = 30.0
+"""The relay ends by itself when it receives nothing for `transports.IDLE_TIMEOUT_S`."""
+MAX_UNANSWERED = 4
+"""How many heartbeats may be unanswered; a relay that is starting a sandbox answers late."""
 log = logging.getLogger(__name__)
 
 
 @dataclass
-class _Hello:
-    """What has been heard of the kernel since the websocket is open."""
+class _Greeting:
+    """What is known of the kernel since the websocket is open."""
 
     ids: set[str] = field(default_factory=set)
     implementation: str | None = None
     on_iopub: bool = False
     settled: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def hear(self, channel: str, received: Received) -> None:
+    def handle_message(self, channel: str, received: Received) -> None:
         if channel == "shell" and received.msg_type == "kernel_info_reply":
             self.implementation = one_line(received.parsed(STATUS_BYTES).get("implementation"), 100)
         elif channel == "iopub":
@@ -71,26 +71,26 @@ class GatewayLink:
         kernel_name: str = kernelspec.NAME,
         open_timeout_s: float = OPEN_TIMEOUT_S,
     ) -> None:
-        """`max_bytes` bounds one message; `token` may be empty where the gateway wants none."""
+        """`max_bytes` limits one message; `token` may be empty where the gateway needs none."""
         self._url = url
         self._token = token
         self._kernel_name = kernel_name
         self._max_bytes = max_bytes + HEADERS_BYTES
         self._open_timeout_s = open_timeout_s
-        # The signatures are not sent: the kernel's key is known to the gateway only, which signs for us.
+        # Signatures are not sent: only the gateway knows the kernel's key, and signs for us.
         self._session = Session(key=secrets.token_bytes(32), session=uuid.uuid4().hex, username="codeagent")
         self._api: GatewayApi | None = None
         self._starting: asyncio.Task[str] | None = None
         self._websocket: WebSocketClientConnection | None = None
-        self._form: Form = form(None)
-        self._hello = _Hello()
-        self._signs_of_life: set[str] = set()
-        """Those that are not answered yet."""
+        self._format: MessageFormat = message_format(None)
+        self._greeting = _Greeting()
+        self._heartbeats: set[str] = set()
+        """Ids of heartbeats that are not answered yet."""
         self._reading: asyncio.Task[None] | None = None
-        self._living: asyncio.Task[None] | None = None
+        self._beating: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
-        self._end_of_kernel = ""
-        """Why the kernel is gone, where the gateway or its silence tells; the websocket is still open then."""
+        self._exit_reason = ""
+        """Why the kernel is gone, where the gateway reports it or heartbeats failed while the websocket is open."""
 
     async def open(
         self,
@@ -102,7 +102,7 @@ class GatewayLink:
         until = time.monotonic() + self._open_timeout_s
         self._api = GatewayApi(self._url, self._token)
         await self._api.require_kernelspec(self._kernel_name)
-        # A start goes on at the gateway although we do not wait any longer; `close` ends what comes of it.
+        # A start continues at the gateway even if we stop waiting; `close` ends the kernel that comes of it.
         self._starting = asyncio.create_task(
             self._api.start_kernel(self._kernel_name, timeout_s=_left_s(until)), name="gateway start"
         )
@@ -110,31 +110,31 @@ class GatewayLink:
         self._websocket = await self._api.open_websocket(
             kernel_id, self._session.session, max_bytes=self._max_bytes, timeout_s=_left_s(until)
         )
-        self._form = form(self._websocket.selected_subprotocol)
+        self._format = message_format(self._websocket.selected_subprotocol)
         self._reading = asyncio.create_task(
             self._read(self._websocket, on_message, on_malformed, on_closed), name="gateway messages"
         )
         await self._greet(until)
-        self._living = asyncio.create_task(self._show_life(), name="gateway signs of life")
+        self._beating = asyncio.create_task(self._send_heartbeats(), name="gateway heartbeats")
 
     async def _greet(self, until: float) -> None:
-        """Until the relay has been heard on both channels: what is published before iopub is subscribed is lost."""
-        while not self._hello.settled.is_set():
+        """Wait for the relay on both channels: messages published before iopub is subscribed are lost."""
+        while not self._greeting.settled.is_set():
             if time.monotonic() >= until:
                 raise SandboxUnavailableError(
-                    f"{self._called} did not answer within {self._open_timeout_s:g} s: does it start there?"
+                    f"{self._kernel_label} did not answer within {self._open_timeout_s:g} s: does it start there?"
                 )
-            self._hello.ids.add(self.send("kernel_info_request", {}))
+            self._greeting.ids.add(self.send("kernel_info_request", {}))
             with contextlib.suppress(TimeoutError):  # asked again
-                async with asyncio.timeout(min(HELLO_INTERVAL_S, _left_s(until))):
-                    await self._hello.settled.wait()
-        if self._hello.implementation is None:
+                async with asyncio.timeout(min(GREETING_INTERVAL_S, _left_s(until))):
+                    await self._greeting.settled.wait()
+        if self._greeting.implementation is None:
             raise SandboxUnavailableError(
-                f"{self._called} ended at once: {self._end_of_kernel}. See the log of the gateway."
+                f"{self._kernel_label} ended at once: {self._exit_reason}. See the log of the gateway."
             )
-        if self._hello.implementation != calls.IMPLEMENTATION:
+        if self._greeting.implementation != calls.IMPLEMENTATION:
             raise SandboxUnavailableError(
-                f"{self._called} is no sandbox relay but {self._hello.implementation!r}. {INSTALL_HINT}."
+                f"{self._kernel_label} is no sandbox relay but {self._greeting.implementation!r}. {INSTALL_HINT}."
             )
 
     def send(self, msg_type: str, content: dict[str, Any], buffers: Sequence[bytes | memoryview] = ()) -> str:
@@ -142,8 +142,8 @@ class GatewayLink:
             raise RuntimeError("the link is not open")
         message = self._session.msg(msg_type, content=content)
         _delimiter, _signature, *parts = self._session.serialize(message)
-        data = self._form.packed("shell", parts, buffers)
-        # Not once it is closed: whoever waits for an answer is told by `on_closed`.
+        data = self._format.pack("shell", parts, buffers)
+        # Not if it is closed: `on_closed` tells whoever waits for an answer.
         with contextlib.suppress(WebSocketClosedError):
             sending = asyncio.ensure_future(self._websocket.write_message(data, binary=isinstance(data, bytes)))
             sending.add_done_callback(_retrieve)
@@ -158,42 +158,46 @@ class GatewayLink:
     ) -> None:
         data: str | bytes | None = b""
         try:
-            while not self._end_of_kernel and (data := await websocket.read_message()) is not None:
+            while not self._exit_reason and (data := await websocket.read_message()) is not None:
                 try:
-                    channel, received = self._form.read(data)
-                    self._take(channel, received, on_message)
+                    channel, received = self._format.read(data)
+                    self._handle_message(channel, received, on_message)
                 except MalformedMessageError:
                     on_malformed()
                 await asyncio.sleep(0)  # a flood would starve the loop
         finally:
-            self._end_of_kernel = self._end_of_kernel or self._farewell(websocket)
-            self._hello.settled.set()
+            self._exit_reason = self._exit_reason or self._close_reason(websocket)
+            self._greeting.settled.set()
             self.kill()
-            on_closed(self._end_of_kernel)
-        while data is not None:  # up to the end, or the closing handshake is not read
+            on_closed(self._exit_reason)
+        while data is not None:  # up to the end, so that the closing handshake is read
             data = await websocket.read_message()
 
-    def _take(self, channel: str, received: Received, on_message: Callable[[Channel, Received], None]) -> None:
-        if received.parent_id in self._hello.ids:
-            self._hello.hear(channel, received)
+    def _handle_message(
+        self, channel: str, received: Received, on_message: Callable[[Channel, Received], None]
+    ) -> None:
+        if received.parent_id in self._greeting.ids:
+            self._greeting.handle_message(channel, received)
         elif channel == "iopub" and _kernel_ended(received):
-            self._end_of_kernel = "its process at the gateway ended"
-        elif received.msg_type == calls.REPLY and received.parent_id in self._signs_of_life:
-            self._signs_of_life.clear()
+            self._exit_reason = "its process at the gateway ended"
+        elif received.msg_type == calls.REPLY and received.parent_id in self._heartbeats:
+            self._heartbeats.clear()
         elif channel in ("shell", "iopub"):
             on_message(cast("Channel", channel), received)
         else:
             raise MalformedMessageError(f"on channel {channel}")
 
-    async def _show_life(self) -> None:
-        """Also that of the relay: a kernel that a gateway ends for others' reasons is not told by every gateway."""
-        while len(self._signs_of_life) < UNANSWERED:
-            await asyncio.sleep(ALIVE_INTERVAL_S)
-            self._signs_of_life.add(self.send(calls.REQUEST, {"call": "alive"}))
-        self._end_of_kernel = f"the relay at the gateway has not answered for {UNANSWERED * ALIVE_INTERVAL_S:g} s"
+    async def _send_heartbeats(self) -> None:
+        """Send heartbeats, and detect an ended relay: not every gateway reports that it has ended a kernel."""
+        while len(self._heartbeats) < MAX_UNANSWERED:
+            await asyncio.sleep(HEARTBEAT_INTERVAL_S)
+            self._heartbeats.add(self.send(calls.REQUEST, {"call": "alive"}))
+        self._exit_reason = (
+            f"the relay at the gateway has not answered for {MAX_UNANSWERED * HEARTBEAT_INTERVAL_S:g} s"
+        )
         self.kill()
 
-    def _farewell(self, websocket: WebSocketClientConnection) -> str:
+    def _close_reason(self, websocket: WebSocketClientConnection) -> str:
         code = websocket.close_code
         if code is None:
             limit = format_bytes(self._max_bytes)
@@ -206,8 +210,8 @@ class GatewayLink:
             self._ending = asyncio.create_task(self._end(self._api), name="gateway end")
 
     async def _end(self, api: GatewayApi) -> None:
-        if self._living is not None:
-            self._living.cancel()
+        if self._beating is not None:
+            self._beating.cancel()
         try:
             await self._end_kernel(api)
         finally:
@@ -221,43 +225,47 @@ class GatewayLink:
             async with asyncio.timeout(END_TIMEOUT_S):
                 kernel_id = await asyncio.shield(self._starting)
         except SandboxUnavailableError:
-            return  # it was not started, as `open` has said
+            return  # it was not started, and `open` has raised that
         except TimeoutError:
-            log.warning("%s may have been started although it was not waited for: see the gateway.", self._called)
+            log.warning(
+                "%s may have been started although it was not waited for: see the gateway.", self._kernel_label
+            )
             return
         try:
             await api.end_kernel(kernel_id, timeout_s=END_TIMEOUT_S)
         except SandboxUnavailableError as problem:
             log.warning(
-                "%s is not known to have ended, and will end when it hears nothing more. %s", self._called, problem
+                "%s is not known to have ended, and will end when it hears nothing more. %s",
+                self._kernel_label,
+                problem,
             )
 
     async def close(self) -> None:
         self.kill()
-        for task in (self._ending, self._reading, self._living):
+        for task in (self._ending, self._reading, self._beating):
             if task is not None:
                 await asyncio.gather(task, return_exceptions=True)
         if self._api is not None:
             self._api.close()
 
     @property
-    def _called(self) -> str:
+    def _kernel_label(self) -> str:
         return f"The kernel {self._kernel_name!r} of the gateway {self._url}"
 
 
 def _left_s(until: float) -> float:
-    """At least a little: 0 is no limit for tornado."""
+    """Return the time left, but never 0, which tornado takes for no limit."""
     return max(0.1, until - time.monotonic())
 
 
 def _retrieve(sending: asyncio.Future[None]) -> None:
-    """A message that could not be sent any more; the end of the connection is told by `on_closed`."""
+    """Mark the exception of a message as retrieved; `on_closed` reports the end of the connection."""
     if not sending.cancelled():
         sending.exception()
 
 
 def _kernel_ended(received: Received) -> bool:
-    """Whether the server tells that the kernel's process has ended: a status that belongs to no request."""
+    """Check for the server's report that the kernel's process has ended: a status that belongs to no request."""
     if received.msg_type != "status" or received.parent_id:
         return False
     state = received.parsed(STATUS_BYTES).get("execution_state")

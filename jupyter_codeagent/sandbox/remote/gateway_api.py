@@ -20,42 +20,46 @@ from jupyter_codeagent.sandbox.remote.websocket_messages import V1
 from jupyter_codeagent.types.errors import SandboxUnavailableError
 
 ANSWER_BYTES = 4 << 20
-"""The list of kernelspecs is the longest."""
+"""Limit for an answer; the list of kernelspecs is the longest."""
 CONNECT_TIMEOUT_S = 20.0
 SHORT_TIMEOUT_S = 20.0
 END_INTERVAL_S = 0.5
 PING_INTERVAL_S = 30.0
-"""Proxies close a websocket on which nothing happens; a gateway that vanished is noticed within twice this."""
+"""Proxies close an idle websocket; a vanished gateway is noticed within twice this time."""
 KERNEL_ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 INSTALL_HINT = (
     "Install jupyter-codeagent on the gateway's machine, and there run "
     "`python -m jupyter_codeagent.sandbox.remote.kernelspec`"
 )
-REFUSALS: dict[int, str] = {
+HTTP_ERRORS: dict[int, str] = {
     401: "refuses the token",
     403: "refuses the token, or what the token may do",
-    404: "knows no such address: is it a Jupyter server or kernel gateway, and is its base path in the URL?",
-    429: "has too much to do",
+    404: "does not know this address: is it a Jupyter server or kernel gateway, and is its base path in the URL?",
+    429: "is overloaded",
 }
 
 
 class GatewayApi:
-    """Lives in one event loop. The token is sent in a header and to this address only, and is in no error text."""
+    """A client of a gateway; lives in one event loop.
+
+    The token is sent in a header, to this address only, and is in no error text.
+    """
 
     def __init__(self, url: str, token: str) -> None:
-        """Raises SandboxUnavailableError for an address that cannot be one."""
+        """Check address and token; raise SandboxUnavailableError for invalid ones."""
         self.url = checked_url(url)
         self._token = checked_token(token)
-        # Not `AsyncHTTPClient`: an application may have configured one that follows environment and proxies.
+        # Not `AsyncHTTPClient`: an application may have configured one that uses environment and proxies.
         self._client = SimpleAsyncHTTPClient(force_instance=True, max_body_size=ANSWER_BYTES)
 
     def close(self) -> None:
+        """Close all connections."""
         self._client.close()
 
     async def require_kernelspec(self, name: str) -> None:
-        """Raises SandboxUnavailableError where the gateway does not have it, or cannot be asked."""
-        told = await self._json("GET", "/api/kernelspecs", timeout_s=SHORT_TIMEOUT_S)
-        known = told.get("kernelspecs")
+        """Raise SandboxUnavailableError where the gateway lacks the kernelspec, or does not answer."""
+        answer = await self._json("GET", "/api/kernelspecs", timeout_s=SHORT_TIMEOUT_S)
+        known = answer.get("kernelspecs")
         if not isinstance(known, dict):
             raise SandboxUnavailableError(
                 f"{self.url} answers with no list of kernelspecs: is it a Jupyter server?"
@@ -67,17 +71,27 @@ class GatewayApi:
             )
 
     async def start_kernel(self, name: str, *, timeout_s: float) -> str:
-        """The new kernel's id. Raises SandboxUnavailableError."""
-        told = await self._json("POST", "/api/kernels", {"name": name}, timeout_s=timeout_s)
-        kernel_id = told.get("id")
+        """Start a kernel and return its id.
+
+        Raises
+        ------
+        SandboxUnavailableError
+        """
+        answer = await self._json("POST", "/api/kernels", {"name": name}, timeout_s=timeout_s)
+        kernel_id = answer.get("id")
         if not isinstance(kernel_id, str) or not KERNEL_ID.fullmatch(kernel_id):
             raise SandboxUnavailableError(f"{self.url} answers with no id of a kernel: is it a Jupyter server?")
         return kernel_id
 
     async def end_kernel(self, kernel_id: str, *, timeout_s: float) -> None:
-        """Also where it has ended already. Raises SandboxUnavailableError if the gateway does not confirm it.
+        """End a kernel, which may have ended already.
 
-        Asked again where the gateway fails: a Jupyter server does (500) while it restarts a kernel that died.
+        The request is repeated where the gateway fails: a Jupyter server does (500) while it restarts a kernel.
+
+        Raises
+        ------
+        SandboxUnavailableError
+            If the gateway does not confirm it.
         """
         until = time.monotonic() + timeout_s
         while True:
@@ -92,7 +106,12 @@ class GatewayApi:
     async def open_websocket(
         self, kernel_id: str, session_id: str, *, max_bytes: int, timeout_s: float
     ) -> WebSocketClientConnection:
-        """To the kernel's channels. Raises SandboxUnavailableError."""
+        """Open a websocket to the kernel's channels.
+
+        Raises
+        ------
+        SandboxUnavailableError
+        """
         scheme, rest = self.url.split(":", 1)
         address = f"{'wss' if scheme == 'https' else 'ws'}:{rest}/api/kernels/{kernel_id}/channels"
         request = HTTPRequest(
@@ -131,15 +150,15 @@ class GatewayApi:
         if not 200 <= response.code < 300:
             raise SandboxUnavailableError(self._refusal(response))
         try:
-            told = json.loads(response.body)
+            answer = json.loads(response.body)
         except (ValueError, RecursionError):
             raise SandboxUnavailableError(
-                f"{self.url} answers with {self._kind(response)} instead of JSON: it is no Jupyter server, or a"
-                " login page or a proxy stands before it."
+                f"{self.url} answers with {self._content_type(response)} instead of JSON: it is not a Jupyter"
+                " server, or a login page or a proxy answers in its place."
             ) from None
-        if not isinstance(told, dict):
+        if not isinstance(answer, dict):
             raise SandboxUnavailableError(f"{self.url} answers with no JSON object: is it a Jupyter server?")
-        return told
+        return answer
 
     async def _fetch(
         self, method: str, path: str, body: dict[str, Any] | None, *, timeout_s: float
@@ -166,43 +185,43 @@ class GatewayApi:
         return {"Authorization": f"token {self._token}"} if self._token else {}
 
     def _failure(self, problem: BaseException) -> str:
-        """`problem` is not chained: what the libraries say may hold the headers."""
+        """Format an error of the connection; it is not chained, as the libraries' texts may hold the headers."""
         if isinstance(problem, ConnectionRefusedError):
             return f"Nothing listens at {self.url}: is the gateway running?"
         if isinstance(problem, ssl.SSLCertVerificationError):
             return (
-                f"The certificate of {self.url} is not trusted ({self._said(problem.verify_message)}). For an"
+                f"The certificate of {self.url} is not trusted ({self._redacted(problem.verify_message)}). For an"
                 " authority of your own, set SSL_CERT_FILE."
             )
-        return f"{self.url} cannot be reached: {self._said(str(problem) or type(problem).__name__)}."
+        return f"{self.url} cannot be reached: {self._redacted(str(problem) or type(problem).__name__)}."
 
     def _refusal(self, response: HTTPResponse) -> str:
         code = response.code
         if 300 <= code < 400:
-            target = self._said(response.headers.get("Location", "nowhere"))
+            target = self._redacted(response.headers.get("Location", "nowhere"))
             return (
                 f"{self.url} redirects to {target}, which is not followed: give the address where the gateway is."
             )
         if code in (401, 403) and not self._token:
             return f"{self.url} wants a token (HTTP {code}), and none is configured."
-        what = REFUSALS.get(code, "failed" if code >= 500 else "refuses")
-        said = self._message(response)
-        return f"{self.url} {what} (HTTP {code}{f': {said}' if said else ''})."
+        what = HTTP_ERRORS.get(code, "failed" if code >= 500 else "refuses")
+        message = self._message(response)
+        return f"{self.url} {what} (HTTP {code}{f': {message}' if message else ''})."
 
     def _message(self, response: HTTPResponse) -> str:
-        """What the server says of its own error, if it does so as Jupyter servers do."""
+        """Return the server's own error message, if it has the form of Jupyter servers."""
         try:
-            told = json.loads(response.body)
+            answer = json.loads(response.body)
         except (ValueError, RecursionError):
             return ""
-        message = told.get("message") if isinstance(told, dict) else None
-        return self._said(message) if isinstance(message, str) else ""
+        message = answer.get("message") if isinstance(answer, dict) else None
+        return self._redacted(message) if isinstance(message, str) else ""
 
-    def _kind(self, response: HTTPResponse) -> str:
-        return self._said(response.headers.get("Content-Type", "").partition(";")[0]) or "something"
+    def _content_type(self, response: HTTPResponse) -> str:
+        return self._redacted(response.headers.get("Content-Type", "").partition(";")[0]) or "something"
 
-    def _said(self, text: object) -> str:
-        """Of the other side, which may give our token back to us."""
+    def _redacted(self, text: object) -> str:
+        """Return text of the server without our token, which it may repeat."""
         line = one_line(text, 2000)
         return one_line(line.replace(self._token, "***") if self._token else line, 300)
 
@@ -213,7 +232,12 @@ def _close_unwanted(connecting: asyncio.Future[WebSocketClientConnection]) -> No
 
 
 def checked_url(url: str) -> str:
-    """Without a slash at its end. Raises SandboxUnavailableError."""
+    """Check an address, and return it without a slash at its end.
+
+    Raises
+    ------
+    SandboxUnavailableError
+    """
     parts = urlsplit(url)
     if parts.username is not None or parts.password is not None:
         raise SandboxUnavailableError("The gateway's address holds a user name or password: give a token instead.")
@@ -231,7 +255,12 @@ def checked_url(url: str) -> str:
 
 
 def checked_token(token: str) -> str:
-    """Without the blanks that come along with a copy. Raises SandboxUnavailableError."""
+    """Check a token, and return it without surrounding whitespace.
+
+    Raises
+    ------
+    SandboxUnavailableError
+    """
     token = token.strip()
     if not all("!" <= character <= "~" for character in token):
         raise SandboxUnavailableError(

@@ -1,4 +1,4 @@
-"""What the far side can say of the machine or container it is in; plain readings of /proc, no promise."""
+"""Facts that the relay reads in /proc about the machine or container it is in; they are no promise."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from jupyter_codeagent.sandbox.guest.layers import own_status
 
 
-def look() -> dict[str, Any]:
-    """``interfaces``, ``root_writable``, ``uid``, ``capabilities`` and ``no_new_privileges``."""
+def read_host_facts() -> dict[str, Any]:
+    """Return ``interfaces``, ``root_writable``, ``uid``, ``capabilities`` and ``no_new_privileges``."""
     status = own_status()
     return {
         "interfaces": _interfaces(),
@@ -22,7 +22,7 @@ def look() -> dict[str, Any]:
 
 
 def _interfaces() -> list[str]:
-    """Without the loopback; an empty list means that there is no way out."""
+    """Return the network interfaces without loopback; an empty list means that there is no way out."""
     names = (line.partition(":")[0].strip() for line in Path("/proc/net/dev").read_text("utf-8").splitlines()[2:])
     return [name for name in names if name != "lo"]
 

@@ -1,4 +1,4 @@
-"""Makes the relay a kernel that a gateway can start: run this on the gateway's machine, or in its image.
+"""Installs the relay as a kernel that a gateway can start: run this on the gateway's machine, or in its image.
 
 ``python -m jupyter_codeagent.sandbox.remote.kernelspec [--user | --sys-prefix | --prefix PREFIX] [--name NAME]``
 """
@@ -18,9 +18,9 @@ NAME = "codeagent-sandbox-relay"
 
 
 def relay_spec(python: str) -> dict[str, Any]:
-    """The content of ``kernel.json``."""
+    """Return the content of ``kernel.json``."""
     return {
-        # -P: a gateway starts kernels in a directory of users, whose files are not to be imported
+        # -P: a gateway starts kernels in a directory of users, whose files must not be imported
         "argv": [python, "-P", "-m", "jupyter_codeagent.sandbox.remote.relay", "{connection_file}"],
         "display_name": "Sandbox of jupyter-codeagent",
         "language": "python",
@@ -30,7 +30,13 @@ def relay_spec(python: str) -> dict[str, Any]:
 
 
 def install(*, name: str = NAME, user: bool = False, prefix: str | None = None) -> Path:
-    """Where it is now; one of the same name is replaced. Raises OSError where that place cannot be written."""
+    """Install the kernelspec, replacing one of the same name, and return its directory.
+
+    Raises
+    ------
+    OSError
+        If the directory cannot be written.
+    """
     with tempfile.TemporaryDirectory() as directory:
         source = Path(directory, name)
         source.mkdir(mode=0o755)
@@ -40,12 +46,13 @@ def install(*, name: str = NAME, user: bool = False, prefix: str | None = None) 
 
 
 def main(arguments: list[str] | None = None) -> None:
+    """Install the kernelspec as the command line says."""
     parser = argparse.ArgumentParser(prog=f"python -m {__spec__.name}", description=__doc__)
-    place = parser.add_mutually_exclusive_group()
-    place.add_argument("--user", action="store_true", help="for this user")
-    place.add_argument("--sys-prefix", action="store_true", help=f"for this Python ({sys.prefix}); the default")
-    place.add_argument("--prefix", help="below this directory, in share/jupyter/kernels")
-    parser.add_argument("--name", default=NAME, help="of the kernelspec (default: %(default)s)")
+    target = parser.add_mutually_exclusive_group()
+    target.add_argument("--user", action="store_true", help="for this user")
+    target.add_argument("--sys-prefix", action="store_true", help=f"for this Python ({sys.prefix}); the default")
+    target.add_argument("--prefix", help="below this directory, in share/jupyter/kernels")
+    parser.add_argument("--name", default=NAME, help="name of the kernelspec (default: %(default)s)")
     asked = parser.parse_args(arguments)
     where = install(name=asked.name, user=asked.user, prefix=None if asked.user else asked.prefix or sys.prefix)
     print(f"Installed the kernelspec {asked.name} in {where}")

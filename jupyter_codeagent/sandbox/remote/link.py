@@ -1,4 +1,4 @@
-"""The near side's way to a relay."""
+"""The client's connection to a relay."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Channel = Literal["shell", "iopub"]
 
 
 class Link(Protocol):
-    """Lives in one event loop. What it hands on is hostile: the far side may have been taken over."""
+    """A connection to a relay; lives in one event loop. Its messages are hostile: the relay may be compromised."""
 
     async def open(
         self,
@@ -20,25 +20,25 @@ class Link(Protocol):
         on_malformed: Callable[[], None],
         on_closed: Callable[[str], None],
     ) -> None:
-        """Reach the relay. `on_closed` is called once, with the reason in words, when it is gone.
+        """Connect to the relay. `on_closed` is called once, with the reason as text, when it is gone.
 
-        Messages are read no faster than `on_message` returns: a flood waits on the far side.
+        Messages are read no faster than `on_message` returns: a flood waits on the remote side.
 
         Raises
         ------
         SandboxUnavailableError
-            It cannot be reached: what was tried, why it failed, what to do.
+            If it cannot be reached. The text says what was tried, why it failed, and what to do.
         """
         ...
 
     def send(self, msg_type: str, content: dict[str, Any], buffers: Sequence[bytes | memoryview] = ()) -> str:
-        """Send on shell; returns the id of the message."""
+        """Send a message on shell, and return its id."""
         ...
 
     def kill(self) -> None:
-        """End the far side at once, without waiting. `on_closed` follows."""
+        """End the relay at once, without waiting. `on_closed` follows."""
         ...
 
     async def close(self) -> None:
-        """Kill, wait, leave nothing; idempotent."""
+        """End the relay, wait for its end, and release everything; idempotent."""
         ...

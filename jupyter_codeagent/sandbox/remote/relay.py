@@ -1,9 +1,8 @@
-"""The far side: starts a sandbox on the machine where it runs, and passes messages between it and the near side.
+"""The relay: starts a sandbox on the machine where it runs, and passes messages between it and the client.
 
-``python -m jupyter_codeagent.sandbox.remote.relay`` speaks on its standard streams (in a container, over ssh);
-``… relay CONNECTION_FILE`` is a kernel for a gateway. Either way it ends, and the sandbox with it, as soon as the
-near side is gone. The package must be installed here in the same version; no data and no code is here before it is
-sent.
+``python -m jupyter_codeagent.sandbox.remote.relay`` uses its standard streams (in a container, over ssh); ``… relay
+CONNECTION_FILE`` is a kernel for a gateway. In both cases it ends, and the sandbox with it, as soon as the client
+is gone. The same version of the package must be installed here; data and code come with messages only.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ from typing import Any
 
 from jupyter_client.session import DELIM, Session
 
-from jupyter_codeagent.sandbox.local.backend import put_up_targets
+from jupyter_codeagent.sandbox.local.backend import open_probe_targets
 from jupyter_codeagent.sandbox.local.channels.connection import Connection
 from jupyter_codeagent.sandbox.local.walls.process import SandboxProcess
-from jupyter_codeagent.sandbox.local.watch.processes import ending_in_words
+from jupyter_codeagent.sandbox.local.watch.processes import format_exit_status
 from jupyter_codeagent.sandbox.local.watch.watchdog import Watchdog
 from jupyter_codeagent.sandbox.owned_directory import lock_directory, remove_abandoned, remove_directory
 from jupyter_codeagent.sandbox.remote import calls, host_facts
 from jupyter_codeagent.sandbox.remote.framing import BrokenStreamError
-from jupyter_codeagent.sandbox.remote.transports import Front, KernelFront, StdioFront
+from jupyter_codeagent.sandbox.remote.transports import KernelTransport, StdioTransport, Transport
 from jupyter_codeagent.types.errors import CodeAgentError
 from jupyter_codeagent.types.sandbox import SandboxPolicy
 from jupyter_codeagent.types.version import installed_version
@@ -40,36 +39,36 @@ Frames = list[bytes]
 
 
 class Relay:
-    """One sandbox for one near side; lives in one event loop, on the main thread."""
+    """One sandbox for one client; lives in one event loop, on the main thread."""
 
-    def __init__(self, front: Front, data_dir: Path) -> None:
-        self._front = front
+    def __init__(self, transport: Transport, data_dir: Path) -> None:
+        self._transport = transport
         self._data_dir = data_dir
-        self._session = Session(key=front.key)
+        self._session = Session(key=transport.key)
         self._process: SandboxProcess | None = None
         self._connection: Connection[Frames] | None = None
         self._watchdog: Watchdog | None = None
         self._tasks: list[asyncio.Task[Any]] = []
         self._targets = contextlib.ExitStack()
         self._shell_out: asyncio.Queue[Frames] = asyncio.Queue(maxsize=1024)
-        """Not shared with outputs: a flood of them is not to cost a reply, and with it the sandbox."""
+        """Separate from outputs: a flood of them must not lose a reply, and with it the sandbox."""
         self._iopub_out: asyncio.Queue[Frames] = asyncio.Queue(maxsize=64)
-        self._near: Frames = []
-        """Identities of the near side, where the front has more than one peer."""
+        self._client_identities: Frames = []
+        """Identities of the client, where the transport has more than one peer."""
         self._running = 0
-        """Requests that are in the sandbox and not answered."""
+        """Requests in the sandbox that are not answered yet."""
 
     async def run(self) -> None:
-        """Until the near side is gone. May be cancelled; then comes `end`."""
+        """Serve until the client is gone. May be cancelled; `end` must follow."""
         self._tasks += [
-            asyncio.create_task(_send_out(self._shell_out, self._front.send_shell), name="relay shell"),
-            asyncio.create_task(_send_out(self._iopub_out, self._front.send_iopub), name="relay iopub"),
+            asyncio.create_task(_send_out(self._shell_out, self._transport.send_shell), name="relay shell"),
+            asyncio.create_task(_send_out(self._iopub_out, self._transport.send_iopub), name="relay iopub"),
         ]
-        while (frames := await self._front.receive()) is not None and await self._take(frames):
+        while (frames := await self._transport.receive()) is not None and await self._handle(frames):
             pass
 
     async def end(self) -> None:
-        """Kill the sandbox and remove what it had."""
+        """Kill the sandbox and remove its files."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -78,30 +77,30 @@ class Relay:
             self._connection.close()
         if self._process is not None:
             await self._process.close()
-        self._front.close()
+        self._transport.close()
 
-    # --- from the near side -------------------------------------------------------------------------
+    # --- from the client ----------------------------------------------------------------------------
 
-    async def _take(self, frames: Frames) -> bool:
-        """Whether to go on."""
+    async def _handle(self, frames: Frames) -> bool:
+        """Handle a message of the client; return whether to continue."""
         at = frames.index(DELIM)
         identities, (signature, header, parent, metadata, content, *buffers) = frames[:at], frames[at + 1 :]
         if signature != self._session.sign([header, parent, metadata, content]):
             raise BrokenStreamError("a message with a wrong signature")
-        told = json.loads(header)
-        kind = told["msg_type"]
+        parsed = json.loads(header)
+        kind = parsed["msg_type"]
         if kind == calls.REQUEST:
-            self._near = identities
-            await self._answer(identities, told, json.loads(content), buffers)
+            self._client_identities = identities
+            await self._answer(identities, parsed, json.loads(content), buffers)
         elif kind == "kernel_info_request":
-            await self._introduce(identities, told)
+            await self._send_kernel_info(identities, parsed)
         elif kind == "interrupt_request":
             await self.interrupt()
-            await self._reply(identities, told, "interrupt_reply", {"status": "ok"})
+            await self._reply(identities, parsed, "interrupt_reply", {"status": "ok"})
         elif kind == "shutdown_request":
-            self._tell({"event": "ended", "why": "the gateway has ended it"})
-            await self._reply(identities, told, "shutdown_reply", {"status": "ok", "restart": False})
-            await asyncio.sleep(0.05)  # the reply is to be out before the sockets close
+            self._send_event({"event": "ended", "why": "the gateway has ended it"})
+            await self._reply(identities, parsed, "shutdown_reply", {"status": "ok", "restart": False})
+            await asyncio.sleep(0.05)  # the reply has to be sent before the sockets close
             return False
         elif self._connection is not None:
             self._running += 1
@@ -111,7 +110,7 @@ class Relay:
     async def _answer(
         self, identities: Frames, header: dict[str, Any], asked: dict[str, Any], buffers: Frames
     ) -> None:
-        doers: dict[str, Callable[[dict[str, Any], Frames], Coroutine[Any, Any, dict[str, Any]]]] = {
+        handlers: dict[str, Callable[[dict[str, Any], Frames], Coroutine[Any, Any, dict[str, Any]]]] = {
             "start": self._start,
             "measured": self._measured,
             "put": self._put,
@@ -123,25 +122,25 @@ class Relay:
             "answer": self._answer_call,
         }
         try:
-            answer = {"ok": True, **await doers[asked["call"]](asked, buffers)}
+            answer = {"ok": True, **await handlers[asked["call"]](asked, buffers)}
         except (CodeAgentError, OSError, TimeoutError, KeyError, TypeError, ValueError, RuntimeError) as problem:
             answer = {"ok": False, "error": str(problem) or type(problem).__name__}
         await self._reply(identities, header, calls.REPLY, answer)
 
     async def _start(self, asked: dict[str, Any], _buffers: Frames) -> dict[str, Any]:
-        """The first level that starts; whether its promises hold is measured by the near side."""
+        """Start the first level that works; the client measures whether its promises hold."""
         if asked["version"] != installed_version():
             raise ValueError(
                 f"jupyter-codeagent is {asked['version']} here and {installed_version()} there:"
-                " they have to be the same"
+                " the versions must be equal"
             )
         if self._process is not None:
-            raise ValueError("this relay has its sandbox already")
+            raise ValueError("this relay already has a sandbox")
         policy = calls.policy_from(asked["policy"])
         failures = []
-        for level in calls.FAR_LEVELS:
+        for level in calls.RELAY_LEVELS:
             process = SandboxProcess(level, policy, self._data_dir, [str(name) for name in asked["preload"]])
-            process.manager.session.key = self._front.key  # messages pass as they are, signatures included
+            process.manager.session.key = self._transport.key  # messages pass unchanged, signatures included
             try:
                 report = await process.start()
             except (CodeAgentError, OSError) as problem:
@@ -154,8 +153,8 @@ class Relay:
                 "report": report,
                 "level": level,
                 "data_dir": process.provisioner.paths.data,
-                "surroundings": host_facts.look(),
-                "targets": self._targets.enter_context(put_up_targets(process)),
+                "surroundings": host_facts.read_host_facts(),
+                "targets": self._targets.enter_context(open_probe_targets(process)),
             }
         raise ValueError(f"no sandbox works there ({'; '.join(failures)})")
 
@@ -165,8 +164,8 @@ class Relay:
             policy,
             scratch=process.directory.scratch,
             is_busy=lambda: self._running > 0,
-            on_excess=self._exceeded,
-            on_busy_processors=lambda why: self._tell({"event": "processors", "why": why}),
+            on_limit_exceeded=self._on_limit_exceeded,
+            on_cpu_limit=lambda why: self._send_event({"event": "processors", "why": why}),
         )
         self._connection = Connection(
             process.manager,
@@ -175,10 +174,10 @@ class Relay:
             on_shell=self._from_shell,
             on_iopub=self._from_iopub,
             on_malformed=lambda: None,  # nothing is parsed here
-            on_oversized=lambda channel: self._tell({"event": "oversized", "channel": channel}),
+            on_oversized=lambda channel: self._send_event({"event": "oversized", "channel": channel}),
         )
         self._tasks.append(asyncio.create_task(self._watchdog.run(), name="relay watchdog"))
-        self._tasks.append(asyncio.create_task(self._notice_end(process), name="relay end"))
+        self._tasks.append(asyncio.create_task(self._watch_exit(process), name="relay end"))
         await self._connection.open(CONNECT_TIMEOUT_S)
 
     async def _measured(self, _asked: dict[str, Any], _buffers: Frames) -> dict[str, Any]:
@@ -196,7 +195,7 @@ class Relay:
         finally:
             os.close(descriptor)
         if self._watchdog is not None:
-            self._watchdog.let_map([path])
+            self._watchdog.allow_mapping([path])
         return {"size_bytes": offset}
 
     async def _drop(self, asked: dict[str, Any], _buffers: Frames) -> dict[str, Any]:
@@ -206,7 +205,7 @@ class Relay:
 
     def _file(self, name: object) -> Path:
         if not isinstance(name, str) or not calls.FILE.fullmatch(name):
-            raise ValueError(f"{name!r} is no file of copies")
+            raise ValueError(f"{name!r} is not the name of a copied file")
         return self._data_dir / name
 
     async def _begin(self, asked: dict[str, Any], _buffers: Frames) -> dict[str, Any]:
@@ -222,11 +221,12 @@ class Relay:
         return {}
 
     async def interrupt(self) -> None:
+        """Interrupt the running code."""
         if self._process is not None:
             await self._process.interrupt()
 
     async def _answer_call(self, asked: dict[str, Any], _buffers: Frames) -> dict[str, Any]:
-        """Of one of the user's functions, for the code that is running."""
+        """Send the answer of one of the user's functions to the running code."""
         if self._connection is None:
             raise ValueError("there is no sandbox yet")
         await self._connection.answer(str(asked["type"]), asked["content"])
@@ -238,8 +238,8 @@ class Relay:
         await self._connection.open_iopub(float(asked["timeout_s"]))
         return {}
 
-    async def _introduce(self, identities: Frames, header: dict[str, Any]) -> None:
-        """What a gateway wants to hear before it lets anybody speak to the kernel."""
+    async def _send_kernel_info(self, identities: Frames, header: dict[str, Any]) -> None:
+        """Answer `kernel_info_request`, which a gateway sends before it lets a client use the kernel."""
         info = {
             "status": "ok",
             "protocol_version": "5.4",
@@ -248,55 +248,57 @@ class Relay:
             "language_info": {"name": "python", "version": sys.version.split()[0], "mimetype": "text/x-python"},
             "banner": "",
         }
-        await self._iopub_out.put(self._made("status", {"execution_state": "busy"}, header))
+        await self._iopub_out.put(self._serialize("status", {"execution_state": "busy"}, header))
         await self._reply(identities, header, "kernel_info_reply", info)
-        await self._iopub_out.put(self._made("status", {"execution_state": "idle"}, header))
+        await self._iopub_out.put(self._serialize("status", {"execution_state": "idle"}, header))
 
     # --- from the sandbox ---------------------------------------------------------------------------
 
     def _from_shell(self, frames: Frames) -> None:
         self._running = max(0, self._running - 1)
-        self._tell_usage()
-        _put(self._shell_out, frames)
+        self._send_usage()
+        _enqueue(self._shell_out, frames)
 
     def _from_iopub(self, frames: Frames) -> None:
-        _put(self._iopub_out, frames)
+        _enqueue(self._iopub_out, frames)
 
-    def _tell_usage(self) -> None:
+    def _send_usage(self) -> None:
         if self._watchdog is not None:
-            usage = self._watchdog.look()
-            told = {
+            usage = self._watchdog.measure()
+            numbers = {
                 name: getattr(usage, name) for name in ("memory_bytes", "resident_bytes", "threads", "processes")
             }
-            self._tell({"event": "usage", "peak_bytes": self._watchdog.peak_bytes, **told})
+            self._send_event({"event": "usage", "peak_bytes": self._watchdog.peak_bytes, **numbers})
 
-    def _exceeded(self, why: str) -> None:
-        self._tell({"event": "excess", "why": why})
+    def _on_limit_exceeded(self, why: str) -> None:
+        self._send_event({"event": "excess", "why": why})
         if self._process is not None:
             self._process.kill()
 
-    async def _notice_end(self, process: SandboxProcess) -> None:
+    async def _watch_exit(self, process: SandboxProcess) -> None:
         await process.ended.wait()
-        self._tell({"event": "ended", "why": f"its process ended ({ending_in_words(process.exit_status)})"})
+        self._send_event(
+            {"event": "ended", "why": f"its process ended ({format_exit_status(process.exit_status)})"}
+        )
 
-    def _tell(self, content: dict[str, Any]) -> None:
-        _put(self._shell_out, [*self._near, *self._made(calls.EVENT, content, {})])
+    def _send_event(self, content: dict[str, Any]) -> None:
+        _enqueue(self._shell_out, [*self._client_identities, *self._serialize(calls.EVENT, content, {})])
 
     async def _reply(self, identities: Frames, header: dict[str, Any], kind: str, content: dict[str, Any]) -> None:
-        await self._shell_out.put([*identities, *self._made(kind, content, header)])
+        await self._shell_out.put([*identities, *self._serialize(kind, content, header)])
 
-    def _made(self, kind: str, content: dict[str, Any], parent: dict[str, Any]) -> Frames:
+    def _serialize(self, kind: str, content: dict[str, Any], parent: dict[str, Any]) -> Frames:
         message = self._session.msg(kind, content=content, parent={"header": parent} if parent else None)
         if not parent:
             message["parent_header"] = {}
         return self._session.serialize(message)
 
 
-def _put(queue: asyncio.Queue[Frames], frames: Frames) -> None:
+def _enqueue(queue: asyncio.Queue[Frames], frames: Frames) -> None:
     try:
         queue.put_nowait(frames)
     except asyncio.QueueFull:
-        # The near side does not keep up with a flood. What is lost is noticed there: the reply does not come.
+        # The client cannot keep up with a flood. It notices lost messages: the reply does not come.
         return
 
 
@@ -306,15 +308,17 @@ async def _send_out(queue: asyncio.Queue[Frames], send: Callable[[Frames], Corou
 
 
 async def serve(connection_file: str | None) -> None:
-    """Serve one near side, then remove everything."""
+    """Serve one client, then remove everything."""
     loop = asyncio.get_running_loop()
     parent = Path(tempfile.gettempdir())
     remove_abandoned(parent, prefix=PREFIX, lock=LOCK)
     data_dir = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
     lock = lock_directory(data_dir, LOCK)
     try:
-        front: Front = KernelFront(Path(connection_file)) if connection_file else await StdioFront.open()
-        relay = Relay(front, data_dir)
+        transport: Transport = (
+            KernelTransport(Path(connection_file)) if connection_file else await StdioTransport.open()
+        )
+        relay = Relay(transport, data_dir)
         serving = asyncio.create_task(relay.run())
         loop.add_signal_handler(signal.SIGTERM, serving.cancel)
         loop.add_signal_handler(signal.SIGINT, lambda: asyncio.ensure_future(relay.interrupt()))
@@ -328,7 +332,7 @@ async def serve(connection_file: str | None) -> None:
 
 
 def main() -> None:
-    """Raises SystemExit with a line for the near side, which shows the last one of stderr."""
+    """Run the relay; raise SystemExit with a line for the client, which displays the last line of stderr."""
     try:
         asyncio.run(serve(sys.argv[1] if len(sys.argv) > 1 else None))
     except BrokenStreamError as problem:

@@ -1,4 +1,4 @@
-"""A relay behind a command's standard streams: ``docker run -i …``, ``ssh host …``."""
+"""A link to a relay over a command's standard streams: ``docker run -i …``, ``ssh host …``."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from jupyter_codeagent.types.errors import SandboxUnavailableError
 
 CHANNELS: dict[int, Channel] = {framing.SHELL: "shell", framing.IOPUB: "iopub"}
 HEADERS_BYTES = 64 << 10
-"""Of a message, beside content and buffers."""
-LAST_WORDS_BYTES = 4096
-POLITE_S = 2.0
+"""Bytes of a message besides content and buffers."""
+STDERR_BYTES = 4096
+TERM_GRACE_S = 2.0
 END_TIMEOUT_S = 10.0
 KEPT_NAMES = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR"}
@@ -30,7 +30,7 @@ KEPT_PREFIXES = ("LC_", "DOCKER_", "CONTAINER_", "CONTAINERS_")
 
 
 def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """What ssh, docker and podman need of the user's environment; keys and tokens are not in it."""
+    """Return the variables of the user's environment that ssh, docker and podman need, without keys and tokens."""
     return {
         name: value for name, value in environment.items() if name in KEPT_NAMES or name.startswith(KEPT_PREFIXES)
     }
@@ -40,7 +40,7 @@ class StdioLink:
     """Implements `link.Link`."""
 
     def __init__(self, argv: Sequence[str], *, max_bytes: int, kill_argv: Sequence[str] = ()) -> None:
-        """`max_bytes` bounds one message; `kill_argv` is a command that ends what the first one has started."""
+        """`max_bytes` limits one message; `kill_argv` is a command that ends what the first one has started."""
         self._argv = tuple(argv)
         self._kill_argv = tuple(kill_argv)
         self._max_bytes = max_bytes + HEADERS_BYTES
@@ -48,7 +48,7 @@ class StdioLink:
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
         self._killing: asyncio.Task[None] | None = None
-        self._last_words = b""
+        self._stderr_tail = b""
 
     async def open(
         self,
@@ -64,7 +64,7 @@ class StdioLink:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 env=command_environment(os.environ),
-                start_new_session=True,  # an interrupt of the notebook's terminal is not meant for it
+                start_new_session=True,  # an interrupt in Jupyter's terminal must not reach it
             )
         except OSError as problem:
             raise SandboxUnavailableError(f"{self._argv[0]} cannot be started: {problem.strerror}") from problem
@@ -82,7 +82,7 @@ class StdioLink:
         if self._process is None or self._process.stdin is None:
             raise RuntimeError("the link is not open")
         if not self._process.stdin.is_closing():
-            self._process.stdin.writelines(framing.packed(channel, parts))
+            self._process.stdin.writelines(framing.pack(channel, parts))
 
     async def _read(
         self,
@@ -93,7 +93,7 @@ class StdioLink:
         process = self._process
         assert process is not None
         assert process.stdout is not None
-        listening = asyncio.create_task(self._listen(process))
+        keeping_stderr = asyncio.create_task(self._keep_stderr(process))
         why = ""
         try:
             while (message := await framing.read(process.stdout, max_bytes=self._max_bytes)) is not None:
@@ -108,22 +108,22 @@ class StdioLink:
         finally:
             self.kill()
         status = await process.wait()
-        await listening
-        on_closed(why or self._farewell(status))
+        await keeping_stderr
+        on_closed(why or self._exit_reason(status))
 
-    async def _listen(self, process: asyncio.subprocess.Process) -> None:
-        """Keep the end of what it says on stderr; a full pipe would block it."""
+    async def _keep_stderr(self, process: asyncio.subprocess.Process) -> None:
+        """Read stderr, since a full pipe would block the command, and keep its end."""
         assert process.stderr is not None
         while text := await process.stderr.read(65536):
-            self._last_words = (self._last_words + text)[-LAST_WORDS_BYTES:]
+            self._stderr_tail = (self._stderr_tail + text)[-STDERR_BYTES:]
 
-    def _farewell(self, status: int) -> str:
-        lines = self._last_words.decode(errors="replace").strip().splitlines()
-        said = f": {one_line(lines[-1], 300)}" if lines else ""
-        return f"{self._argv[0]} ended with status {status}{said}"
+    def _exit_reason(self, status: int) -> str:
+        lines = self._stderr_tail.decode(errors="replace").strip().splitlines()
+        text = f": {one_line(lines[-1], 300)}" if lines else ""
+        return f"{self._argv[0]} ended with status {status}{text}"
 
     def kill(self) -> None:
-        """Politely at first: the relay then removes what it has made. A container is ended by its engine."""
+        """End the command: first by SIGTERM, so that the relay can clean up. A container is ended by its engine."""
         process = self._process
         if process is None or process.returncode is not None or self._killing is not None:
             return
@@ -134,15 +134,15 @@ class StdioLink:
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
         try:
-            async with asyncio.timeout(POLITE_S):
+            async with asyncio.timeout(TERM_GRACE_S):
                 await process.wait()
         except TimeoutError:
             _signal_group(process.pid, signal.SIGKILL)
         if self._kill_argv:
-            await self._end_at_the_engine()
+            await self._kill_container()
 
-    async def _end_at_the_engine(self) -> None:
-        """A failure is no news: the container ended by itself when its standard input did."""
+    async def _kill_container(self) -> None:
+        """End the container by its engine; a failure means that it has ended together with its standard input."""
         ending = await asyncio.create_subprocess_exec(
             *self._kill_argv,
             stdin=asyncio.subprocess.DEVNULL,
@@ -153,7 +153,7 @@ class StdioLink:
         await ending.wait()
 
     async def close(self) -> None:
-        """Raises TimeoutError if the command cannot be ended."""
+        """End the command and wait for it; raise TimeoutError if it cannot be ended."""
         self.kill()
         async with asyncio.timeout(END_TIMEOUT_S):
             for task in (self._reading, self._killing):

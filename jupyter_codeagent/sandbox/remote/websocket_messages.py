@@ -1,7 +1,7 @@
-"""Kernel messages as a Jupyter server puts them on a websocket: the form `V1`, and the older one without a name.
+"""Kernel messages on a Jupyter server's websocket: in the format `V1`, and in the older one without a name.
 
-A message to be sent is given as the JSON parts header, parent header, metadata and content, and buffers. What comes
-in may be forged: counts, sizes and types are looked at before anything is made of them.
+A message to send is given as the JSON parts header, parent header, metadata and content, and buffers. Received
+messages may be forged: counts, sizes and types are checked before they are used.
 """
 
 from __future__ import annotations
@@ -16,34 +16,39 @@ from jupyter_codeagent.sandbox.local.channels.wire import MAX_HEADER_BYTES, TYPE
 
 V1 = "v1.kernel.websocket.jupyter.org"
 MAX_PARTS = 64
-UNNAMED_TEXT_BYTES = 8 << 20
-"""Of the JSON in the older form. All of it has to be parsed to know what it is, and objects take 20 times the room
-of their text. Large values come as buffers, and no output of this size would be let through."""
+MAX_JSON_FORMAT_BYTES = 8 << 20
+"""Limit for the JSON of the older format. All of it has to be parsed to identify a message, and objects take 20
+times the memory of their text. Large values come as buffers, and an output of this size would be dropped anyway."""
 _PARTS = ("header", "parent_header", "metadata", "content")
 _CHANNEL_CHARS = 16
 
 
-class Form(Protocol):
+class MessageFormat(Protocol):
     """One way to write a message."""
 
-    def packed(
-        self, channel: str, parts: Sequence[bytes], buffers: Sequence[bytes | memoryview]
-    ) -> bytes | str: ...
+    def pack(self, channel: str, parts: Sequence[bytes], buffers: Sequence[bytes | memoryview]) -> bytes | str:
+        """Return the message as the websocket sends it."""
+        ...
 
     def read(self, data: bytes | str) -> tuple[str, Received]:
-        """Channel and message. Raises MalformedMessageError."""
+        """Read channel and message.
+
+        Raises
+        ------
+        MalformedMessageError
+        """
         ...
 
 
-def form(subprotocol: str | None) -> Form:
-    """Of a websocket for which the server has selected this subprotocol."""
-    return OffsetForm() if subprotocol == V1 else JsonForm()
+def message_format(subprotocol: str | None) -> MessageFormat:
+    """Return the format of a websocket for which the server has selected this subprotocol."""
+    return OffsetFormat() if subprotocol == V1 else JsonFormat()
 
 
-class OffsetForm:
+class OffsetFormat:
     """`V1`: number of offsets, the offsets (64 bits, little endian), channel, four JSON parts, buffers."""
 
-    def packed(self, channel: str, parts: Sequence[bytes], buffers: Sequence[bytes | memoryview]) -> bytes:
+    def pack(self, channel: str, parts: Sequence[bytes], buffers: Sequence[bytes | memoryview]) -> bytes:
         chunks = [channel.encode("ascii"), *parts, *buffers]
         offsets = _ends(chunks, start=8 * (len(chunks) + 2))
         return b"".join([struct.pack(f"<{len(offsets) + 1}Q", len(offsets), *offsets), *chunks])
@@ -63,10 +68,10 @@ class OffsetForm:
         )
 
 
-class JsonForm:
+class JsonFormat:
     """One JSON object. With buffers: number of parts, their offsets (32 bits, big endian), object, buffers."""
 
-    def packed(self, channel: str, parts: Sequence[bytes], buffers: Sequence[bytes | memoryview]) -> bytes | str:
+    def pack(self, channel: str, parts: Sequence[bytes], buffers: Sequence[bytes | memoryview]) -> bytes | str:
         fields = [b'"%s":%s' % (name.encode(), part) for name, part in zip(_PARTS, parts, strict=True)]
         text = b"{%s}" % b",".join([*fields, b'"channel":"%s"' % channel.encode("ascii")])
         if not buffers:
@@ -77,8 +82,8 @@ class JsonForm:
 
     def read(self, data: bytes | str) -> tuple[str, Received]:
         text, buffers = (data, ()) if isinstance(data, str) else _text_and_buffers(data)
-        if len(text) > UNNAMED_TEXT_BYTES:
-            raise MalformedMessageError(f"{len(text):,} characters of JSON; the limit is {UNNAMED_TEXT_BYTES:,}")
+        if len(text) > MAX_JSON_FORMAT_BYTES:
+            raise MalformedMessageError(f"{len(text):,} characters of JSON; the limit is {MAX_JSON_FORMAT_BYTES:,}")
         message = _object(text)
         channel, content = message.get("channel"), message.get("content")
         if not isinstance(channel, str) or not isinstance(content, dict):
@@ -92,7 +97,7 @@ class JsonForm:
 
 
 def _ends(chunks: Sequence[bytes | memoryview], *, start: int) -> list[int]:
-    """Where the first one begins, and where each ends."""
+    """Return where the first chunk begins, and where each ends."""
     ends = [start]
     for chunk in chunks:
         ends.append(ends[-1] + memoryview(chunk).nbytes)
@@ -100,7 +105,7 @@ def _ends(chunks: Sequence[bytes | memoryview], *, start: int) -> list[int]:
 
 
 def _cut(data: bytes, bounds: Sequence[int], *, begin: int) -> list[memoryview]:
-    """What is between each bound and the next; the first has to be at `begin`, the last at the end."""
+    """Cut the data at the bounds; the first has to be at `begin`, the last at the end."""
     if bounds[0] != begin or bounds[-1] != len(data) or list(bounds) != sorted(bounds):
         raise MalformedMessageError("offsets that do not follow each other")
     whole = memoryview(data)
@@ -115,8 +120,8 @@ def _text_and_buffers(data: bytes) -> tuple[str, tuple[memoryview, ...]]:
         raise MalformedMessageError(f"{count} parts in {len(data):,} bytes")
     offsets = struct.unpack_from(f">{count}I", data, 4)
     text, *buffers = _cut(data, (*offsets, len(data)), begin=4 * (count + 1))
-    if len(text) > UNNAMED_TEXT_BYTES:
-        raise MalformedMessageError(f"{len(text):,} bytes of JSON; the limit is {UNNAMED_TEXT_BYTES:,}")
+    if len(text) > MAX_JSON_FORMAT_BYTES:
+        raise MalformedMessageError(f"{len(text):,} bytes of JSON; the limit is {MAX_JSON_FORMAT_BYTES:,}")
     return _text(text), tuple(buffers)
 
 
@@ -144,7 +149,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _addressed(header: object, parent: object) -> dict[str, str]:
-    """``msg_type`` and ``parent_id``; no parent is an empty one."""
+    """Return ``msg_type`` and ``parent_id``, which is empty without a parent."""
     msg_type = header.get("msg_type") if isinstance(header, dict) else None
     parent_id = parent.get("msg_id") if isinstance(parent, dict) else None
     if not isinstance(msg_type, str) or not TYPE.fullmatch(msg_type):

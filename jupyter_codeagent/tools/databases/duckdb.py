@@ -27,7 +27,7 @@ REFUSED_FUNCTIONS = frozenset({"write_log", "current_setting", "getvariable", "s
 """They change no table, which a read-only transaction refuses, but read or write what is none."""
 REFUSED_VIEWS = frozenset({"duckdb_logs", "pg_settings", "pg_prepared_statements"})
 LISTS = frozenset({"tables", "columns", "views", "schemata", "duckdb_tables", "duckdb_columns", "duckdb_views"})
-"""DuckDB's own views that may be queried unasked."""
+"""DuckDB's own views that may be queried without approval."""
 CONSISTENT = frozenset({"CONSISTENT", "CONSISTENT_WITHIN_QUERY"})
 HARMLESS = frozenset(
     {"random", "uuid", "uuidv4", "uuidv7", "gen_random_uuid", "error", "grouping", "grouping_id", "unnest"}

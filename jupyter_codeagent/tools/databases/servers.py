@@ -23,7 +23,7 @@ POSTGRESQL_READS_FILES = (
 )
 SHARED_POOLS = frozenset({"SingletonThreadPool", "StaticPool"})
 LISTS = frozenset({"tables", "columns"})
-"""Of `information_schema`, that may be queried unasked."""
+"""Of `information_schema`, that may be queried without approval."""
 MYSQL_OWN = frozenset({"mysql", "performance_schema", "sys"})
 MYSQL_ENGINES = frozenset({"innodb", "myisam", "aria", "memory", "rocksdb", "archive", "columnstore", "ndbcluster"})
 """Tables of others may be files or lie on another server."""
@@ -190,7 +190,7 @@ def _postgresql_views(opened: Any, statement: Statement) -> Iterator[str]:
         words=sorted(statement.words),
     )
     if own:
-        raise PermissionError(f"{own[0][0][:60]} is a function of this database, and nobody is asked")
+        raise PermissionError(f"{own[0][0][:60]} is a function of this database, which needs approval")
     for table in statement.tables:
         name = ".".join('"' + part.replace('"', '""') + '"' for part in table)
         found = _rows(
@@ -203,7 +203,7 @@ def _postgresql_views(opened: Any, statement: Statement) -> Iterator[str]:
             if schema == "information_schema" and relation in LISTS:
                 continue
             if schema in ("pg_catalog", "information_schema", "pg_toast") or kind not in ("r", "p", "m", "v"):
-                raise PermissionError(f"{name[:60]} is not a table or view that may be queried unasked")
+                raise PermissionError(f"{name[:60]} is not a table or view that may be queried without approval")
             if kind == "v":
                 yield definition
 
@@ -215,13 +215,13 @@ def _mysql_views(opened: Any, statement: Statement) -> Iterator[str]:
         "AND LOWER(routine_name) IN :words".replace(":words", _listed(statement.words)),
     )
     if own:
-        raise PermissionError(f"{own[0][0][:60]} is a function of this database, and nobody is asked")
+        raise PermissionError(f"{own[0][0][:60]} is a function of this database, which needs approval")
     for table in statement.tables:
         schema = table[-2] if len(table) > 1 else opened.exec_driver_sql("SELECT DATABASE()").scalar_one()
         if str(schema).lower() == "information_schema" and table[-1].lower() in LISTS:
             continue
         if str(schema).lower() in {*MYSQL_OWN, "information_schema"}:
-            raise PermissionError(f"{'.'.join(table)[:60]} is not a table that may be queried unasked")
+            raise PermissionError(f"{'.'.join(table)[:60]} is not a table that may be queried without approval")
         found = _rows(
             opened,
             "SELECT t.table_type, t.engine, v.view_definition FROM information_schema.tables t "
@@ -236,7 +236,9 @@ def _mysql_views(opened: Any, statement: Statement) -> Iterator[str]:
                     raise PermissionError(f"what the view {table[-1][:60]} does cannot be seen (SHOW VIEW)")
                 yield definition
             elif str(engine).lower() not in MYSQL_ENGINES:
-                raise PermissionError(f"{table[-1][:60]} is a table of {engine}, which is not queried unasked")
+                raise PermissionError(
+                    f"{table[-1][:60]} is a table of {engine}, which is not queried without approval"
+                )
 
 
 def _listed(words: frozenset[str]) -> str:

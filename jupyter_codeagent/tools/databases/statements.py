@@ -71,7 +71,9 @@ def checked(sql: str, dialect: str) -> Statement:
         nodes = [node for tree in trees for node in tree.walk()]
     except (SqlglotError, RecursionError) as problem:
         first = str(problem).split("\n")[0][:120]
-        raise PermissionError(f"the statement cannot be read, so it is not run unasked: {first}") from problem
+        raise PermissionError(
+            f"the statement cannot be read, so it is not run without approval: {first}"
+        ) from problem
     _check_parts(trees, nodes)
     _check_functions(nodes, words, dialect)
     return Statement(
@@ -99,7 +101,7 @@ def _check_word(kind: str, written: str, dialect: str) -> None:
     is_text = kind == "STRING" and written[:1] in quotes
     is_name = kind == "IDENTIFIER" and written[:1] in '"`' and "\\" not in written
     if "\0" in written or not (is_text or is_name or ODD.search(written) is None):
-        raise PermissionError(f"{written[:20]!r} is not allowed in a statement that is run unasked")
+        raise PermissionError(f"{written[:20]!r} is not allowed in a statement that is run without approval")
 
 
 def _check_parts(trees: Sequence[Any], nodes: Sequence[Any]) -> None:
@@ -111,12 +113,14 @@ def _check_parts(trees: Sequence[Any], nodes: Sequence[Any]) -> None:
     for node in nodes:
         kind = type(node).__name__
         if kind not in PARTS and not isinstance(node, exp.Func):
-            raise PermissionError(f"{kind} is not allowed in a query that is run unasked")
+            raise PermissionError(f"{kind} is not allowed in a query that is run without approval")
         if isinstance(node, exp.DataType) and node.this == exp.DataType.Type.USERDEFINED:
-            raise PermissionError(f"the type {node.sql()[:40]} may have code of its own, and nobody is asked")
+            raise PermissionError(f"the type {node.sql()[:40]} may have code of its own, which needs approval")
         qualified = node.expression if isinstance(node, exp.Dot) else node.args.get("db") and node.this
         if isinstance(qualified, exp.Func):
-            raise PermissionError("functions are called by their names alone in a query that is run unasked")
+            raise PermissionError(
+                "functions are called by their names alone in a query that is run without approval"
+            )
 
 
 def _check_functions(nodes: Sequence[Any], words: Sequence[Any], dialect: str) -> None:
@@ -133,7 +137,7 @@ def _check_functions(nodes: Sequence[Any], words: Sequence[Any], dialect: str) -
     names = {name for name, times in called.items() if times > 0}
     names |= {node.name.lower() for node in nodes if isinstance(node, exp.Anonymous)}
     if refused := sorted(names - KNOWN[dialect] - WORDS):
-        raise PermissionError(f"{refused[0][:60]}() is not allowed in a query that is run unasked")
+        raise PermissionError(f"{refused[0][:60]}() is not allowed in a query that is run without approval")
 
 
 def _is_word(word: Any) -> bool:

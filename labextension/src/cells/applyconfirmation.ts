@@ -6,8 +6,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { KernelConnections } from '../comm/connections';
 import type { HistoryClient } from '../history/client';
-import type { ISharedCell } from '../notebook/notebook';
-import { provenance } from '../notebook/notebook';
+import { provenance } from '../notebook/provenance';
+import type { ISharedCell } from '../notebook/sharednotebook';
 import { applyBody } from '../panel/approvals/applydialog';
 
 export const ASKING_CLASS = 'jp-CodeAgent-applying';

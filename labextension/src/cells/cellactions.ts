@@ -6,7 +6,10 @@ import { Signal } from '@lumino/signaling';
 
 import type { KernelConnections } from '../comm/connections';
 import { resultBlocks } from '../notebook/blocks';
-import { insertCells, isWritable, newCodeCell, provenance, sharedNotebook } from '../notebook/notebook';
+import { newCodeCell } from '../notebook/edits';
+import { insertCells } from '../notebook/insertion';
+import { isWritable, sharedNotebook } from '../notebook/panels';
+import { provenance } from '../notebook/provenance';
 import { continueSource, explainSource, fixSource } from '../prompts/followups';
 import { runIfUnchanged } from '../prompts/runcell';
 import type { CellDecisions } from './celldecisions';

@@ -9,7 +9,7 @@ import type { KernelConnection } from '../comm/connection';
 import type { KernelConnections } from '../comm/connections';
 import { HistoryError, type HistoryClient } from '../history/client';
 import { RecordSync } from '../history/recordsync';
-import { insertCells } from '../notebook/notebook';
+import { insertCells } from '../notebook/insertion';
 import type { CellState, FromPage } from '../protocol/messages';
 import { FROM_PAGE, run, stateMessage, TO_PAGE } from '../testing/golden';
 import type { Notebook } from '../testing/notebooks';
@@ -324,7 +324,7 @@ describe('running a pending cell in the live kernel', () => {
     notebook.getCell(1).setSource('evil()');
     await answer('jp-mod-accept');
     await vi.waitFor(() => expect(shown()).toContain('evil()'));
-    expect(shown()).toContain('has changed since you said yes');
+    expect(shown()).toContain('has changed since you confirmed');
     expect(ran).not.toHaveBeenCalled();
     Object.assign(panel.sessionContext, { session: { kernel: { id: 'another' } } });
     await answer('jp-mod-accept');
@@ -338,7 +338,7 @@ describe('running a pending cell in the live kernel', () => {
 
   it.each([
     ['run_r()', 'So far it ran in the sandbox'],
-    ['another()', 'There is no record here']
+    ['another()', 'There is no record that']
   ])('says that it ran in the sandbox only if its record has this very text: %s', async (code, said) => {
     recorded = code;
     insert('r');
@@ -368,7 +368,7 @@ describe('running a pending cell in the live kernel', () => {
     await vi.waitFor(() => expect(shown()).toContain('run_r()'));
     typedElsewhere(notebook, 1, 'run_r() and evil()');
     await answer('jp-mod-accept');
-    await vi.waitFor(() => expect(shown()).toContain('has changed since you said yes'));
+    await vi.waitFor(() => expect(shown()).toContain('has changed since you confirmed'));
     await answer('jp-mod-reject');
     await applied;
     expect(ran).not.toHaveBeenCalled();

@@ -10,19 +10,13 @@ import { UUID } from '@lumino/coreutils';
 import type { KernelConnections } from '../comm/connections';
 import type { HistoryClient } from '../history/client';
 import type { RecordSync } from '../history/recordsync';
-import type { ISharedCell } from '../notebook/notebook';
-import {
-  discardCells,
-  insertCells,
-  isPending,
-  LastInsertion,
-  setCellStates,
-  pendingRuns,
-  provenance,
-  requireWritable,
-  sharedNotebook,
-  whyReadOnly
-} from '../notebook/notebook';
+import { isPending, pendingRuns, setCellStates } from '../notebook/cellstates';
+import { discardCells } from '../notebook/discarding';
+import { insertCells } from '../notebook/insertion';
+import { LastInsertion } from '../notebook/lastinsertion';
+import { requireWritable, sharedNotebook, whyReadOnly } from '../notebook/panels';
+import { provenance } from '../notebook/provenance';
+import type { ISharedCell } from '../notebook/sharednotebook';
 import { requireKernel } from '../prompts/runcell';
 import type { ICell } from '../protocol/messages';
 import { ApplyConfirmation } from './applyconfirmation';

@@ -13,7 +13,9 @@ import { RenderMimeRegistry, standardRendererFactories } from '@jupyterlab/rende
 import { nullTranslator } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 
-import { insertCells, setRunState, META } from '../notebook/notebook';
+import { setRunState } from '../notebook/cellstates';
+import { insertCells } from '../notebook/insertion';
+import { META } from '../notebook/provenance';
 import type { Notebook } from '../testing/notebooks';
 import { cellsOf, codeCell, notebookOf, panelOf, typedElsewhere } from '../testing/notebooks';
 import type { CellActions } from './cellactions';

@@ -8,8 +8,8 @@ import type { PanelLayout } from '@lumino/widgets';
 
 import { attempt } from '../common/attempt';
 import type { IBlock } from '../notebook/blocks';
-import type { ISharedCell } from '../notebook/notebook';
-import { cellState } from '../notebook/notebook';
+import { cellState } from '../notebook/cellstates';
+import type { ISharedCell } from '../notebook/sharednotebook';
 import { isCellId } from '../prompts/magicline';
 import type { IBarButton } from './buttonbar';
 import { ButtonBar } from './buttonbar';

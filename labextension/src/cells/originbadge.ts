@@ -6,8 +6,9 @@ import { Widget } from '@lumino/widgets';
 
 import { attempt } from '../common/attempt';
 import { agentIcon } from '../common/icons';
-import type { ISharedCell } from '../notebook/notebook';
-import { cellState, provenance } from '../notebook/notebook';
+import { cellState } from '../notebook/cellstates';
+import { provenance } from '../notebook/provenance';
+import type { ISharedCell } from '../notebook/sharednotebook';
 
 /** The context menu and the commands of the cell go by it. */
 export const KEPT_CLASS = 'jp-CodeAgent-kept';

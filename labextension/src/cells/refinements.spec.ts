@@ -108,7 +108,7 @@ it('one at a time: Enter again asks nothing, after a failure it does', async () 
 
 it.each([
   [{ status: 'aborted' }, 'Not asked: a cell that ran before it has failed.'],
-  [{ status: 'error', ename: 'x', evalue: '' }, 'The kernel said no more than: x']
+  [{ status: 'error', ename: 'x', evalue: '' }, 'The kernel reported only: x']
 ])('what the kernel answers without a run is said: %j', async (answer, said) => {
   const done = refinements.ask(panel, 'a1b2', 'top 10');
   await reply(answer);

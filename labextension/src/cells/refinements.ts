@@ -112,7 +112,7 @@ export class Refinements {
     }
     return reply.ename === 'StoppedError'
       ? trans.__('Stopped; the result is as it was.')
-      : reply.evalue.split('\n')[0] || trans.__('The kernel said no more than: %1', reply.ename);
+      : reply.evalue.split('\n')[0] || trans.__('The kernel reported only: %1', reply.ename);
   }
 
   private _runs(panel: NotebookPanel): readonly IRun[] {

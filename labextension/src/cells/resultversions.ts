@@ -6,17 +6,12 @@ import type { KernelConnections } from '../comm/connections';
 import { attempt } from '../common/attempt';
 import type { HistoryClient } from '../history/client';
 import type { RecordSync } from '../history/recordsync';
-import type { ISharedCell } from '../notebook/notebook';
-import {
-  isPending,
-  panelsOfKernel,
-  provenance,
-  agentCellOf,
-  requireWritable,
-  sharedNotebook,
-  switchVersion
-} from '../notebook/notebook';
+import { isPending } from '../notebook/cellstates';
+import { panelsOfKernel, requireWritable, sharedNotebook } from '../notebook/panels';
+import { provenance } from '../notebook/provenance';
+import type { ISharedCell } from '../notebook/sharednotebook';
 import { versionIndex, versionsOf } from '../notebook/versions';
+import { agentCellOf, switchVersion } from '../notebook/versionswitch';
 import type { IRun } from '../protocol/run';
 import type { CellDecisions } from './celldecisions';
 

@@ -6,7 +6,7 @@ import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import { panelsOfKernel } from '../notebook/notebook';
+import { panelsOfKernel } from '../notebook/panels';
 import type {
   FromPage,
   IDecidedMessage,

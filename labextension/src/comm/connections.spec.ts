@@ -8,7 +8,7 @@ import type { CellDecisions } from '../cells/celldecisions';
 import type { CellDecorations } from '../cells/celldecorations';
 import type { ResultVersions } from '../cells/resultversions';
 import { addCommands, CommandIDs } from '../commands';
-import { insertCells } from '../notebook/notebook';
+import { insertCells } from '../notebook/insertion';
 import { run, stateMessage } from '../testing/golden';
 import { FakeKernel } from '../testing/kernel';
 import type { Notebook } from '../testing/notebooks';

@@ -3,16 +3,10 @@ import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import {
-  discardRuns,
-  findNotebook,
-  insertCells,
-  isPending,
-  setRunState,
-  panelsOfKernel,
-  requireWritable,
-  sharedNotebook
-} from '../notebook/notebook';
+import { isPending, setRunState } from '../notebook/cellstates';
+import { discardRuns } from '../notebook/discarding';
+import { insertCells } from '../notebook/insertion';
+import { findNotebook, panelsOfKernel, requireWritable, sharedNotebook } from '../notebook/panels';
 import type { IInsertedMessage, IInsertMessage, IMarkedMessage, IMarkMessage } from '../protocol/messages';
 
 export type Ack = IInsertedMessage | IMarkedMessage;

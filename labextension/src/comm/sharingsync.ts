@@ -1,7 +1,7 @@
 /** What is hidden or always shared: kept in the metadata of a kernel's notebooks, and told to the kernel. */
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
-import { isWritable, sharedNotebook } from '../notebook/notebook';
+import { isWritable, sharedNotebook } from '../notebook/panels';
 import { isEmpty, joinedSharing, readSharing, writeSharing } from '../notebook/sharingmetadata';
 import type { ISharing } from '../protocol/messages';
 

@@ -4,7 +4,7 @@ import { CommandRegistry } from '@lumino/commands';
 
 import type { ICommandsOptions } from '../commands';
 import { addCommands, CommandIDs } from '../commands';
-import { insertCells } from '../notebook/notebook';
+import { insertCells } from '../notebook/insertion';
 import { cellsOf, notebookOf, panelOf, trackerOf } from '../testing/notebooks';
 import { attempt } from './attempt';
 

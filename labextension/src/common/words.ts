@@ -118,7 +118,7 @@ export function contentLabel(trans: TranslationBundle, kind: ContentKind): strin
     case 'calls':
       return trans.__('calls that the code had made');
     case 'reason':
-      return trans.__('your reason for the no');
+      return trans.__('your reason for rejecting it');
     case 'edited_code':
       return trans.__('the code as you had changed it');
     case 'texts':

@@ -6,8 +6,10 @@ import { UUID } from '@lumino/coreutils';
 
 import type { CellDecisions } from '../cells/celldecisions';
 import { attempt } from '../common/attempt';
-import type { ISharedNotebook } from '../notebook/notebook';
-import { insertCells, provenance, requireWritable, sharedNotebook } from '../notebook/notebook';
+import { insertCells } from '../notebook/insertion';
+import { requireWritable, sharedNotebook } from '../notebook/panels';
+import { provenance } from '../notebook/provenance';
+import type { ISharedNotebook } from '../notebook/sharednotebook';
 import { cellToAskAgain } from '../prompts/askagain';
 import { runIfUnchanged } from '../prompts/runcell';
 import type { IRun } from '../protocol/run';

@@ -5,7 +5,9 @@ import type { Map as YMap } from 'yjs';
 
 import type { KernelConnection } from '../comm/connection';
 import type { KernelConnections } from '../comm/connections';
-import { insertCells, setRunState, META, provenance } from '../notebook/notebook';
+import { setRunState } from '../notebook/cellstates';
+import { insertCells } from '../notebook/insertion';
+import { META, provenance } from '../notebook/provenance';
 import type { CellState, FromPage, IDecidedMessage } from '../protocol/messages';
 import type { IRun } from '../protocol/run';
 import { run } from '../testing/golden';

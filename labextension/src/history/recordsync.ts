@@ -14,16 +14,11 @@ import { Signal } from '@lumino/signaling';
 import type { KernelConnection } from '../comm/connection';
 import type { KernelConnections } from '../comm/connections';
 import { cellStateLabel } from '../common/words';
-import type { ISharedNotebook } from '../notebook/notebook';
-import {
-  discardRuns,
-  isWritable,
-  localPath,
-  setRunState,
-  panelsOfKernel,
-  provenance,
-  sharedNotebook
-} from '../notebook/notebook';
+import { setRunState } from '../notebook/cellstates';
+import { discardRuns } from '../notebook/discarding';
+import { isWritable, localPath, panelsOfKernel, sharedNotebook } from '../notebook/panels';
+import { provenance } from '../notebook/provenance';
+import type { ISharedNotebook } from '../notebook/sharednotebook';
 import type { CellState, IDecidedMessage } from '../protocol/messages';
 import type { HistoryClient, IRunLine } from './client';
 import { HistoryError } from './client';

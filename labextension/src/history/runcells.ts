@@ -3,7 +3,7 @@ import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { ISignal } from '@lumino/signaling';
 
 import type { KernelConnections } from '../comm/connections';
-import { localPath } from '../notebook/notebook';
+import { localPath } from '../notebook/panels';
 import type { CellState } from '../protocol/messages';
 import type { IRun } from '../protocol/run';
 import type { IRunLine } from './client';

@@ -1,4 +1,6 @@
-import { discardRuns, insertCells, setCellStates } from '../notebook/notebook';
+import { setCellStates } from '../notebook/cellstates';
+import { discardRuns } from '../notebook/discarding';
+import { insertCells } from '../notebook/insertion';
 import type { Notebook } from '../testing/notebooks';
 import { cellsOf, notebookOf } from '../testing/notebooks';
 import { decisionsBetween, isReloaded, isEqual, runStates, snapshotOf } from './runstates';

@@ -1,6 +1,6 @@
 /** What a notebook holds of each run, and how that has changed. No DOM. */
-import type { ISharedCell, ISharedNotebook } from '../notebook/notebook';
-import { provenance } from '../notebook/notebook';
+import { provenance } from '../notebook/provenance';
+import type { ISharedCell, ISharedNotebook } from '../notebook/sharednotebook';
 import type { CellState } from '../protocol/messages';
 
 /** Of the runs that have cells in a notebook. */

@@ -1,7 +1,8 @@
 import { cellsOf, codeCell, notebookOf } from '../testing/notebooks';
 import type { Notebook } from '../testing/notebooks';
 import { pendingBlocks, positionIn, resultBlocks } from './blocks';
-import { insertCells, setCellStates } from './notebook';
+import { setCellStates } from './cellstates';
+import { insertCells } from './insertion';
 
 /** A question with code and answer of the runs `a` and `b` below it. */
 function twoRuns(): Notebook {

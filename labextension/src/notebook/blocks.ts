@@ -1,6 +1,8 @@
 /** Which cells of a notebook belong together: what one run has put there, as far as it still stands in one piece. */
-import type { IProvenance, ISharedCell, ISharedNotebook } from './notebook';
-import { cellState, provenance } from './notebook';
+import { cellState } from './cellstates';
+import type { IProvenance } from './provenance';
+import { provenance } from './provenance';
+import type { ISharedCell, ISharedNotebook } from './sharednotebook';
 
 export interface IBlock {
   runId: string;

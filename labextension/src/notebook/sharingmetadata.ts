@@ -1,7 +1,7 @@
 /** What is hidden and shared, in the notebook's own metadata. Anyone may have written there. */
 import type { ISharing, Shared } from '../protocol/messages';
-import type { ISharedNotebook } from './notebook';
-import { META } from './notebook';
+import { META } from './provenance';
+import type { ISharedNotebook } from './sharednotebook';
 
 const VERSION = 1;
 /** What the kernel takes for the name of a variable that it shows. */

@@ -1,16 +1,13 @@
 import type { ICell } from '../protocol/messages';
 import type { Notebook } from '../testing/notebooks';
 import { cellsOf, ids, notebookOf, states } from '../testing/notebooks';
-import {
-  discardRuns,
-  insertCells,
-  LastInsertion,
-  setRunState,
-  META,
-  provenance,
-  switchVersion
-} from './notebook';
+import { setRunState } from './cellstates';
+import { discardRuns } from './discarding';
+import { insertCells } from './insertion';
+import { LastInsertion } from './lastinsertion';
+import { META, provenance } from './provenance';
 import { versionsOf } from './versions';
+import { switchVersion } from './versionswitch';
 
 const QUESTION = '%%agent --vars df\nsum of n by city';
 

@@ -4,13 +4,7 @@
  */
 import { isAgentCell } from '../prompts/magicline';
 import { arrayOf, shape, string } from '../protocol/checks';
-import type { IProvenance } from './notebook';
-
-export interface IVersion {
-  run_id: string;
-  /** Source of the cell that asked, while this version was shown. */
-  question: string;
-}
+import type { IProvenance, IVersion } from './provenance';
 
 type Versioned = Pick<IProvenance, 'run_id' | 'versions'>;
 

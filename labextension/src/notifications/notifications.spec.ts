@@ -4,7 +4,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import { Signal } from '@lumino/signaling';
 
 import { KernelConnections } from '../comm/connections';
-import { insertCells } from '../notebook/notebook';
+import { insertCells } from '../notebook/insertion';
 import { run, stateMessage } from '../testing/golden';
 import { FakeKernel } from '../testing/kernel';
 import { cellsOf, notebookOf, panelWith, trackerOf } from '../testing/notebooks';

@@ -153,7 +153,7 @@ describe('the context', () => {
     const [services] = panelServices();
     const host = await render(<PanelView />, services);
     await press(host, 'Context');
-    expect(host.textContent).toContain('once the agent is loaded');
+    expect(host.textContent).toContain('Once the agent is loaded');
   });
 
   it('sends the golden share, and shows it at once', async () => {

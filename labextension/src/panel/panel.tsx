@@ -1,6 +1,7 @@
 import React, { useEffect, useRef } from 'react';
 
-import { pendingRuns, sharedNotebook } from '../notebook/notebook';
+import { pendingRuns } from '../notebook/cellstates';
+import { sharedNotebook } from '../notebook/panels';
 import { isRunning } from '../protocol/run';
 import { Ask } from './ask/ask';
 import { ContextTab } from './context/context';

@@ -1,7 +1,7 @@
 import { NotebookActions } from '@jupyterlab/notebook';
 
 import { AgentModel } from '../comm/agentmodel';
-import { insertCells } from '../notebook/notebook';
+import { insertCells } from '../notebook/insertion';
 import { stateMessage } from '../testing/golden';
 import type { Notebook } from '../testing/notebooks';
 import { cellsOf, codeCell, ids, notebookOf, panelOf } from '../testing/notebooks';

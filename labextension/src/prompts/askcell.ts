@@ -4,8 +4,10 @@ import { NotebookActions } from '@jupyterlab/notebook';
 
 import { scrollCellsIntoView } from '../cells/scrolling';
 import type { IAgentState } from '../comm/agentmodel';
-import type { ISharedNotebook } from '../notebook/notebook';
-import { insertAsUndoStep, isWritable, newCodeCell, provenance, sharedNotebook } from '../notebook/notebook';
+import { insertAsUndoStep, newCodeCell } from '../notebook/edits';
+import { isWritable, sharedNotebook } from '../notebook/panels';
+import { provenance } from '../notebook/provenance';
+import type { ISharedNotebook } from '../notebook/sharednotebook';
 import type { ApprovalPolicy, Privacy } from '../protocol/messages';
 import { isRunning } from '../protocol/run';
 import { isAgentCell, shellQuoted } from './magicline';

@@ -12,8 +12,9 @@ import {
 } from 'yjs';
 
 import { sha256 } from '../common/sha256';
-import type { IProvenance, ISharedNotebook } from '../notebook/notebook';
-import { META, provenance } from '../notebook/notebook';
+import type { IProvenance } from '../notebook/provenance';
+import { META, provenance } from '../notebook/provenance';
+import type { ISharedNotebook } from '../notebook/sharednotebook';
 import type { CellState, ICell } from '../protocol/messages';
 import type { FakeKernel } from './kernel';
 

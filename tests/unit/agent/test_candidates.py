@@ -36,7 +36,7 @@ class SeatDouble(RunnerDouble):
     async def prepare(self, manifest: Manifest) -> None:
         pass
 
-    def settle(self) -> None:
+    def keep_changes(self) -> None:
         self.settled += 1
 
     def undo_attempt(self) -> None:

@@ -97,8 +97,8 @@ def test_the_status_tells_what_is_closed_open_and_limited() -> None:
     assert list(status_text(status)) == [
         "sandbox: landlock, no network",
         "  layer: Landlock ABI 7",
-        "  closed (probed from inside): tcp",
-        "  not hidden: host name",
+        "  blocked (tested at startup): tcp",
+        "  not blocked: host name",
         "  limit: memory 2 GiB",
         "  better: install it",
     ]

@@ -53,9 +53,12 @@ def test_the_line_says_how_long_it_took_what_was_copied_and_what_was_sent_where(
 def test_an_unchanged_copy_is_not_called_copied_again() -> None:
     more = replace(DF, name="planes")
     manifest = Manifest(copied=(DF, more), unchanged=("df",))
-    assert " · copied planes · df unchanged · " in receipt_of(replace(RUN, manifest=manifest)).line
-    assert "df: DataFrame, 3 MiB, unchanged" in details(replace(RUN, manifest=manifest))
-    assert " · df unchanged · " in receipt_of(replace(RUN, manifest=Manifest(copied=(DF,), unchanged=("df",)))).line
+    assert " · copied planes · df already copied · " in receipt_of(replace(RUN, manifest=manifest)).line
+    assert "df: DataFrame, 3 MiB, already copied" in details(replace(RUN, manifest=manifest))
+    assert (
+        " · df already copied · "
+        in receipt_of(replace(RUN, manifest=Manifest(copied=(DF,), unchanged=("df",)))).line
+    )
     assert " · nothing copied · " in receipt_of(replace(RUN, manifest=Manifest())).line
 
 
@@ -112,7 +115,7 @@ def test_each_request_stands_in_the_details_with_what_it_held_beyond_the_one_bef
         "for a program: the question, names and types of variables, statistics and values of variables\n"
         "for a program: the same, and the error of the code (300 tokens in, 0 out)\n"
         "for a sentence on the result: the question, names and types of variables, statistics and values of "
-        "variables, what the code printed and showed\n"
+        "variables, what the code printed and displayed\n"
         "by ask_model: the texts that ask_model was given"
     ) in shown
 
@@ -143,7 +146,7 @@ def test_a_record_of_an_older_version_is_not_guessed_at() -> None:
     "note",
     [
         "column 'Revenu' is 'Revenues'",
-        "figures of df are from its copy (random sample of 9 rows); accepted cells run on your whole df",
+        "numbers for df are from its copy (random sample of 9 rows); accepted cells run on your whole df",
         "the result looks wrong: The result is empty.",
         "begins with lines of the attempt before",
         "2 of 3 candidates found this result; 1 found 0.38",
@@ -212,7 +215,7 @@ def test_a_changed_copy_is_shown() -> None:
         (step(decision=NO), "never ran, you said no: use the median"),
         (step(decision=replace(NO, decided_by="nobody", reason="")), "never ran, nobody said yes"),
         (step(), "never ran"),
-        (step(decision=YES), "did not come to its end"),
+        (step(decision=YES), "did not finish"),
         (step(decision=YES, result=ExecutionResult(status="interrupted")), "stopped while it ran"),
         (step(decision=YES, result=ExecutionResult(status="killed", reason="memory 2 GiB")), "memory 2 GiB"),
         (step("", note="no code in the reply", reply="Sorry."), "no code in the reply"),
@@ -228,7 +231,7 @@ def test_a_step_says_whether_its_code_ran(one: Step, outcome: str) -> None:
     ("before", "said"),
     [
         (step(result=KEY_ERROR), "1 failed attempt repaired in the sandbox"),
-        (step(decision=NO), "1 program that you said no to never ran"),
+        (step(decision=NO), "1 program that you rejected never ran"),
         (step("", note="no code in the reply"), "1 reply without a program"),
         (step(result=OK, note="the result looks wrong: x"), "1 result that looked wrong, asked for again"),
     ],

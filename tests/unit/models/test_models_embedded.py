@@ -273,7 +273,7 @@ def test_the_log_stays_small(settings: ModelSettings) -> None:
 def test_a_server_that_cannot_load_says_why(settings: ModelSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GGML_FAKE_LOAD_S", "-1")
 
-    with pytest.raises(ModelUnreachableError, match=r"^The embedded model ended while it loaded: made up$"):
+    with pytest.raises(ModelUnreachableError, match=r"^The embedded model ended during loading: made up$"):
         start(settings)
     assert not list(state_directory().glob("*.json"))
 

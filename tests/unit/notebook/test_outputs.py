@@ -234,13 +234,13 @@ def test_a_sanitizer_that_panics_takes_its_form_of_the_output_along_and_nothing_
     data, notes = shown({"text/html": "<b>x</b>", "text/plain": "words"})
 
     assert data == {"text/plain": "words"}
-    assert notes == ("text/html dropped: its sanitizer gave up",)
+    assert notes == ("text/html dropped: its sanitizer failed",)
 
 
 def test_the_user_is_told_what_was_taken_out_of_html() -> None:
     _, notes = shown({"text/html": "<p>a</p><script>1</script>", "text/plain": "a"})
 
-    assert notes == ("active or remote content taken out of text/html",)
+    assert notes == ("active or remote content removed from text/html",)
 
 
 # --- other types --------------------------------------------------------------------------------------

@@ -395,11 +395,11 @@ def test_svg_alone_gets_words_for_readers_without_pictures() -> None:
 @pytest.mark.parametrize(
     ("value", "note"),
     [
-        (drawing("<rect/><script>1</script>"), "active or remote content taken out of image/svg+xml"),
-        (drawing("<rect onload='1'/>"), "active or remote content taken out of image/svg+xml"),
-        (drawing("<image href='http://evil.example/x'/>"), "active or remote content taken out of image/svg+xml"),
-        (drawing("<a href='x'><rect/></a>"), "active or remote content taken out of image/svg+xml"),
-        (drawing("<rect/><style>g{fill:red}</style>"), "active or remote content taken out of image/svg+xml"),
+        (drawing("<rect/><script>1</script>"), "active or remote content removed from image/svg+xml"),
+        (drawing("<rect onload='1'/>"), "active or remote content removed from image/svg+xml"),
+        (drawing("<image href='http://evil.example/x'/>"), "active or remote content removed from image/svg+xml"),
+        (drawing("<a href='x'><rect/></a>"), "active or remote content removed from image/svg+xml"),
+        (drawing("<rect/><style>g{fill:red}</style>"), "active or remote content removed from image/svg+xml"),
         ("<html/>", "image/svg+xml dropped: not an SVG"),
         (7, "image/svg+xml dropped: not well-formed XML"),
     ],

@@ -123,7 +123,7 @@ def test_a_copy_that_the_host_has_removed_is_told_apart_from_what_the_code_hides
     inode = path.stat().st_ino
     path.unlink()
     counted = unlinked_bytes([os.getpid()], tmp_path, unknown_bytes=1 << 40)
-    assert counted > unlinked_bytes([os.getpid()], tmp_path, unknown_bytes=1 << 40, apart={inode})
+    assert counted > unlinked_bytes([os.getpid()], tmp_path, unknown_bytes=1 << 40, ignored={inode})
     assert inode in unlinked_mapped([os.getpid()], tmp_path)
     held.close()
     assert inode not in unlinked_mapped([os.getpid()], tmp_path)

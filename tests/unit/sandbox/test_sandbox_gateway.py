@@ -26,8 +26,13 @@ from jupyter_codeagent.sandbox.local.channels.wire import MAX_HEADER_BYTES, Malf
 from jupyter_codeagent.sandbox.remote import calls, gateway, kernelspec
 from jupyter_codeagent.sandbox.remote.gateway import GatewayLink
 from jupyter_codeagent.sandbox.remote.gateway_api import checked_token, checked_url
-from jupyter_codeagent.sandbox.remote.transports import KernelFront
-from jupyter_codeagent.sandbox.remote.websocket_messages import UNNAMED_TEXT_BYTES, V1, Form, form
+from jupyter_codeagent.sandbox.remote.transports import KernelTransport
+from jupyter_codeagent.sandbox.remote.websocket_messages import (
+    MAX_JSON_FORMAT_BYTES,
+    V1,
+    MessageFormat,
+    message_format,
+)
 from jupyter_codeagent.types.errors import SandboxUnavailableError
 
 jupyter_server: Any = base
@@ -48,9 +53,9 @@ def as_dict(channel: str, buffers: Sequence[bytes]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("buffers", [(), (b"",), (b"one", b"", b"three")])
 def test_a_jupyter_server_reads_what_is_sent(buffers: tuple[bytes, ...]) -> None:
-    channel, parts = jupyter_server.deserialize_msg_from_ws_v1(form(V1).packed("shell", PARTS, buffers))
+    channel, parts = jupyter_server.deserialize_msg_from_ws_v1(message_format(V1).pack("shell", PARTS, buffers))
     assert (channel, parts) == ("shell", [*PARTS, *buffers])
-    older = form(None).packed("shell", PARTS, buffers)
+    older = message_format(None).pack("shell", PARTS, buffers)
     read = json.loads(older) if isinstance(older, str) else jupyter_server.deserialize_binary_message(older)
     assert isinstance(older, bytes) == bool(buffers)
     assert read == as_dict("shell", buffers)
@@ -62,7 +67,7 @@ def test_what_a_jupyter_server_sends_is_read(buffers: tuple[bytes, ...]) -> None
     message = as_dict("iopub", buffers)
     older = jupyter_server.serialize_binary_message(message) if buffers else json.dumps(message)
     for subprotocol, data in ((V1, newer), (None, older)):
-        channel, received = form(subprotocol).read(data)
+        channel, received = message_format(subprotocol).read(data)
         assert channel == "iopub"
         assert (received.msg_type, received.parent_id) == ("a_type", "0")
         assert received.parsed() == {"x": "ä"}
@@ -71,8 +76,8 @@ def test_what_a_jupyter_server_sends_is_read(buffers: tuple[bytes, ...]) -> None
 
 @pytest.mark.parametrize("subprotocol", BOTH)
 def test_what_was_packed_is_read_again_the_same(subprotocol: str | None) -> None:
-    either = form(subprotocol)
-    channel, received = either.read(either.packed("shell", PARTS, [memoryview(b"data")]))
+    either = message_format(subprotocol)
+    channel, received = either.read(either.pack("shell", PARTS, [memoryview(b"data")]))
     assert (channel, received.parsed(), bytes(received.buffers[0])) == ("shell", {"x": "ä"}, b"data")
 
 
@@ -80,7 +85,7 @@ def test_what_was_packed_is_read_again_the_same(subprotocol: str | None) -> None
 @given(data=st.binary(max_size=200) | st.text(max_size=200))
 def test_bytes_of_any_kind_are_a_message_or_malformed(subprotocol: str | None, data: bytes | str) -> None:
     with pytest.raises(MalformedMessageError):
-        form(subprotocol).read(data)
+        message_format(subprotocol).read(data)
 
 
 @pytest.mark.parametrize("subprotocol", BOTH)
@@ -88,12 +93,12 @@ def test_bytes_of_any_kind_are_a_message_or_malformed(subprotocol: str | None, d
 def test_a_message_with_one_byte_changed_is_read_or_malformed(
     subprotocol: str | None, position: int, value: int
 ) -> None:
-    data = form(subprotocol).packed("iopub", PARTS, [b"buffer"])
+    data = message_format(subprotocol).pack("iopub", PARTS, [b"buffer"])
     assert isinstance(data, bytes)
     position %= len(data)
     changed = data[:position] + bytes([value]) + data[position + 1 :]
     try:
-        _, received = form(subprotocol).read(changed)
+        _, received = message_format(subprotocol).read(changed)
     except MalformedMessageError:
         return
     assert received.size_bytes <= len(data)
@@ -147,7 +152,7 @@ def with_offset(position: int, value: int) -> bytes:
         (None, older(channel=None)),
         (None, older(header=None)),
         (None, older(header={"msg_type": ["a"]})),
-        (None, older(content={"x": " " * UNNAMED_TEXT_BYTES})),
+        (None, older(content={"x": " " * MAX_JSON_FORMAT_BYTES})),
         (None, struct.pack(">2I", 1, 1 << 31) + b"{}"),
         (None, struct.pack(">I", 1 << 31)),
         (None, struct.pack(">2I", 0, 0)),
@@ -155,12 +160,12 @@ def with_offset(position: int, value: int) -> bytes:
 )
 def test_hostile_messages_are_malformed(subprotocol: str | None, data: bytes | str) -> None:
     with pytest.raises(MalformedMessageError):
-        form(subprotocol).read(data)
+        message_format(subprotocol).read(data)
 
 
 @pytest.mark.parametrize("parent", [None, [], {"msg_id": 1}, {"msg_id": {}}])
 def test_a_message_with_a_strange_parent_belongs_to_no_request(parent: Any) -> None:
-    _, received = form(None).read(older(parent_header=parent))
+    _, received = message_format(None).read(older(parent_header=parent))
     assert received.parent_id == ""
 
 
@@ -221,13 +226,13 @@ class FakeGateway:
         self.url = ""
 
     @property
-    def form(self) -> Form:
-        return form(self.subprotocol)
+    def message_format(self) -> MessageFormat:
+        return message_format(self.subprotocol)
 
     def message(self, msg_type: str, parent_id: str, content: bytes, channel: str = "iopub") -> bytes | str:
         header = json.dumps({"msg_type": msg_type, "msg_id": "1"}).encode()
         parent = json.dumps({"msg_id": parent_id} if parent_id else {}).encode()
-        return self.form.packed(channel, [header, parent, b"{}", content], [])
+        return self.message_format.pack(channel, [header, parent, b"{}", content], [])
 
 
 class Rest(RequestHandler):
@@ -283,8 +288,8 @@ class Channels(WebSocketHandler):
         self.write_message(data, binary=isinstance(data, bytes))
 
 
-class Heard:
-    """What a link has told."""
+class LinkLog:
+    """Messages and events of a link."""
 
     def __init__(self) -> None:
         self.messages: list[tuple[str, Received]] = []
@@ -332,13 +337,13 @@ async def serving(fake: FakeGateway) -> AsyncIterator[FakeGateway]:
 
 
 @asynccontextmanager
-async def opened(fake: FakeGateway, **options: Any) -> AsyncIterator[tuple[GatewayLink, Heard]]:
+async def opened(fake: FakeGateway, **options: Any) -> AsyncIterator[tuple[GatewayLink, LinkLog]]:
     async with serving(fake):
         link = GatewayLink(fake.url, token=TOKEN, **{"max_bytes": 1 << 20, "open_timeout_s": 30.0, **options})
-        heard = Heard()
+        log = LinkLog()
         try:
-            await heard.open(link)
-            yield link, heard
+            await log.open(link)
+            yield link, log
         finally:
             await link.close()
             await link.close()
@@ -386,7 +391,7 @@ def test_no_token_where_one_is_wanted_is_told() -> None:
         async with serving(fake):
             link = GatewayLink(fake.url, token="", max_bytes=1)
             try:
-                await Heard().open(link)
+                await LinkLog().open(link)
             finally:
                 await link.close()
 
@@ -456,15 +461,15 @@ def test_messages_pass_and_malformed_ones_are_counted(subprotocol: str | None) -
     fake.subprotocol = subprotocol
 
     async def work() -> None:
-        async with opened(fake) as (_, heard):
+        async with opened(fake) as (_, log):
             assert fake.websocket is not None
             fake.websocket.write_message("no message")
             fake.websocket.write_message(b"no message", binary=True)
             fake.websocket.put("input_request", "1", b"{}", "stdin")
             fake.websocket.put("stream", "request", b'{"text": "x"}')
-            await heard.until(lambda: bool(heard.messages))
-            assert heard.malformed == 3
-            ((channel, received),) = heard.messages
+            await log.until(lambda: bool(log.messages))
+            assert log.malformed == 3
+            ((channel, received),) = log.messages
             assert (channel, received.msg_type, received.parent_id) == ("iopub", "stream", "request")
             assert received.parsed() == {"text": "x"}
 
@@ -476,16 +481,16 @@ def test_a_restart_of_the_kernel_is_the_end_and_the_new_one_is_ended(state: str)
     fake = FakeGateway()
 
     async def work() -> None:
-        async with opened(fake) as (_, heard):
+        async with opened(fake) as (_, log):
             assert fake.websocket is not None
             fake.websocket.put("status", "", json.dumps({"execution_state": state}).encode())
             fake.websocket.put("stream", "request", b"{}")
-            await heard.until(lambda: bool(heard.closed))
-            assert heard.messages == [], "what comes later is of another kernel"
+            await log.until(lambda: bool(log.closed))
+            assert log.messages == [], "what comes later is of another kernel"
             async with asyncio.timeout(30):
                 while not ends(fake):  # noqa: ASYNC110  (without being closed)
                     await asyncio.sleep(0.01)
-        assert heard.closed == ["its process at the gateway ended"]
+        assert log.closed == ["its process at the gateway ended"]
 
     asyncio.run(work())
 
@@ -494,11 +499,11 @@ def test_a_status_of_a_request_is_no_end_of_the_kernel() -> None:
     fake = FakeGateway()
 
     async def work() -> None:
-        async with opened(fake) as (_, heard):
+        async with opened(fake) as (_, log):
             assert fake.websocket is not None
             fake.websocket.put("status", "request", b'{"execution_state": "dead"}')
-            await heard.until(lambda: bool(heard.messages))
-            assert heard.closed == []
+            await log.until(lambda: bool(log.messages))
+            assert log.closed == []
 
     asyncio.run(work())
 
@@ -507,12 +512,12 @@ def test_a_message_over_the_limit_ends_the_connection() -> None:
     fake = FakeGateway()
 
     async def work() -> None:
-        async with opened(fake, max_bytes=1000) as (_, heard):
+        async with opened(fake, max_bytes=1000) as (_, log):
             assert fake.websocket is not None
             fake.websocket.put("stream", "request", b" " * 500_000)
-            await heard.until(lambda: bool(heard.closed))
-            assert heard.messages == []
-            assert "a message over" in heard.closed[0]
+            await log.until(lambda: bool(log.closed))
+            assert log.messages == []
+            assert "a message over" in log.closed[0]
 
     asyncio.run(work())
 
@@ -521,33 +526,33 @@ def test_a_close_by_the_gateway_is_told_once_with_its_reason() -> None:
     fake = FakeGateway()
 
     async def work() -> None:
-        async with opened(fake) as (link, heard):
+        async with opened(fake) as (link, log):
             assert fake.websocket is not None
             fake.websocket.close(1001, "going away")
-            await heard.until(lambda: bool(heard.closed))
+            await log.until(lambda: bool(log.closed))
             assert link.send("execute_request", {}), "a message that cannot be sent any more raises nothing"
-        assert heard.closed == ["the gateway closed the connection (code 1001: going away)"]
+        assert log.closed == ["the gateway closed the connection (code 1001: going away)"]
 
     asyncio.run(work())
 
 
 @pytest.mark.parametrize("answers", [True, False])
 def test_a_relay_that_shows_no_life_is_gone(answers: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gateway, "ALIVE_INTERVAL_S", 0.3)
+    monkeypatch.setattr(gateway, "HEARTBEAT_INTERVAL_S", 0.3)
     fake = FakeGateway()
     fake.answer_calls = answers
 
     async def work() -> None:
-        async with opened(fake) as (_, heard):
+        async with opened(fake) as (_, log):
             if answers:
                 async with asyncio.timeout(30):
-                    while fake.calls <= 2 * gateway.UNANSWERED:  # noqa: ASYNC110  (the other side counts)
+                    while fake.calls <= 2 * gateway.MAX_UNANSWERED:  # noqa: ASYNC110  (the other side counts)
                         await asyncio.sleep(0.01)
-                assert heard.closed == []
-                assert heard.messages == [], "answers to signs of life are nobody else's"
+                assert log.closed == []
+                assert log.messages == [], "answers to heartbeats are not passed on"
             else:
-                await heard.until(lambda: bool(heard.closed))
-                assert "has not answered" in heard.closed[0]
+                await log.until(lambda: bool(log.closed))
+                assert "has not answered" in log.closed[0]
 
     asyncio.run(work())
 
@@ -579,13 +584,13 @@ def test_an_end_that_is_not_confirmed_is_told_in_the_log(
 
 
 @asynccontextmanager
-async def kernel_front(
-    directory: Path, silence_s: float = 60.0
-) -> AsyncIterator[tuple[KernelFront, Callable[..., Any]]]:
+async def kernel_transport(
+    directory: Path, idle_timeout_s: float = 60.0
+) -> AsyncIterator[tuple[KernelTransport, Callable[..., Any]]]:
     """With a way to make a gateway's sockets, which have the same identity on all channels."""
     path, wanted = write_connection_file(str(directory / "kernel.json"), key=b"key")
     info = dict(wanted)
-    front = KernelFront(Path(path), silence_s=silence_s)
+    transport = KernelTransport(Path(path), idle_timeout_s=idle_timeout_s)
     context = zmq.asyncio.Context()
     context.setsockopt(zmq.LINGER, 0)
 
@@ -596,25 +601,25 @@ async def kernel_front(
         return made
 
     try:
-        yield front, connected
+        yield transport, connected
     finally:
-        front.close()
+        transport.close()
         context.destroy(linger=0)
 
 
 def test_each_reply_goes_back_by_the_channel_of_its_request(tmp_path: Path) -> None:
     async def work() -> None:
-        async with kernel_front(tmp_path) as (front, connected), asyncio.timeout(30):
+        async with kernel_transport(tmp_path) as (transport, connected), asyncio.timeout(30):
             control, shell = connected("control"), connected("shell")
             await control.send_multipart([b"asked on control"])
-            on_control = await front.receive()
+            on_control = await transport.receive()
             await shell.send_multipart([b"asked on shell"])
-            on_shell = await front.receive()
+            on_shell = await transport.receive()
             assert on_control is not None
             assert on_shell is not None
-            await front.send_shell([b"forged", b"gateway", b"by the sandbox"])
-            await front.send_shell([*on_shell[:-1], b"to shell"])
-            await front.send_shell([*on_control[:-1], b"to control"])
+            await transport.send_shell([b"forged", b"gateway", b"by the sandbox"])
+            await transport.send_shell([*on_shell[:-1], b"to shell"])
+            await transport.send_shell([*on_control[:-1], b"to control"])
             assert await shell.recv_multipart() == [b"to shell"]
             assert await control.recv_multipart() == [b"to control"]
 
@@ -623,7 +628,7 @@ def test_each_reply_goes_back_by_the_channel_of_its_request(tmp_path: Path) -> N
 
 def test_heartbeats_come_back(tmp_path: Path) -> None:
     async def work() -> None:
-        async with kernel_front(tmp_path) as (_, connected), asyncio.timeout(30):
+        async with kernel_transport(tmp_path) as (_, connected), asyncio.timeout(30):
             heart = connected("hb", zmq.REQ)
             await heart.send(b"ping")
             assert await heart.recv() == b"ping"
@@ -633,14 +638,14 @@ def test_heartbeats_come_back(tmp_path: Path) -> None:
 
 def test_a_long_silence_is_the_end_of_the_near_side(tmp_path: Path) -> None:
     async def work() -> None:
-        async with kernel_front(tmp_path, silence_s=0.1) as (front, connected), asyncio.timeout(30):
-            receiving = asyncio.create_task(front.receive())
+        async with kernel_transport(tmp_path, idle_timeout_s=0.1) as (transport, connected), asyncio.timeout(30):
+            receiving = asyncio.create_task(transport.receive())
             await asyncio.sleep(0.5)
             assert not receiving.done(), "it was never spoken to: a gateway would start it again and again"
             shell = connected("shell")
             await shell.send_multipart([b"asked"])
             assert await receiving == [b"shell", b"gateway", b"asked"]
-            assert await front.receive() is None
+            assert await transport.receive() is None
 
     asyncio.run(work())
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from jupyter_client.session import Session
 
-from jupyter_codeagent.sandbox.entries import Loaded, read_after_cell, read_loaded
-from jupyter_codeagent.sandbox.failures import located
+from jupyter_codeagent.sandbox.failures import find_line
 from jupyter_codeagent.sandbox.guard import OutputGuard, ValueGuard, one_line
+from jupyter_codeagent.sandbox.guest_reports import LoadReport, read_after_cell_report, read_load_report
 from jupyter_codeagent.sandbox.local.channels.wire import MalformedMessageError, Received, read_message
 from jupyter_codeagent.types.sandbox import Output, SandboxPolicy
 
@@ -30,7 +30,7 @@ def received(msg_type: str, content: Any, *buffers: bytes) -> Received:
 def guarded(*messages: Received, **policy: Any) -> OutputGuard:
     guard = OutputGuard(SandboxPolicy(**policy), clean)
     for message in messages:
-        guard.broadcast(message)
+        guard.handle_iopub(message)
     return guard
 
 
@@ -103,21 +103,21 @@ def test_the_error_of_an_interrupt_is_kept_over_the_budget() -> None:
 def test_reply_and_idle_are_told_apart_and_payloads_dropped() -> None:
     guard = guarded(received("status", {"execution_state": "idle"}))
     assert (guard.idle, guard.reply) == (True, None)
-    guard.answered(received("execute_reply", {"status": "ok", "payload": [{"source": "set_next_input"}]}))
+    guard.handle_shell(received("execute_reply", {"status": "ok", "payload": [{"source": "set_next_input"}]}))
     assert guard.reply == "ok"
     assert guard.notes == ("1 message of type payload dropped",)
 
 
 def test_a_reply_of_unknown_status_is_an_error() -> None:
     guard = guarded()
-    guard.answered(received("execute_reply", {"status": ["ok"], "ename": 5, "evalue": "a\x1b[31mb"}))
+    guard.handle_shell(received("execute_reply", {"status": ["ok"], "ename": 5, "evalue": "a\x1b[31mb"}))
     assert (guard.reply, guard.error_name, guard.error_value) == ("error", "", "a\N{REPLACEMENT CHARACTER}[31mb")
 
 
 def test_chunks_in_order_are_put_together() -> None:
     guard = ValueGuard(100)
     for message in (chunk(0, 2, b"ab", meta='{"a": 1}'), chunk(1, 2, b"cd", meta="")):
-        guard.broadcast(message)
+        guard.handle_iopub(message)
     assert guard.problem == ""
     assert (guard.value().kind, guard.value().meta_json, guard.value().data) == ("npy", '{"a": 1}', b"abcd")
 
@@ -125,12 +125,12 @@ def test_chunks_in_order_are_put_together() -> None:
 @pytest.mark.parametrize(
     ("messages", "problem"),
     [
-        ([], "no whole answer"),
-        ([chunk(0, 2, b"")], "no whole answer"),
-        ([chunk(1, 2, b"")], "chunk 1 came where 0 was due"),
-        ([chunk(0, 2, b""), chunk(0, 2, b"")], "chunk 0 came where 1 was due"),
+        ([], "an incomplete answer"),
+        ([chunk(0, 2, b"")], "an incomplete answer"),
+        ([chunk(1, 2, b"")], "chunk 1 came instead of chunk 0"),
+        ([chunk(0, 2, b""), chunk(0, 2, b"")], "chunk 0 came instead of chunk 1"),
         ([chunk(0, 2, b""), chunk(1, 3, b"")], "chunk 1 came"),
-        ([chunk(0, 1, b"", kind="pickle")], "no whole answer"),
+        ([chunk(0, 1, b"", kind="pickle")], "an incomplete answer"),
         ([chunk(0, 1, b"x" * 200_000)], "larger than the limit of 100 bytes"),
         (
             [chunk(0, 1, b"", kind="error", meta="ValueError: \x1bno\nway")],
@@ -141,7 +141,7 @@ def test_chunks_in_order_are_put_together() -> None:
 def test_anything_else_is_no_value(messages: list[Received], problem: str) -> None:
     guard = ValueGuard(100)
     for message in messages:
-        guard.broadcast(message)
+        guard.handle_iopub(message)
     assert problem in guard.problem
 
 
@@ -164,12 +164,12 @@ def test_a_real_message_is_read_with_its_content_unparsed() -> None:
 
 
 def test_the_sandboxes_variables_are_checked_and_capped() -> None:
-    told = {
+    report = {
         "variables": [{"name": "a\x00b", "type_name": "T" * 500, "shape": [1, "x", True], "columns": ["c", 5]}, 7]
         * 60,
         "line": True,
     }
-    after = read_after_cell(json.dumps(told))
+    after = read_after_cell_report(json.dumps(report))
     assert len(after.entries) == 25
     assert after.entries[0].name == "a\N{REPLACEMENT CHARACTER}b"
     assert len(after.entries[0].type_name) == 101
@@ -181,14 +181,14 @@ def test_the_sandboxes_variables_are_checked_and_capped() -> None:
 @pytest.mark.parametrize("text", ["", "[]", "5", "[" * 100_000])
 def test_what_is_no_object_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
-        read_after_cell(text)
+        read_after_cell_report(text)
 
 
 def test_the_line_counts_the_blank_lines_that_ipython_removes() -> None:
-    assert located("\n  \nx = 1\n1/0\n", 2) == (4, "1/0")
-    assert located("1/0", 1) == (1, "1/0")
-    assert located("1/0", 9) == (None, "")
-    assert located("1/0", None) == (None, "")
+    assert find_line("\n  \nx = 1\n1/0\n", 2) == (4, "1/0")
+    assert find_line("1/0", 1) == (1, "1/0")
+    assert find_line("1/0", 9) == (None, "")
+    assert find_line("1/0", None) == (None, "")
 
 
 def test_text_for_one_line_holds_no_control_characters() -> None:
@@ -199,8 +199,8 @@ def test_text_for_one_line_holds_no_control_characters() -> None:
 
 
 def test_what_was_loaded_is_told_by_name() -> None:
-    told = {"errors": {"df": "TypeError: x"}, "missing": {"import x": "ModuleNotFoundError"}}
-    assert read_loaded(json.dumps(told)) == Loaded(**told)
+    report = {"errors": {"df": "TypeError: x"}, "missing": {"import x": "ModuleNotFoundError"}}
+    assert read_load_report(json.dumps(report)) == LoadReport(**report)
 
 
 @pytest.mark.parametrize(
@@ -218,4 +218,4 @@ def test_what_was_loaded_is_told_by_name() -> None:
 )
 def test_an_answer_that_does_not_say_what_was_loaded_is_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011  (of whichever kind: the caller makes one line of it)
-        read_loaded(text)
+        read_load_report(text)

@@ -18,8 +18,8 @@ from jupyter_codeagent.sandbox.local.walls.environment import sandbox_environmen
 from jupyter_codeagent.sandbox.local.walls.kernel_files import cgroup_limits
 from jupyter_codeagent.sandbox.local.walls.layout import PrivateDirectory, remove_abandoned
 from jupyter_codeagent.sandbox.local.walls.process import resource_limits
-from jupyter_codeagent.sandbox.local.watch.processes import Usage, ending_in_words, measure, process_tree
-from jupyter_codeagent.sandbox.local.watch.watchdog import excess_of
+from jupyter_codeagent.sandbox.local.watch.processes import Usage, format_exit_status, measure, process_tree
+from jupyter_codeagent.sandbox.local.watch.watchdog import find_excess
 from jupyter_codeagent.types.sandbox import SandboxPolicy
 from jupyter_codeagent.types.sizes import format_bytes
 
@@ -104,7 +104,7 @@ def test_a_library_outside_the_prefixes_makes_its_directory_a_root() -> None:
 def test_the_environment_has_nothing_of_the_hosts_but_locale(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     monkeypatch.setenv("TZ", "Asia/Tokyo")
-    environment = sandbox_environment(bubblewrap.INSIDE)
+    environment = sandbox_environment(bubblewrap.SANDBOX_PATHS)
     assert "sk-secret" not in environment.values()
     assert environment["TZ"] == "Asia/Tokyo"
     assert environment["HOME"] == "/scratch"
@@ -176,7 +176,7 @@ def test_a_promise_is_broken_when_it_is_open_or_was_not_measured() -> None:
     ],
 )
 def test_the_limit_that_is_passed_is_named(usage: Usage, words: str) -> None:
-    assert excess_of(usage, SandboxPolicy(memory_bytes=100 << 20, threads=8, processes=4)).endswith(words)
+    assert find_excess(usage, SandboxPolicy(memory_bytes=100 << 20, threads=8, processes=4)).endswith(words)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_the_limit_that_is_passed_is_named(usage: Usage, words: str) -> None:
     ],
 )
 def test_a_signal_is_named_however_it_is_told(status: int | None, words: str) -> None:
-    assert ending_in_words(status) == words
+    assert format_exit_status(status) == words
 
 
 def test_this_process_is_measured_and_a_gone_one_is_nothing() -> None:
@@ -269,8 +269,8 @@ def test_a_probe_that_cannot_be_made_is_no_closed_door(monkeypatch: pytest.Monke
 
 
 def test_the_probes_of_macos_try_what_is_there_and_call_nothing_of_linux() -> None:
-    told = probes_of("darwin")
-    assert not {"abstract sockets", "new user namespace", "io_uring"} & set(told)
-    assert told["signal other processes"]({"pid": os.getpid()})
-    assert told["native code from scratch"]({})
-    assert told["environment"]({"environment": []})
+    probes = probes_of("darwin")
+    assert not {"abstract sockets", "new user namespace", "io_uring"} & set(probes)
+    assert probes["signal other processes"]({"pid": os.getpid()})
+    assert probes["native code from scratch"]({})
+    assert probes["environment"]({"environment": []})

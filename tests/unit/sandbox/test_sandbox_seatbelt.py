@@ -24,7 +24,7 @@ from jupyter_client.manager import AsyncKernelManager
 
 from jupyter_codeagent.sandbox.local.walls import seatbelt, supervisor
 from jupyter_codeagent.sandbox.local.walls.provisioner import SandboxProvisioner
-from jupyter_codeagent.sandbox.local.walls.seatbelt import Places, quoted, seatbelt_profile
+from jupyter_codeagent.sandbox.local.walls.seatbelt import SeatbeltPaths, quoted, seatbelt_profile
 from jupyter_codeagent.sandbox.local.walls.spec import SandboxSpecManager, sandbox_spec
 from jupyter_codeagent.sandbox.local.watch import libproc, processes
 from jupyter_codeagent.types.errors import SandboxUnavailableError
@@ -37,16 +37,16 @@ PYTHON = "/opt/homebrew/Cellar/python@3.12/3.12.7/bin/python3.12"
 END_TIMEOUT_S = 30.0
 
 
-def places(**changed: Any) -> Places:
+def places(**changed: Any) -> SeatbeltPaths:
     given_places: dict[str, Any] = {
         "programs": [PYTHON],
         "code": [VENV, "/opt/homebrew/Cellar/python@3.12/3.12.7"],
         "data": ["/private/tmp/copies"],
         "scratch": f"{PRIVATE}/s",
         "sockets": f"{PRIVATE}/c",
-        "way": ["/Users", HOME, "/opt/homebrew", PRIVATE],
+        "traversed": ["/Users", HOME, "/opt/homebrew", PRIVATE],
     }
-    return Places(**{**given_places, **changed})
+    return SeatbeltPaths(**{**given_places, **changed})
 
 
 def test_a_file_that_the_user_shows_can_be_read_and_not_written_and_its_neighbours_stay_unseen() -> None:
@@ -372,7 +372,7 @@ def test_the_whole_disk_is_never_granted(changed: dict[str, Any]) -> None:
 # --- the look at the machine -----------------------------------------------------------------------------
 
 
-def found(tmp_path: Path, **changed: Any) -> Places:
+def found(tmp_path: Path, **changed: Any) -> SeatbeltPaths:
     for name in ("s", "c", "code", "data"):
         (tmp_path / name).mkdir(exist_ok=True)
     asked: dict[str, Any] = {
@@ -383,7 +383,7 @@ def found(tmp_path: Path, **changed: Any) -> Places:
         "scratch": str(tmp_path / "s"),
         "sockets": str(tmp_path / "c"),
     }
-    return seatbelt.find_places(**{**asked, **changed})
+    return seatbelt.resolve_paths(**{**asked, **changed})
 
 
 def test_places_are_named_as_they_are_when_every_link_is_followed(
@@ -394,9 +394,9 @@ def test_places_are_named_as_they_are_when_every_link_is_followed(
     (tmp_path / "link").symlink_to("s")
     chosen = found(tmp_path, scratch=str(tmp_path / "link"))
     assert chosen.scratch == f"{real}/s"
-    assert {f"{real}/link", f"{real}/s", str(real), str(real.parent)} <= set(chosen.way)
+    assert {f"{real}/link", f"{real}/s", str(real), str(real.parent)} <= set(chosen.traversed)
     assert chosen.programs == (os.path.realpath(sys.executable),)
-    assert sys.executable in chosen.way
+    assert sys.executable in chosen.traversed
 
 
 def test_the_program_behind_the_stub_of_a_framework_build_may_be_executed(tmp_path: Path) -> None:
@@ -413,17 +413,17 @@ def test_links_that_lead_on_are_followed_under_their_own_names(tmp_path: Path) -
     (tmp_path / "first").symlink_to("second")
     (tmp_path / "second").symlink_to(f"{real}/a")
     (tmp_path / "a/up").symlink_to("../first/b")
-    way = seatbelt.names_on_the_way([f"{real}/first/up/file"])
-    below = [name.removeprefix(real) for name in way if name.startswith(f"{real}/")]
+    passed = seatbelt.traversed_paths([f"{real}/first/up/file"])
+    below = [name.removeprefix(real) for name in passed if name.startswith(f"{real}/")]
     assert below == ["/first", "/second", "/a", "/a/up", "/a/b", "/a/b/file"]
-    assert all(not os.path.islink(os.path.dirname(name)) for name in way)
+    assert all(not os.path.islink(os.path.dirname(name)) for name in passed)
 
 
 def test_links_in_a_circle_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(SandboxUnavailableError, match="more than 40 links"):
-        seatbelt.names_on_the_way([str(tmp_path / "a")])
+        seatbelt.traversed_paths([str(tmp_path / "a")])
 
 
 def test_a_directory_too_deep_for_socket_addresses_is_refused_with_a_hint(tmp_path: Path) -> None:
@@ -704,7 +704,7 @@ def test_a_process_that_has_ended_has_no_reading() -> None:
 def test_the_end_of_a_process_is_told_where_there_is_no_pidfd(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "pidfd_open", raising=False)
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    fd = processes.descriptor_of_end(child)
+    fd = processes.open_exit_descriptor(child)
     try:
         os.set_blocking(fd, False)
         with pytest.raises(BlockingIOError):

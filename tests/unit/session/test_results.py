@@ -99,7 +99,7 @@ def scene(
     gate = ApprovalGate(person, grants=Grants(), timeout_s=5)
     settings = cast("Any", SimpleNamespace(max_return_bytes=1 << 20, approval_timeout_s=5, approve="auto"))
     namespace = UserNamespace(cast("Any", SimpleNamespace(user_ns=live, user_ns_hidden={}, run_cell=run_cell)))
-    workspace = cast("Any", SimpleNamespace(present=Box(sandbox)))
+    workspace = cast("Any", SimpleNamespace(current=Box(sandbox)))
     front_ends = cast("Any", SimpleNamespace(gate=lambda origin, timeout_s: gate))
     consent = Consent(background=background, front_ends=front_ends, settings=lambda: settings)
     results = ResultTransfer(
@@ -251,7 +251,7 @@ def test_every_decision_is_told_to_all_pages_once_it_is_on_record(
         run_log.write(example_run(id=run_id, cell_state="pending"))
     made = scene(background, {}, {}, run_log=run_log).decisions
     made._link = cast("Any", told)
-    made._workspace = cast("Any", SimpleNamespace(present=SimpleNamespace(load_again=lambda: loaded.append("x"))))
+    made._workspace = cast("Any", SimpleNamespace(current=SimpleNamespace(reload=lambda: loaded.append("x"))))
     made.set_cell_state("a", "accepted", decided_by="panel", session="page-1")
     made.set_cell_state("a", "accepted", decided_by="panel", session="page-2")  # shared with page-1
     made.set_cell_state("a", "discarded", decided_by="magic")

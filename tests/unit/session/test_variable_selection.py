@@ -61,7 +61,7 @@ def test_the_sandbox_gets_the_part_under_the_same_name_and_model_and_receipt_are
     assert headline.endswith(" (random sample of 1000 rows; 2 of 3 columns)")
     (note,) = choice.run_notes
     assert note == (
-        "figures of flights are from its copy (random sample of 1000 rows; 2 of 3 columns); "
+        "numbers for flights are from its copy (random sample of 1000 rows; 2 of 3 columns); "
         "accepted cells run on your whole flights"
     )
 
@@ -183,7 +183,7 @@ def test_a_yes_is_remembered_for_each_file_alone(tmp_path: Path) -> None:
     require("x", [first], SandboxPolicy(), grants, yes)
     require("y", [first, second], SandboxPolicy(), grants, yes)
     assert [path for path, _ in asked] == [first.path, second.path]
-    assert asked[1][1] == "This file is what 'y' reads; the sandbox would never write there."
+    assert asked[1][1] == "This file is what 'y' reads; the sandbox does not write there."
     assert granted_files(grants) == (first, second)
     grants.take_back("mount", first.path)
     assert granted_files(grants) == (second,)
@@ -221,7 +221,7 @@ def test_a_sandbox_elsewhere_is_not_asked_for_since_it_does_not_see_the_file(tmp
     def ask(paths: str, question: str, lasting: Sequence[Grant]) -> None:
         raise AssertionError("nobody should be asked")
 
-    with pytest.raises(VariableError, match=f"a sandbox of level {level} does not see them"):
+    with pytest.raises(VariableError, match=f"a sandbox of level {level} cannot see them"):
         require("x", [local(tmp_path / "1.csv")], SandboxPolicy(levels=(level,)), Grants(), ask)
 
 

@@ -271,7 +271,7 @@ def test_a_key_that_names_no_server_goes_only_to_the_first_that_is_configured(
 
     started = {"OPENAI_BASE_URL": "https://openai.example/v1", "OPENAI_API_KEY": "of-openai"}
     for module in ("settings.config", "models.keys"):
-        monkeypatch.setattr(f"jupyter_codeagent.{module}.started_environ", lambda: started)
+        monkeypatch.setattr(f"jupyter_codeagent.{module}.initial_environ", lambda: started)
     monkeypatch.setenv("OPENAI_BASE_URL", started["OPENAI_BASE_URL"])
     settings.handle_message({"type": "find_models"})
     assert keys == {"https://openai.example/v1": "of-openai", "https://preferred.example/v1": ""}

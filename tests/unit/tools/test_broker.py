@@ -203,7 +203,7 @@ def test_a_yes_for_several_calls_is_for_as_many_of_this_function_in_this_run() -
         ("read(3)", 37),
         ("pay(9)", 1),
     ]
-    assert "It makes 40 calls of it in one go." in people.asked[0].note
+    assert "It makes 40 calls of it at once." in people.asked[0].note
 
 
 def test_what_was_called_in_this_run_is_not_called_again_when_the_program_runs_again() -> None:
@@ -268,9 +268,9 @@ def test_calls_of_a_cell_and_of_a_run_are_limited() -> None:
     tool, made = recording("read", "auto")
     broker = broker_of(tool, limits=replace(LIMITS, calls=3, calls_per_cell=2))
     results = answers(broker, *(request("read", number=n, x=n) for n in range(1, 4)))
-    assert "2 calls of a cell (CodeAgent.max_calls_per_cell) are the limit" in results[2].evalue
+    assert "the limit is 2 calls per cell (CodeAgent.max_calls_per_cell)" in results[2].evalue
     results = answers(broker, request("read", number=1, x=9))
-    assert "3 calls of a run (CodeAgent.max_calls) are the limit" in results[0].evalue
+    assert "the limit is 3 calls per run (CodeAgent.max_calls)" in results[0].evalue
     assert made == [1, 2]
 
 

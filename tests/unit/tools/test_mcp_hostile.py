@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from hostile_mcp_server import answer as answered
 
-from jupyter_codeagent.tools import mcp, mcp_transport
+from jupyter_codeagent.tools import mcp, mcp_transport, mcp_values
 from jupyter_codeagent.tools.mcp import McpServer
 from jupyter_codeagent.tools.prompt_lines import functions_text
 from jupyter_codeagent.tools.servers import McpServers, merged
@@ -129,7 +129,7 @@ def test_a_description_cannot_end_its_line_or_speak_for_another_role() -> None:
         ("many-parameters", "its schemas have"),
         ("many-required", "its schemas have"),
         ("same-parameters", "its schemas have"),
-        ("some-parameters", "it has 150 parameters, 100 are the limit"),
+        ("some-parameters", "it has 150 parameters; the limit is 100"),
         ("many-tools", "more than 200"),
     ],
 )
@@ -342,4 +342,4 @@ def peak_bytes(*, reset: bool = False) -> int:
 
 def test_the_limits_are_those_that_the_documents_name() -> None:
     assert mcp_transport.MAX_MESSAGE_BYTES == 16 << 20
-    assert (mcp.MAX_TOOLS, mcp.MAX_PARAMETERS, mcp.MAX_SCHEMA_CHARS) == (200, 100, 64_000)
+    assert (mcp.MAX_TOOLS, mcp_values.MAX_PARAMETERS, mcp_values.MAX_SCHEMA_CHARS) == (200, 100, 64_000)

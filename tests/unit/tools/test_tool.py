@@ -85,7 +85,7 @@ def test_a_name_that_means_something_else_is_refused(name: str) -> None:
 
 
 def test_what_cannot_be_called_or_has_no_signature_is_refused() -> None:
-    with pytest.raises(UsageError, match="is no function"):
+    with pytest.raises(UsageError, match="is not a function"):
         tool_of(3, name="three")
     with pytest.raises(UsageError, match="policy='never' of plain"):
         tool_of(plain, policy=typing.cast("ToolPolicy", "never"))
@@ -117,7 +117,7 @@ def test_tools_come_in_the_order_of_names_and_a_cell_that_is_run_again_replaces_
     for name in ("b", "a", "b"):
         registry.add(tool_of(plain, name=name))
     assert list(registry.tools()) == ["a", "b"]
-    with pytest.raises(UsageError, match="'c' is no tool; there are b, a"):
+    with pytest.raises(UsageError, match="No tool named 'c'; registered: b, a"):
         registry.remove("c")
 
 

@@ -27,8 +27,8 @@ def test_the_newest_is_taken_back_first_with_its_result_and_arguments() -> None:
     calls += [done("send", None, x=3)]
     found = undo_calls(calls, [])
     assert taken == [("made 2", 2), ("made 1", 1)]
-    assert undone_text(found) == "taken back: book(2)\ntaken back: book(1)\nhas no undo: send(3)"
-    assert undone_text(undo_calls([], [])) == "There was nothing to take back."
+    assert undone_text(found) == "undone: book(2)\nundone: book(1)\nhas no undo: send(3)"
+    assert undone_text(undo_calls([], [])) == "There was nothing to undo."
 
 
 def test_what_cannot_be_taken_back_ends_it_and_is_told() -> None:
@@ -38,7 +38,7 @@ def test_what_cannot_be_taken_back_ends_it_and_is_told() -> None:
 
     found = undo_calls([done("book", fail, x=n) for n in (1, 2, 3)], [])
     assert [call.call for call in found.undone] == ["book(3)"]
-    assert found.problem == "book(2) was not taken back: ConnectionError: the server is gone"
+    assert found.problem == "book(2) was not undone: ConnectionError: the server is gone"
 
 
 @pytest.mark.parametrize("undo", [lambda: None, lambda result: None, lambda result, y: None, 3])

@@ -1,1 +1,1 @@
-"""What comes out of a sandbox, from bytes on a socket to messages. Everything in it may be forged."""
+"""The output of a sandbox, from bytes on a socket to messages. All of it may be forged."""

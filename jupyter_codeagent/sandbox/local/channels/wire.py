@@ -1,4 +1,4 @@
-"""One message from the sandbox, with as little parsed as is needed to decide about it."""
+"""One message from the sandbox, parsed only as far as is needed to decide about it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TYPE = re.compile(r"[a-z_]{1,40}")
 HEADERS = 4
 """Signature, header, parent and metadata."""
 MAX_HEADER_BYTES = 64 << 10
-"""Of header, parent and metadata each: they are parsed before anything is decided."""
+"""Limit for each of header, parent and metadata: they are parsed before any decision."""
 
 
 class MalformedMessageError(ValueError):
@@ -23,7 +23,7 @@ class MalformedMessageError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Received:
-    """A message whose content is still JSON bytes: the guard looks at the size before it parses."""
+    """A message whose content is still JSON bytes: the guard checks the size before it parses."""
 
     msg_type: str
     parent_id: str
@@ -32,10 +32,11 @@ class Received:
 
     @property
     def size_bytes(self) -> int:
+        """Bytes of content and buffers."""
         return len(self.content) + sum(buffer.nbytes for buffer in self.buffers)
 
     def parsed(self, max_bytes: int | None = None) -> dict[str, Any]:
-        """The content, unless it is larger.
+        """Parse the content, unless it is larger than `max_bytes`.
 
         Raises
         ------
@@ -53,9 +54,9 @@ class Received:
 
 
 def read_message(session: Session, frames: Sequence[bytes]) -> Received:
-    """Take a message apart.
+    """Split the frames of a message into header, parent, content and buffers.
 
-    The signature is checked and proves nothing: the key is known to the code inside.
+    The signature is checked but proves nothing: code in the sandbox knows the key.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""What stands between the code and the machine: the walls of each level, and the processes behind them."""
+"""The walls between code and machine: the isolation of each level, and the processes behind it."""

@@ -1,4 +1,4 @@
-"""The environment of the code inside: made from nothing, never the user's."""
+"""The environment variables of the sandbox: built from nothing, never the user's."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from jupyter_codeagent.sandbox.local.walls.layout import SandboxPaths
 from jupyter_codeagent.sandbox.local.walls.roots import user_site
 
 FROM_HOST = ("LANG", "LC_ALL", "LC_CTYPE", "TZ")
-"""Locale and time zone: results must not depend on the sandbox."""
+"""Locale and time zone are kept: results must not depend on the sandbox."""
 MAX_MATH_THREADS = 4
 
 
 def sandbox_environment(paths: SandboxPaths) -> dict[str, str]:
-    """All variables there are inside."""
+    """Return all environment variables of the sandbox."""
     threads = str(min(MAX_MATH_THREADS, os.cpu_count() or 1))
     environment = {name: os.environ[name] for name in FROM_HOST if name in os.environ}
     environment.update(

@@ -1,4 +1,4 @@
-"""What code may read of /proc and /sys where it sees the host's: its own numbers, and nothing of anybody else."""
+"""Files of the host's /proc and /sys that code may read: about its own process, nothing about others."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ ABOUT_ITSELF = (
     "statm",
     "status",
 )
-"""Of /proc/self. `pagemap` tells which pages of the copies were written to (`guest.pages`). Not `net`, the host's
-connections and sockets where there is no network namespace; DuckDB aborts without `cgroup`."""
+"""Names in /proc/self. `pagemap` tells which pages of the copies were written to (`guest.pages`); DuckDB aborts
+without `cgroup`. Not `net`: without a network namespace it lists the host's connections and sockets."""
 FOR_ALLOCATORS = (
     "/proc/cpuinfo",
     "/proc/meminfo",
@@ -40,16 +40,16 @@ LIMITS_V2 = ("cpu.max", "memory.max", "memory.high")
 LIMITS_V1 = {"memory": ("memory.limit_in_bytes",), "cpu": ("cpu.cfs_quota_us", "cpu.cfs_period_us")}
 
 
-def about_the_machine() -> list[str]:
-    """Files; some may not exist."""
+def machine_files() -> list[str]:
+    """Return the files that describe process and machine; some may not exist."""
     own = [f"/proc/self/{name}" for name in ABOUT_ITSELF]
     return [*own, *FOR_ALLOCATORS, *cgroup_limits(Path("/proc/self/cgroup").read_text(encoding="utf-8"))]
 
 
 def cgroup_limits(membership: str) -> list[str]:
-    """The files that limit the control group of a process, by its /proc/PID/cgroup (cgroups(7)).
+    """Return the files with the limits of a process's cgroup, by its /proc/PID/cgroup (cgroups(7)).
 
-    Not their directories: those list the processes of the whole machine.
+    Their directories are not included: those list the processes of the whole machine.
     """
     found = []
     for line in membership.splitlines():

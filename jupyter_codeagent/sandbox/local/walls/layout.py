@@ -1,4 +1,4 @@
-"""The private directory of one sandbox on the host, and what its parts are called inside."""
+"""The private directory of one sandbox on the host, and the names of its parts inside."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from jupyter_codeagent.sandbox import owned_directory
 from jupyter_codeagent.sandbox.owned_directory import lock_directory, remove_directory
 
 MAX_SOCKET_PATH = 103 if sys.platform == "darwin" else 107
-"""Bytes of an AF_UNIX address (unix(7), sys/un.h), without the closing zero."""
+"""Bytes of an AF_UNIX address (unix(7), sys/un.h), without the terminating zero."""
 PREFIX = "codeagent-"
 IN_USE = "in-use"
-"""Locked for as long as the host's process lives, however that ends."""
+"""Lock file, locked for as long as the host's process lives, however that ends."""
 LONGEST_SOCKET_NAME = "/c/k-ipc-12345"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SandboxPaths:
-    """Paths as the code inside sees them."""
+    """Paths as code in the sandbox sees them."""
 
     connection: str
     scratch: str
@@ -50,6 +50,7 @@ class PrivateDirectory:
 
     @classmethod
     def create(cls) -> PrivateDirectory:
+        """Create and lock a directory, with a path short enough for its sockets."""
         root = Path(os.path.realpath(tempfile.mkdtemp(prefix=PREFIX)))
         if len(str(root) + LONGEST_SOCKET_NAME) > MAX_SOCKET_PATH:  # a long TMPDIR
             root.rmdir()
@@ -61,10 +62,10 @@ class PrivateDirectory:
         return directory
 
     def remove(self) -> None:
-        """Whatever the code inside has put into it."""
+        """Remove the directory, whatever code in the sandbox has put into it."""
         remove_directory(self.root, IN_USE, self.lock_fd)
 
 
 def remove_abandoned(parent: Path) -> None:
-    """What hosts that were killed have left; their sandboxes died with them."""
+    """Remove directories that killed hosts have left; their sandboxes died with them."""
     owned_directory.remove_abandoned(parent, prefix=PREFIX, lock=IN_USE)

@@ -1,4 +1,4 @@
-"""The processes of one sandbox from start to removal: no messages, no limits, only life and death."""
+"""The processes of one sandbox from start to removal, without messages and limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_codeagent.sandbox.local.walls.layout import PrivateDirectory
 from jupyter_codeagent.sandbox.local.walls.provisioner import SandboxProvisioner
 from jupyter_codeagent.sandbox.local.walls.spec import SandboxSpecManager, sandbox_spec
-from jupyter_codeagent.sandbox.local.watch.processes import descriptor_of_end, kill_tree
+from jupyter_codeagent.sandbox.local.watch.processes import kill_tree, open_exit_descriptor
 from jupyter_codeagent.types.errors import SandboxUnavailableError
 from jupyter_codeagent.types.sandbox import SandboxLevel, SandboxPolicy
 
@@ -23,13 +23,13 @@ START_TIMEOUT_S = 30.0
 END_TIMEOUT_S = 5.0
 MAX_PIPE_BYTES = 4096
 DATA_SLACK_BYTES = 128 << 20
-"""Reserved but untouched by interpreter and libraries; honest code then meets MemoryError first."""
+"""Memory that interpreter and libraries reserve but do not touch; honest code then gets a MemoryError first."""
 
 
 def resource_limits(level: SandboxLevel, policy: SandboxPolicy) -> dict[str, int]:
-    """RLIMIT name to value."""
+    """Return RLIMIT name to value."""
     limits = {
-        "CORE": 1,  # with 0 a program that the host pipes core dumps to would still be started (core(5))
+        "CORE": 1,  # with 0 the host would still start its program for core dumps (core(5))
         "SIGPENDING": 1024,  # counted for the whole user, as message queues are
         "MSGQUEUE": 0,
         "NOFILE": 1024,
@@ -42,7 +42,7 @@ def resource_limits(level: SandboxLevel, policy: SandboxPolicy) -> dict[str, int
 
 
 class SandboxProcess:
-    """Owns the private directory and the kernel's processes; lives in one event loop thread."""
+    """Owner of the private directory and the kernel's processes; lives in one event loop thread."""
 
     def __init__(self, level: SandboxLevel, policy: SandboxPolicy, data_dir: Path, preload: Sequence[str]) -> None:
         self.level = level
@@ -54,7 +54,7 @@ class SandboxProcess:
             kernel_spec_manager=SandboxSpecManager(),
         )
         self.manager.cache_ports = False
-        # Made here rather than looked up by entry point: what is chosen does not depend on installed metadata.
+        # Created here rather than looked up by entry point: the choice must not depend on installed metadata.
         self.provisioner = SandboxProvisioner(
             parent=self.manager,
             kernel_id=self.directory.root.name,
@@ -76,14 +76,14 @@ class SandboxProcess:
         self._pidfd = -1
 
     async def start(self) -> dict[str, Any]:
-        """Start, and return what the sandbox says of itself once it is confined and bound.
+        """Start the sandbox, and return its own report once it is confined and bound.
 
         Raises
         ------
         SandboxUnavailableError
-            With the last line of what the sandbox said if it ended instead.
+            If it ended instead, with the last line of its stderr.
         """
-        # Not `manager.start_kernel`: that logs a traceback for every level that this machine does not have.
+        # Not `manager.start_kernel`: it logs a traceback for every level that this machine does not have.
         command, arguments = await self.manager.pre_start_kernel()
         await self.provisioner.launch_kernel(command, **arguments)
         self._watch()
@@ -95,7 +95,7 @@ class SandboxProcess:
         try:
             report = json.loads(self._report)
         except ValueError:
-            raise SandboxUnavailableError(self._last_words()) from None
+            raise SandboxUnavailableError(self._failure_text()) from None
         return dict(report)
 
     def _watch(self) -> None:
@@ -104,12 +104,12 @@ class SandboxProcess:
             os.set_blocking(fd, False)
         loop.add_reader(self.provisioner.report_fd, self._read_report)
         loop.add_reader(self.provisioner.stderr_fd, self._read_stderr)
-        self._watch_end()
+        self._watch_exit()
 
-    def _watch_end(self) -> None:
+    def _watch_exit(self) -> None:
         if self.provisioner.process is not None and self._pidfd < 0:
-            self._pidfd = descriptor_of_end(self.provisioner.process)
-            asyncio.get_running_loop().add_reader(self._pidfd, self._see_end)
+            self._pidfd = open_exit_descriptor(self.provisioner.process)
+            asyncio.get_running_loop().add_reader(self._pidfd, self._on_exit)
 
     def _read_report(self) -> None:
         text = _read_some(self.provisioner.report_fd)
@@ -119,19 +119,19 @@ class SandboxProcess:
             asyncio.get_running_loop().remove_reader(self.provisioner.report_fd)
 
     def _read_stderr(self) -> None:
-        """Read on for as long as it lives: a full pipe would block it. Only the end is kept."""
+        """Read stderr for as long as the sandbox lives, since a full pipe would block it. Only the end is kept."""
         text = _read_some(self.provisioner.stderr_fd)
         self._stderr = (self._stderr + text)[-MAX_PIPE_BYTES:]
         if not text:
             asyncio.get_running_loop().remove_reader(self.provisioner.stderr_fd)
 
-    def _see_end(self) -> None:
+    def _on_exit(self) -> None:
         asyncio.get_running_loop().remove_reader(self._pidfd)
         if self.provisioner.process is not None:
             self.provisioner.process.wait()
         self.ended.set()
 
-    def _last_words(self) -> str:
+    def _failure_text(self) -> str:
         if self.provisioner.stderr_fd >= 0:
             self._read_stderr()
         lines = self._stderr.decode(errors="replace").strip().splitlines()
@@ -139,30 +139,31 @@ class SandboxProcess:
 
     @property
     def exit_status(self) -> int | None:
+        """Exit status of the outer process; None while it runs."""
         return self.provisioner.process.returncode if self.provisioner.process else None
 
     async def interrupt(self) -> None:
-        """SIGINT to the kernel; nothing happens if it is gone."""
+        """Send SIGINT to the kernel; nothing happens if it is gone."""
         try:
             await self.provisioner.send_signal(signal.SIGINT)
         except ProcessLookupError:
             return
 
     def kill(self) -> None:
-        """SIGKILL to everything in it. `ended` is set soon after."""
+        """Send SIGKILL to all processes of the sandbox. `ended` is set soon after."""
         if (pid := self.provisioner.outer_pid) is not None and not self.ended.is_set():
             kill_tree(pid)
 
     async def close(self) -> None:
-        """Kill, wait, close, remove; leaves nothing on the host.
+        """Kill the processes, wait for their end, and remove everything from the host.
 
         Raises
         ------
         TimeoutError
-            If the processes are still there after `END_TIMEOUT_S` (uninterruptible sleep); all else is closed.
+            If processes still exist after `END_TIMEOUT_S` (uninterruptible sleep); everything else is closed.
         """
         try:
-            self._watch_end()  # not yet begun if the start was cancelled
+            self._watch_exit()  # not started yet if the start was cancelled
             if self._pidfd >= 0:
                 self.kill()
                 async with asyncio.timeout(END_TIMEOUT_S):

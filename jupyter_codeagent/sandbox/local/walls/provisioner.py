@@ -1,4 +1,4 @@
-"""The kernel provisioner that makes a sidecar kernel a sandbox (entry point ``codeagent-sandbox``)."""
+"""The kernel provisioner that makes a kernel a sandbox (entry point ``codeagent-sandbox``)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from traitlets import Bool, Dict, Enum, Integer, List, Unicode
 from jupyter_codeagent.sandbox import guest
 from jupyter_codeagent.sandbox.local.walls import bubblewrap, seatbelt, supervisor
 from jupyter_codeagent.sandbox.local.walls.environment import sandbox_environment
-from jupyter_codeagent.sandbox.local.walls.kernel_files import about_the_machine
+from jupyter_codeagent.sandbox.local.walls.kernel_files import machine_files
 from jupyter_codeagent.sandbox.local.walls.layout import SandboxPaths
 from jupyter_codeagent.sandbox.local.walls.roots import python_roots
 from jupyter_codeagent.sandbox.local.watch.processes import first_child
@@ -28,11 +28,11 @@ from jupyter_codeagent.types.errors import SandboxUnavailableError
 GUEST_DIR = os.path.dirname(os.path.abspath(guest.__file__))
 MAX_STDERR_BYTES = 4096
 NO_PROCESS_NAMESPACE = ("landlock", "seatbelt")
-"""A process that detaches itself there is out of our sight, and of the watchdog's."""
+"""At these levels the watchdog cannot see a process that detaches itself."""
 
 
 class SandboxProvisioner(LocalProvisioner):
-    """Starts ``guest/serve.py`` behind the walls of one level. Called by `AsyncKernelManager` only.
+    """Provisioner that starts ``guest/serve.py`` with the isolation of one level, for `AsyncKernelManager` only.
 
     The thread that starts it must live as long as the sandbox: the death signal is per thread (prctl(2)).
     """
@@ -58,15 +58,16 @@ class SandboxProvisioner(LocalProvisioner):
     _outer_fds: tuple[int, ...] = ()
     _info_fd: int = -1
     _life_fd: int = -1
-    """Held open while the sandbox may live (`sandbox.walls.supervisor`); -1 where a signal tells of our end."""
+    """Pipe held open while the sandbox may live (`walls.supervisor`); -1 where a parent-death signal is used."""
     _namespace_init: int | None = None
 
-    parent: AsyncKernelManager  # always: it is the manager that knows the connection file
+    parent: AsyncKernelManager  # always set: the manager knows the connection file
 
     @property
     def paths(self) -> SandboxPaths:
+        """Paths as code in the sandbox sees them."""
         if self.level == "bubblewrap":
-            return bubblewrap.INSIDE
+            return bubblewrap.SANDBOX_PATHS
         return SandboxPaths(
             connection=os.path.dirname(self.parent.connection_file),
             scratch=self.scratch_dir,
@@ -76,16 +77,17 @@ class SandboxProvisioner(LocalProvisioner):
 
     @property
     def environment(self) -> dict[str, str]:
+        """Environment variables of the sandbox."""
         environment = sandbox_environment(self.paths)
         return {**environment, **seatbelt.environment()} if self.level == "seatbelt" else environment
 
     @property
     def _supervised(self) -> bool:
-        """Whether another process stands between us and the kernel, as macOS has no parent-death signal."""
+        """Whether a supervisor process stands between us and the kernel, as macOS has no parent-death signal."""
         return sys.platform == "darwin" or self.level == "seatbelt"
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
-        """Called from `KernelManager.pre_start_kernel`: writes the connection file and makes the command."""
+        """Write the connection file and build the command. Called from `KernelManager.pre_start_kernel`."""
         if self.level == "seatbelt":
             seatbelt.require_sandbox_exec()
         if self.allow_subprocess and self.level in NO_PROCESS_NAMESPACE:
@@ -99,23 +101,23 @@ class SandboxProvisioner(LocalProvisioner):
         kwargs["independent"] = True  # else JPY_PARENT_PID is set, and in a pid namespace the kernel's poller exits
         self._open_pipes(kwargs)
         if self.level == "bubblewrap":
-            self._wrap(kwargs, roots)
+            self._wrap_in_bubblewrap(kwargs, roots)
         elif self.level == "seatbelt":
-            self._put_behind_seatbelt(kwargs, roots)
+            self._wrap_in_seatbelt(kwargs, roots)
         else:
-            self._confine(kwargs, roots)
+            self._confine_from_inside(kwargs, roots)
         if self._supervised:
             self._supervise(kwargs)
         return kwargs
 
     def _open_pipes(self, kwargs: dict[str, Any]) -> None:
-        """Pipes, not files: a host file could be opened again through /proc/self/fd."""
+        """Open pipes, not files: a host file could be opened again through /proc/self/fd."""
         self.report_fd, report = os.pipe()
         self.stderr_fd, stderr = os.pipe()
         self._outer_fds = (report, stderr)
         kwargs.update(stdin=subprocess.DEVNULL, stdout=report, stderr=stderr)
 
-    def _wrap(self, kwargs: dict[str, Any], roots: tuple[str, ...]) -> None:
+    def _wrap_in_bubblewrap(self, kwargs: dict[str, Any], roots: tuple[str, ...]) -> None:
         bwrap = bubblewrap.find_bubblewrap()
         if bwrap is None:
             raise SandboxUnavailableError("bwrap is not installed")
@@ -168,8 +170,8 @@ class SandboxProvisioner(LocalProvisioner):
         with os.fdopen(fd, "w", encoding="utf-8") as file:
             json.dump(info, file)
 
-    def _confine(self, kwargs: dict[str, Any], roots: tuple[str, ...]) -> None:
-        """No wrapper: the interpreter starts on the host and `guest.enforce` does it all."""
+    def _confine_from_inside(self, kwargs: dict[str, Any], roots: tuple[str, ...]) -> None:
+        """Build a command without a wrapper: the interpreter starts on the host, `guest.enforce` confines it."""
         _copy_font_lists(Path(self.paths.matplotlib))
         system = [
             "/usr",
@@ -179,17 +181,17 @@ class SandboxProvisioner(LocalProvisioner):
             "/bin",
             "/dev/urandom",
             *bubblewrap.ETC,
-            *about_the_machine(),
+            *machine_files(),
         ]
         read = [*system, *roots, GUEST_DIR, self.data_dir, *self.read_files]
         write = [self.scratch_dir, "/dev/null"]
         command = self._inner_command(read, write, self.parent.connection_file)
         kwargs.update(cmd=command, env=self.environment, cwd=self.scratch_dir)
 
-    def _put_behind_seatbelt(self, kwargs: dict[str, Any], roots: tuple[str, ...]) -> None:
-        """The profile is in force before the interpreter's first instruction; there are no later stages."""
+    def _wrap_in_seatbelt(self, kwargs: dict[str, Any], roots: tuple[str, ...]) -> None:
+        """Build a command whose profile is in force before the interpreter starts; there are no later stages."""
         _copy_font_lists(Path(self.paths.matplotlib))
-        places = seatbelt.find_places(
+        paths = seatbelt.resolve_paths(
             executable=sys.executable,
             base_prefix=sys.base_prefix,
             code=roots,
@@ -199,7 +201,7 @@ class SandboxProvisioner(LocalProvisioner):
             files=self.read_files,
         )
         profile = seatbelt.seatbelt_profile(
-            places, subprocess=self.allow_subprocess, imports=seatbelt.system_imports()
+            paths, subprocess=self.allow_subprocess, imports=seatbelt.system_imports()
         )
         command = seatbelt.seatbelt_argv(profile, self._inner_command([], [], self.parent.connection_file))
         kwargs.update(cmd=command, env=self.environment, cwd=self.scratch_dir)
@@ -219,7 +221,7 @@ class SandboxProvisioner(LocalProvisioner):
             "subprocess": self.allow_subprocess,
             "preload": list(self.preload),
         }
-        # -P: the script's directory is not put on the path, where our module names would shadow others
+        # -P keeps the script's directory off the path, where our module names would shadow others
         return [
             sys.executable,
             "-B",
@@ -230,7 +232,10 @@ class SandboxProvisioner(LocalProvisioner):
         ]
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
-        """Called from `KernelManager._launch_kernel`; for bubblewrap also learns the namespace's first process."""
+        """Launch the processes; for bubblewrap also read the pid of the namespace's first process.
+
+        Called from `KernelManager._launch_kernel`.
+        """
         try:
             info = await super().launch_kernel(cmd, **kwargs)
         finally:
@@ -243,12 +248,12 @@ class SandboxProvisioner(LocalProvisioner):
 
     @property
     def outer_pid(self) -> int | None:
-        """bwrap, the namespaces' parent, the supervisor, or the kernel itself."""
+        """Pid of bwrap, the namespaces' parent, the supervisor, or the kernel itself."""
         return self.process.pid if self.process else None
 
     @property
     def inner_pid(self) -> int | None:
-        """The kernel's process, by the host's numbering; None once it is gone."""
+        """Pid of the kernel in the host's numbering; None once it is gone."""
         if self.level == "bubblewrap":
             return first_child(self._namespace_init)
         if self.level == "namespaces":
@@ -258,20 +263,20 @@ class SandboxProvisioner(LocalProvisioner):
         return self.outer_pid
 
     async def send_signal(self, signum: int) -> None:
-        """SIGINT goes to the kernel itself: bwrap would die of it and take the state along."""
+        """Send a signal; SIGINT goes to the kernel itself, as bwrap would die of it together with the state."""
         if signum != signal.SIGINT:
             await super().send_signal(signum)
         elif (pid := self.inner_pid) is not None:
             os.kill(pid, signum)
 
     def _close_outer(self) -> None:
-        """The ends that belong to the sandbox."""
+        """Close the ends of pipes that belong to the sandbox."""
         for fd in self._outer_fds:
             os.close(fd)
         self._outer_fds = ()
 
     def close_pipes(self) -> None:
-        """Called once the sandbox is gone, or was never launched."""
+        """Close all pipes. Called once the sandbox is gone, or was never launched."""
         self._close_outer()
         for fd in (self.report_fd, self.stderr_fd, self._info_fd, self._life_fd):
             if fd >= 0:
@@ -280,7 +285,7 @@ class SandboxProvisioner(LocalProvisioner):
 
 
 def font_lists() -> list[Path]:
-    """Matplotlib's font cache of the user: without it the first plot of every sandbox looks for fonts again."""
+    """Return the user's font cache of matplotlib: without it every sandbox searches fonts at its first plot."""
     configured = os.environ.get("MPLCONFIGDIR")
     cache_home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     directory = Path(configured) if configured else Path(cache_home) / "matplotlib"
@@ -299,7 +304,7 @@ def _read_all(fd: int) -> bytes:
 
 
 def _child_pid(described: bytes) -> int | None:
-    """From ``--info-fd``; None if bwrap failed before it had a child, which shows as its exit."""
+    """Read the pid from ``--info-fd``; None if bwrap failed before it had a child, which shows as its exit."""
     try:
         info: Mapping[str, int] = json.loads(described)
     except ValueError:

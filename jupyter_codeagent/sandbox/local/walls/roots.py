@@ -1,4 +1,4 @@
-"""Which directories the interpreter needs: bound read-only, and nothing else of the host but /usr."""
+"""Directories that the interpreter needs. They are bound read-only; of the host only /usr is visible besides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ON_LINUX = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin")
 ON_MACOS = ("/usr/lib", "/usr/share", "/System/Library", "/System/Cryptexes", "/Library/Apple")
 """Not `/usr`: Homebrew for Intel lives in `/usr/local`."""
 SYSTEM = ON_MACOS if sys.platform == "darwin" else ON_LINUX
-"""Always in view inside."""
+"""Always visible inside."""
 
 DYLD_QUERY = """
 import ctypes, json, lzma, sqlite3, ssl, zmq
@@ -22,7 +22,7 @@ dyld = ctypes.CDLL(None)
 dyld._dyld_get_image_name.restype = ctypes.c_char_p
 print(json.dumps(sorted({dyld._dyld_get_image_name(i).decode() for i in range(dyld._dyld_image_count())})))
 """
-"""Names are as the loader was given them, links and all; which of them are real is looked up by `seatbelt`."""
+"""Names are as given to the loader, with links; `seatbelt` resolves them."""
 QUERY = """
 import ctypes, json, lzma, sqlite3, ssl, sys, zmq
 print(json.dumps(sorted({line.split()[-1] for line in open("/proc/self/maps") if ".so" in line and "/" in line})))
@@ -31,12 +31,12 @@ print(json.dumps(sorted({line.split()[-1] for line in open("/proc/self/maps") if
 
 @cache
 def python_roots(executable: str = sys.executable) -> tuple[str, ...]:
-    """Prefixes of the interpreter, and the directories of shared libraries that lie outside them.
+    """Return the prefixes of the interpreter, and the directories of shared libraries outside of them.
 
-    Not `sys.path`: it may name the working directory and the sources of editable installs, which are the user's own
-    files. A library outside the prefixes (a RUNPATH into another tree) shows in `/proc/self/maps` only; a clean
-    interpreter is asked for that, because this process may have mapped the user's own extensions as well. It is
-    asked only if this process has mapped anything out there.
+    `sys.path` is not used: it may name the working directory and the sources of editable installs, which are the
+    user's own files. A library outside of the prefixes (a RUNPATH into another tree) shows only in
+    `/proc/self/maps`. That of a clean interpreter is read, because this process may have mapped the user's own
+    extensions as well. It is started only if this process has mapped anything outside of the prefixes.
     """
     roots = _minimal([*_prefixes(), *_user_site()])
     if sys.platform == "darwin" or _outside(_mapped_here(), roots):
@@ -50,7 +50,7 @@ def _prefixes() -> list[str]:
 
 
 def _user_site() -> list[str]:
-    """`~/.local/lib/pythonX/site-packages`, only if the kernel's own packages come from there."""
+    """Return `~/.local/lib/pythonX/site-packages`, only if the kernel's own packages come from there."""
     import site
 
     import ipykernel
@@ -60,7 +60,7 @@ def _user_site() -> list[str]:
 
 
 def user_site() -> str:
-    """Must be on the path inside, where HOME is another; empty if not needed."""
+    """Return the user's site-packages for the path inside, where HOME differs; empty if not needed."""
     return next(iter(_user_site()), "")
 
 
@@ -84,14 +84,14 @@ def _mapped_in_clean_interpreter(executable: str) -> list[str]:
 
 
 def _outside(libraries: Iterable[str], roots: Iterable[str]) -> list[str]:
-    """Directories of those libraries that no root covers."""
+    """Return the directories of libraries that no root covers."""
     covered = (*SYSTEM, *roots)
     directories = dict.fromkeys(os.path.dirname(library) for library in libraries)
     return [path for path in directories if path and not any(is_within(path, root) for root in covered)]
 
 
 def _minimal(paths: Iterable[str]) -> tuple[str, ...]:
-    """Without what /usr or another root covers, and without anything as wide as the home directory."""
+    """Drop paths that /usr or another root covers, and any path that contains the home directory."""
     home = os.path.realpath(os.path.expanduser("~"))
     kept: list[str] = []
     for path in paths:
@@ -102,4 +102,5 @@ def _minimal(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def is_within(path: str, root: str) -> bool:
+    """Check whether a path is the root or lies below it."""
     return path == root or path.startswith(root.rstrip("/") + "/")

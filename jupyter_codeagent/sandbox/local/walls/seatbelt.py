@@ -1,11 +1,13 @@
-"""macOS: the profile that `sandbox-exec` puts in force, a pure function of paths, and the look at the machine.
+"""Seatbelt on macOS: the profile for `sandbox-exec`, a pure function of paths, and the lookup of these paths.
 
-Seatbelt is what Apple's own programs, Chrome and Codex use. `sandbox-exec` and the language of profiles (SBPL) are
-deprecated and undocumented, and still there. The last rule that matches decides; our first denies everything.
+Apple's own programs, Chrome and Codex use Seatbelt. `sandbox-exec` and the language of profiles (SBPL) are
+deprecated and undocumented, but still available. The last rule that matches decides; our first rule denies
+everything.
 
-The operations are those that others have found to be needed: Chromium's `sandbox/policy/mac/common.sb`, Codex's
-`seatbelt_base_policy.sbpl` and the `dyld-support.sb` of macOS itself. No `mach-lookup` is among them: CPython needs
-none. **Nothing here has run on a Mac yet**; the self-test measures each start from inside and refuses what fails.
+The operations are those that others have found necessary: Chromium's `sandbox/policy/mac/common.sb`, Codex's
+`seatbelt_base_policy.sbpl` and the `dyld-support.sb` of macOS itself. `mach-lookup` is not among them: CPython does
+not need it. **Nothing here has run on a Mac yet**; the self-test measures each start from inside and refuses what
+fails.
 """
 
 from __future__ import annotations
@@ -20,11 +22,11 @@ from jupyter_codeagent.types.errors import SandboxUnavailableError
 
 SANDBOX_EXEC = "/usr/bin/sandbox-exec"
 MAX_SOCKET_PATH = 103
-"""Bytes of an AF_UNIX address (sys/un.h: `sun_path[104]`), without the closing zero."""
+"""Bytes of an AF_UNIX address (sys/un.h: `sun_path[104]`), without the terminating zero."""
 MAX_LINKS = 40
 
 DYLD_SUPPORT = "dyld-support.sb"
-"""What the loader needs on this very version of macOS, by Apple; found by sandbox-exec under `PROFILES`."""
+"""Apple's rules for the loader on this version of macOS; sandbox-exec finds the file under `PROFILES`."""
 PROFILES = "/System/Library/Sandbox/Profiles"
 
 SYSTEM_CODE = (
@@ -35,7 +37,7 @@ SYSTEM_CODE = (
     "/private/var/db/dyld",
     "/Library/Apple",
 )
-"""Libraries, frameworks, fonts and the loader's caches; read, and mapped as code. The same on every Mac."""
+"""Libraries, frameworks, fonts and the loader's caches: read, and mapped as code. The same on every Mac."""
 SYSTEM_DATA = (
     "/usr/share",
     "/private/var/db/timezone",
@@ -45,8 +47,8 @@ SYSTEM_DATA = (
 )
 """Time zones, ICU, fonts. No `/private/etc/passwd`, no preferences, no `~/Library`."""
 SYSTEM_NAMES = ("/System", "/usr", "/opt", "/Library", "/private/etc", "/bin", "/sbin", "/dev")
-"""Programs look for their configuration in there. What may be known is that a name exists, and of which size it is:
-other than a missing file, a refused one makes `Path.exists` raise."""
+"""Programs look for their configuration here. They may see names and sizes only: unlike a missing file, a refused
+one makes `Path.exists` raise."""
 SYSTEM_LINKS = ("/", "/etc", "/tmp", "/var", "/private", "/private/tmp", "/private/var", "/private/var/db")  # noqa: S108
 TOOLS = ("/bin", "/usr/bin")
 """For subprocesses, where they are allowed."""
@@ -92,60 +94,60 @@ SYSCTL_PREFIXES = (
     "hw.physicalcpu",
     "hw.tbfrequency",
     "machdep.cpu.",
-    "net.routetable.",  # getifaddrs(): libzmq aborts where it fails, and ipykernel binds on 127.0.0.1 (in vain)
+    "net.routetable.",  # for getifaddrs(): libzmq aborts where it fails
 )
-"""What describes the machine, by Chromium's list and Codex's. Not its serial number or uuid; not `kern.proc.*` nor
-`kern.procargs2`, which are other processes and their environments."""
+"""Descriptions of the machine, by the lists of Chromium and Codex. Not its serial number or uuid; not `kern.proc.*`
+or `kern.procargs2`, which describe other processes and their environments."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Places:
-    """Absolute paths, free of links where the system is to match them."""
+class SeatbeltPaths:
+    """Paths for a profile: absolute, and with links resolved where the system matches them."""
 
     programs: Sequence[str]
     """Files that may be executed: the interpreter."""
     code: Sequence[str]
-    """Directories to read, and to map as code: its prefixes, and libraries outside them."""
+    """Directories to read, and to map as code: the interpreter's prefixes, and libraries outside of them."""
     data: Sequence[str]
     """Directories to read."""
     scratch: str
-    """Read and written; never mapped as code."""
+    """Directory to read and write, but never to map as code."""
     sockets: str
-    """Read, and the only place where a socket can be bound."""
+    """Directory to read, and the only place where a socket can be bound."""
     files: Sequence[str] = ()
-    """Files to read, each after the user's yes."""
-    way: Sequence[str] = ()
-    """Directories and links that lead there: their names and sizes are known, not what they hold."""
+    """Files to read, each approved by the user."""
+    traversed: Sequence[str] = ()
+    """Directories and links on the way to all of these: their names and sizes are readable, not their contents."""
 
 
-def seatbelt_profile(places: Places, *, subprocess: bool, imports: Sequence[str] = ()) -> str:
-    """SBPL text.
+def seatbelt_profile(paths: SeatbeltPaths, *, subprocess: bool, imports: Sequence[str] = ()) -> str:
+    """Return the profile as SBPL text.
 
     Raises
     ------
     SandboxUnavailableError
-        For a path that cannot be written so that it means itself and nothing else.
+        If a path cannot be written so that it matches itself and nothing else.
     """
-    code = (*SYSTEM_CODE, *places.code)
-    readable = (*code, *SYSTEM_DATA, *places.data, places.scratch, places.sockets)
+    code = (*SYSTEM_CODE, *paths.code)
+    readable = (*code, *SYSTEM_DATA, *paths.data, paths.scratch, paths.sockets)
     target = "same-sandbox" if subprocess else "self"
     rules = [
         "(version 1)",
         "(deny default)",
         *(f"(import {quoted(name)})" for name in imports),
-        _allow("file-read*", _paths("subpath", readable), _paths("literal", ("/", *places.programs))),
-        *([_allow("file-read*", _paths("literal", places.files))] if places.files else []),
-        _allow("file-map-executable", _paths("subpath", code), _paths("literal", places.programs)),
+        _allow("file-read*", _paths("subpath", readable), _paths("literal", ("/", *paths.programs))),
+        *([_allow("file-read*", _paths("literal", paths.files))] if paths.files else []),
+        _allow("file-map-executable", _paths("subpath", code), _paths("literal", paths.programs)),
         _allow(
             "file-read-metadata",
             _paths("subpath", SYSTEM_NAMES),
-            _paths("literal", (*SYSTEM_LINKS, *places.way)),
+            _paths("literal", (*SYSTEM_LINKS, *paths.traversed)),
         ),
         _allow("file-read*", _paths("literal", RANDOM_DEVICES), _paths("subpath", ["/dev/fd"])),
         _allow("file-read* file-write-data file-ioctl", _paths("literal", OPEN_DEVICES)),
-        _allow("file-write*", _paths("subpath", [places.scratch])),
-        *_socket_rules(places.sockets),
-        _allow("process-exec", _paths("literal", places.programs)),
+        _allow("file-write*", _paths("subpath", [paths.scratch])),
+        *_socket_rules(paths.sockets),
+        _allow("process-exec", _paths("literal", paths.programs)),
         f"(allow signal (target {target}))",
         f"(allow process-info* (target {target}))",
         _allow("sysctl-read", _names("sysctl-name", SYSCTLS), _names("sysctl-name-prefix", SYSCTL_PREFIXES)),
@@ -156,7 +158,7 @@ def seatbelt_profile(places: Places, *, subprocess: bool, imports: Sequence[str]
 
 
 def _socket_rules(directory: str) -> list[str]:
-    """To bind and to be called, never to call: there is no network-outbound, for no family and no path."""
+    """Return rules to bind and accept, but never to connect: network-outbound is denied for everything."""
     (below,) = _paths("subpath", [directory])
     return [
         "(allow system-socket (socket-domain AF_UNIX))",
@@ -166,7 +168,7 @@ def _socket_rules(directory: str) -> list[str]:
 
 
 def _subprocess_rules() -> list[str]:
-    """Children are in the same sandbox: it is inherited and cannot be left."""
+    """Return rules to start processes. They are in the same sandbox: it is inherited and cannot be left."""
     return [
         "(allow process-fork)",
         _allow("process-exec file-read* file-map-executable", _paths("subpath", TOOLS)),
@@ -187,7 +189,7 @@ def _names(kind: str, names: Iterable[str]) -> list[str]:
 
 
 def _checked(path: str, kind: str) -> str:
-    """The root is a directory like others, but as a tree it would be everything."""
+    """Return the path if it is absolute and normalized. The root is allowed, but not as a tree with everything."""
     plain = path.startswith("/") and not path.startswith("//") and os.path.normpath(path) == path
     if not plain or (path == "/" and kind == "subpath"):
         raise SandboxUnavailableError(
@@ -197,12 +199,12 @@ def _checked(path: str, kind: str) -> str:
 
 
 def quoted(text: str) -> str:
-    r"""A string of SBPL: ``"`` and ``\`` are escaped, all else stands for itself.
+    r"""Quote a string for SBPL: ``"`` and ``\`` are escaped, all else stands for itself.
 
     Raises
     ------
     SandboxUnavailableError
-        For control characters and what is not Unicode: how the profile's reader takes them is not documented.
+        For control characters and invalid Unicode: how the parser of profiles treats them is not documented.
     """
     if any(character < " " or character == "\x7f" or "\ud800" <= character <= "\udfff" for character in text):
         raise SandboxUnavailableError(
@@ -213,23 +215,23 @@ def quoted(text: str) -> str:
 
 
 def seatbelt_argv(profile: str, command: Sequence[str]) -> list[str]:
-    """`sandbox-exec` becomes the command once the profile is in force: the same process, no parent stays behind."""
+    """Return the command under a profile. `sandbox-exec` turns into the command: no parent process remains."""
     return [SANDBOX_EXEC, "-p", profile, *command]
 
 
 def environment() -> dict[str, str]:
-    """Beside `environment.sandbox_environment`: keeps libraries from asking for what is refused."""
+    """Return variables in addition to `sandbox_environment` that keep libraries from asking for what is refused."""
     return {
         "OPENSSL_CONF": "/dev/null",  # a configuration that cannot be read is an error, a missing one is not
         "__CF_USER_TEXT_ENCODING": f"0x{os.getuid():X}:0:0",  # else CoreFoundation asks who the user is
     }
 
 
-# --- the look at the machine ------------------------------------------------------------------------
+# --- lookup of paths --------------------------------------------------------------------------------
 
 
 def require_sandbox_exec() -> None:
-    """Raises `SandboxUnavailableError` where there is no Seatbelt."""
+    """Raise `SandboxUnavailableError` where there is no Seatbelt."""
     if not (sys.platform == "darwin" and os.access(SANDBOX_EXEC, os.X_OK)):
         raise SandboxUnavailableError(
             f"{SANDBOX_EXEC} is not installed: it is part of macOS, this is {sys.platform}"
@@ -237,11 +239,11 @@ def require_sandbox_exec() -> None:
 
 
 def system_imports(profiles: str = PROFILES) -> tuple[str, ...]:
-    """Not before macOS 13."""
+    """Return the profiles of the system to import; macOS has none before version 13."""
     return (DYLD_SUPPORT,) if os.path.isfile(f"{profiles}/{DYLD_SUPPORT}") else ()
 
 
-def find_places(
+def resolve_paths(
     *,
     executable: str,
     base_prefix: str,
@@ -250,8 +252,8 @@ def find_places(
     scratch: str,
     sockets: str,
     files: Sequence[str] = (),
-) -> Places:
-    """The system matches the names that are left when every link is followed, so both are looked up here.
+) -> SeatbeltPaths:
+    """Resolve the paths of a profile: the system matches names after it has followed every link.
 
     Raises
     ------
@@ -262,19 +264,19 @@ def find_places(
     given = [*programs, executable, *code, *data, scratch, sockets, *files]
     real_sockets = os.path.realpath(sockets)
     check_socket_length(real_sockets)
-    return Places(
+    return SeatbeltPaths(
         programs=programs,
         code=_real(code),
         data=_real(data),
         scratch=os.path.realpath(scratch),
         sockets=real_sockets,
         files=_real(files),
-        way=names_on_the_way(given),
+        traversed=traversed_paths(given),
     )
 
 
 def interpreter_programs(executable: str, base_prefix: str) -> tuple[str, ...]:
-    """The interpreter; of a framework build it is a stub that executes the one in `Python.app`."""
+    """Return the interpreter; in a framework build it is a stub that executes the one in `Python.app`."""
     application = f"{base_prefix}/Resources/Python.app/Contents/MacOS/Python"
     return _real(path for path in (executable, application) if os.path.exists(path))
 
@@ -287,6 +289,7 @@ LONGEST_SOCKET_NAME = "/k-ipc-12345"
 
 
 def check_socket_length(directory: str) -> None:
+    """Raise SandboxUnavailableError if addresses of sockets in the directory would be too long."""
     length = len(os.fsencode(directory + LONGEST_SOCKET_NAME))
     if length > MAX_SOCKET_PATH:
         raise SandboxUnavailableError(
@@ -295,13 +298,13 @@ def check_socket_length(directory: str) -> None:
         )
 
 
-def names_on_the_way(paths: Iterable[str]) -> tuple[str, ...]:
-    """Every directory and link that looking up one of the paths passes, each under its own name free of links.
+def traversed_paths(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return every directory and link that is traversed to look up the paths, each with its own links resolved.
 
     Raises
     ------
     SandboxUnavailableError
-        If links go in a circle.
+        If links form a cycle.
     """
     passed: dict[str, None] = {}
     for path in paths:

@@ -1,4 +1,4 @@
-"""An in-memory kernelspec: nothing is installed, nothing shows in the launcher."""
+"""An in-memory kernelspec: nothing is installed, nothing appears in the launcher."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PROVISIONER = "codeagent-sandbox"
 
 
 def sandbox_spec() -> KernelSpec:
-    """The spec that names our provisioner; its argv is replaced by `SandboxProvisioner.pre_launch`."""
+    """Return the spec that names our provisioner; `SandboxProvisioner.pre_launch` replaces its argv."""
     return KernelSpec(
         argv=[sys.executable, "{connection_file}"],
         display_name="jupyter-codeagent sandbox",
@@ -21,7 +21,7 @@ def sandbox_spec() -> KernelSpec:
 
 
 class SandboxSpecManager(KernelSpecManager):
-    """Knows exactly one kernel, under any name."""
+    """A manager with exactly one kernelspec, under any name."""
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
         return sandbox_spec()

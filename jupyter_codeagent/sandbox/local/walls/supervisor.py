@@ -1,8 +1,8 @@
-"""Between the host and a sandbox on macOS, outside of the walls: a script, ``python supervisor.py COMMAND …``.
+"""A supervisor process between host and sandbox on macOS, not confined: ``python supervisor.py COMMAND …``.
 
-It takes the place of Linux's parent-death signal: the sandbox ends when standard input does, a pipe that the host
-holds open for as long as it lives, however it ends. Nothing inside can reach this process, hold it up with the
-interpreter's lock, or lose it by executing another program; a thread inside could suffer all of that.
+It replaces Linux's parent-death signal: the sandbox ends when standard input does, a pipe that the host holds open
+for as long as it lives, however it ends. Code in the sandbox cannot reach this process, block it with the
+interpreter's lock, or end it by executing another program; all of that could happen to a thread inside.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ BROKEN = 127
 
 
 def supervised(command: Sequence[str]) -> list[str]:
-    """The command below a supervisor of its own; its standard input must be the pipe."""
+    """Return the command under its own supervisor, whose standard input must be the pipe."""
     return [sys.executable, "-I", "-S", "-B", os.path.abspath(__file__), *command]
 
 
 def main(command: Sequence[str]) -> int:
-    """Exit status of the command; a signal as 128 + number, as bwrap and shells say it."""
+    """Run the command and return its exit status; a signal as 128 + number, like bwrap and shells."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _let_pass)  # not SIG_IGN, which the command would inherit
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, process_group=0)
@@ -33,7 +33,7 @@ def main(command: Sequence[str]) -> int:
 
 
 def _let_pass(_number: int, _frame: object) -> None:
-    """The host signals the kernel itself."""
+    """Ignore the signal: the host signals the kernel itself."""
 
 
 def _end_with_input(child: subprocess.Popen[bytes]) -> None:

@@ -1,1 +1,1 @@
-"""Looking at a sandbox from outside: its processes, its memory, its files, its limits."""
+"""Monitoring of a sandbox from outside: its processes, memory, files and limits."""

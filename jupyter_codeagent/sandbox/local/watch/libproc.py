@@ -1,7 +1,7 @@
-"""What macOS tells of processes (libproc.h, sys/proc_info.h, sys/resource.h), through ctypes: there is no /proc.
+"""Process information on macOS (libproc.h, sys/proc_info.h, sys/resource.h), through ctypes: there is no /proc.
 
-Not `ps`: it would be started twenty times a second, and its resident size leaves out what the system has
-compressed. The structures are those of the public headers of macOS 10.9 and later.
+`ps` is no alternative: it would be started twenty times a second, and its resident size leaves out compressed
+memory. The structures are those of the public headers of macOS 10.9 and later.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TASK_INFO = struct.Struct("=6Q12i")
 """struct proc_taskinfo: `pti_threadnum` is the tenth of the last twelve."""
 THREADS = 6 + 9
 USAGE_INFO = struct.Struct("=16x16Q")
-"""struct rusage_info_v1 behind its uuid, named below by position."""
+"""struct rusage_info_v1 after its uuid; the names below are positions."""
 USER_TIME, SYSTEM_TIME, RESIDENT, FOOTPRINT, CHILD_USER_TIME, CHILD_SYSTEM_TIME = 0, 1, 6, 7, 10, 11
 PID = struct.Struct("=i")
 MAX_CHILDREN = 4096
@@ -26,18 +26,18 @@ MAX_CHILDREN = 4096
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """Of one process."""
+    """Resource usage of one process."""
 
     memory_bytes: int
-    """Its footprint as Activity Monitor shows it: private memory, the compressed part of it included."""
+    """Memory as in Activity Monitor: private memory, the compressed part included."""
     resident_bytes: int
     threads: int
     processor_s: float
-    """Since it began, children that have ended included."""
+    """CPU time since the start, ended children included."""
 
 
 class LibProc(Protocol):
-    """Of libSystem, the part that is used."""
+    """The functions of libSystem that are used."""
 
     def proc_listpids(self, kind: int, parent: int, buffer: object, size: int) -> int: ...
     def proc_pidinfo(self, pid: int, flavour: int, argument: ctypes.c_uint64, buffer: object, size: int) -> int: ...
@@ -47,11 +47,12 @@ class LibProc(Protocol):
 
 @cache
 def system() -> LibProc:
+    """Return libSystem."""
     return ctypes.CDLL("/usr/lib/libSystem.B.dylib", use_errno=True)
 
 
 def exists(pid: int) -> bool:
-    """A process that has ended but was not waited for still does, as in /proc."""
+    """Check whether a process exists; like in /proc, one that has ended but was not waited for does."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -62,6 +63,7 @@ def exists(pid: int) -> bool:
 
 
 def children(pid: int, library: LibProc | None = None) -> list[int]:
+    """Return the pids of a process's children."""
     buffer = ctypes.create_string_buffer(MAX_CHILDREN * PID.size)
     size = (library or system()).proc_listpids(PROC_PPID_ONLY, pid, buffer, len(buffer))
     if size < 0:
@@ -71,7 +73,7 @@ def children(pid: int, library: LibProc | None = None) -> list[int]:
 
 
 def read(pid: int, library: LibProc | None = None) -> Reading | None:
-    """None once it has ended."""
+    """Return the usage of a process; None once it has ended."""
     library = library or system()
     task = ctypes.create_string_buffer(TASK_INFO.size)
     if library.proc_pidinfo(pid, PROC_PIDTASKINFO, ctypes.c_uint64(0), task, len(task)) != len(task):
@@ -90,9 +92,9 @@ def read(pid: int, library: LibProc | None = None) -> Reading | None:
 
 
 def tick_ns(library: LibProc) -> float:
-    """Times are in ticks of the Mach clock: 1 ns on Intel, 125/3 ns on Apple silicon."""
+    """Return the length of a tick of the Mach clock: 1 ns on Intel, 125/3 ns on Apple silicon."""
     buffer = ctypes.create_string_buffer(8)
     if library.mach_timebase_info(buffer) != 0:
-        raise OSError("mach_timebase_info failed: processor time cannot be told")
+        raise OSError("mach_timebase_info failed: CPU time cannot be measured")
     numerator, denominator = struct.unpack("=II", buffer.raw)
     return float(numerator) / float(denominator)

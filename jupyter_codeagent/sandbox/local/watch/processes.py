@@ -1,4 +1,4 @@
-"""The sandbox's processes as the host sees them: who, how much memory, how many threads, how many files."""
+"""The sandbox's processes as the host sees them: their tree, memory, threads, CPU time and files."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """Of all processes together. Memory is anonymous: private and shared, swapped or not, with its tables."""
+    """Usage of all processes. Memory is anonymous: private and shared, swapped or not, with page tables."""
 
     memory_bytes: int
     threads: int
     processes: int
     resident_bytes: int = 0
-    """With mapped files, the libraries above all."""
+    """Memory with mapped files, mainly libraries."""
     processor_s: float = 0.0
-    """Since they began, children that have ended included."""
+    """CPU time since the start, ended children included."""
 
 
 def process_tree(pid: int) -> list[int]:
-    """The process and all its descendants; empty when it is gone. About 50 µs for each."""
+    """Return the process and all its descendants; none when it is gone. Takes about 50 µs for each."""
     found: list[int] = []
     waiting = [pid]
     while waiting:
@@ -43,11 +43,12 @@ def process_tree(pid: int) -> list[int]:
 
 
 def first_child(pid: int | None) -> int | None:
-    """The oldest one that lives; None if there is none, or no such process."""
+    """Return the oldest living child; None if there is none, or no such process."""
     return next(iter(_children(pid)), None) if pid is not None else None
 
 
 def measure(pids: Iterable[int]) -> Usage:
+    """Return the usage of the processes together."""
     readings = [reading for pid in pids if (reading := _read(pid)) is not None]
     return Usage(
         memory_bytes=sum(reading.memory_bytes for reading in readings),
@@ -68,7 +69,7 @@ def _children_in_proc(pid: int) -> Iterator[int]:
             with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
                 yield from map(int, file.read().split())
         except OSError:
-            continue  # it ended while we looked; the children of the others count
+            continue  # it ended meanwhile; the children of the others count
 
 
 def _threads_in_proc(pid: int) -> list[str]:
@@ -96,7 +97,7 @@ def _read_in_proc(pid: int) -> Reading | None:
 
 
 def _ticks(stat: str) -> int:
-    """utime, stime, cutime, cstime of proc_pid_stat(5). The name, second field, may hold spaces and parentheses."""
+    """Return utime + stime + cutime + cstime (proc_pid_stat(5)); field 2 may hold spaces and parentheses."""
     return sum(map(int, stat.rpartition(")")[2].split()[11:15]))
 
 
@@ -106,10 +107,10 @@ else:
     _exists, _children, _read = _exists_in_proc, _children_in_proc, _read_in_proc
 
 
-def descriptor_of_end(process: subprocess.Popen[bytes]) -> int:
-    """A descriptor, the caller's to close, that becomes readable when the process has ended.
+def open_exit_descriptor(process: subprocess.Popen[bytes]) -> int:
+    """Open a descriptor that becomes readable when the process has ended; the caller closes it.
 
-    A pidfd, or where there is none the end of a pipe that a thread closes once it has waited.
+    It is a pidfd, or on other systems a pipe whose other end a thread closes after it has waited.
     """
     if hasattr(os, "pidfd_open"):
         return os.pidfd_open(process.pid)
@@ -123,8 +124,11 @@ def _close_after(process: subprocess.Popen[bytes], fd: int) -> None:
     os.close(fd)
 
 
-def ending_in_words(status: int | None) -> str:
-    """``exit status 3``, ``exit status 139, SIGSEGV``: bwrap passes signals on as shells do, as 128 + number."""
+def format_exit_status(status: int | None) -> str:
+    """Format an exit status: ``exit status 3``, ``exit status 139, SIGSEGV``.
+
+    bwrap passes signals on as shells do, as 128 + number.
+    """
     if status is None:
         return "no exit status"
     number = -status if status < 0 else status - 128
@@ -136,21 +140,21 @@ def ending_in_words(status: int | None) -> str:
 
 
 def kill_tree(pid: int) -> None:
-    """SIGKILL to everything in it; a pid namespace falls with its first process."""
+    """Send SIGKILL to the process and all its descendants; a pid namespace ends with its first process."""
     for member in process_tree(pid):
         try:
             os.kill(member, signal.SIGKILL)
         except ProcessLookupError:
-            continue  # its parent took it along
+            continue  # it ended together with its parent
 
 
 def files_on_tmpfs(pid: int, directories: Iterable[str]) -> int:
-    """Inodes in use on the tmpfs mounts of a process: bubblewrap limits their size, not their number of files."""
+    """Count inodes in use on the tmpfs mounts of a process: bubblewrap limits their size, but not their files."""
     used = 0
     for directory in directories:
         try:
             numbers = os.statvfs(f"/proc/{pid}/root{directory}")
         except OSError:
-            continue  # the process ended while we looked
+            continue  # the process ended meanwhile
         used += numbers.f_files - numbers.f_ffree
     return used

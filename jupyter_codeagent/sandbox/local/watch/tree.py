@@ -1,6 +1,6 @@
-"""How much hostile code has written to a directory of the host.
+"""Measurement of what hostile code has written to a directory of the host.
 
-Through directory descriptors: paths may be longer than any call takes, and links are never followed.
+It works with directory descriptors: paths may be longer than any system call takes, and links are never followed.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from pathlib import Path
 from jupyter_codeagent.sandbox.removal import DIRECTORY
 
 MAX_DEPTH = 64
-"""No honest program nests directories deeper; each level that is looked at costs a descriptor."""
+"""No honest program nests directories deeper; each level costs a descriptor."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contents:
-    """Of one tree."""
+    """Size and number of files of one tree."""
 
     size_bytes: int = 0
-    """On the disk, not by the files' lengths: sparse files are no exit."""
+    """Bytes on disk, not the files' lengths, which sparse files exceed."""
     files: int = 0
     """Directories included."""
     fault: str = ""
-    """Why the rest was not counted: too deep, or not to be looked into."""
+    """Why the rest was not counted: too deep, or not readable."""
 
 
 def measure_tree(root: Path, *, max_files: int) -> Contents:
-    """Stops counting above `max_files`."""
+    """Measure a tree; stop counting above `max_files`."""
     size_bytes = files = 0
     try:
         for entry in _entries(os.open(root, DIRECTORY), 0):
@@ -39,11 +39,11 @@ def measure_tree(root: Path, *, max_files: int) -> Contents:
             if files > max_files:
                 break
     except FileNotFoundError:
-        return Contents(size_bytes=size_bytes, files=files)  # removed while we looked
+        return Contents(size_bytes=size_bytes, files=files)  # removed meanwhile
     except TooDeepError:
         return Contents(size_bytes=size_bytes, files=files, fault=f"directories more than {MAX_DEPTH} deep")
     except OSError as problem:
-        fault = f"a directory that cannot be looked into ({problem.strerror})"
+        fault = f"a directory that cannot be read ({problem.strerror})"
         return Contents(size_bytes=size_bytes, files=files, fault=fault)
     return Contents(size_bytes=size_bytes, files=files)
 
@@ -53,7 +53,7 @@ class TooDeepError(Exception):
 
 
 def _entries(directory: int, depth: int) -> Iterator[os.stat_result]:
-    """Of everything below; closes the descriptor."""
+    """Yield the stat of everything below; close the descriptor."""
     try:
         if depth > MAX_DEPTH:
             raise TooDeepError
@@ -62,7 +62,7 @@ def _entries(directory: int, depth: int) -> Iterator[os.stat_result]:
                 try:
                     found = os.stat(entry.name, dir_fd=directory, follow_symlinks=False)
                 except FileNotFoundError:
-                    continue  # removed while we looked
+                    continue  # removed meanwhile
                 yield found
                 if stat.S_ISDIR(found.st_mode):
                     try:
@@ -74,11 +74,11 @@ def _entries(directory: int, depth: int) -> Iterator[os.stat_result]:
         os.close(directory)
 
 
-def unlinked_bytes(pids: Iterable[int], root: Path, *, unknown_bytes: int, apart: Container[int] = ()) -> int:
-    """On the disk in files that have no name any more, but are open or mapped in these processes (proc(5)).
+def unlinked_bytes(pids: Iterable[int], root: Path, *, unknown_bytes: int, ignored: Container[int] = ()) -> int:
+    """Return the bytes on disk in files that have no name any more, but are open or mapped in processes (proc(5)).
 
-    How large one is that is mapped and not open cannot be seen; it counts as `unknown_bytes`. Those `apart`, by
-    inode, are not counted.
+    The size of a file that is mapped and not open is unknown; it counts as `unknown_bytes`. Inodes in `ignored` are
+    not counted.
     """
     try:
         device = root.stat().st_dev
@@ -88,33 +88,33 @@ def unlinked_bytes(pids: Iterable[int], root: Path, *, unknown_bytes: int, apart
     for pid in pids:
         opened = dict(_open_files(pid, device))
         sizes |= {inode: unknown_bytes for inode in _mapped(pid, device) if inode not in opened} | opened
-    return sum(size for inode, size in sizes.items() if inode not in apart)
+    return sum(size for inode, size in sizes.items() if inode not in ignored)
 
 
 def unlinked_mapped(pids: Iterable[int], root: Path) -> set[int]:
-    """Inodes on the disk of `root` that have no name any more and are mapped in these processes."""
+    """Return inodes on the disk of `root` that have no name any more and are mapped in these processes."""
     device = root.stat().st_dev
     return {inode for pid in pids for inode in _mapped(pid, device)}
 
 
 def _open_files(pid: int, device: int) -> Iterator[tuple[int, int]]:
-    """Inode and bytes on the disk."""
+    """Yield inode and bytes on disk of open files without a name."""
     for path in _listed(f"/proc/{pid}/fd"):
         try:
             found = os.stat(path)
         except OSError:
-            continue  # closed while we looked
+            continue  # closed meanwhile
         if stat.S_ISREG(found.st_mode) and found.st_nlink == 0 and found.st_dev == device:
             yield found.st_ino, found.st_blocks * 512
 
 
 def _mapped(pid: int, device: int) -> Iterator[int]:
-    """Inodes."""
+    """Yield inodes of mapped files without a name."""
     wanted = f"{os.major(device):02x}:{os.minor(device):02x}"
     try:
         lines = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
-        return  # it ended while we looked
+        return  # it ended meanwhile
     for line in lines:
         if line.endswith(" (deleted)"):
             _, _, _, at, inode, *_ = line.split()

@@ -1,4 +1,4 @@
-"""Looks at a sandbox's memory, processes and files while it lives, and says when a limit is passed."""
+"""The watchdog: measures a sandbox's memory, processes and files while it lives, and reports exceeded limits."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from jupyter_codeagent.types.sizes import format_bytes
 
 BUSY_INTERVAL_S = 0.05
 IDLE_INTERVAL_S = 0.5
-"""Code can leave threads behind, so it is watched between executions as well."""
+"""Code can leave threads behind, so the sandbox is watched between executions as well."""
 FILES_EVERY = 10
-"""Files are counted at every tenth look while busy."""
+"""While busy, files are counted at every tenth measurement."""
 
 
 class Watchdog:
-    """`run` until the sandbox ends; calls `on_excess` at most once, with the reason, and then ends."""
+    """Watchdog of one sandbox: `run` calls `on_limit_exceeded` at most once, with the reason, and then returns."""
 
     def __init__(
         self,
@@ -30,8 +30,8 @@ class Watchdog:
         *,
         scratch: Path,
         is_busy: Callable[[], bool],
-        on_excess: Callable[[str], None],
-        on_busy_processors: Callable[[str], None],
+        on_limit_exceeded: Callable[[str], None],
+        on_cpu_limit: Callable[[str], None],
     ) -> None:
         self.peak_bytes = 0
         """Highest memory seen since `wake`."""
@@ -39,57 +39,58 @@ class Watchdog:
         self._policy = policy
         self._scratch = scratch
         self._is_busy = is_busy
-        self._on_excess = on_excess
-        self._on_busy_processors = on_busy_processors
+        self._on_limit_exceeded = on_limit_exceeded
+        self._on_cpu_limit = on_cpu_limit
         self._allowed_s = self._processor_s = math.inf
-        """Of processor time, counted since the sandbox began: at this point it is too much."""
+        """Total CPU time of the sandbox at which the present request has used up its share."""
         self._woken = asyncio.Event()
         self._copies: dict[int, Path] = {}
-        """By inode: what the host has put there for the sandbox to map, as long as it has a name or is mapped."""
+        """By inode: files of the host that the sandbox maps, as long as they have a name or are mapped."""
 
     def wake(self, processor_s: float) -> None:
-        """Look now and forget the old peak: a request begins, and gets so many seconds of processor time.
+        """Start counting for a request, which may use `processor_s` seconds of CPU time; reset the peak.
 
-        They count until the next request: threads that a cell leaves behind live on the last one's.
+        The limit holds until the next request: threads that a cell leaves behind use the time of that cell.
         """
         self.peak_bytes = 0
         self._allowed_s = processor_s
-        self._processor_s = self.look().processor_s + processor_s
+        self._processor_s = self.measure().processor_s + processor_s
         self._woken.set()
 
-    def let_map(self, files: Iterable[Path]) -> None:
-        """They are the host's: that they are removed while the sandbox maps them is not the sandbox's doing."""
+    def allow_mapping(self, files: Iterable[Path]) -> None:
+        """Do not count these files of the host, which may be removed while the sandbox maps them."""
         self._copies |= {path.stat().st_ino: path for path in files}
 
     def _forget_copies(self, pids: Iterable[int]) -> None:
-        """Those that are gone: their inodes may be given to files of the sandbox."""
+        """Forget files that are gone: files of the sandbox may get their inodes."""
         gone = {inode for inode, path in self._copies.items() if not path.exists()}
         if gone:
             for inode in gone - tree.unlinked_mapped(pids, self._scratch):
                 del self._copies[inode]
 
-    def look(self) -> processes.Usage:
-        """Measure now; also called when an execution ends, as short ones fit between two looks."""
+    def measure(self) -> processes.Usage:
+        """Measure now; also called when an execution ends, as short ones fit between two measurements."""
         pid = self._provisioner.outer_pid
         usage = processes.measure(processes.process_tree(pid) if pid else ())
         self.peak_bytes = max(self.peak_bytes, usage.memory_bytes)
         return usage
 
     async def run(self) -> None:
-        looks = 0
+        """Measure until a limit is exceeded, or the task is cancelled."""
+        measurements = 0
         while True:
             busy = self._is_busy()
-            usage = self.look()
-            excess = excess_of(usage, self._policy) or (
-                self._files() if not busy or looks % FILES_EVERY == 0 else ""
+            usage = self.measure()
+            excess = find_excess(usage, self._policy) or (
+                self._files() if not busy or measurements % FILES_EVERY == 0 else ""
             )
             if excess:
-                self._on_excess(excess)
+                self._on_limit_exceeded(excess)
                 return
             if usage.processor_s > self._processor_s:
-                self._processor_s = math.inf  # told once for each request
-                self._on_busy_processors(f"it used more than {self._allowed_s:g} s of processor time, the limit")
-            looks += 1
+                self._processor_s = math.inf  # reported once for each request
+                self._on_cpu_limit(f"it used more than {self._allowed_s:g} s of CPU time, the limit")
+            measurements += 1
             await self._pause(BUSY_INTERVAL_S if busy else IDLE_INTERVAL_S)
 
     async def _pause(self, interval_s: float) -> None:
@@ -114,8 +115,8 @@ class Watchdog:
             hidden = tree.unlinked_bytes(
                 pids,
                 self._scratch,
-                unknown_bytes=self._policy.disk_bytes + 1,  # nobody needs one, and each may be as large
-                apart=self._copies,
+                unknown_bytes=self._policy.disk_bytes + 1,  # no honest code needs one, and each may be that large
+                ignored=self._copies,
             )
             files, used = found.files, found.size_bytes + hidden
         if files > self._policy.files:
@@ -125,8 +126,8 @@ class Watchdog:
         return ""
 
 
-def excess_of(usage: processes.Usage, policy: SandboxPolicy) -> str:
-    """Which limit is passed, as the user reads it; empty if none is."""
+def find_excess(usage: processes.Usage, policy: SandboxPolicy) -> str:
+    """Return which limit is exceeded, as text for the user; empty if none is."""
     if usage.memory_bytes > policy.memory_bytes:
         used, limit = format_bytes(usage.memory_bytes), format_bytes(policy.memory_bytes)
         return f"it used {used} of memory, the limit is {limit}"

@@ -23,13 +23,15 @@ export function applyBody(
     <div className="jp-CodeAgent-dialog">
       {isChanged && (
         <p role="alert">
-          {trans.__('The code or the kernel has changed since you said yes. Nothing was run. Look again:')}
+          {trans.__(
+            'The code or the kernel has changed since you confirmed. Nothing was run. Please check again:'
+          )}
         </p>
       )}
       <p>
         {isRecorded
           ? trans.__('So far it ran in the sandbox, on copies.')
-          : trans.__('There is no record here that this text has ever run in the sandbox.')}{' '}
+          : trans.__('There is no record that this exact code has run in the sandbox.')}{' '}
         {trans.__(
           'Now it would run in your own kernel (%1), on your own variables and files, with all your rights.',
           kernel

@@ -254,7 +254,7 @@ it('says why it is asked and what the code would do, and of names nobody else is
     'Would deleteold list of 4',
     'Not in your kernelairports',
     "Would write or remove files'late.csv'",
-    'Cannot be told from the textit runs text as code (exec)'
+    'Cannot be determined from the codeit runs text as code (exec)'
   ]);
 });
 
@@ -273,13 +273,13 @@ it('runs the user’s own text, says so, asks anew what it would do, and takes i
   const { host, decided, looked } = await card({}, { effects });
   await change(() => model.sharedModel.setSource('mine = 1'));
   expect(host.textContent).toContain('what runs is your text');
-  await eventually(() => expect(host.querySelector('dl')!.textContent).toContain('mine'));
+  await eventually(() => expect(host.querySelector('dl')!.textContent).toContain('Would createmine'));
   expect(looked).toEqual(['mine = 1']);
   await press(host, 'Your changes');
   expect(host.querySelector('.jp-CodeAgent-diff')!.textContent).toBe('- flights.head(3)\n+ mine = 1\n');
   await press(host, 'Undo my changes');
   expect(model.sharedModel.getSource()).toBe('flights.head(3)');
-  expect(host.querySelector('dl')!.textContent).not.toContain('mine');
+  expect(host.querySelector('dl')!.textContent).not.toContain('Would createmine');
   await change(() => model.sharedModel.setSource('mine = 2'));
   await press(host, 'Approve');
   expect(decided[0].code).toBe('mine = 2');

@@ -192,7 +192,7 @@ function ScopeChoice(props: {
   if (scopes.length === 1) {
     return scopes[0] === 'notebook' ? (
       <p className="jp-CodeAgent-quiet">
-        {trans.__('A yes lasts until you take it back or the kernel ends.')}
+        {trans.__('An approval lasts until you take it back or the kernel ends.')}
       </p>
     ) : null;
   }
@@ -216,11 +216,11 @@ function ScopeChoice(props: {
   };
   return (
     <fieldset className="jp-CodeAgent-scope">
-      <legend>{trans.__('A yes is for')}</legend>
+      <legend>{trans.__('Approve for')}</legend>
       {scopes.includes('once') && choice('once', trans.__('this once'))}
       {scopes.includes('run') && (
         <div className="jp-CodeAgent-line">
-          {choice('run', trans.__('so many of its calls in this run:'))}
+          {choice('run', trans.__('this many of its calls in this run:'))}
           <input
             type="number"
             className="jp-CodeAgent-input"

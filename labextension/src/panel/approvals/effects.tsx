@@ -48,14 +48,14 @@ export function EffectsList(props: {
         ))}
         {effects.unclear.length > 0 && (
           <div data-kind="unclear">
-            <dt>{trans.__('Cannot be told from the text')}</dt>
+            <dt>{trans.__('Cannot be determined from the code')}</dt>
             <dd>{effects.unclear.join('; ')}</dd>
           </div>
         )}
       </dl>
       {!acts && effects.unclear.length === 0 && (
         <p className="jp-CodeAgent-quiet">
-          {trans.__('As far as can be seen it changes none of your variables.')}
+          {trans.__('As far as can be determined, it changes none of your variables.')}
         </p>
       )}
     </div>

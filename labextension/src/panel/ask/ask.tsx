@@ -3,7 +3,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import React, { useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 import type { IAgentState } from '../../comm/agentmodel';
-import { sharedNotebook } from '../../notebook/notebook';
+import { sharedNotebook } from '../../notebook/panels';
 import type { IAskOptions, AskBlocker } from '../../prompts/askcell';
 import {
   agentCell,

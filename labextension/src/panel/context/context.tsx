@@ -2,7 +2,7 @@ import { UUID } from '@lumino/coreutils';
 import React from 'react';
 
 import type { KernelConnection } from '../../comm/connection';
-import { sharedNotebook } from '../../notebook/notebook';
+import { sharedNotebook } from '../../notebook/panels';
 import { askedToShare } from '../../notebook/sharingmetadata';
 import { Empty } from '../controls/basics';
 import { useReadyConnection, useServices } from '../services';
@@ -16,7 +16,7 @@ export function ContextTab(): JSX.Element {
   if (!connection) {
     return (
       <Empty>
-        {trans.__('Here you will see what the model is told, once the agent is loaded in this notebook.')}
+        {trans.__('Once the agent is loaded in this notebook, you see here what the model sees.')}
       </Empty>
     );
   }

@@ -59,7 +59,7 @@ it('the total and the limit are told', async () => {
 it('a variable shows the exact text that the model gets and what it costs', async () => {
   const [host] = await view(contextOf({ told: "flights: DataFrame\n 'a' int 1..2", tokens: 12 }));
   await unfold(host);
-  expect(host.querySelector('[aria-label="What the model is told of flights"]')!.textContent).toBe(
+  expect(host.querySelector('[aria-label="What the model sees of flights"]')!.textContent).toBe(
     "flights: DataFrame\n 'a' int 1..2"
   );
   expect(host.textContent).toContain('12 tokens');
@@ -98,10 +98,10 @@ it('the switch of a variable has its name as label', async () => {
 
 describe('what is not told says why', () => {
   it.each([
-    [{ shared: 'hidden' }, 'The model is not told of it'],
+    [{ shared: 'hidden' }, 'The model does not see it'],
     [{ shared: 'hidden', type_name: '' }, 'there is no such variable at present'],
     [{ withheld: 'columns of X values cannot be left out' }, 'columns of X values cannot be left out'],
-    [{}, 'Left out: the limit is reached']
+    [{}, 'Omitted (token limit)']
   ] as [Partial<IVariable>, string][])('%j: %s', async (changes, told) => {
     const [host] = await view(contextOf({ ...changes, told: '', tokens: 0 }));
     await unfold(host);

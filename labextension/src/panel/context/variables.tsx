@@ -33,7 +33,7 @@ export function Variables(
   return (
     <Section title={trans.__('Variables')} extra={<Total context={context} />}>
       {context.variables.length === 0 && (
-        <p className="jp-CodeAgent-quiet">{trans.__('The agent has looked at no variables yet.')}</p>
+        <p className="jp-CodeAgent-quiet">{trans.__('The agent has not inspected any variables yet.')}</p>
       )}
       {context.variables.length > MANY && (
         <Search label={trans.__('Search variables')} value={search} onChange={setSearch} />
@@ -59,7 +59,7 @@ export function Variables(
       )}
       {context.text && (
         <Fold summary={trans.__('The whole text')}>
-          <Code code={context.text} label={trans.__('What the model is told of your variables')} copy />
+          <Code code={context.text} label={trans.__('What the model sees of your variables')} copy />
         </Fold>
       )}
     </Section>
@@ -75,7 +75,7 @@ function Total(props: { context: IContext }): JSX.Element {
       data-over={tokens > budget}
       style={{ '--share': budget > 0 ? Math.min(tokens / budget, 1) : 0 } as React.CSSProperties}
       title={trans.__(
-        'What the model is told of all variables, against the limit. A prompt that names variables tells more of these.'
+        'The description of all variables for the model, against the token limit. Variables that a prompt mentions are described in more detail.'
       )}
     >
       {trans.__('%1 of %2 tokens', formatCount(tokens), formatCount(budget))}
@@ -111,7 +111,7 @@ function Variable(
         className="jp-CodeAgent-select"
         aria-label={trans.__('Sharing of %1', variable.name)}
         title={trans.__(
-          'auto: chosen for each prompt; shared: always copied; hidden: never told of, never copied'
+          'auto: chosen for each prompt; shared: always copied; hidden: never described, never copied'
         )}
         value={variable.shared}
         onChange={event => onShare(variable.name, event.target.value as Shared)}
@@ -157,21 +157,21 @@ function PromptText(props: { variable: IVariable }): JSX.Element {
   const { trans } = useServices();
   const { variable } = props;
   if (variable.told) {
-    return <Code code={variable.told} label={trans.__('What the model is told of %1', variable.name)} />;
+    return <Code code={variable.told} label={trans.__('What the model sees of %1', variable.name)} />;
   }
   return <p className="jp-CodeAgent-quiet">{whyOmitted(variable)}</p>;
 
   function whyOmitted({ shared, withheld, type_name: type }: IVariable): string {
     if (shared === 'hidden') {
       return type
-        ? trans.__('The model is not told of it, and it is not copied.')
+        ? trans.__('The model does not see it, and it is not copied.')
         : trans.__('The notebook hides it; there is no such variable at present.');
     }
     if (withheld) {
       return trans.__('Hidden as a whole, because columns of it are hidden: %1.', withheld);
     }
     return type
-      ? trans.__('Left out: the limit is reached. It is told if the prompt names it.')
+      ? trans.__('Omitted (token limit). Included when your prompt mentions it.')
       : trans.__('There is no such variable at present.');
   }
 }
@@ -196,7 +196,7 @@ function Columns(
   const count = answer?.column_count ?? (search === '' ? variable.column_count : columns.length);
   return (
     <fieldset className="jp-CodeAgent-columns">
-      <legend className="jp-CodeAgent-quiet">{trans.__('Columns that may be told and copied')}</legend>
+      <legend className="jp-CodeAgent-quiet">{trans.__('Columns that may be described and copied')}</legend>
       {variable.column_count > MANY && (
         <Search label={trans.__('Search columns of %1', variable.name)} value={search} onChange={setSearch} />
       )}

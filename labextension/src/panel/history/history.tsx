@@ -2,7 +2,7 @@ import React, { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 
 import { formatCount } from '../../common/format';
 import type { IRunFilter } from '../../history/client';
-import { localPath } from '../../notebook/notebook';
+import { localPath } from '../../notebook/panels';
 import { Button, Empty, Problem } from '../controls/basics';
 import { useRemembered, useServices, useSignal } from '../services';
 import { Comparison } from './comparison';

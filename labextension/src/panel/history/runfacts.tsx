@@ -82,7 +82,7 @@ function Decided(props: { decision: ICellDecision }): JSX.Element {
     magic: trans.__('by a command in the notebook'),
     rerun: trans.__('because its cell was run again'),
     refined: trans.__('because it was refined'),
-    policy: trans.__('by the rule of this run')
+    policy: trans.__('by the approval policy of this run')
   };
   return (
     <>

@@ -5,7 +5,7 @@ import { checkIcon, deleteIcon, editIcon, runIcon } from '@jupyterlab/ui-compone
 
 import { withKeys } from '../../cells/shortcuts';
 import { attempt } from '../../common/attempt';
-import type { IPendingRun } from '../../notebook/notebook';
+import type { IPendingRun } from '../../notebook/cellstates';
 import { Button, Code, Fold, Section } from '../controls/basics';
 import { ResultPreview, useRecord } from '../run/resultpreview';
 import { useServices } from '../services';

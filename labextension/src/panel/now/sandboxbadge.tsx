@@ -52,16 +52,16 @@ function InForce(props: { sandbox: ISandbox }): JSX.Element {
     <>
       <p>
         {sandbox.level === 'none'
-          ? trans.__('Nothing keeps the code of the model from your files and the network.')
+          ? trans.__('Nothing keeps the model’s code from your files and the network.')
           : sandbox.open.length > 0
-            ? trans.__('The code runs apart from your kernel, but not everything that was tried was refused.')
+            ? trans.__('The code runs apart from your kernel, but not everything that was tested is blocked.')
             : trans.__(
-                'The code runs apart from your kernel, on copies. What is listed was measured from inside.'
+                'The code runs apart from your kernel, on copies. What is listed was tested from inside the sandbox.'
               )}
       </p>
-      {group(trans.__('Tried from inside and possible'), sandbox.open, true)}
+      {group(trans.__('Not blocked'), sandbox.open, true)}
       {group(trans.__('Protections in force'), sandbox.layers)}
-      {group(trans.__('Tried from inside and refused'), sandbox.closed)}
+      {group(trans.__('Blocked (tested at startup)'), sandbox.closed)}
       {group(trans.__('Limits'), sandbox.limits)}
       {sandbox.hint && <p className="jp-CodeAgent-quiet">{sandbox.hint}</p>}
     </>

@@ -21,7 +21,7 @@ export function ToolCalls(props: {
       undone: trans.__('taken back'),
       denied: trans.__('not allowed'),
       refused: trans.__('not made: %1', call.result),
-      stopped: trans.__('ended before it had returned; it may have happened')
+      stopped: trans.__('ended before it returned; it may have taken effect')
     })[call.status];
   const took = (call: IToolCall): string => {
     if (call.earlier) {

@@ -14,9 +14,11 @@ export function DecisionLine(props: { decision: IDecision | null }): JSX.Element
   const line =
     {
       panel: yes ? trans.__('Approved by you in the panel') : trans.__('Rejected by you in the panel'),
-      stdin: yes ? trans.__('Approved by you, typed') : trans.__('Rejected by you, typed'),
+      stdin: yes
+        ? trans.__('Approved by you at the input prompt')
+        : trans.__('Rejected by you at the input prompt'),
       widget: yes ? trans.__('Approved by you in the notebook') : trans.__('Rejected by you in the notebook')
-    }[decision.decided_by] ?? (yes ? trans.__('Approved') : trans.__('Not run: nobody said yes'));
+    }[decision.decided_by] ?? (yes ? trans.__('Approved') : trans.__('Not run: nobody approved it'));
   const parts = [line];
   if (decision.decided_at > 0) {
     parts.push(new Date(decision.decided_at * 1000).toLocaleTimeString([], { timeStyle: 'short' }));

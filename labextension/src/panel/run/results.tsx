@@ -50,7 +50,7 @@ function Change(props: { change: IChange }): JSX.Element {
   const { name, kind, added, removed, values, notes, earlier } = props.change;
   const words = {
     changed: trans.__('the copy was changed in place'),
-    rebound: trans.__('stands for another object now'),
+    rebound: trans.__('now refers to another object'),
     deleted: trans.__('was deleted')
   }[kind];
   const parts = [

@@ -3,7 +3,7 @@ import React from 'react';
 
 import { AgentModel } from '../../comm/agentmodel';
 import type { KernelConnection } from '../../comm/connection';
-import { insertCells } from '../../notebook/notebook';
+import { insertCells } from '../../notebook/insertion';
 import type { FromPage, ISandbox } from '../../protocol/messages';
 import { FROM_PAGE, run, stateMessage } from '../../testing/golden';
 import { cellsOf, notebookOf, panelOf, trackerOf } from '../../testing/notebooks';

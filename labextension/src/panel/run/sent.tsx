@@ -68,7 +68,7 @@ function SentToModel(props: { run: IRun }): JSX.Element {
       )}
       {context && (
         <>
-          <p className="jp-CodeAgent-quiet">{trans.__('The lines on your variables:')}</p>
+          <p className="jp-CodeAgent-quiet">{trans.__('The description of your variables:')}</p>
           <pre className="jp-CodeAgent-plain" tabIndex={0}>
             {context}
           </pre>

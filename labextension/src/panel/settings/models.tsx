@@ -147,7 +147,7 @@ function RemoteQuestion(props: {
           '%1 runs at %2. Your questions, the code and its results, and %3 are sent there.',
           model,
           server.label,
-          data[props.privacy] ?? trans.__('what is told of your data')
+          data[props.privacy] ?? trans.__('the description of your data')
         )}
       </p>
       <div className="jp-CodeAgent-buttons">

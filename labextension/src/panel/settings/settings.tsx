@@ -15,8 +15,8 @@ export function SettingsTab(): JSX.Element {
   if (!connection) {
     return (
       <Empty>
-        {trans.__('Here you will choose the model, once the agent is loaded in this notebook.')}{' '}
-        {trans.__('What is to hold for every notebook: Settings → Settings Editor → Code agent.')}
+        {trans.__('Once the agent is loaded in this notebook, you choose the model here.')}{' '}
+        {trans.__('To change it for every notebook: Settings → Settings Editor → Code agent.')}
       </Empty>
     );
   }
@@ -67,7 +67,7 @@ function Live(props: { connection: KernelConnection }): JSX.Element {
         </ul>
         <p className="jp-CodeAgent-quiet">
           {trans.__(
-            'Changes hold for this kernel. For every notebook: Settings → Settings Editor → Code agent.'
+            'Changes apply to this kernel. For every notebook: Settings → Settings Editor → Code agent.'
           )}{' '}
           {trans.__(
             'Keys are read from %1 where Jupyter is started; they are kept nowhere else.',

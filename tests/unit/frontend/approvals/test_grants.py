@@ -62,12 +62,12 @@ def test_each_change_is_told_and_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("grant", "text"),
     [
-        (CODE, "all further code of this notebook runs in the sandbox"),
-        (SEND, "code makes all calls of send()"),
-        (FILE, "the sandbox reads /data/trips.parquet"),
+        (CODE, "further code of this notebook runs in the sandbox without asking"),
+        (SEND, "code may call send() without asking"),
+        (FILE, "the sandbox may read /data/trips.parquet"),
         (
             Grant(kind="mount", subject="/data/\u202ex\x1b]52;c;x\x07"),
-            "the sandbox reads /data/<U+202E>x<U+001B>]52;c;x<U+0007>",
+            "the sandbox may read /data/<U+202E>x<U+001B>]52;c;x<U+0007>",
         ),
     ],
 )

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from jupyter_codeagent.sandbox.data.condition import parse_condition
-from jupyter_codeagent.sandbox.data.narrow import Narrowing, narrow
+from jupyter_codeagent.sandbox.data.subset import SubsetRequest, take_subset
 from jupyter_codeagent.types.errors import UsageError
 
 DATA = {
@@ -53,17 +53,18 @@ def rows_of(value: Any) -> list[Any]:
 def test_a_condition_keeps_the_rows_that_pandas_query_keeps(text: str) -> None:
     frame = pd.DataFrame(DATA)
     expected = list(frame.query(text)["dep delay"])
-    kept = rows_of(narrow("f", frame, Narrowing(where=parse_condition(text))).value)
+    kept = rows_of(take_subset("f", frame, SubsetRequest(where=parse_condition(text))).value)
     assert kept == expected
 
 
 @pytest.mark.parametrize("text", [text for text in CONDITIONS if not text.startswith("not") and "%" not in text])
 def test_a_condition_means_the_same_in_pandas_polars_and_arrow(text: str) -> None:
     answers = [
-        rows_of(narrow("f", frame, Narrowing(where=parse_condition(text))).value) for frame in as_frames()[:2]
+        rows_of(take_subset("f", frame, SubsetRequest(where=parse_condition(text))).value)
+        for frame in as_frames()[:2]
     ]
     if "//" not in text:  # which Arrow has not
-        answers.append(rows_of(narrow("f", as_frames()[2], Narrowing(where=parse_condition(text))).value))
+        answers.append(rows_of(take_subset("f", as_frames()[2], SubsetRequest(where=parse_condition(text))).value))
     assert all(answer == answers[0] for answer in answers)
 
 
@@ -74,7 +75,7 @@ def test_a_day_written_as_text_is_compared_as_a_moment_in_every_library(zone: st
     table = pa.Table.from_pandas(frame, preserve_index=False)
     where = parse_condition("day >= '2013-01-03' and day < '2013-01-05'")
     for value in (frame, pl.from_arrow(table), table):
-        assert rows_of(narrow("f", value, Narrowing(where=where)).value) == [2, 3]
+        assert rows_of(take_subset("f", value, SubsetRequest(where=where)).value) == [2, 3]
 
 
 @pytest.mark.parametrize(
@@ -117,5 +118,5 @@ def test_a_comparison_of_strange_objects_is_refused_so_that_their_methods_never_
 
     frame = pd.DataFrame({"a": np.array([Strange(), Strange()], dtype=object)})
     with pytest.raises(Exception, match="holds objects"):
-        narrow("f", frame, Narrowing(where=parse_condition("a > 3")))
+        take_subset("f", frame, SubsetRequest(where=parse_condition("a > 3")))
     assert ran == []

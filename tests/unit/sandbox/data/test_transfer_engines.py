@@ -1,4 +1,4 @@
-"""Frames that live elsewhere: the user's own engine fetches what was asked for, and only then."""
+"""Remote frames: the user's own engine fetches what was asked for, and only then."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 from jupyter_codeagent.sandbox.data.condition import parse_condition
-from jupyter_codeagent.sandbox.data.engines import engine_of, fetch, how_to_copy, is_database
-from jupyter_codeagent.sandbox.data.narrow import Narrowing
+from jupyter_codeagent.sandbox.data.engines import engine_of, fetch, format_copy_advice, is_database
+from jupyter_codeagent.sandbox.data.subset import SubsetRequest
 from jupyter_codeagent.types.errors import VariableError
 
 ROWS = 10_000
 FRAME = pd.DataFrame({"n": range(ROWS), "origin": ["JFK", "LGA"] * (ROWS // 2), "other": 1.5})
-WANTED = Narrowing(sample=500, columns=("n", "origin"), where=parse_condition("n >= 2000 and origin == 'JFK'"))
+WANTED = SubsetRequest(sample=500, columns=("n", "origin"), where=parse_condition("n >= 2000 and origin == 'JFK'"))
 
 
 def dask_frame(frame: pd.DataFrame, parts: int) -> Any:
@@ -38,7 +38,7 @@ def test_dask_fetches_a_random_sample_of_the_rows_that_meet_the_condition() -> N
 
 
 def test_dask_fetches_all_rows_where_there_are_no_more() -> None:
-    part = fetch("small", dask_frame(FRAME.head(30), 2), Narrowing(sample=100))
+    part = fetch("small", dask_frame(FRAME.head(30), 2), SubsetRequest(sample=100))
     assert len(part.value) == 30
     assert part.note == "all 30 rows, fetched by Dask"
 
@@ -96,7 +96,7 @@ def spark_frame(calls: Calls, rows: int) -> Any:
 
 def test_spark_samples_on_the_cluster_and_only_the_sample_comes_here() -> None:
     calls = Calls()
-    part = fetch("big", spark_frame(calls, 10_000), Narrowing(sample=500, columns=("n",)))
+    part = fetch("big", spark_frame(calls, 10_000), SubsetRequest(sample=500, columns=("n",)))
     assert calls.made == ["select n", "count", "sample 0.056", "limit 500", "toPandas"]
     assert part.note == "random sample, 500 rows, fetched by Spark; 1 of 3 columns"
 
@@ -104,23 +104,23 @@ def test_spark_samples_on_the_cluster_and_only_the_sample_comes_here() -> None:
 def test_nothing_is_run_on_a_cluster_without_a_sample_and_the_error_says_how() -> None:
     calls = Calls()
     with pytest.raises(VariableError, match=r"'big' is a Spark frame.*`--vars big --sample 100000`"):
-        fetch("big", spark_frame(calls, 10_000), Narrowing())
+        fetch("big", spark_frame(calls, 10_000), SubsetRequest())
     assert calls.made == []
 
 
 def test_what_an_engine_says_is_told_in_one_line() -> None:
     with pytest.raises(VariableError, match=r"^'big' has no column 'nope'"):
-        fetch("big", dask_frame(FRAME, 2), Narrowing(sample=10, columns=("nope",)))
+        fetch("big", dask_frame(FRAME, 2), SubsetRequest(sample=10, columns=("nope",)))
     broken = dask_frame(FRAME, 2).map_partitions(lambda part: part / 0, meta=FRAME)
     with pytest.raises(VariableError, match=r"^Dask could not fetch 'big': \w+"):
-        fetch("big", broken, Narrowing(sample=10))
+        fetch("big", broken, SubsetRequest(sample=10))
 
 
 def test_a_database_engine_has_no_rows_and_the_sentence_says_to_query_first() -> None:
     sqlalchemy = pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed")
     engine = sqlalchemy.create_engine("sqlite://")
     assert is_database(engine)
-    assert "pd.read_sql('SELECT …', db)" in how_to_copy("db", engine)
+    assert "pd.read_sql('SELECT …', db)" in format_copy_advice("db", engine)
 
 
 def test_pandas_frames_are_of_no_engine() -> None:

@@ -30,7 +30,12 @@ from jupyter_codeagent.sandbox.data.spool import Spool
 from jupyter_codeagent.types.errors import VariableError
 
 ROWS = 12
-THOROUGH = settings(deadline=None, database=None, max_examples=60, suppress_health_check=list(HealthCheck))
+THOROUGH = settings(
+    deadline=None,
+    database=None,
+    max_examples=settings().max_examples * 60 // 100,
+    suppress_health_check=list(HealthCheck),
+)
 
 
 def arrived(value: Any, *, large_bytes: int = layout.LARGE_BYTES) -> Any:

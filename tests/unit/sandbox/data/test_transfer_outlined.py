@@ -1,4 +1,4 @@
-"""What is told of a value before any of it is decoded: true where decoding succeeds, refused where it lies."""
+"""The outline of a value before any of it is decoded: true where decoding succeeds, refused where it lies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from transfer_cases import EXACT_BOTH_WAYS
 
 from jupyter_codeagent.sandbox.data import unpack as unpacking
 from jupyter_codeagent.sandbox.data.outlines import Outline
-from jupyter_codeagent.sandbox.data.unpack import outlined, unpack
+from jupyter_codeagent.sandbox.data.unpack import unpack, unpack_outline
 from jupyter_codeagent.sandbox.guest.send import pack
 from jupyter_codeagent.types.errors import RejectedDataError
 from jupyter_codeagent.types.sandbox import PackedValue
@@ -29,10 +29,10 @@ def packed_value(value: Any) -> PackedValue:
 
 
 def outline(value: Any) -> Any:
-    return told(packed_value(value))
+    return outline_of(packed_value(value))
 
 
-def told(packed: PackedValue) -> Any:
+def outline_of(packed: PackedValue) -> Any:
     """The outline; fails where anything is decoded for it."""
 
     def refuse(*_: object) -> None:
@@ -41,7 +41,7 @@ def told(packed: PackedValue) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("read_table", "clean_png", "build_pandas"):
             patch.setattr(unpacking, name, refuse)
-        return outlined(packed, max_bytes=LIMIT)[0]
+        return unpack_outline(packed, max_bytes=LIMIT)[0]
 
 
 @pytest.mark.parametrize("name", EXACT_BOTH_WAYS)
@@ -90,7 +90,7 @@ def test_a_side_car_that_does_not_fit_its_stream_is_not_told(change: dict[str, A
     packed = packed_value(pd.DataFrame({"a": [1, 2]}))
     meta = json.dumps(json.loads(packed.meta_json) | change)
     with pytest.raises(RejectedDataError):
-        told(PackedValue(kind="arrow", meta_json=meta, data=packed.data))
+        outline_of(PackedValue(kind="arrow", meta_json=meta, data=packed.data))
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,10 @@ def test_what_is_made_of_parts_and_lies_is_not_told(value: Any) -> None:
     data = packed_value(np.zeros(3)).data
     meta = json.dumps({"value": value, "parts": [["npy", "{}", len(data)]]})
     with pytest.raises(RejectedDataError):
-        told(PackedValue(kind="parts", meta_json=meta, data=data))
+        outline_of(PackedValue(kind="parts", meta_json=meta, data=data))
 
 
 def test_what_was_told_is_what_comes() -> None:
     for value in (pd.DataFrame({"a": [1, 2]}), np.zeros((2, 3)), pl.DataFrame({"a": [1, 2]})):
         packed = packed_value(value)
-        assert told(packed).text.endswith("x".join(map(str, unpack(packed, max_bytes=LIMIT)[0].shape)))
+        assert outline_of(packed).text.endswith("x".join(map(str, unpack(packed, max_bytes=LIMIT)[0].shape)))

@@ -111,7 +111,7 @@ PLAIN = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=settings().max_examples * 60 // 100, deadline=None)
 @given(PLAIN)
 @example(datetime.datetime(2000, 1, 1, tzinfo=zoneinfo.ZoneInfo("UTC")))
 @example(datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC))
@@ -204,7 +204,7 @@ def test_a_chart_comes_back_as_its_specification_and_says_what_draws_it(library:
 def test_what_is_lost_of_a_frame_is_noted() -> None:
     frame = pd.DataFrame({"a": [1]})
     frame.attrs["unit"] = "m"
-    assert "attrs did not come along" in round_trip(frame)[1][0]
+    assert "attrs were not copied" in round_trip(frame)[1][0]
 
 
 @pytest.mark.parametrize(
@@ -326,10 +326,10 @@ def test_parts_are_as_long_as_they_say_and_never_nested() -> None:
         0
     ].tolist() == [1]
     assert rejected("parts", meta, data[:-1])
-    assert "not as long as they say" in rejected("parts", meta, data + b"x")
+    assert "do not have the lengths" in rejected("parts", meta, data + b"x")
     assert "kind 'parts'" in rejected("parts", {**meta, "parts": [["parts", "{}", len(data)]]}, data)
     assert "kind 'json'" in rejected("parts", {**meta, "parts": [["json", "1", len(data)]]}, data)
-    assert "not described" in rejected("parts", {**meta, "parts": [["npy", "{}", -1]]}, data)
+    assert "has no description" in rejected("parts", {**meta, "parts": [["npy", "{}", -1]]}, data)
     assert "more than 1,000" in rejected("parts", {**meta, "parts": [["npy", "{}", 0]] * 1001}, data)
 
 
@@ -360,7 +360,7 @@ def png(width: int, height: int, data: bytes, *more: bytes) -> bytes:
     ],
 )
 def test_a_picture_that_is_no_honest_png_is_refused(data: bytes) -> None:
-    assert "no valid PNG" in rejected("png", {}, data)
+    assert "not a valid PNG" in rejected("png", {}, data)
 
 
 def test_of_a_picture_only_the_picture_comes_back() -> None:
@@ -486,8 +486,9 @@ print(ends["value"], ends["refused"], grown)
 
 def test_no_flipped_bytes_end_in_anything_but_a_value_or_a_refusal() -> None:
     """In a process of its own: what must not happen is that it dies, or takes memory without end."""
+    rounds = settings().max_examples * 30
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", FUZZ, "3000"],
+        [sys.executable, "-W", "ignore", "-c", FUZZ, str(rounds)],
         capture_output=True,
         text=True,
         timeout=300,
@@ -495,6 +496,6 @@ def test_no_flipped_bytes_end_in_anything_but_a_value_or_a_refusal() -> None:
     )
     assert done.returncode == 0, done.stderr[-2000:]
     value, refused, grown_kib = map(int, done.stdout.split())
-    assert value > 100
-    assert refused > 500
+    assert value > rounds / 30
+    assert refused > rounds / 6
     assert grown_kib < 1 << 20

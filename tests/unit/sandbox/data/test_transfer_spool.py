@@ -122,7 +122,7 @@ def test_the_limit_holds_for_all_variables_together(tmp_path: Path) -> None:
     namespace = {"a": np.zeros(MIB // 2, "u1"), "b": np.zeros(MIB, "u1")}
     manifest = spool.export(namespace, ("a", "b"), required=False)
     assert [copy.name for copy in manifest.copied] == ["a"]
-    assert "taken by others" in manifest.skipped[0].reason
+    assert "used by other variables" in manifest.skipped[0].reason
 
 
 def test_what_cannot_be_copied_is_listed_with_the_reason(spool: Spool) -> None:

@@ -1,7 +1,7 @@
-"""Some columns and some rows of a frame, of its own library and type, before it is copied; the frame itself stays.
+"""Subsets of a frame, some columns and rows in the frame's own type, before it is copied; the frame is not changed.
 
-Columns are views; rows are taken from the wanted columns alone. So the memory it costs is that of the result, and a
-mask of one byte per row.
+Columns are views; rows are taken from the wanted columns only. So the memory cost is that of the result, and a mask
+of one byte per row.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from jupyter_codeagent.sandbox.data.condition import Condition
 from jupyter_codeagent.types.errors import VariableError
 
 SEED = 20130101
-"""Fixed: the same question on the same data sees the same rows, and its copy is recognised."""
+"""Fixed, so that the same question on the same data gets the same rows, and their copy is reused."""
 PLAIN_OBJECTS = ("string", "integer", "floating", "mixed-integer-float", "boolean", "decimal", "date", "empty")
-"""What `pandas.api.types.infer_dtype` calls objects whose comparison is not the user's own code."""
+"""Results of `pandas.api.types.infer_dtype` for objects whose comparison does not run the user's own code."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Narrowing:
-    """What of a frame is wanted; everything where nothing is said."""
+class SubsetRequest:
+    """Which part of a frame is wanted; everything by default."""
 
     columns: tuple[str, ...] = ()
     sample: int | None = None
-    """Random rows, in their order, of a frame that has more."""
+    """Number of random rows, in their order, of a frame that has more."""
     where: Condition | None = None
 
     def __bool__(self) -> bool:
@@ -35,40 +35,40 @@ class Narrowing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Narrowed:
-    """The part of a frame, and what part it is."""
+class Subset:
+    """A part of a frame, and a note which part it is."""
 
     value: Any
     note: str = ""
-    """``random sample of 336776 rows; 2 of 19 columns``; empty where it is the whole."""
+    """``random sample of 336776 rows; 2 of 19 columns``; empty if it is the whole frame."""
 
 
-def can_be_narrowed(value: object) -> bool:
-    """A pandas, GeoPandas, polars or Arrow frame or pandas Series, of exactly these types."""
-    return _narrower(value) is not None
+def supports_subset(value: object) -> bool:
+    """Check for a pandas, GeoPandas, polars or Arrow frame or a pandas Series, of exactly these types."""
+    return _subset_taker(value) is not None
 
 
-def labels_of(value: Any) -> list[str]:
-    """Names of its columns, as text; empty for a series."""
+def column_labels(value: Any) -> list[str]:
+    """Return the names of the columns, as text; none for a series."""
     if type(value).__name__ == "Series":
         return []
     return [str(label) for label in (value.column_names if type(value).__name__ == "Table" else value.columns)]
 
 
-def narrow(name: str, value: Any, wanted: Narrowing) -> Narrowed:
-    """The wanted part. The value is not changed; what is returned may share memory with it, copy before it changes.
+def take_subset(name: str, value: Any, wanted: SubsetRequest) -> Subset:
+    """Return the wanted part. The value is not changed; the result may share memory with it.
 
     A condition applies to frames that have its columns; others are left whole.
 
     Raises
     ------
     VariableError
-        A column that it has not, a condition that does not fit its columns, or a value that is no frame.
+        If the frame lacks a column, the condition does not fit its columns, or the value is not a frame.
     """
-    narrower = _narrower(value)
-    if narrower is None:
+    take_part = _subset_taker(value)
+    if take_part is None:
         raise VariableError(f"{name!r} is a {type(value).__name__}: columns, --sample and --where need a frame.")
-    labels = labels_of(value)
+    labels = column_labels(value)
     missing = [column for column in wanted.columns if column not in labels]
     if missing:
         near = difflib.get_close_matches(missing[0], labels, n=3)
@@ -77,15 +77,15 @@ def narrow(name: str, value: Any, wanted: Narrowing) -> Narrowed:
     where = wanted.where if wanted.where is not None and set(wanted.where.names) <= set(labels) else None
     keep = [at for at, label in enumerate(labels) if not wanted.columns or label in wanted.columns]
     try:
-        result, rows, matching = narrower(value, keep, where, wanted.sample)
+        result, rows, matching = take_part(value, keep, where, wanted.sample)
     except VariableError:
         raise
     except Exception as problem:
-        # A library may refuse a comparison in many ways, and it is told to the user.
+        # A library can raise anything for a comparison, and the user gets its message.
         asked = f"--where {where.text!r} " if where is not None else "The part asked for "
         text = " ".join(str(problem).split())[:200]
         raise VariableError(f"{asked}does not fit {name!r}: {type(problem).__name__}: {text}") from problem
-    return Narrowed(
+    return Subset(
         value=result,
         note=_note(
             rows=rows,
@@ -110,13 +110,13 @@ def _note(*, rows: int, matching: int, kept: int, where: Condition | None, colum
 
 
 Part = tuple[Any, int, int]
-"""The part, rows of the whole, rows that the condition holds for."""
-Narrower = Callable[[Any, list[int], Condition | None, int | None], Part]
+"""The part, the number of rows of the whole, the number of rows that match the condition."""
+SubsetTaker = Callable[[Any, list[int], Condition | None, int | None], Part]
 
 
-def _narrower(value: object) -> Narrower | None:
+def _subset_taker(value: object) -> SubsetTaker | None:
     kind = type(value)
-    return NARROWERS.get((kind.__module__.partition(".")[0], kind.__name__))
+    return SUBSET_TAKERS.get((kind.__module__.partition(".")[0], kind.__name__))
 
 
 def _pandas_frame(frame: Any, keep: list[int], where: Condition | None, sample: int | None) -> Part:
@@ -170,7 +170,7 @@ def _arrow_table(table: Any, keep: list[int], where: Condition | None, sample: i
     return (part if picked is None else part.take(picked)), rows, matching
 
 
-NARROWERS: dict[tuple[str, str], Narrower] = {
+SUBSET_TAKERS: dict[tuple[str, str], SubsetTaker] = {
     ("pandas", "DataFrame"): _pandas_frame,
     ("geopandas", "GeoDataFrame"): _pandas_frame,
     ("pandas", "Series"): _pandas_series,
@@ -180,7 +180,7 @@ NARROWERS: dict[tuple[str, str], Narrower] = {
 
 
 def _picked(rows: int, sample: int | None) -> Any:
-    """Positions of the sample, ascending; None for all rows."""
+    """Return the positions of the sample, ascending; None for all rows."""
     if sample is None or rows <= sample:
         return None
     import numpy as np
@@ -198,7 +198,7 @@ def _only(labels: Sequence[Any], name: str) -> int:
 
 
 def _as_time(value: Any) -> Any:
-    """Text that stands for a moment or a day; other values as they are."""
+    """Convert text to a datetime; other values stay as they are."""
     return datetime.datetime.fromisoformat(value) if isinstance(value, str) else value
 
 
@@ -223,7 +223,7 @@ class _PandasColumns:
 
 
 class PolarsColumns:
-    """Expressions; nothing is computed."""
+    """Polars columns as expressions; nothing is computed."""
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
@@ -250,7 +250,7 @@ class PolarsColumns:
 
 
 class ArrowColumns:
-    """Expressions of a Table or Dataset; nothing is computed."""
+    """Columns of a pyarrow Table or Dataset as expressions; nothing is computed."""
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema

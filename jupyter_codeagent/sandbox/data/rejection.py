@@ -1,4 +1,4 @@
-"""The edge where data of the sandbox meets a library: whatever is raised there becomes one `RejectedDataError`."""
+"""The boundary where a library reads data of the sandbox: any error there becomes a `RejectedDataError`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ MAX_REASON_CHARS = 160
 
 
 @contextmanager
-def refused(what: str) -> Iterator[None]:
-    """Raise `RejectedDataError` for any error of the block; `what` begins the sentence that the reason ends.
+def rejecting_errors(what: str) -> Iterator[None]:
+    """Raise `RejectedDataError` for any error of the block, with the text ``what: reason.``.
 
-    There is no list of what libraries raise for data that they did not write: `ZoneInfo("Europe")` is an OSError,
-    two equal names are a `polars.DuplicateError`, a name that is no UTF-8 is a panic.
+    No list covers what libraries raise for data that they did not write: `ZoneInfo("Europe")` raises an OSError,
+    two equal names a `polars.DuplicateError`, and a name that is not UTF-8 a panic.
     """
     try:
         with panics_as_errors():
@@ -29,6 +29,6 @@ def refused(what: str) -> Iterator[None]:
 
 
 def one_line(text: object, limit: int) -> str:
-    """Text from inside without control characters, capped; it is shown as a note."""
+    """Return text from the sandbox as one line without control characters, capped, to be displayed as a note."""
     kept = (char if char.isprintable() else " " for char in str(text)[:limit])
     return " ".join("".join(kept).split())

@@ -1,4 +1,4 @@
-"""The seat of a notebook's sandbox: one that has died unnoticed is replaced before it is missed."""
+"""The sandbox of a notebook: one that has died unnoticed is replaced before it is used."""
 
 from __future__ import annotations
 

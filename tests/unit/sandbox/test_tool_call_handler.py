@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from jupyter_codeagent.sandbox.local.channels.wire import Received
-from jupyter_codeagent.sandbox.tool_call_handler import Answering
+from jupyter_codeagent.sandbox.tool_call_handler import ToolCallHandler
 from jupyter_codeagent.sandbox.tool_calls import CallAnswer, CallRequest
 
 
@@ -45,7 +45,7 @@ def answered(on_call: Callable[[CallRequest], Any]) -> tuple[list[BaseException]
     requests, backend = Requests(), Backend()
 
     async def take() -> None:
-        answering = Answering(cast("Any", requests), cast("Any", backend), on_call)
+        answering = ToolCallHandler(cast("Any", requests), cast("Any", backend), on_call)
         answering.take(call())
         [task] = answering._tasks
         await asyncio.wait([task])

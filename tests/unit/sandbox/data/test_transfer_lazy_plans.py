@@ -17,8 +17,8 @@ import pyarrow.dataset as ds
 import pytest
 
 from jupyter_codeagent.sandbox.data.condition import parse_condition
-from jupyter_codeagent.sandbox.data.files_of import Plan, is_lazy, plan_of
-from jupyter_codeagent.sandbox.data.narrow import Narrowing
+from jupyter_codeagent.sandbox.data.lazy_plans import Plan, is_lazy, make_plan
+from jupyter_codeagent.sandbox.data.subset import SubsetRequest
 from jupyter_codeagent.types.errors import VariableError
 
 MAX_BYTES = 1 << 20
@@ -37,15 +37,15 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def plan(value: Any, wanted: Narrowing | None = None) -> Plan:
-    return plan_of("x", value, wanted or Narrowing(), max_bytes=MAX_BYTES)
+def plan(value: Any, wanted: SubsetRequest | None = None) -> Plan:
+    return make_plan("x", value, wanted or SubsetRequest(), max_bytes=MAX_BYTES)
 
 
 def paths(made: Plan) -> list[str]:
     return [file.path for file in made.files]
 
 
-def elsewhere(made: Plan, monkeypatch: pytest.MonkeyPatch) -> Any:
+def in_other_process(made: Plan, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The value as another process has it, which is in another working directory."""
     monkeypatch.chdir("/")
     return pickle.loads(pickle.dumps(made.value, protocol=5))
@@ -77,7 +77,7 @@ def test_a_lazy_frame_is_a_plan_over_its_files_and_gives_the_same_elsewhere(
     made = plan(lazy)
     assert sorted(paths(made)) == sorted(str(place / "d" / name) for name in files)
     assert made.columns == tuple(expected.schema.items())
-    assert elsewhere(made, monkeypatch).collect().equals(expected)
+    assert in_other_process(made, monkeypatch).collect().equals(expected)
 
 
 def test_a_partitioned_directory_keeps_its_partition_columns(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,14 +88,14 @@ def test_a_partitioned_directory_keeps_its_partition_columns(place: Path, monkey
     assert expected.columns == ["a", "year"]
     made = plan(pl.scan_parquet("h/"))
     assert len(made.files) == 2
-    assert elsewhere(made, monkeypatch).collect().equals(expected)
+    assert in_other_process(made, monkeypatch).collect().equals(expected)
 
 
 def test_columns_and_a_condition_become_part_of_the_plan(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = Narrowing(columns=("a",), where=parse_condition("b == 'x' and a >= 900"))
+    wanted = SubsetRequest(columns=("a",), where=parse_condition("b == 'x' and a >= 900"))
     made = plan(pl.scan_parquet("d/one.parquet"), wanted)
     assert made.note == "rows where b == 'x' and a >= 900; 1 of 2 columns"
-    assert elsewhere(made, monkeypatch).collect().shape == (50, 1)
+    assert in_other_process(made, monkeypatch).collect().shape == (50, 1)
 
 
 def test_a_link_is_shown_as_what_it_leads_to(place: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_dataset_is_copied_with_its_schema_and_partitions(place: Path, monkeyp
     made = plan(dataset)
     assert len(made.files) == 2
     assert all(path.startswith(str(place / "ds")) for path in paths(made))
-    again = elsewhere(made, monkeypatch)
+    again = in_other_process(made, monkeypatch)
     assert again.schema == dataset.schema
     assert again.to_table().sort_by("a").equals(expected)
     assert again.count_rows(filter=ds.field("k") == "u") == 5
@@ -139,7 +139,7 @@ def test_a_duckdb_relation_is_its_query_over_real_paths(
     assert made.type_name == "DuckDBPyRelation"
     assert made.files
     assert all(path.startswith(f"{place}/d/") for path in paths(made))
-    again = elsewhere(made, monkeypatch)
+    again = in_other_process(made, monkeypatch)
     assert type(again) is type(relation)
     assert again.fetchall() == expected
 
@@ -152,7 +152,7 @@ def test_a_connection_with_views_over_files_is_one_elsewhere(place: Path, monkey
     assert pending.fetchone() == (0,)
     made = plan(connection)
     assert pending.fetchone() == (0,)  # a result that the user is reading goes on where it was
-    again = elsewhere(made, monkeypatch)
+    again = in_other_process(made, monkeypatch)
     assert again.execute('SELECT count(*) FROM "late AS SELECT" WHERE n > 0').fetchone() == (18,)
 
 
@@ -164,7 +164,7 @@ def test_a_database_file_is_opened_for_reading_elsewhere(place: Path, monkeypatc
     with duckdb.connect("q.db", read_only=True) as reading:
         made = plan(reading)
         assert paths(made) == [str(place / "q.db")]
-        again = elsewhere(made, monkeypatch)
+        again = in_other_process(made, monkeypatch)
         assert again.execute("SELECT count(*) FROM t").fetchone() == (100,)
         with pytest.raises(duckdb.Error, match="read-only"):
             again.execute("CREATE TABLE u AS SELECT 1")
@@ -188,15 +188,15 @@ def local_function(value: int) -> int:
         ),
         (lambda: pl.scan_pyarrow_dataset(ds.dataset("d/one.parquet")), "a step in Python"),
         (lambda: pl.LazyFrame({"a": np.arange(1 << 18)}), "holds frames in memory, 2 MiB; the limit is 1 MiB"),
-        (lambda: pl.scan_parquet("d/none.parquet"), "where no file is|cannot be opened: No such file"),
-        (lambda: pl.scan_parquet("d/none*.parquet"), "where no file is"),
-        (lambda: pl.LazyFrame({"f": [1.0]}).filter(pl.col("f") < float("inf")), "cannot be written down exactly"),
+        (lambda: pl.scan_parquet("d/none.parquet"), "no such file exists|cannot be opened: No such file"),
+        (lambda: pl.scan_parquet("d/none*.parquet"), "no such file exists"),
+        (lambda: pl.LazyFrame({"f": [1.0]}).filter(pl.col("f") < float("inf")), "cannot be serialized exactly"),
         (lambda: ds.dataset("d/one.parquet").filter(ds.field("a") > 3), "was filtered"),
         (duckdb.connect, "empty DuckDB connection"),
         (lambda: duckdb.connect().execute("CREATE TABLE t AS SELECT 1 x"), r"has tables in memory \(t\)"),
         (lambda: duckdb.connect().from_df(pd.DataFrame({"q": [1]})), "a table or a frame of your kernel"),
         (lambda: duckdb.connect().sql("SELECT * FROM read_text('d/one.csv')"), r"uses read_text\(\)"),
-        (lambda: duckdb.connect().sql("SELECT * FROM read_csv('d/' || 'one.csv')"), "not written down in it"),
+        (lambda: duckdb.connect().sql("SELECT * FROM read_csv('d/' || 'one.csv')"), "not a constant"),
     ],
 )
 def test_what_the_sandbox_could_not_read_is_refused_with_the_reason(place: Path, make: Any, why: str) -> None:
@@ -233,7 +233,7 @@ def test_only_regular_files_outside_of_the_systems_directories_are_shown(place: 
 
 def test_a_sample_of_what_was_never_read_is_refused_with_what_works_instead(place: Path) -> None:
     with pytest.raises(VariableError, match="use --where or columns"):
-        plan(pl.scan_parquet("d/one.parquet"), Narrowing(sample=10))
+        plan(pl.scan_parquet("d/one.parquet"), SubsetRequest(sample=10))
 
 
 def test_frames_are_no_lazy_values() -> None:

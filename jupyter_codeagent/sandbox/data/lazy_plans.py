@@ -1,7 +1,8 @@
-"""Lazy values over local files, as plans that a sandbox can carry out: which files they read, and the plan itself.
+"""Lazy values over local files, as plans that a sandbox can run: the plan itself, and which files it reads.
 
-Nothing is run and no file is read here: a plan is looked at as data. In the plan that goes out every path is
-absolute, without links, patterns or directories, since the sandbox sees the files by these names and cannot list.
+Nothing is run and no file is read here: a plan is analysed as data. In the plan for the sandbox every path is
+absolute, without links, patterns or directories, since the sandbox sees the files by these names and cannot list
+directories.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from jupyter_codeagent.sandbox.data.condition import Condition
-from jupyter_codeagent.sandbox.data.local_files import expanded
-from jupyter_codeagent.sandbox.data.narrow import Narrowing, PolarsColumns
+from jupyter_codeagent.sandbox.data.local_files import expand_path
+from jupyter_codeagent.sandbox.data.subset import PolarsColumns, SubsetRequest
 from jupyter_codeagent.types.errors import VariableError
 from jupyter_codeagent.types.variables import LocalFile
 
@@ -26,39 +27,39 @@ EXTENSIONS = {
     "NDJson": (".ndjson", ".jsonl", ".json"),
 }
 PYTHON_STEPS = ("PythonScan", "AnonymousFunction", "OpaquePython", "AnonymousAgg", "PythonUdf")
-"""Of polars plans: steps that hold a pickled function of the user's."""
+"""Steps of polars plans that hold a pickled function of the user's."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A lazy value that the sandbox can have."""
+    """A lazy value in a form that the sandbox can run."""
 
     value: Any
-    """What is pickled in its place; unpickles to a value of the user's type."""
+    """The object that is pickled in its place; unpickles to a value of the user's type."""
     type_name: str
     files: tuple[LocalFile, ...] = ()
     note: str = ""
-    """What was narrowed."""
+    """Which rows or columns were selected."""
     columns: tuple[tuple[str, Any], ...] = ()
-    """(name, type of its library), from the metadata of the files; empty where there are none of its own."""
+    """(name, type of its library), from the metadata of the files; empty where the value has no columns."""
 
 
-Planner = Callable[[str, Any, Narrowing, int], Plan]
+Planner = Callable[[str, Any, SubsetRequest, int], Plan]
 """(name, value, wanted, most bytes of parts in memory)"""
 
 
 def is_lazy(value: object) -> bool:
-    """A lazy value of a kind that can be copied as a plan."""
+    """Check for a lazy value of a kind that can be copied as a plan."""
     return _planner(value) is not None
 
 
-def plan_of(name: str, value: Any, wanted: Narrowing, *, max_bytes: int) -> Plan:
-    """The value as a plan.
+def make_plan(name: str, value: Any, wanted: SubsetRequest, *, max_bytes: int) -> Plan:
+    """Return the value as a plan.
 
     Raises
     ------
     VariableError
-        Why it cannot be one: a remote file, a function of the user's, a sample of what was never read …
+        If it cannot be one: a remote file, a function of the user's, a sample of what was never read …
     """
     planner = _planner(value)
     if planner is None:
@@ -79,11 +80,11 @@ def _planner(value: object) -> Planner | None:
 # --- polars -----------------------------------------------------------------------------------------
 
 
-def _polars_plan(name: str, lazy: Any, wanted: Narrowing, max_bytes: int) -> Plan:
+def _polars_plan(name: str, lazy: Any, wanted: SubsetRequest, max_bytes: int) -> Plan:
     import polars as pl
 
     with warnings.catch_warnings():
-        # Deprecated, as its layout follows the version of polars; so do we, within one process.
+        # JSON is deprecated because its layout depends on the version of polars, which is the same here.
         warnings.simplefilter("ignore")
         binary = lazy.serialize()
         if len(binary) > max_bytes:
@@ -92,11 +93,11 @@ def _polars_plan(name: str, lazy: Any, wanted: Narrowing, max_bytes: int) -> Pla
             )
         plan = json.loads(lazy.serialize(format="json"))
         if not _is_exact(plan, binary):  # JSON has no NaN and no infinity, for one
-            raise VariableError(f"{name!r} cannot be written down exactly; collect what you need of it.")
+            raise VariableError(f"{name!r} cannot be serialized exactly; collect what you need of it.")
         files = _bind_to_files(name, plan)
         bound = pl.LazyFrame.deserialize(io.StringIO(json.dumps(plan)), format="json")
-    # Its schema is read from the footers of the files, which the user's own kernel may read.
-    bound, note = _narrowed_lazy(name, bound, wanted)
+    # The schema is read from the footers of the files, which the user's own kernel may read.
+    bound, note = _lazy_subset(name, bound, wanted)
     columns = tuple(bound.collect_schema().items())
     return Plan(value=bound, type_name="LazyFrame", files=files, note=note, columns=columns)
 
@@ -112,7 +113,7 @@ def _is_exact(plan: Any, binary: bytes) -> bool:
 
 
 def _bind_to_files(name: str, plan: Any) -> tuple[LocalFile, ...]:
-    """Put the files that are there now in place of what the plan's scans say; changes `plan`."""
+    """Replace the sources of the plan's scans by the files that exist now; changes `plan`."""
     files: dict[str, LocalFile] = {}
     for kind, step in _steps(plan):
         if kind in PYTHON_STEPS or "Python" in kind:
@@ -140,7 +141,7 @@ def _bind_scan(name: str, scan: dict[str, Any]) -> list[LocalFile]:
     options = scan["unified_scan_args"]
     for path in sources["Paths"]:
         text = path["inner"] if isinstance(path, dict) else path
-        found, root = expanded(name, text.removeprefix("file://"), extensions)
+        found, root = expand_path(name, text.removeprefix("file://"), extensions)
         files += found
         roots.add(root)
     hive = options["hive_options"]
@@ -151,13 +152,13 @@ def _bind_scan(name: str, scan: dict[str, Any]) -> list[LocalFile]:
         hive.update(enabled=True, hive_start_idx=len(roots.pop()))
     sources["Paths"] = [{"inner": file.path} for file in files]
     options["glob"] = False
-    # What says where credentials come from is of no use there, and may hold some.
+    # Cloud options are of no use in the sandbox, and may hold credentials.
     options["cloud_options"] = None
     return files
 
 
 def _steps(node: Any) -> Iterator[tuple[str, Any]]:
-    """(kind, content) of each step and expression. Schemas are left out: their keys are the user's column names."""
+    """Yield (kind, content) of each step and expression, without schemas: their keys are names of columns."""
     if isinstance(node, dict):
         for kind, content in node.items():
             if kind in ("schema", "fields", "hive_options", "cloud_options"):
@@ -169,7 +170,7 @@ def _steps(node: Any) -> Iterator[tuple[str, Any]]:
             yield from _steps(item)
 
 
-def _narrowed_lazy(name: str, lazy: Any, wanted: Narrowing) -> tuple[Any, str]:
+def _lazy_subset(name: str, lazy: Any, wanted: SubsetRequest) -> tuple[Any, str]:
     if not wanted:
         return lazy, ""
     schema = lazy.collect_schema()
@@ -185,7 +186,7 @@ def _narrowed_lazy(name: str, lazy: Any, wanted: Narrowing) -> tuple[Any, str]:
 # --- pyarrow ----------------------------------------------------------------------------------------
 
 
-def _dataset_plan(name: str, dataset: Any, wanted: Narrowing, max_bytes: int) -> Plan:
+def _dataset_plan(name: str, dataset: Any, wanted: SubsetRequest, max_bytes: int) -> Plan:
     import pyarrow.dataset as ds
     from pyarrow.fs import LocalFileSystem
 
@@ -198,7 +199,7 @@ def _dataset_plan(name: str, dataset: Any, wanted: Narrowing, max_bytes: int) ->
         fragments = list(dataset.get_fragments())
     except ValueError as problem:
         raise VariableError(f"{name!r} was filtered, and such a Dataset cannot be copied: {problem}") from problem
-    files = [file for path in dataset.files for file in expanded(name, path, ())[0]]
+    files = [file for path in dataset.files for file in expand_path(name, path, ())[0]]
     columns = tuple((field.name, field.type) for field in dataset.schema)
     bound = ds.FileSystemDataset.from_paths(
         [file.path for file in files],
@@ -214,7 +215,7 @@ def _dataset_plan(name: str, dataset: Any, wanted: Narrowing, max_bytes: int) ->
 # --- DuckDB -----------------------------------------------------------------------------------------
 
 
-def _relation_plan(name: str, relation: Any, wanted: Narrowing, max_bytes: int) -> Plan:
+def _relation_plan(name: str, relation: Any, wanted: SubsetRequest, max_bytes: int) -> Plan:
     from jupyter_codeagent.sandbox.data.duckdb_plan import relation_plan
 
     _leave_out(name, "DuckDB relation", wanted)
@@ -223,7 +224,7 @@ def _relation_plan(name: str, relation: Any, wanted: Narrowing, max_bytes: int) 
     return Plan(value=value, type_name="DuckDBPyRelation", files=files, columns=columns)
 
 
-def _connection_plan(name: str, connection: Any, wanted: Narrowing, max_bytes: int) -> Plan:
+def _connection_plan(name: str, connection: Any, wanted: SubsetRequest, max_bytes: int) -> Plan:
     from jupyter_codeagent.sandbox.data.duckdb_plan import connection_plan
 
     _leave_out(name, "DuckDB connection", wanted)
@@ -241,7 +242,7 @@ PLANNERS: dict[tuple[str, str], Planner] = {
 }
 
 
-def _leave_out(name: str, kind: str, wanted: Narrowing) -> None:
+def _leave_out(name: str, kind: str, wanted: SubsetRequest) -> None:
     if wanted:
         raise VariableError(f"{name!r} is a {kind}, which the code queries itself: leave columns and --where out.")
 
@@ -250,13 +251,13 @@ def _applicable(where: Condition | None, columns: list[str]) -> Condition | None
     return where if where is not None and set(where.names) <= set(columns) else None
 
 
-def _require_columns(name: str, wanted: Narrowing, columns: list[str]) -> None:
+def _require_columns(name: str, wanted: SubsetRequest, columns: list[str]) -> None:
     missing = [column for column in wanted.columns if column not in columns]
     if missing:
         raise VariableError(f"{name!r} has no column {missing[0]!r}.")
 
 
-def _note(where: Condition | None, wanted: Narrowing, width: int) -> str:
+def _note(where: Condition | None, wanted: SubsetRequest, width: int) -> str:
     parts = [f"rows where {where.text}"] if where is not None else []
     if wanted.columns and len(wanted.columns) < width:
         parts.append(f"{len(wanted.columns)} of {width} columns")

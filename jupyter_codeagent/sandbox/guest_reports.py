@@ -1,4 +1,4 @@
-"""What the sandbox says of its variables, checked and capped: it is text from hostile code."""
+"""Reports of the sandbox about its variables, checked and capped: they are text from hostile code."""
 
 from __future__ import annotations
 
@@ -18,66 +18,66 @@ MAX_PARTS = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class AfterCell:
+class AfterCellReport:
     """The answer to `guest.calls.after_cell`."""
 
     entries: tuple[NamespaceEntry, ...] = ()
     changes: tuple[CopyChange, ...] = ()
     line: int | None = None
-    """Of the code as IPython compiled it: without the blank lines at its beginning."""
+    """Line of the error in the code as IPython compiled it: without the blank lines at its beginning."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loaded:
-    """The answer to `guest.calls.load`: reasons by name and by line, of what failed alone."""
+class LoadReport:
+    """The answer to `guest.calls.load`: why variables (by name) and import lines failed."""
 
     errors: dict[str, str]
     missing: dict[str, str]
 
 
-def read_after_cell(text: str) -> AfterCell:
-    """Whatever is not as it should be is left out.
+def read_after_cell_report(text: str) -> AfterCellReport:
+    """Read the answer to `guest.calls.after_cell`; entries that are malformed are left out.
 
     Raises
     ------
     ValueError
         If it is not a JSON object at all.
     """
-    told = _object(text)
-    line = told.get("line")
-    return AfterCell(
+    report = _object(text)
+    line = report.get("line")
+    return AfterCellReport(
         entries=tuple(
-            _entry(item) for item in _items(told.get("variables"), MAX_VARIABLES) if isinstance(item, dict)
+            _entry(item) for item in _items(report.get("variables"), MAX_VARIABLES) if isinstance(item, dict)
         ),
         changes=tuple(
             _change(item)
-            for item in _items(told.get("changes"), MAX_VARIABLES)
+            for item in _items(report.get("changes"), MAX_VARIABLES)
             if isinstance(item, dict) and item.get("kind") in get_args(ChangeKind)
         ),
         line=line if type(line) is int and line > 0 else None,
     )
 
 
-def read_loaded(text: str) -> Loaded:
-    """Which variables could not be loaded, and which import lines failed.
+def read_load_report(text: str) -> LoadReport:
+    """Read which variables could not be loaded, and which import lines failed.
 
     Raises
     ------
     ValueError
         If it is not what `guest.calls.load` answers.
     """
-    told = _object(text)
-    return Loaded(errors=_by_name(told.get("errors")), missing=_by_name(told.get("missing")))
+    report = _object(text)
+    return LoadReport(errors=_by_name(report.get("errors")), missing=_by_name(report.get("missing")))
 
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        told = json.loads(text)
+        report = json.loads(text)
     except RecursionError as problem:
         raise ValueError("too deeply nested") from problem
-    if not isinstance(told, dict):
+    if not isinstance(report, dict):
         raise ValueError("not an object")
-    return told
+    return report
 
 
 def _by_name(value: object) -> dict[str, str]:
@@ -116,5 +116,8 @@ def _items(value: object, limit: int) -> list[Any]:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """Not joined to one line: a column's name may hold a newline, and hints need the true name."""
+    """Return the texts, capped but not joined to one line.
+
+    A column's name may hold a newline, and hints need the true name.
+    """
     return tuple(item[:MAX_CHARS] for item in _items(value, MAX_COLUMNS) if isinstance(item, str))

@@ -1,0 +1,75 @@
+"""Earlier runs as later prompts have them; pure functions.
+
+What was sent to one server is not sent to another one that is remote, and code and results are in a prompt only
+where its privacy is not stricter than that under which they were made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from jupyter_codeagent.agent.output_text import cut, output_text
+from jupyter_codeagent.agent.prompt.changes import made_line
+from jupyter_codeagent.agent.prompt.conversation import MAX_RESULT_CHARS, Turn
+from jupyter_codeagent.agent.source import bound_names, parse
+from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.types.sandbox import ExecutionResult
+from jupyter_codeagent.types.variables import PRIVACY_ORDER
+
+MAX_MADE = 8
+"""Variables of one earlier run that are in the prompt again."""
+
+
+def turn_of(run: AgentRun, known: AgentRun, defined: Collection[str] = ()) -> Turn:
+    """Return an earlier run as it stands in the prompt of this one."""
+    return Turn(
+        prompt=known.request.prompt,
+        code=_code_for(run, known),
+        ran=known.code,
+        written=known.written,
+        answer=_result_for(run, known),
+        made=_made_for(run, known, defined),
+    )
+
+
+def may_tell(run: AgentRun, known: AgentRun) -> bool:
+    """Return whether an earlier run may be in the prompt of this one: not, if another server answered it."""
+    return not (run.request.remote and known.request.server != run.request.server)
+
+
+def _code_for(run: AgentRun, known: AgentRun) -> str:
+    """Its code as the prompt may have it: corrections of it are made by values of the data."""
+    if _is_stricter(run, known):
+        return ""
+    return known.written if run.request.privacy == "schema" else known.code
+
+
+def _result_for(run: AgentRun, known: AgentRun) -> str:
+    """Its result as the prompt may have it."""
+    may_tell = run.request.privacy != "schema" and not _is_stricter(run, known)
+    return (known.answer or displayed_text(known)) if may_tell else ""
+
+
+def _is_stricter(run: AgentRun, known: AgentRun) -> bool:
+    now, then = (PRIVACY_ORDER.index(one.request.privacy) for one in (run, known))
+    return then > now
+
+
+def _made_for(run: AgentRun, known: AgentRun, defined: Collection[str]) -> tuple[str, ...]:
+    """Names and types; columns too where results may be sent, as those of a pivot table are made of values.
+
+    Under `schema` only of what the model itself has named: code can give variables any names.
+    """
+    left = [entry for entry in known.made if entry.name in defined]
+    if _is_stricter(run, known):
+        return ()
+    if run.request.privacy != "schema":
+        return tuple(made_line(entry) for entry in left[:MAX_MADE])
+    tree = parse(known.written)
+    named = bound_names(tree) if tree is not None else set()
+    return tuple(made_line(entry, names_only=True) for entry in left if entry.name in named)[:MAX_MADE]
+
+
+def displayed_text(run: AgentRun) -> str:
+    """Return the beginning and the end of what a run displayed, where it has no sentence of its own."""
+    return cut(output_text(ExecutionResult(status="ok", outputs=run.outputs)), MAX_RESULT_CHARS)
