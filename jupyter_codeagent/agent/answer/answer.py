@@ -75,7 +75,7 @@ def answer_messages(messages: Sequence[Message], reply: TaggedText, observation:
 
 
 def answer_request(observation: TaggedText) -> TaggedText:
-    asked = "Answer the task in one or two short sentences, with figures of this output only. No code."
+    asked = "Answer the task in one or two short sentences, with numbers of this output only. No code."
     return join("", ("Output:\n", observation, f"\n\n{asked}"))
 
 

@@ -44,7 +44,7 @@ def none_shown(prompt: str, text: str) -> str:
     if not words or shows_one(words, text):
         return ""
     listed = ", ".join(f'"{word}"' for word in words)
-    return f"The answer has to be one of {listed}; none of them was shown. Choose by the computed figures."
+    return f"The answer has to be one of {listed}; none of them was shown. Choose by the computed numbers."
 
 
 def shows_one(words: Sequence[str], text: str) -> bool:

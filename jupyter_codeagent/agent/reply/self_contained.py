@@ -16,7 +16,7 @@ from jupyter_codeagent.agent.rules.words import DISPLAYING
 from jupyter_codeagent.agent.source import bound_names, called_name, parse, span, used_names
 from jupyter_codeagent.types.run import Step
 
-NOTE = "begins with lines of the program before"
+NOTE = "starts with lines of the previous program"
 _DISPLAYING = DISPLAYING | {"show", "head", "info", "describe"}
 
 

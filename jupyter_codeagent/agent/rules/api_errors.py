@@ -62,7 +62,7 @@ def numeric_only(program: Program) -> Fix | None:
         and is_on(node, error.line)
     ]  # fmt: skip
     edits = [add_argument(code, call, "numeric_only=True") for call in calls]
-    return edited(program, edits, "numeric_only=True added")
+    return edited(program, edits, "added numeric_only=True")
 
 
 def round_columns(program: Program) -> Fix | None:
@@ -77,7 +77,7 @@ def round_columns(program: Program) -> Fix | None:
     for at in range(statement.lineno - 1, statement.end_lineno or statement.lineno):
         lines[at] = _PLACEHOLDER.sub(r"{np.round(\1, \2)}", lines[at])
     fixed = with_imports("\n".join(lines), program.names)
-    return Fix(code=fixed, notes=("a column is rounded, not formatted",))
+    return Fix(code=fixed, notes=("rounded the column instead of formatting it",))
 
 
 def root_of_squared(program: Program) -> Fix | None:
@@ -96,5 +96,5 @@ def root_of_squared(program: Program) -> Fix | None:
                 kept += [ast.unparse(other) for other in node.keywords if other is not word]
                 called = f"{ast.unparse(node.func)}({', '.join(kept)})"
                 edits.append(Edit(start=start, end=end, text=called if word.value.value else f"{called} ** 0.5"))
-    note = "squared=False is now the root of mean_squared_error"
+    note = "replaced squared=False by a square root"
     return edited(program, edits, note)

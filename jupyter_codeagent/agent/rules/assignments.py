@@ -28,7 +28,12 @@ def assign_back(program: Program) -> list[tuple[Edit, str]]:
                 kept += [_written(code, word) for word in keywords if word.arg != "inplace"]
                 start, end = span(code, call)
                 made = f"{text} = {text}.{name}({', '.join(kept)})"
-                found.append((Edit(start=start, end=end, text=made), f"{name} in place of a column is assigned"))
+                found.append(
+                    (
+                        Edit(start=start, end=end, text=made),
+                        f"replaced `{name}(inplace=True)` on a column by an assignment",
+                    )
+                )
     return found
 
 
@@ -46,7 +51,7 @@ def bind_comparisons(program: Program) -> list[tuple[Edit, str]]:
     """``df["a"] > 1 & df["b"] < 3``: ``&`` binds closer than comparisons, so each gets its parentheses."""
     tree, code = program.tree, program.code
     return [
-        (edit, "each comparison beside & and | is in parentheses")
+        (edit, "added parentheses around comparisons joined by & and |")
         for node in ast.walk(tree)
         if isinstance(node, ast.Compare)
         for edit in _bound(code, node)
@@ -66,7 +71,7 @@ def select_labels(program: Program) -> list[tuple[Edit, str]]:
             ):
                 start, end = code.rindex(".", 0, span(code, function)[1]), span(code, call)[1]
                 edit = Edit(start=start, end=end, text=f".loc[{text_of(code, condition)}]")
-                found.append((edit, "where keeps every label: loc"))
+                found.append((edit, "`where()` keeps every label; used `loc`"))
     return found
 
 

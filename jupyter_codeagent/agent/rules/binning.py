@@ -19,6 +19,6 @@ def include_lowest_edge(program: Program) -> list[tuple[Edit, str]]:
         words = {word.arg: word.value for word in node.keywords}
         bins = words.get("bins", node.args[1] if len(node.args) == 2 else None)
         if isinstance(bins, ast.List | ast.Tuple) and not words.keys() & {"include_lowest", "right", None}:
-            note = "values at the lowest edge belong to the first bin"
+            note = "included the lowest edge in the first bin"
             found.append((add_argument(code, node, "include_lowest=True"), note))
     return found

@@ -96,7 +96,7 @@ def group_table(program: Program) -> Fix | None:
                 called = code[span(code, column)[1] : end]
                 index = code[span(code, column.value)[1] : span(code, column)[1]]
                 edits.append(Edit(start=start, end=end, text=f"{frame}{called}{index}"))
-    return edited(program, edits, f"grouped by {labels[0]!r} of the table")
+    return edited(program, edits, f"grouped the table by {labels[0]!r}")
 
 
 def use_joined_table(program: Program) -> Fix | None:

@@ -51,7 +51,7 @@ def convert_dates(program: Program) -> Fix | None:
         return None
     [(frame, label)] = found
     line = f"{frame}[{label!r}] = pd.to_datetime({frame}[{label!r}])"
-    return with_line_before(program, statement, line, f"{label!r} is converted to dates")
+    return with_line_before(program, statement, line, f"converted {label!r} to dates")
 
 
 def convert_numbers(program: Program) -> Fix | None:
@@ -78,7 +78,7 @@ def convert_numbers(program: Program) -> Fix | None:
     column = f"{frame}[{label!r}]"
     taken_out = r"[$€£¥,%\s]" + (f"|{unit}" if unit else "")
     line = f'{column} = pd.to_numeric({column}.str.replace(r"{taken_out}", "", regex=True))'
-    return with_line_before(program, first, line, f"{label!r} is converted to numbers")
+    return with_line_before(program, first, line, f"converted {label!r} to numbers")
 
 
 def _text_columns(within: ast.AST, namespace: Sequence[NamespaceEntry]) -> set[tuple[str, str]]:

@@ -29,7 +29,7 @@ def count_missing_rows(program: Program) -> list[tuple[Edit, str]]:
                 args=[],
             ) if _is_missing_in(rows, label, values):
                 edit = Edit(start=span(code, groups)[1], end=span(code, node)[1], text=f".size().rename({label!r})")
-                found.append((edit, f"rows without {label} are counted: count leaves out what is missing"))
+                found.append((edit, f"counted the rows without {label}: `count()` skips missing values"))
     return found
 
 

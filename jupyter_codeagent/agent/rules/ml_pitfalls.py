@@ -76,7 +76,7 @@ def incomplete_rows(program: Program) -> Fix | None:
             if found.setdefault(end, edit) != edit:
                 return None  # one target for two models, each with rows of its own
         left_out |= dict.fromkeys(map(str, needed))
-    return edited(program, list(found.values()), f"rows without {', '.join(left_out)} are left out")
+    return edited(program, list(found.values()), f"left out rows without {', '.join(left_out)}")
 
 
 def fit_complete_rows(program: Program) -> Fix | None:
@@ -104,7 +104,7 @@ def fit_complete_rows(program: Program) -> Fix | None:
             start, end = span(code, node)
             edits.append(Edit(start=start, end=end, text=f"{frame}.dropna(subset={labels!r})[{label!r}]"))
         needed |= dict.fromkeys(labels)
-    return edited(program, edits, f"the line is fitted to the rows that have {' and '.join(needed)}")
+    return edited(program, edits, f"fitted the line to the rows that have {' and '.join(needed)}")
 
 
 def _pairs(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:

@@ -46,7 +46,7 @@ def draw_on_the_figure(program: Program) -> list[tuple[Edit, str]]:
     for call in calls:
         if not _is_drawn_by_pandas(call) or call.lineno < min(one.lineno for one in made):
             continue
-        note = "the chart is drawn on the figure that was made for it"
+        note = "drew the chart on the figure created for it"
         found.append((add_argument(code, call, "ax=plt.gca()"), note))
     return found
 

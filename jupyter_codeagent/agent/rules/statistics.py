@@ -62,7 +62,7 @@ def p_value_second(program: Program) -> Iterator[tuple[Edit, str]]:
                 start, end = span(code, target)
                 inside = f"{second}, {first}"
                 text = f"({inside})" if code[start] == "(" else inside
-                note = f"{called_name(call)[1]} gives the p value second: {inside}"
+                note = f"{called_name(call)[1]} returns the p value second: {inside}"
                 yield Edit(start=start, end=end, text=text), note
 
 
@@ -93,7 +93,10 @@ def root_of_mse(program: Program) -> Iterator[tuple[Edit, str]]:
                 if any(keyword.arg == "squared" for keyword in call.keywords):
                     continue
                 _, end = span(code, call)
-                yield Edit(start=end, end=end, text=" ** 0.5"), f"{name} is the root of mean_squared_error"
+                yield (
+                    Edit(start=end, end=end, text=" ** 0.5"),
+                    f"{name} is now the square root of mean_squared_error",
+                )
 
 
 @from_edits
@@ -110,7 +113,7 @@ def p_value_of_correlation(program: Program) -> Iterator[tuple[Edit, str]]:
                 continue
         if (test := _correlation_test(call, code)) is not None:
             start, end = span(code, meant)
-            yield Edit(start=start, end=end, text=f"{test}.pvalue"), "corr gives no p value; scipy.stats does"
+            yield Edit(start=start, end=end, text=f"{test}.pvalue"), "`corr()` returns no p value; used scipy.stats"
 
 
 @from_edits
@@ -130,7 +133,7 @@ def counts_for_chi2(program: Program) -> Iterator[tuple[Edit, str]]:
             ) if called_name(node)[1] == "chi2_contingency":
                 start, end = span(code, rows)
                 counts = f"pd.crosstab({frame}[{first!r}], {frame}[{second!r}])"
-                yield Edit(start=start, end=end, text=counts), "chi2_contingency takes counts: pd.crosstab"
+                yield Edit(start=start, end=end, text=counts), "chi2_contingency needs counts; used pd.crosstab"
 
 
 @from_edits
@@ -142,7 +145,7 @@ def zscore_without_missing(program: Program) -> Iterator[tuple[Edit, str]]:
             case ast.Call(args=[values], keywords=keywords) if called_name(node)[1] == "zscore":
                 settled = any(word.arg == "nan_policy" for word in keywords)
                 if not settled and not re.search(r"(?:drop|fill)na\(", text_of(code, values)):
-                    yield add_argument(code, node, "nan_policy='omit'"), "zscore leaves missing values out"
+                    yield add_argument(code, node, "nan_policy='omit'"), "`zscore()` now ignores missing values"
 
 
 def _correlation_test(call: ast.Call, code: str) -> str | None:
@@ -172,7 +175,7 @@ def leave_missing_out(program: Program) -> list[tuple[Edit, str]]:
         if not isinstance(node, ast.Call) or called_name(node)[1] not in TESTS - {"pearsonr", "ks_1samp"}:
             continue
         if not any(keyword.arg in ("nan_policy", None) for keyword in node.keywords):
-            note = f"{called_name(node)[1]} leaves missing values out"
+            note = f"{called_name(node)[1]} now ignores missing values"
             found.append((add_argument(code, node, "nan_policy='omit'"), note))
     return found
 

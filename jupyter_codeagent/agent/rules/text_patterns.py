@@ -27,7 +27,7 @@ def read_as_patterns(program: Program) -> list[tuple[Edit, str]]:
     if _POLARS.search(code):
         return []
     return [
-        (add_argument(code, node, "regex=True"), "str.replace reads a pattern (regex=True)")
+        (add_argument(code, node, "regex=True"), "added regex=True to `str.replace()`")
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and _replaces_by_pattern(node)
     ]

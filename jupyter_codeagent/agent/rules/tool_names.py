@@ -63,7 +63,7 @@ def rename_argument(program: Program) -> Fix | None:
                     begin = code.rindex(wrong, 0, start)
                     edits.append(Edit(start=begin, end=begin + len(wrong), text=meant))
                     right = meant
-    return edited(program, edits, f"the argument {wrong} of {function.name} is {right}")
+    return edited(program, edits, f"renamed argument {wrong} of {function.name} to {right}")
 
 
 def _meant(call: ast.Call, wrong: ast.keyword, declared: ast.arguments) -> str:

@@ -113,7 +113,7 @@ def match_values(program: Program) -> Fix | Issue | None:
             start, end = span(code, node)
             if code[start:end] in (repr(node.value), f'"{node.value}"'):
                 edits.append(Edit(start=start, end=end, text=repr(right[node.value])))
-    notes = tuple(f"{asked!r} is written {value!r} in the data" for asked, value in right.items())
+    notes = tuple(f"the data spells {asked!r} as {value!r}" for asked, value in right.items())
     if (fix := edited(program, edits, *notes)) is not None:
         return fix
     text = _nothing_matches(program.matches)

@@ -81,7 +81,7 @@ def test_a_program_that_goes_on_from_a_failed_attempt_becomes_a_cell_that_works_
     runner = RunnerDouble({first: ExecutionResult(status="error", error=error), whole: shown("7\n")})
     run = ask([code(first), code(second)], runner)
     assert (run.status, run.code.strip()) == ("ok", whole)
-    assert any("begins with lines of the program before" in note for note in run.notes)
+    assert any("starts with lines of the previous program" in note for note in run.notes)
 
 
 def test_the_model_reads_its_own_program_again_as_it_wrote_it_and_the_error_in_the_lines_of_that() -> None:
@@ -203,7 +203,7 @@ def test_a_value_that_the_data_writes_in_another_way_is_put_right_without_the_mo
     )
     run = ask([code(ASKED)], runner)
     assert (run.status, run.code.strip(), len(run.steps)) == ("ok", RIGHT, 1)
-    assert "'ABC News' is written 'abc-news' in the data" in run.notes[0]
+    assert "the data spells 'ABC News' as 'abc-news'" in run.notes[0]
     assert runner.executed[-1].strip() == RIGHT
 
 
@@ -353,16 +353,6 @@ def test_the_program_that_was_doubted_is_asked_for_once_more_where_it_comes_agai
     run = ask([], runner, model=model, run=new_run(max_steps=max_steps))
     assert (run.status, run.code.strip(), len(model.requests)) == ("ok", result, len(programs))
     assert runner.executed[-1].strip() == result
-
-
-def test_rows_that_the_question_asks_for_by_name_are_named_without_asking_the_model() -> None:
-    asked = "print(rates['y'].nlargest(1))"
-    named = "by_country = rates.set_index('Country')\nprint(by_country['y'].nlargest(1))"
-    rates = NamespaceEntry(name="rates", type_name="DataFrame", columns=("Country", "y"), dtypes=("str", "float64"))
-    runner = RunnerDouble({asked: replace(shown("44   5.4"), namespace=(rates,)), named: shown("Chad   5.4")})
-    run = ask([code(asked)], runner, run=new_run(prompt="Which country has the highest y?"))
-    assert (run.status, run.code, len(run.steps)) == ("ok", named, 1)
-    assert "rows are named by 'Country'" in run.notes
 
 
 def test_what_the_last_step_shows_is_the_result_with_the_doubt_that_no_call_is_left_for() -> None:
@@ -697,3 +687,16 @@ def test_the_models_own_reply_and_our_own_words_are_nothing_of_the_users() -> No
     model = ScriptedModel(["Sorry, no.", code("print(7)")])
     ask([], RunnerDouble(), model=model)
     assert kinds_in(model.requests[1].messages) == ()
+
+
+def test_a_step_records_which_rules_fired() -> None:
+    runner = RunnerDouble(
+        {ASKED: shown("0\n"), probe_after(Program(code=ASKED)).strip(): SEEN, RIGHT: shown("92\n")}
+    )
+    assert ask([code(ASKED)], runner).steps[0].rules == ("match-values",)
+    failing = RunnerDouble({"print(np.NaN)": failed("NameError", "name 'mean' is not defined")})
+    run = ask([code("print(np.NaN)"), code("print(1)")], failing)
+    assert run.steps[0].rules[0] == "modern-names"
+    empty = RunnerDouble({"print(df)": shown("Empty DataFrame\n"), "print(1)": shown("1\n")})
+    run = ask([code("print(df)"), code("print(1)")], empty)
+    assert [step.rules for step in run.steps] == [("empty-result",), ()]

@@ -132,7 +132,7 @@ def test_a_value_that_the_data_writes_in_another_way_is_found_and_put_right(
     assert found == (ValueMatch(column="source", asked="ABC News", found=("abc-news",)),)
     prepared = matched(code, found)
     assert prepared is not None
-    assert prepared.notes == ("'ABC News' is written 'abc-news' in the data",)
+    assert prepared.notes == ("the data spells 'ABC News' as 'abc-news'",)
     assert ran(prepared.code)[0]["n"] == 1
 
 

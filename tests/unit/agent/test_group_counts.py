@@ -18,7 +18,7 @@ from rule_calls import as_meant
 )
 def test_rows_without_a_value_are_counted_although_the_value_is_named(code: str, counted: str) -> None:
     assert as_meant(code).code == counted
-    assert as_meant(code).notes == ("rows without a are counted: count leaves out what is missing",)
+    assert as_meant(code).notes == ("counted the rows without a: `count()` skips missing values",)
 
 
 @pytest.mark.parametrize(

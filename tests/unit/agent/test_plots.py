@@ -27,7 +27,7 @@ FRAME = pd.DataFrame({"month": [1, 2, 1, 2], "delay": [3.0, 4.0, 5.0, 6.0], "ori
 def test_all_is_drawn_on_one_figure(code: str, lines: int) -> None:
     plt.close("all")
     corrected = as_meant(code)
-    assert corrected.notes == ("the chart is drawn on the figure that was made for it",)
+    assert corrected.notes == ("drew the chart on the figure created for it",)
     exec(corrected.code, {"plt": plt, "df": FRAME})
     assert [len(figure.axes[0].lines) for figure in map(plt.figure, plt.get_fignums())] == [lines]
     plt.close("all")

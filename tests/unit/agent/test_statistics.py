@@ -76,7 +76,7 @@ def test_what_may_be_meant_is_left_alone(code: str) -> None:
 
 def test_the_correction_is_told_with_the_code() -> None:
     prepared = correct("p_value, _ = shapiro(a)\nprint(p_value)", defined=("shapiro", "a"))
-    assert prepared.notes == ("shapiro gives the p value second: _, p_value",)
+    assert prepared.notes == ("shapiro returns the p value second: _, p_value",)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ COMPLETE = "d.dropna(subset=['x', 'y'])"
 def test_a_line_is_fitted_to_the_rows_that_have_both_values(code: str, fitted: str) -> None:
     prepared = correct(code, incomplete={"d": {"'y'"}}, defined={"np", "plt", "stats", "d"})
     assert fitted in prepared.code
-    assert "the line is fitted to the rows that have x and y" in prepared.notes
+    assert "fitted the line to the rows that have x and y" in prepared.notes
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from rule_calls import correct
 def test_a_pattern_is_replaced_as_a_pattern(pattern: str) -> None:
     prepared = correct(f"x = s.str.replace({pattern}, '')", defined=["s"])
     assert f"s.str.replace({pattern}, '', regex=True)" in prepared.code
-    assert "str.replace reads a pattern (regex=True)" in prepared.notes
+    assert "added regex=True to `str.replace()`" in prepared.notes
 
 
 def test_it_does_then_what_was_meant() -> None:

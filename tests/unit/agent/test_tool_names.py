@@ -103,7 +103,7 @@ def test_a_wrong_argument_costs_no_turn_of_the_model_where_only_one_can_be_meant
     found = repair(call, ExecutionError(ename="TypeError", evalue=evalue, line=1), ())
     assert found is not None
     assert found.code == mended
-    assert found.notes[0].startswith(f"the argument {wrong} of departures is ")
+    assert found.notes[0].startswith(f"renamed argument {wrong} of departures to ")
 
 
 @pytest.mark.parametrize(
