@@ -90,8 +90,8 @@ async def resume_prefill(run: AgentRun, step: Step, deps: LoopDependencies) -> T
 
 def _if_it_fits(begun: TaggedText, deps: LoopDependencies) -> TaggedText | None:
     """None where it would take the half of the model's context that is for the messages."""
-    room = deps.room
-    fits = room is None or room.count(begun.text) + deps.max_tokens <= room.context_tokens // 2
+    window = deps.window
+    fits = window is None or window.count(begun.text) + deps.max_tokens <= window.context_tokens // 2
     return begun if fits else None
 
 
@@ -133,7 +133,7 @@ def _known(messages: Sequence[Message], code: str) -> str:
 
 async def mask_for(text: str, deps: LoopDependencies) -> Mask:
     """Hides what looks private, and those values of personal columns that stand in the text."""
-    values = await deps.withheld(text)
+    values = await deps.masked_values(text)
     return lambda told: masked(told, values)
 
 

@@ -64,7 +64,7 @@ async def begin_step(
 
 def context_window(run: AgentRun, deps: LoopDependencies) -> ContextWindow | None:
     """With what the server has counted last."""
-    window = deps.room
+    window = deps.window
     counted = [
         step for step in run.steps if step.messages and step.usage.prompt_tokens and not step.usage.estimated
     ]

@@ -52,9 +52,9 @@ def ask(
         watcher=watcher or Watcher(),
         defined=lambda: (),
         answer=answer,
-        room=room,
+        window=room,
         max_tokens=max_tokens,
-        withheld=values,
+        masked_values=values,
     )
     return asyncio.run(run_agent(run or new_run(), (), tools))
 

@@ -160,7 +160,7 @@ def test_of_a_table_that_is_shown_in_part_no_sentence_is_asked_for() -> None:
 def test_the_request_holds_the_output_and_forbids_other_figures() -> None:
     request = answer_request(TaggedText("42")).text
     assert request.startswith("Output:\n42\n")
-    assert "figures of this output only" in request
+    assert "numbers of this output only" in request
 
 
 @pytest.mark.timeout(60)
