@@ -37,11 +37,11 @@ from jupyter_codeagent.types.sandbox import ExecutionResult
 SHOWN_CHARS = 40
 """Of another result, in the run's note."""
 
-OpenSeat = Callable[[], AbstractAsyncContextManager[PersistentSandbox]]
+OpenSandbox = Callable[[], AbstractAsyncContextManager[PersistentSandbox]]
 
 
 async def run_candidates(
-    run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies, open_seat: OpenSeat
+    run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies, open_sandbox: OpenSandbox
 ) -> AgentRun:
     """Sample, decide, run, vote; the chosen program runs once more where the notebook's variables are.
 
@@ -55,11 +55,11 @@ async def run_candidates(
     if decision is not None and (decision.action == "reject" or edited):
         return await _without_vote(run, steps, decision, deps)
     if decision is not None:
-        steps = await _executed(run, steps, turns, decision, deps, open_seat)
+        steps = await _executed(run, steps, turns, decision, deps, open_sandbox)
     result = vote(steps, run.request.prompt)
     if result.chosen is None:
         at = next((at for at, step in enumerate(steps) if step.result is not None), 0)
-        return await _repaired(run, _told(steps, result), at, steps[at], deps)
+        return await _repaired(run, _with_vote_notes(steps, result), at, steps[at], deps)
     return await _taken(run, steps, result, deps)
 
 
@@ -122,7 +122,7 @@ async def _executed(
     turns: Sequence[Turn],
     decision: Decision,
     deps: LoopDependencies,
-    open_seat: OpenSeat,
+    open_sandbox: OpenSandbox,
 ) -> list[Step]:
     """Each different program once, one after the other, until those that wait could not change the vote."""
     done: list[Step] = []
@@ -135,32 +135,32 @@ async def _executed(
         elif not step.code or vote(done, run.request.prompt).is_decided(len(steps) - at):
             done.append(step)
         else:
-            async with open_seat() as seat:
-                await _bring_up(seat, run, turns)
+            async with open_sandbox() as sandbox:
+                await _bring_up(sandbox, run, turns)
                 decided = replace(step, decision=replace(decision, code=step.code))
-                executed = await _execute(replace(run, steps=tuple(done)), decided, deps, seat)
+                executed = await _execute(replace(run, steps=tuple(done)), decided, deps, sandbox)
             results[program] = executed
             done.append(executed)
         deps.watcher.changed(replace(run, steps=tuple(done)))
     return done
 
 
-async def _bring_up(seat: PersistentSandbox, run: AgentRun, turns: Sequence[Turn]) -> None:
+async def _bring_up(sandbox: PersistentSandbox, run: AgentRun, turns: Sequence[Turn]) -> None:
     """To the state that the notebook's sandbox has."""
-    await seat.prepare(run.manifest)
+    await sandbox.prepare(run.manifest)
     for turn in turns:
-        done = await seat.execute(turn.ran or turn.code, timeout_s=run.request.timeout_s)
+        done = await sandbox.execute(turn.ran or turn.code, timeout_s=run.request.timeout_s)
         if done.status == "killed":
             raise SandboxDiedError(f"The earlier code did not run again for a candidate: {done.reason}.")
-        seat.keep_changes()
+        sandbox.keep_changes()
 
 
-async def _execute(run: AgentRun, step: Step, deps: LoopDependencies, seat: PersistentSandbox) -> Step:
+async def _execute(run: AgentRun, step: Step, deps: LoopDependencies, sandbox: PersistentSandbox) -> Step:
     deps = replace(
         deps,
-        runner=seat,
-        undo_attempt=seat.undo_attempt,
-        defined=lambda: seat.names,
+        runner=sandbox,
+        undo_attempt=sandbox.undo_attempt,
+        defined=lambda: sandbox.names,
         corrects=run.request.approve != "ask",  # a corrected program was not in the question
     )
     done = await execute(run, step, deps)
@@ -179,8 +179,8 @@ async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, deps: LoopD
     run = replace(
         run,
         status="running",
-        steps=_told(steps, result),
-        notes=(*run.notes, told_vote(steps, result)),
+        steps=_with_vote_notes(steps, result),
+        notes=(*run.notes, vote_note(steps, result)),
     )
     again = replace(
         best,
@@ -248,10 +248,10 @@ class _Beside(RunWatcher):
         self.watcher.progress(self.whole(run), phase, text)
 
 
-# --- what is told of it -------------------------------------------------------------------------------
+# --- what the record says of it -------------------------------------------------------------------------------
 
 
-def told_vote(steps: Sequence[Step], result: Vote) -> str:
+def vote_note(steps: Sequence[Step], result: Vote) -> str:
     """``3 of 5 candidates found this result; 1 found 0.38; 1 failed``."""
     total, (first, *others) = len(steps), result.groups
     parts = [f"{len(first)} of {total} candidates found this result"]
@@ -268,9 +268,9 @@ def told_vote(steps: Sequence[Step], result: Vote) -> str:
     return "; ".join([*parts, *(f"{count} {what}" for what, count in counts.items() if count)])
 
 
-def _told(steps: Sequence[Step], result: Vote) -> tuple[Step, ...]:
+def _with_vote_notes(steps: Sequence[Step], result: Vote) -> tuple[Step, ...]:
     """With what became of each in the vote; one that did not run has nothing to tell."""
-    told = []
+    noted = []
     for at, step in enumerate(steps):
         agreed = bool(result.groups) and at in result.groups[0]
         voted = any(at in group for group in result.groups)
@@ -279,8 +279,8 @@ def _told(steps: Sequence[Step], result: Vote) -> tuple[Step, ...]:
         )
         place = f"candidate {at + 1} of {len(steps)}" + (f": {what}" if what else "")
         note = f"{place}; {step.note}" if step.note else place
-        told.append(step if _waits(step) else replace(step, note=note))
-    return tuple(told)
+        noted.append(step if _waits(step) else replace(step, note=note))
+    return tuple(noted)
 
 
 def _waits(step: Step) -> bool:
