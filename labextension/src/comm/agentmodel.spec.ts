@@ -1,6 +1,7 @@
 import type { IColumnsMessage, IProgressMessage, IProposalMessage } from '../protocol/messages';
 import { run, stateMessage, TO_PAGE } from '../testing/golden';
-import { AgentModel, currentRun } from './agentmodel';
+import { AgentModel } from './agentmodel';
+import { currentRun } from './agentstate';
 
 const progress = (runId: string): IProgressMessage => ({
   ...(TO_PAGE.progress as IProgressMessage),

@@ -6,7 +6,7 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import type { CellDecorations } from '../cells/celldecorations';
-import { currentRun } from '../comm/agentmodel';
+import { currentRun } from '../comm/agentstate';
 import type { KernelConnection } from '../comm/connection';
 import type { KernelConnections } from '../comm/connections';
 import { pendingRuns } from '../notebook/cellstates';

@@ -3,7 +3,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import { NotebookActions } from '@jupyterlab/notebook';
 
 import { scrollCellsIntoView } from '../cells/scrolling';
-import type { IAgentState } from '../comm/agentmodel';
+import type { IAgentState } from '../comm/agentstate';
 import { insertAsUndoStep, newCodeCell } from '../notebook/edits';
 import { isWritable, sharedNotebook } from '../notebook/panels';
 import { provenance } from '../notebook/provenance';

@@ -6,7 +6,8 @@ import { FROM_PAGE, stateMessage } from '../../testing/golden';
 import { change, enter, eventually, press, render, servicesOf, unmount } from '../../testing/render';
 import { DecisionLine } from '../run/decision';
 import { applyBody } from './applydialog';
-import { Approval, ARMED_MS } from './approval';
+import { Approval } from './approval';
+import { ARMED_MS } from './approvalhooks';
 
 let model: CodeEditor.IModel;
 let isWrapped: unknown;

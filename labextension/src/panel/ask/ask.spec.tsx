@@ -1,7 +1,7 @@
 import { Signal } from '@lumino/signaling';
 import React from 'react';
 
-import { EMPTY_STATE } from '../../comm/agentmodel';
+import { EMPTY_STATE } from '../../comm/agentstate';
 import { run } from '../../testing/golden';
 import { FakeKernel } from '../../testing/kernel';
 import { notebookOf, panelWith, trackerOf } from '../../testing/notebooks';

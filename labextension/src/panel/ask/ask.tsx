@@ -2,7 +2,7 @@ import type { ICodeCellModel } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import React, { useEffect, useLayoutEffect, useRef, useState } from 'react';
 
-import type { IAgentState } from '../../comm/agentmodel';
+import type { IAgentState } from '../../comm/agentstate';
 import { sharedNotebook } from '../../notebook/panels';
 import type { IAskOptions, AskBlocker } from '../../prompts/askcell';
 import {

@@ -1,6 +1,6 @@
 import React from 'react';
 
-import type { IAgentState } from '../../comm/agentmodel';
+import type { IAgentState } from '../../comm/agentstate';
 import { approvalLabel, privacyLabel } from '../../common/words';
 import type { IAskOptions } from '../../prompts/askcell';
 import type { ApprovalPolicy, Privacy } from '../../protocol/messages';

@@ -1,7 +1,7 @@
 import React from 'react';
 
-import type { IAgentState } from '../../comm/agentmodel';
-import { currentRun } from '../../comm/agentmodel';
+import type { IAgentState } from '../../comm/agentstate';
+import { currentRun } from '../../comm/agentstate';
 import type { KernelConnection } from '../../comm/connection';
 import { approvalLabel } from '../../common/words';
 import { pendingRuns } from '../../notebook/cellstates';

@@ -1,6 +1,6 @@
 import React, { useEffect, useState } from 'react';
 
-import type { IPull } from '../../comm/agentmodel';
+import type { IPull } from '../../comm/agentstate';
 import type { IProgress } from '../../comm/progress';
 import { formatTokens } from '../../common/format';
 import { cellStateLabel, runStatusLabel } from '../../common/words';
