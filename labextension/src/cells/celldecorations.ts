@@ -32,7 +32,7 @@ import type { Refinements } from './refinements';
 import type { ResultVersions } from './resultversions';
 
 /** On the notebook; the keys of the review are bound there only. */
-export const REVIEW_CLASS = 'jp-CodeAgent-review';
+const REVIEW_CLASS = 'jp-CodeAgent-review';
 const PENDING_CLASS = 'jp-CodeAgent-pending';
 const PART_CLASS = 'jp-CodeAgent-pendingPart';
 /** Also of an answer whose code is decided: it alone has no other version. */
@@ -45,7 +45,7 @@ export interface ICellDecorationsOptions {
   actions: CellActions;
   versions: ResultVersions;
   refinements: Refinements;
-  /** Is told that cells may have changed. */
+  /** Notified when cells may have changed. */
   sync: Pick<RecordSync, 'reportChanges'>;
   trans: TranslationBundle;
   /** What to say of the keys of a command. */
@@ -146,7 +146,7 @@ export class NotebookDecorations implements IDisposable {
     this._schedule();
   }
 
-  /** Typing and outputs come here: what one of the user's own cells says tells nothing about the others. */
+  /** Typing and outputs come here: the text of one of the user's own cells does not concern the others. */
   private _refreshSoon(model: CodeEditor.IModel): void {
     if (this._changedCells !== 'all') {
       this._changedCells.add(model);
@@ -248,13 +248,13 @@ export class NotebookDecorations implements IDisposable {
     ) {
       this._options.decisions.markEdited(this._panel, shared);
     }
-    const place = block && positionIn(block, shared.id);
+    const position = block && positionIn(block, shared.id);
     const version = block?.roles.includes('code') ? versionOf(shared) : ONE;
-    const look = block && place ? appearanceOf(block, place, version) : '';
+    const look = block && position ? appearanceOf(block, position, version) : '';
     if (look !== (this._appearances.get(cell) ?? '')) {
       this._appearances.set(cell, look);
       cell.toggleClass(PENDING_CLASS, block !== undefined);
-      cell.toggleClass(PART_CLASS, place === 'part');
+      cell.toggleClass(PART_CLASS, position === 'part');
       // A cell out of sight has no content yet; it gets its bar when it is drawn.
       const { trans } = this._options;
       void attempt(trans, trans.__('Show the buttons of a cell'), () =>

@@ -53,7 +53,7 @@ export class PromptCells {
     }
   }
 
-  /** While a prompt is written, the list of completions has room for what they mean. */
+  /** While a prompt is edited, the list of completions is wide enough for their descriptions. */
   showAsking(): void {
     document.body.classList.toggle(
       'jp-CodeAgent-asking',

@@ -8,7 +8,7 @@ import { isRunning } from '../protocol/run';
 import type { IAgentState, IPull, LinkStatus } from './agentstate';
 import { EMPTY_STATE, nextState, pullKey } from './agentstate';
 
-/** A switch of the user's that the kernel has not heard yet. */
+/** A switch of the user's that the kernel has not confirmed yet. */
 interface ISwitch {
   id: string;
   change: (context: IContext) => IContext;
@@ -44,11 +44,11 @@ export class AgentModel {
   }
 
   setLink(link: LinkStatus, problem = ''): void {
-    // What a kernel said that has no agent any more is no longer true.
+    // The state of a kernel that no longer has the agent is out of date.
     this._update({ ...(link === 'absent' ? EMPTY_STATE : this._state), link, problem });
   }
 
-  /** The user's switch, shown at once and until the kernel has heard the message with this id. */
+  /** The user's switch, displayed at once and until the kernel has confirmed the message with this id. */
   setShared(id: string, name: string, shared: Shared): void {
     this._applySwitch(id, name, variable => ({ ...variable, shared }));
   }
@@ -70,7 +70,7 @@ export class AgentModel {
     this._update({ ...this._state, pulls: { ...this._state.pulls, [pullKey(runId, name)]: pull } });
   }
 
-  /** A change is asked for: what was said of the last one is over. */
+  /** A change is asked for: the refusal of the last one is out of date. */
   clearRefusal(): void {
     this._update({ ...this._state, refused: '' });
   }
@@ -106,7 +106,7 @@ export class AgentModel {
     this._update({ ...this._state, context: made.change(this._state.context) });
   }
 
-  /** A context sent before the kernel heard the user's last switches does not turn them back. */
+  /** A context sent before the kernel received the user's last switches does not turn them back. */
   private _withPendingSwitches(state: IAgentState, message: ToPage): IAgentState {
     if (message.type === 'state') {
       this._unacknowledged = []; // a new connection: what was sent on the old one may be lost
@@ -114,8 +114,8 @@ export class AgentModel {
     if (message.type !== 'context') {
       return state;
     }
-    const heard = this._unacknowledged.findIndex(one => one.id === message.heard);
-    this._unacknowledged = this._unacknowledged.slice(heard + 1);
+    const confirmed = this._unacknowledged.findIndex(one => one.id === message.heard);
+    this._unacknowledged = this._unacknowledged.slice(confirmed + 1);
     return {
       ...state,
       context: this._unacknowledged.reduce((context, one) => one.change(context), state.context)

@@ -148,7 +148,7 @@ export function nextState(state: IAgentState, message: ToPage, nowMs: number): I
   }
 }
 
-/** With the item of the same id in its old place, else at the end. */
+/** With the item of the same id replaced where it is, else at the end. */
 function replaced<T extends { id: string }>(items: readonly T[], item: T): T[] {
   return items.some(other => other.id === item.id)
     ? items.map(other => (other.id === item.id ? item : other))

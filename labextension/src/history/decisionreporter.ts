@@ -6,7 +6,7 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import type { KernelConnections } from '../comm/connections';
-import { cellStateLabel } from '../common/words';
+import { cellStateLabel } from '../common/labels';
 import type { CellState } from '../protocol/messages';
 import type { HistoryClient } from './client';
 import { HistoryError } from './client';

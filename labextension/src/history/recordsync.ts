@@ -2,7 +2,7 @@
  * Notebook and record agree about what was decided over cells.
  *
  * What changes in a notebook of this page is reported, by whatever way this page changed it; what others do in a shared
- * notebook is for them to report. What was decided elsewhere, or was not saved before the page was loaded again, is
+ * notebook is for them to report. What was decided in another page, or was not saved before the page was loaded again, is
  * written into the notebook.
  */
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
@@ -144,7 +144,7 @@ export class RecordSync {
     }
   }
 
-  /** Cells of the history are in the notebook again: if they wait, the record is told so whatever it says. */
+  /** Cells of the history are in the notebook again: if they wait, that is reported, whatever the record has. */
   reportReinserted(panel: NotebookPanel, cellIds: readonly string[]): void {
     const notebook = sharedNotebook(panel);
     const cells = notebook?.cells.filter(cell => cellIds.includes(cell.id)) ?? [];
@@ -220,7 +220,7 @@ export class RecordSync {
       if (!(error instanceof HistoryError)) {
         throw error;
       }
-      // The History tab tells why; the kernel tells of its own runs.
+      // The History tab displays the reason; the kernel reports its own runs.
     }
   }
 

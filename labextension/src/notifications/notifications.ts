@@ -120,11 +120,11 @@ export class Notifications {
   /** In view is a decision of the current notebook, in the panel that is open. */
   private _notify(connection: KernelConnection, proposalId: string): void {
     const { connections, trans, open, isPanelVisible } = this._options;
-    const elsewhere = connections.current !== connection;
+    const isOtherKernel = connections.current !== connection;
     if (!isPanelVisible() && this.settings.openOnDecision) {
       open();
     }
-    if (isPanelVisible() && !elsewhere) {
+    if (isPanelVisible() && !isOtherKernel) {
       return;
     }
     const id = Notification.warning(

@@ -243,7 +243,7 @@ it('to call a function is answered for as many calls as the program makes in one
   expect(other.decided[0]).toMatchObject({ scope: 'run', calls: 3 });
 });
 
-it('says why it is asked and what the code would do, and of names nobody else is told more', async () => {
+it('displays why it is asked and what the code would do, and no more of names', async () => {
   const { host } = await card({ kind: 'apply' });
   expect(host.textContent).toContain("The attempt before failed: KeyError: 'late'");
   const said = [...host.querySelectorAll('dl > div')].map(line => line.textContent);

@@ -1,6 +1,6 @@
 import React, { useId, useRef, useState } from 'react';
 
-import { grantLabel } from '../../common/words';
+import { grantLabel } from '../../common/labels';
 import type { IDecisionMessage, IEffects, IProposal, Scope } from '../../protocol/messages';
 import { Button, Problem } from '../controls/basics';
 import { Diff } from '../controls/diffview';
@@ -18,11 +18,11 @@ const USUAL_CALLS = 10;
 type Action = IDecisionMessage['action'];
 type View = 'code' | 'previous' | 'edits';
 
-/** Something that waits for a yes. Render with the proposal's id as key: heartbeats then leave the editor alone. */
+/** A proposal that waits for approval. Render with the proposal's id as key: heartbeats then leave the editor alone. */
 export function Approval(props: {
   proposal: IProposal;
-  /** Its place among those that wait, from 0. */
-  place?: number;
+  /** Its index among the waiting proposals, from 0. */
+  position?: number;
   /** Whether it was sent. */
   onDecide: (decision: IDecisionMessage) => boolean;
   onFindEffects?: (code: string) => Promise<IEffects | null>;
@@ -33,7 +33,7 @@ export function Approval(props: {
   const [reason, setReason] = useState('');
   const [scope, setScope] = useState<Scope>(proposal.scopes[0]);
   const [calls, setCalls] = useState(proposal.calls > 1 ? Math.min(proposal.calls, MAX_CALLS) : USUAL_CALLS);
-  const armed = useArmed(props.place ?? 0);
+  const armed = useArmed(props.position ?? 0);
   const sending = useSending(props.onDecide);
   const title = useId();
   const isCode = proposal.kind === 'run' || proposal.kind === 'apply';
@@ -173,7 +173,7 @@ function CodeToApprove(props: {
   );
 }
 
-/** How far a yes goes, where there is a choice. */
+/** How far an approval goes, where there are several scopes. */
 function ScopeChoice(props: {
   proposal: IProposal;
   scope: Scope;

@@ -11,20 +11,20 @@ const RESEND_MS = 4000;
 /** After so long without an edit the kernel is asked again what the code would do. */
 const EDITED_MS = 400;
 
-/** Whether the card has stood in its place long enough to be meant. */
-export function useArmed(place: number): boolean {
+/** Whether the card has stayed in its position long enough: a press is then meant for it. */
+export function useArmed(position: number): boolean {
   const [armedAt, setArmedAt] = useState<number | null>(null);
   useEffect(() => {
     setArmedAt(null);
-    const timer = window.setTimeout(() => setArmedAt(place), ARMED_MS);
+    const timer = window.setTimeout(() => setArmedAt(position), ARMED_MS);
     return () => window.clearTimeout(timer);
-  }, [place]);
-  return armedAt === place;
+  }, [position]);
+  return armedAt === position;
 }
 
 /**
  * Sends a decision, and again until the kernel has resolved it, which takes the card away. Once it went out it may
- * have been heard, whatever became of the line: it is never taken for unsent, and no other can follow it.
+ * have arrived, whatever became of the connection: it never counts as unsent, and no other can follow it.
  */
 export function useSending(onDecide: (decision: IDecisionMessage) => boolean): {
   action: IDecisionMessage['action'] | null;
@@ -57,7 +57,9 @@ export function useSending(onDecide: (decision: IDecisionMessage) => boolean): {
         : '',
     waiting:
       isCut && sent
-        ? trans.__('Your decision was sent, then the link was cut. Waiting for the kernel to confirm it …')
+        ? trans.__(
+            'Your decision was sent, then the connection was lost. Waiting for the kernel to confirm it …'
+          )
         : '',
     send
   };
@@ -78,7 +80,7 @@ export function useEffectsOf(
     }
     let stale = false;
     const timer = window.setTimeout(() => {
-      // Without an answer, for whatever reason, the card says that it could not be determined.
+      // Without an answer, for whatever reason, the card states that it could not be determined.
       void asked.current!(code)
         .catch(() => null)
         .then(effects => !stale && setFound({ code, effects }));

@@ -5,7 +5,7 @@ import type { IAgentState } from '../../comm/agentstate';
 import { currentRun } from '../../comm/agentstate';
 import type { KernelConnection } from '../../comm/connection';
 import type { IProgress } from '../../comm/progress';
-import { runStatusLabel } from '../../common/words';
+import { runStatusLabel } from '../../common/labels';
 import type { IRun } from '../../protocol/run';
 import { Chip, Empty, Fold, Section } from '../controls/basics';
 import { Elapsed } from '../run/elapsed';
