@@ -63,8 +63,8 @@ export function addCommands(options: ICommandsOptions): void {
   const add = (id: string, label: string, execute: () => unknown, isEnabled: () => boolean): void => {
     const describedBy = { args: { type: 'object', properties: {} } };
     // Whoever presses a key waits for nothing: a rejection would reach the console only.
-    const told = (): Promise<void> => attempt(trans, label, execute);
-    commands.addCommand(id, { label, execute: told, isEnabled, describedBy });
+    const run = (): Promise<void> => attempt(trans, label, execute);
+    commands.addCommand(id, { label, execute: run, isEnabled, describedBy });
   };
   const onPending = (id: string, label: string, act: (at: IPendingCell) => unknown): void => {
     const execute = (): unknown => {

@@ -2,7 +2,7 @@
 import { Token } from '@lumino/coreutils';
 import type { ISignal } from '@lumino/signaling';
 
-import type { IAgentState } from './comm/agentmodel';
+import type { IAgentState } from './comm/agentstate';
 
 export interface ICodeAgent {
   /** State of the agent in the kernel of the current notebook; None if there is no such kernel. */

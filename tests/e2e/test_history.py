@@ -58,7 +58,7 @@ def test_the_history_is_searched_walked_through_compared_and_deleted_by_keyboard
 
     # Asked again of another model: a new cell below, with the prompt as it was.
     page.choose("Ask another model")
-    panel.get_by_label("Ask the same of").fill("third")
+    panel.get_by_label("Ask the same question of").fill("third")
     panel.get_by_role("button", name="Insert and run").click()
     expect(page.sources.nth(2)).to_contain_text("%%agent --model third --new")
     expect(page.sources.nth(2)).to_contain_text("This was asked twice.")

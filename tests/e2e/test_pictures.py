@@ -173,7 +173,7 @@ def look_back(notebook: NotebookPage, panel: Locator, model: ModelServer) -> Non
     expect(panel.get_by_role("button", name="Insert again")).to_be_visible()
     model.script(OTHER, OTHER_SENTENCE)
     notebook.choose("Ask another model")
-    panel.get_by_label("Ask the same of").fill(LARGE)
+    panel.get_by_label("Ask the same question of").fill(LARGE)
     panel.get_by_role("button", name="Insert and run").click()
     notebook.wait_for_states(["", "", *["accepted"] * 2, *["", "pending", "pending"] * 2])
     panel.get_by_role("button", name=f"Compare with the answer of {LARGE}").click()

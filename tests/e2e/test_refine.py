@@ -174,7 +174,7 @@ def test_a_refinement_waits_for_a_busy_kernel_gives_up_nothing_behind_it_and_can
     shared_model.script(Reply(status=500, message="never asked"))
     box(notebook).fill("only the largest")
     box(notebook).press("Enter")
-    expect(words(notebook)).to_have_text("Waits for the kernel …")
+    expect(words(notebook)).to_have_text("Waiting for the kernel …")
     notebook.run_cell(0)  # queued behind it
     notebook.page.get_by_role("button", name="Stop", exact=True).click()
     expect(words(notebook)).to_have_text("Stopping …")

@@ -10,7 +10,7 @@ import { provenance } from '../notebook/provenance';
 import type { ISharedCell } from '../notebook/sharednotebook';
 import { applyBody } from '../panel/approvals/applydialog';
 
-export const ASKING_CLASS = 'jp-CodeAgent-applying';
+const ASKING_CLASS = 'jp-CodeAgent-applying';
 
 export class ApplyConfirmation {
   constructor(
@@ -20,7 +20,7 @@ export class ApplyConfirmation {
   ) {}
 
   /**
-   * Whether the cell may run as it is now. What is typed, by anyone, while the question stands, or another kernel,
+   * Whether the cell may run as it is now. What is typed, by anyone, while the dialog is open, or another kernel,
    * makes it another question.
    */
   async confirm(panel: NotebookPanel, cell: Cell): Promise<boolean> {
@@ -44,7 +44,7 @@ export class ApplyConfirmation {
     const trans = this._trans;
     const code = cell.model.sharedModel.getSource();
     const kernel = panel.sessionContext.kernelDisplayName;
-    // The kernel may take its time to say what the code would do: the cell shows that it was heard.
+    // The kernel may take its time to say what the code would do: the cell shows that the press was received.
     showWaiting(cell, true);
     const asked = this._connections.of(panel)?.findEffects(code, true) ?? Promise.resolve(null);
     const [effects, isRecorded] = await Promise.all([asked, this._isRecorded(panel, cell)]).finally(() =>
@@ -62,7 +62,7 @@ export class ApplyConfirmation {
     });
   }
 
-  /** Whether this very text is known to have run in the sandbox: what a notebook says of itself proves nothing. */
+  /** Whether this very text is known to have run in the sandbox: the notebook's own metadata proves nothing. */
   private async _isRecorded(panel: NotebookPanel, cell: Cell): Promise<boolean> {
     const shared = cell.model.sharedModel as unknown as ISharedCell;
     const code = shared.getSource();

@@ -6,16 +6,16 @@ export interface IBarButton {
   text: string;
   /** What it does, and its keys. */
   title: string;
-  /** Stands alone where the bar has no room for the text. */
+  /** Displayed without the text where the bar is too narrow. */
   icon: LabIcon;
   act: () => void;
   primary?: boolean;
-  /** There is never room for the text. */
+  /** Never display the text. */
   iconOnly?: boolean;
   disabled?: boolean;
 }
 
-/** A row of small buttons that belongs to a cell; other nodes may stand among them. */
+/** A row of small buttons that belongs to a cell; other nodes may be among them. */
 export class ButtonBar extends Widget {
   constructor(label: string, items: readonly (IBarButton | HTMLElement)[], note = '') {
     super();

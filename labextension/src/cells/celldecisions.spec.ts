@@ -176,15 +176,15 @@ describe('a decision that the history did not take', () => {
     ],
     [new HistoryError('no such run', 404), []]
   ])(
-    'is told where the server was asked, unless the run is of another history: %s',
-    async (problem, told) => {
+    'is notified where the server was asked, unless the run is of another history: %s',
+    async (problem, expected) => {
       const error = shownError();
       [linked, fails] = [false, problem];
       insert('r');
       decisions.accept(panel, 'r');
       await Promise.resolve();
       await Promise.resolve();
-      expect(error.mock.calls.map((call: unknown[]) => call[0])).toEqual(told);
+      expect(error.mock.calls.map((call: unknown[]) => call[0])).toEqual(expected);
       error.mockRestore();
     }
   );
@@ -271,7 +271,7 @@ describe('running a pending cell in the live kernel', () => {
     expect(sent).toEqual([]);
   });
 
-  it('says so where it could not be told what the code would do', async () => {
+  it('states where it could not be determined what the code would do', async () => {
     insert('r');
     withWidgets();
     linked = false;
@@ -315,7 +315,7 @@ describe('running a pending cell in the live kernel', () => {
     ran.mockRestore();
   });
 
-  it('a yes is to the text that was shown and to the kernel of then; for another it is asked again', async () => {
+  it('a confirmation is for the displayed text and the kernel of then; for another it is asked again', async () => {
     const ran = vi.spyOn(NotebookActions, 'runCells').mockResolvedValue(true);
     insert('r');
     withWidgets();
@@ -402,7 +402,7 @@ describe('running a pending cell in the live kernel', () => {
     ran.mockRestore();
   });
 
-  it('a second press asks no second question, and the cell shows that the first was heard', async () => {
+  it('a second press asks no second question, and the cell shows that the first was received', async () => {
     insert('r');
     withWidgets();
     const cell = panel.content.widgets[1];

@@ -217,7 +217,7 @@ export class CellDecisions {
     }
   }
 
-  /** If not, the user is told why. */
+  /** If not, a notification gives the reason. */
   private _checkWritable(panel: NotebookPanel): boolean {
     const why = whyReadOnly(panel, this._options.trans);
     if (why) {

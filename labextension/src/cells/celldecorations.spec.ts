@@ -355,14 +355,14 @@ it('below a pending result another version is asked for; Escape leads back to th
 
 it('while the agent works it says what it does, and can be stopped; a failure leaves the line to be changed', async () => {
   const code = await refinable();
-  const tell = (next: IRefinement | null): void => {
+  const emit = (next: IRefinement | null): void => {
     refining = next;
     refiningChanged.emit('r');
   };
   const stop = (): HTMLElement | undefined =>
     [...code.node.querySelectorAll('button')].find(button => button.textContent === 'Stop');
   expect(stop()).toBeUndefined();
-  tell({ state: 'running', text: 'top 10', message: 'The model is writing …' });
+  emit({ state: 'running', text: 'top 10', message: 'The model is writing …' });
   expect([field(code)!.readOnly, field(code)!.value, words(code)]).toEqual([
     true,
     'top 10',
@@ -371,14 +371,14 @@ it('while the agent works it says what it does, and can be stopped; a failure le
   stop()!.focus();
   stop()!.click();
   expect(done).toEqual(['stop r']);
-  tell({ state: 'stopping', text: 'top 10', message: 'Stopping …' });
+  emit({ state: 'stopping', text: 'top 10', message: 'Stopping …' });
   expect([stop(), document.activeElement]).toEqual([undefined, field(code)]);
-  tell({ state: 'failed', text: 'top 10', message: 'no' });
+  emit({ state: 'failed', text: 'top 10', message: 'no' });
   expect([field(code)!.readOnly, words(code)]).toEqual([false, 'no']);
   expect(code.node.querySelector('[role=alert]')!.textContent).toBe('no');
 });
 
-it('what is typed and where survive when the buttons beside it change, and the kernel is busy elsewhere', async () => {
+it('what is typed and where survive when the buttons beside it change, and the kernel is busy with something else', async () => {
   const code = await refinable();
   field(code)!.focus();
   field(code)!.value = 'top';
@@ -402,7 +402,7 @@ it('no other version is offered of what the kernel does not know, and none of wh
   expect(field(unknown)).toBeNull();
 });
 
-it('the bar says which version is shown and leads to the others', async () => {
+it('the bar displays the version’s number and leads to the others', async () => {
   const fresh = notebookOf('%%agent\none');
   const versions = ['p', 'r'].map(run_id => ({ run_id, question: '%%agent\none' }));
   const [code] = cellsOf('r');

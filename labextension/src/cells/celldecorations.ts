@@ -1,4 +1,4 @@
-/** How the agent's cells look in a notebook: bars on pending ones, prose for `%%agent` prompts. */
+/** How the agent's cells look in a notebook: bars on pending ones, footers, badges. */
 import type { Cell } from '@jupyterlab/cells';
 import { CodeCell } from '@jupyterlab/cells';
 import type { CodeEditor } from '@jupyterlab/codeeditor';
@@ -18,7 +18,6 @@ import { sharedNotebook } from '../notebook/panels';
 import { provenance } from '../notebook/provenance';
 import type { ISharedCell } from '../notebook/sharednotebook';
 import { versionIndex, versionsOf } from '../notebook/versions';
-import { isAgentCell } from '../prompts/magicline';
 import type { ButtonBar } from './buttonbar';
 import type { CellActions } from './cellactions';
 import type { CellDecisions } from './celldecisions';
@@ -27,17 +26,15 @@ import { CellFooters, kindOf } from './cellfooters';
 import { OriginBadge } from './originbadge';
 import type { ICellBarActions, IDisplayedVersion, Keys } from './pendingbar';
 import { pendingBar, appearanceOf, singleCellButtons } from './pendingbar';
+import { PromptCells } from './promptcells';
 import { RefineBox } from './refinebox';
 import type { Refinements } from './refinements';
 import type { ResultVersions } from './resultversions';
 
 /** On the notebook; the keys of the review are bound there only. */
-export const REVIEW_CLASS = 'jp-CodeAgent-review';
+const REVIEW_CLASS = 'jp-CodeAgent-review';
 const PENDING_CLASS = 'jp-CodeAgent-pending';
 const PART_CLASS = 'jp-CodeAgent-pendingPart';
-const PROMPT_CLASS = 'jp-CodeAgent-prompt';
-const PROSE = 'text/plain';
-const CLOSING = 'autoClosingBrackets';
 /** Also of an answer whose code is decided: it alone has no other version. */
 const ONE: IDisplayedVersion = { index: 0, count: 1 };
 /** Typing changes a cell at every key. */
@@ -48,7 +45,7 @@ export interface ICellDecorationsOptions {
   actions: CellActions;
   versions: ResultVersions;
   refinements: Refinements;
-  /** Is told that cells may have changed. */
+  /** Notified when cells may have changed. */
   sync: Pick<RecordSync, 'reportChanges'>;
   trans: TranslationBundle;
   /** What to say of the keys of a command. */
@@ -101,7 +98,8 @@ export class NotebookDecorations implements IDisposable {
       }
     });
     this._originBadges = new OriginBadge(_options);
-    _panel.content.activeCellChanged.connect(this._showAsking, this);
+    this._promptCells = new PromptCells({ panel: _panel, trans: _options.trans });
+    _panel.content.activeCellChanged.connect(this._promptCells.showAsking, this._promptCells);
     _options.actions.changed.connect(this._refreshAllSoon, this);
     _panel.content.modelChanged.connect(this._onModel, this);
     this._onModel();
@@ -132,6 +130,7 @@ export class NotebookDecorations implements IDisposable {
     }
     this._disposed = true;
     window.clearTimeout(this._timer);
+    Signal.clearData(this._promptCells);
     Signal.clearData(this);
   }
 
@@ -147,7 +146,7 @@ export class NotebookDecorations implements IDisposable {
     this._schedule();
   }
 
-  /** Typing and outputs come here: what one of the user's own cells says tells nothing about the others. */
+  /** Typing and outputs come here: the text of one of the user's own cells does not concern the others. */
   private _refreshSoon(model: CodeEditor.IModel): void {
     if (this._changedCells !== 'all') {
       this._changedCells.add(model);
@@ -176,7 +175,7 @@ export class NotebookDecorations implements IDisposable {
       this._refreshAll();
     }
     if (this._panel.isVisible) {
-      this._showAsking();
+      this._promptCells.showAsking();
     }
   }
 
@@ -184,7 +183,7 @@ export class NotebookDecorations implements IDisposable {
   private _refreshUserCell(model: CodeEditor.IModel, canAsk: boolean): void {
     const cell = this._cells.get(model);
     if (cell && !cell.isDisposed) {
-      this._markPrompt(cell);
+      this._promptCells.update(cell);
       const kind = kindOf(cell, undefined, canAsk, () => false);
       this._footers.update(cell, { kind, isPart: false, refines: '' });
     }
@@ -205,7 +204,7 @@ export class NotebookDecorations implements IDisposable {
       const block = pending.get(cell.model.id);
       const isPart = block !== undefined && positionIn(block, cell.model.id) === 'part';
       this._markPending(cell, block);
-      this._markPrompt(cell);
+      this._promptCells.update(cell);
       this._originBadges.update(cell);
       const kind = kindOf(cell, results.get(cell.model.id), canAsk, knows);
       this._footers.update(cell, { kind, isPart, refines: this._refinedAt(cell, block, knows) });
@@ -249,13 +248,13 @@ export class NotebookDecorations implements IDisposable {
     ) {
       this._options.decisions.markEdited(this._panel, shared);
     }
-    const place = block && positionIn(block, shared.id);
+    const position = block && positionIn(block, shared.id);
     const version = block?.roles.includes('code') ? versionOf(shared) : ONE;
-    const look = block && place ? appearanceOf(block, place, version) : '';
+    const look = block && position ? appearanceOf(block, position, version) : '';
     if (look !== (this._appearances.get(cell) ?? '')) {
       this._appearances.set(cell, look);
       cell.toggleClass(PENDING_CLASS, block !== undefined);
-      cell.toggleClass(PART_CLASS, place === 'part');
+      cell.toggleClass(PART_CLASS, position === 'part');
       // A cell out of sight has no content yet; it gets its bar when it is drawn.
       const { trans } = this._options;
       void attempt(trans, trans.__('Show the buttons of a cell'), () =>
@@ -296,52 +295,12 @@ export class NotebookDecorations implements IDisposable {
     };
   }
 
-  /** While a prompt is written, the list of completions has room for what they mean. */
-  private _showAsking(): void {
-    document.body.classList.toggle(
-      'jp-CodeAgent-asking',
-      this._panel.content.activeCell?.hasClass(PROMPT_CLASS) ?? false
-    );
-  }
-
-  private _markPrompt(cell: Cell): void {
-    if (!(cell instanceof CodeCell)) {
-      return;
-    }
-    const prompt = isAgentCell(cell.model.sharedModel.getSource());
-    if (prompt !== cell.hasClass(PROMPT_CLASS)) {
-      cell.toggleClass(PROMPT_CLASS, prompt);
-      cell.model.mimeType = prompt ? PROSE : this._panel.content.codeMimetype;
-      // A cell out of sight has no editor yet.
-      const { trans } = this._options;
-      void attempt(trans, trans.__('Set up the editor of a question'), () =>
-        cell.ready.then(() => this._closeBrackets(cell))
-      );
-    } else if (prompt) {
-      if (cell.model.mimeType !== PROSE) {
-        cell.model.mimeType = PROSE;
-      }
-      this._closeBrackets(cell); // the user's settings may have come meanwhile
-    }
-  }
-
-  /** Not in prose: an apostrophe or a smiley opens nothing there. In code as the user has set it. */
-  private _closeBrackets(cell: CodeCell): void {
-    const prompt = cell.hasClass(PROMPT_CLASS);
-    if (prompt && cell.editor?.getOption(CLOSING) === true) {
-      this._closing.add(cell);
-      cell.editor.setOption(CLOSING, false);
-    } else if (!prompt && this._closing.delete(cell)) {
-      cell.editor?.setOption(CLOSING, true);
-    }
-  }
-
   private readonly _footers: CellFooters;
   private readonly _originBadges: OriginBadge;
+  private readonly _promptCells: PromptCells;
   private _appearances = new WeakMap<Cell, string>();
   private _bars = new WeakMap<Cell, ButtonBar>();
   private _cells = new WeakMap<CodeEditor.IModel, Cell>();
-  private _closing = new WeakSet<Cell>();
   private _observed = new WeakSet<ISharedCell>();
   /** Cells whose text was changed in this page. */
   private _typed = new WeakSet<ISharedCell>();

@@ -59,7 +59,7 @@ export interface ICellFootersOptions {
   refineBox: (runId: string) => RefineBox;
 }
 
-/** What stands at the end of a cell. */
+/** What is displayed at the end of a cell. */
 export interface ICellFooter {
   kind: CellKind;
   /** Of a further pending cell of its run, which is decided about alone too. */
@@ -91,8 +91,8 @@ export class CellFooters {
   update(cell: Cell, { kind, isPart, refines }: ICellFooter): void {
     cell.toggleClass(FAILED_CLASS, kind === 'failed');
     cell.toggleClass(RESULT_CLASS, kind === 'result');
-    const shown = this._options.actions.showButtons ? kind : '';
-    const look = [refines && `refine ${refines}`, isPart && 'part', shown].filter(Boolean).join(' ');
+    const displayed = this._options.actions.showButtons ? kind : '';
+    const look = [refines && `refine ${refines}`, isPart && 'part', displayed].filter(Boolean).join(' ');
     this._keepBox(cell, refines);
     if ((this._appearances.get(cell) ?? '') !== look) {
       this._appearances.set(cell, look);

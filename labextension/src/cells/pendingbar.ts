@@ -21,14 +21,14 @@ export interface ICellBarActions {
   discard: () => void;
   /** Only for code cells. */
   apply?: () => void;
-  /** To the version before (-1) or after (1) the one that is shown. */
+  /** To the version before (-1) or after (1) the displayed one. */
   showVersion: (step: 1 | -1) => void;
 }
 
 /** The keys of a command of the review, as they are bound; empty if it has none. */
 export type Keys = (command: 'accept' | 'discard' | 'next' | 'previous' | 'refine') => string;
 
-/** Which version of a result is shown: the place from 0, and how many there are. */
+/** Which version of a result is displayed: its index from 0, and how many there are. */
 export interface IDisplayedVersion {
   index: number;
   count: number;
@@ -117,11 +117,11 @@ export function singleCellButtons(trans: TranslationBundle, actions: ICellBarAct
 }
 
 /** Which look a pending cell has; another look needs another bar. */
-export function appearanceOf(block: IBlock, place: BlockPosition, version: IDisplayedVersion): string {
+export function appearanceOf(block: IBlock, position: BlockPosition, version: IDisplayedVersion): string {
   const { index, count } = version;
-  return place === 'part'
+  return position === 'part'
     ? 'part'
-    : `${place} ${block.cellIds.length} ${block.roles.join(' ')} ${index} of ${count}`;
+    : `${position} ${block.cellIds.length} ${block.roles.join(' ')} ${index} of ${count}`;
 }
 
 /** `◂ 2/3 ▸` */
@@ -136,9 +136,9 @@ function versionSwitch(
   node.setAttribute('aria-label', trans.__('Version %1 of %2', index + 1, count));
   const earlier = trans.__('Show the earlier version');
   const later = trans.__('Show the later version');
-  const place = document.createElement('span');
-  place.textContent = `${index + 1}/${count}`;
-  place.title = trans.__('Version %1 of %2', index + 1, count);
+  const counter = document.createElement('span');
+  counter.textContent = `${index + 1}/${count}`;
+  counter.title = trans.__('Version %1 of %2', index + 1, count);
   node.append(
     buttonNode({
       text: earlier,
@@ -148,7 +148,7 @@ function versionSwitch(
       disabled: index === 0,
       act: () => show(-1)
     }),
-    place,
+    counter,
     buttonNode({
       text: later,
       title: later,
@@ -170,6 +170,6 @@ function noteOf(trans: TranslationBundle, block: IBlock): string {
       : block.roles.length === 2 && block.roles.includes('answer')
         ? trans.__('Pending: code and answer')
         : trans.__('Pending: %1 cells', block.roles.length);
-  // Not more than that: whether it ran in the sandbox is told by the record, which a notebook of others lacks.
+  // Not more than that: whether it ran in the sandbox is in the record, which a notebook of others lacks.
   return block.roles.includes('code') ? trans.__('%1 · not run in your kernel', what) : what;
 }

@@ -17,7 +17,7 @@ export interface IRefineBoxOptions {
   keys: string;
 }
 
-/** Enter asks, Escape leads back to the cell. While the agent works, what it does and Stop stand beside the line. */
+/** Enter asks, Escape leads back to the cell. While the agent works, its phase and Stop are beside the line. */
 export class RefineBox implements IDisposable {
   constructor(private readonly _options: IRefineBoxOptions) {
     const { refinements, trans, keys } = _options;

@@ -31,7 +31,7 @@ const second = (changes: Partial<IRun>): IRun =>
     request: { ...first.request, refines: 'a1b2', refinement: 'top 10' },
     ...changes
   });
-const tell = (told: IRun): void => model.apply({ type: 'run', run: told });
+const apply = (changed: IRun): void => model.apply({ type: 'run', run: changed });
 
 beforeEach(() => {
   [asked, sent, model] = [[], [], new AgentModel()];
@@ -74,25 +74,25 @@ it('is asked of the kernel beside the notebook, and gives up nothing that is que
 
 it('waits for the kernel, then says what the run does, and is over with the reply', async () => {
   const done = refinements.ask(panel, 'a1b2', 'top 10');
-  expect([state(), words()]).toEqual(['queued', 'Waits for the kernel …']);
-  tell(second({ status: 'running' }));
+  expect([state(), words()]).toEqual(['queued', 'Waiting for the kernel …']);
+  apply(second({ status: 'running' }));
   const progress = { ...(TO_PAGE.progress as IProgressMessage), run_id: 'c3d4', offset: 0 };
   model.apply({ ...progress, phase: 'sandbox' });
   expect([state(), words()]).toEqual(['running', 'Running in the sandbox …']);
-  tell(second({ status: 'ok' }));
+  apply(second({ status: 'ok' }));
   await reply({ status: 'ok' });
   await done;
   expect(state()).toBeUndefined();
 });
 
 it('tells of each step that it is there', () => {
-  const heard: string[] = [];
-  refinements.changed.connect((_, runId) => heard.push(runId));
-  tell(second({ status: 'running' }));
-  expect(heard).toEqual(['a1b2']);
+  const emitted: string[] = [];
+  refinements.changed.connect((_, runId) => emitted.push(runId));
+  apply(second({ status: 'running' }));
+  expect(emitted).toEqual(['a1b2']);
   expect(refinements.of(panel, 'a1b2')).toMatchObject({ state: 'running', text: 'top 10' });
-  tell(second({ status: 'ok' }));
-  expect([heard, state()]).toEqual([['a1b2', 'a1b2'], undefined]);
+  apply(second({ status: 'ok' }));
+  expect([emitted, state()]).toEqual([['a1b2', 'a1b2'], undefined]);
 });
 
 it('one at a time: Enter again asks nothing, after a failure it does', async () => {
@@ -130,10 +130,10 @@ it('a stop before the run begins names the request; one that came too late goes 
   const done = refinements.ask(panel, 'a1b2', 'top 10');
   refinements.stop(panel, 'a1b2');
   expect([state(), sent]).toEqual(['stopping', [{ type: 'stop', run_id: 'request-1' }]]);
-  tell(second({ status: 'running' }));
-  tell(second({ status: 'running', context: 'more' }));
+  apply(second({ status: 'running' }));
+  apply(second({ status: 'running', context: 'more' }));
   expect([state(), sent.slice(1)]).toEqual(['stopping', [{ type: 'stop', run_id: 'c3d4' }]]);
-  tell(second({ status: 'stopped' }));
+  apply(second({ status: 'stopped' }));
   await reply({ status: 'error', ename: 'StoppedError', evalue: 'Stopped by you; no cells were inserted.' });
   await done;
   expect([state(), words()]).toEqual(['failed', 'Stopped; the result is as it was.']);

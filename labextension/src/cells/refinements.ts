@@ -7,7 +7,7 @@ import { Signal } from '@lumino/signaling';
 
 import type { KernelConnection } from '../comm/connection';
 import type { KernelConnections } from '../comm/connections';
-import { phaseLabel } from '../common/words';
+import { phaseLabel } from '../common/labels';
 import { oneLine } from '../prompts/magicline';
 import type { IRun } from '../protocol/run';
 import { isRunning } from '../protocol/run';
@@ -62,7 +62,7 @@ export class Refinements {
     if (!line || (now && now.state !== 'failed')) {
       return;
     }
-    this._set(runId, { state: 'queued', text: line, message: trans.__('Waits for the kernel …') });
+    this._set(runId, { state: 'queued', text: line, message: trans.__('Waiting for the kernel …') });
     const problem = await this._execute(panel, runId, line).catch((error: Error) => error.message);
     this._set(runId, problem ? { state: 'failed', text: line, message: problem } : null);
   }

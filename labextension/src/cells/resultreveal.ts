@@ -10,7 +10,7 @@ import { scrollCellsIntoView } from './scrolling';
 
 /** By which a person scrolls, types or goes to another cell. */
 const HANDLED_BY = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
-/** So long pictures and sentences that are drawn make the result grow, and its question what is told of the run. */
+/** So long the result grows while pictures and sentences are drawn, and so does the run's receipt above it. */
 const GROWS_MS = 10_000;
 
 export interface IRevealOptions {

@@ -70,7 +70,7 @@ beforeEach(() => {
 const receipt = (): unknown =>
   (notebook.cells[0] as unknown as { getOutputs: () => { data?: object }[] }).getOutputs()[0]?.data;
 
-it('the version before is shown again, with its question and receipt, and the record is compared', async () => {
+it('the version before is displayed again, with its question and receipt, and the record is compared', async () => {
   refine('b', 'a');
   await versions.show(panel, 'b', -1);
   expect(ids(notebook)).toEqual(['cell-0', 'a-code', 'a-answer', 'cell-1']);
@@ -91,13 +91,13 @@ it('before the first and after the last version there is none', async () => {
 
 it('the question of a refined run has its receipt once the cells are there, and is written to once', async () => {
   const request = { ...run().request, refines: 'a' };
-  const tell = (): void => changed.emit({ runs: [run({ id: 'b', status: 'ok', request })] });
-  tell(); // before its cells are anywhere
+  const emit = (): void => changed.emit({ runs: [run({ id: 'b', status: 'ok', request })] });
+  emit(); // before its cells are anywhere
   refine('b', 'a');
-  tell();
+  emit();
   await vi.waitFor(() => expect(receipt()).toEqual({ 'text/plain': 'receipt of b' }));
   const written = vi.spyOn(notebook.cells[0] as unknown as { setOutputs: () => void }, 'setOutputs');
-  tell(); // as when the page links to the kernel again
+  emit(); // as when the page links to the kernel again
   await new Promise(resolve => setTimeout(resolve));
   expect(written).not.toHaveBeenCalled();
 });

@@ -1,4 +1,4 @@
-/** Which version of a result is shown: the others are a click away. */
+/** Which version of a result is displayed: the others are a click away. */
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
@@ -20,7 +20,7 @@ export interface IResultVersionsOptions {
   tracker: INotebookTracker;
   decisions: CellDecisions;
   history: HistoryClient;
-  /** Has on record which version is shown. */
+  /** Records which version is displayed. */
   sync: Pick<RecordSync, 'reportChanges'>;
   trans: TranslationBundle;
 }
@@ -41,11 +41,13 @@ export class ResultVersions {
     });
   }
 
-  /** Show the earlier (-1) or later (1) version of this pending result in its place. */
+  /** Show the earlier (-1) or later (1) version of this pending result instead. */
   async show(panel: NotebookPanel, runId: string, step: 1 | -1): Promise<void> {
     const notebook = sharedNotebook(panel);
-    const shown = notebook?.cells.find(cell => isPending(cell, runId) && provenance(cell)?.role === 'code');
-    const version = shown && neighbour(shown, step);
+    const displayed = notebook?.cells.find(
+      cell => isPending(cell, runId) && provenance(cell)?.role === 'code'
+    );
+    const version = displayed && neighbour(displayed, step);
     if (!notebook || !version) {
       return;
     }
@@ -67,7 +69,7 @@ export class ResultVersions {
     }
   }
 
-  /** The question above a refined result tells what was sent for it. */
+  /** The receipt below the question of a refined result lists what was sent for it. */
   private _receiptOf(kernelId: string, runId: string): void {
     const { tracker, history, trans } = this._options;
     for (const panel of panelsOfKernel(tracker, kernelId)) {
@@ -90,13 +92,13 @@ export class ResultVersions {
     }
   }
 
-  /** As the output of the question, which was asked as it stands there. */
+  /** As the output of the question's cell. */
   private _showReceipt(panel: NotebookPanel, runId: string, receipt: Record<string, string>): void {
     const notebook = sharedNotebook(panel)!;
     const at = notebook.cells.findIndex(cell => isPending(cell, runId));
     const question = at < 0 ? undefined : (agentCellOf(notebook, at) as IWithOutputs | undefined);
-    const shown = question?.getOutputs?.() ?? [];
-    if (shown.length !== 1 || JSON.stringify(shown[0].data) !== JSON.stringify(receipt)) {
+    const outputs = question?.getOutputs?.() ?? [];
+    if (outputs.length !== 1 || JSON.stringify(outputs[0].data) !== JSON.stringify(receipt)) {
       question?.setOutputs?.([{ output_type: 'display_data', data: receipt, metadata: {} }]);
     }
     const cell = panel.content.widgets.find(one => one.model.id === question?.id);
@@ -105,7 +107,7 @@ export class ResultVersions {
     }
   }
 
-  /** Refined runs as they were heard of last. */
+  /** Refined runs in their last known state. */
   private _recorded = new Map<string, IRun>();
 }
 

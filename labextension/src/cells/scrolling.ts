@@ -87,7 +87,7 @@ export async function scrollCellsIntoView(notebook: Notebook, cells: readonly Ce
 }
 
 /** Whether the beginning of the cell is within what can be seen of the notebook. */
-export function isInView(notebook: Notebook, cell: Cell): boolean {
+function isInView(notebook: Notebook, cell: Cell): boolean {
   if (!cell.isAttached) {
     return false;
   }

@@ -11,7 +11,7 @@ export function keysOf<Name extends string>(
   };
 }
 
-/** What a title says, and behind it the keys. */
+/** The title, followed by the keys. */
 export function withKeys(title: string, keys: string): string {
   return keys ? `${title} (${keys})` : title;
 }

@@ -15,7 +15,7 @@ const RANK = 10;
 const CLASS = 'jp-CodeAgent-interactive';
 
 const MAX_HEIGHT_PX = 1200;
-/** Until the content says how high it is. A page may fill whatever height it is given, and then never grows. */
+/** Until the content reports its height. A page may fill whatever height it is given, and then never grows. */
 const FIRST_HEIGHT_PX = { plotly: 150, vega: 150, 'vega-lite': 150, html: 400 };
 /** A page that changes its height without end would keep the notebook moving. */
 const MAX_HEIGHT_CHANGES = 100;
@@ -68,7 +68,7 @@ export function addInteractiveRenderer(services: IInteractiveServices): void {
   services.rendermime.addFactory(factory, RANK);
 }
 
-/** The static form of the same output if there is one, a button, and the frame while it is shown. */
+/** The static form of the same output if there is one, a button, and the frame while it is displayed. */
 export class InteractiveOutput extends Panel implements IRenderMime.IRenderer {
   constructor(
     private readonly _mimeType: string,
@@ -98,7 +98,7 @@ export class InteractiveOutput extends Panel implements IRenderMime.IRenderer {
     this._say(
       this._entry
         ? ''
-        : this._services.trans.__('This interactive output has a form that this version cannot show.')
+        : this._services.trans.__('This version cannot display this kind of interactive output.')
     );
     await this._renderStatic(model);
   }
@@ -124,7 +124,7 @@ export class InteractiveOutput extends Panel implements IRenderMime.IRenderer {
     delete data[this._mimeType];
     const { rendermime } = this._services;
     const mimeType = rendermime.preferredMimeType(data, model.trusted ? 'any' : 'ensure');
-    // The text of a chart object says nothing that the button does not say.
+    // The text of a chart object repeats what the button says.
     if (!mimeType || (mimeType === 'text/plain' && this._entry !== null)) {
       return;
     }
@@ -199,7 +199,7 @@ export class InteractiveOutput extends Panel implements IRenderMime.IRenderer {
       return;
     }
     const height = heightOf(event.data);
-    // Only higher: a notebook that shrinks and grows again loses the place it was scrolled to.
+    // Only higher: a notebook that shrinks and grows again loses its scroll position.
     if (height !== null && height > this._height && this._heightChanges < MAX_HEIGHT_CHANGES) {
       this._heightChanges += 1;
       this._height = height;

@@ -41,7 +41,7 @@ afterEach(() => {
 
 describe('opening', () => {
   it('says hello on the subshell', () => {
-    expect(kernel.heard).toEqual([FROM_PAGE.hello]);
+    expect(kernel.received).toEqual([FROM_PAGE.hello]);
     const opened = kernel.posted.find(message => message.header.msg_type === 'comm_open')!;
     expect(opened.header.subshell_id).toBe('sub-1');
     expect(opened.content.target_name).toBe('jupyter-codeagent');
@@ -52,55 +52,55 @@ describe('opening', () => {
     let known = (): void => undefined;
     const ready = new Promise<void>(resolve => (known = resolve));
     await connect(new FakeKernel({ hasAgent: true }), () => ready);
-    expect(kernel.heard).toEqual([]);
+    expect(kernel.received).toEqual([]);
     known();
     await settle();
-    expect(kernel.heard).toHaveLength(1);
+    expect(kernel.received).toHaveLength(1);
   });
 
   it('says nothing to a kernel without the agent, until its beacon comes', async () => {
     comm.dispose();
     await connect(new FakeKernel());
     expect(model.state.link).toBe('absent');
-    expect(kernel.heard).toEqual([]);
+    expect(kernel.received).toEqual([]);
     expect(comm.send({ type: 'pong' })).toBe(false);
     kernel.beacon();
     await settle();
-    expect(kernel.heard).toHaveLength(1);
+    expect(kernel.received).toHaveLength(1);
   });
 
   it('works without subshells', async () => {
     comm.dispose();
     await connect(new FakeKernel({ hasAgent: true, subshells: false }));
-    expect(kernel.heard).toHaveLength(1);
+    expect(kernel.received).toHaveLength(1);
   });
 
   it('repeats a hello that was not answered, then says that it failed', async () => {
     await vi.advanceTimersByTimeAsync(20_000);
-    expect(kernel.heard).toHaveLength(3);
+    expect(kernel.received).toHaveLength(3);
     expect(model.state).toMatchObject({ link: 'failed', problem: /did not answer/ });
     comm.retry();
     await settle();
-    expect(kernel.heard).toHaveLength(4);
+    expect(kernel.received).toHaveLength(4);
   });
 
   it('does not repeat a hello that was answered', async () => {
     kernel.say(stateMessage());
     await vi.advanceTimersByTimeAsync(20_000);
-    expect(kernel.heard).toHaveLength(1);
+    expect(kernel.received).toHaveLength(1);
   });
 
   it('is opened again when the line was cut: what was said meanwhile may be lost', async () => {
     kernel.say(stateMessage());
     kernel.setConnectionStatus('connecting');
-    expect(kernel.heard).toHaveLength(1);
+    expect(kernel.received).toHaveLength(1);
     kernel.setConnectionStatus('connected');
     await settle();
-    expect(kernel.heard.map(message => message.type)).toEqual(['hello', 'hello']);
+    expect(kernel.received.map(message => message.type)).toEqual(['hello', 'hello']);
     kernel.say(stateMessage());
     kernel.setConnectionStatus('connected');
     await settle();
-    expect(kernel.heard).toHaveLength(2);
+    expect(kernel.received).toHaveLength(2);
   });
 
   it('begins anew when the kernel restarts', async () => {
@@ -109,7 +109,7 @@ describe('opening', () => {
     expect(model.state).toMatchObject({ link: 'absent', runs: [] });
     kernel.beacon();
     await settle();
-    expect(kernel.heard).toHaveLength(2);
+    expect(kernel.received).toHaveLength(2);
   });
 
   it('an answer that is lost with the line does not keep the page from linking again', async () => {
@@ -126,7 +126,7 @@ describe('opening', () => {
     fake.setConnectionStatus('connecting');
     fake.setConnectionStatus('connected');
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(kernel.heard.map(message => message.type)).toContain('hello');
+    expect(kernel.received.map(message => message.type)).toContain('hello');
   });
 });
 

@@ -1,4 +1,4 @@
-/** The comm between this page and the agent in one kernel: opened, said hello on, opened again, closed. */
+/** The comm between this page and the agent in one kernel: opened with a hello, opened again, closed. */
 import type { Kernel } from '@jupyterlab/services';
 import type { JSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
@@ -16,12 +16,12 @@ const HELLOS = 3;
 
 export interface IAgentCommOptions {
   kernel: Kernel.IKernelConnection;
-  /** Is told how the link is. */
+  /** Called when the state of the link changes. */
   model: AgentModel;
-  /** When all is known that a hello tells. */
+  /** When everything that a hello reports is known. */
   ready: () => Promise<unknown>;
   hello: () => IHelloMessage;
-  /** The kernel has said this. */
+  /** Called with each message of the kernel. */
   received: (data: unknown) => void;
 }
 
@@ -29,7 +29,7 @@ export class AgentComm implements IDisposable {
   constructor(private readonly _options: IAgentCommOptions) {
     this._kernel = _options.kernel;
     this._model = _options.model;
-    // The kernel says that the agent is there.
+    // The kernel announces that the agent is loaded.
     onCommOpened(this._kernel, TARGET, () => {
       this._beacons++;
       void this._open();
@@ -57,7 +57,7 @@ export class AgentComm implements IDisposable {
     this._close();
   }
 
-  /** Whether it was sent: only a kernel that runs the agent hears it. */
+  /** Whether it was sent: only a kernel that runs the agent receives it. */
   send(message: FromPage): boolean {
     if (!this.isOpen) {
       return false;
@@ -121,7 +121,7 @@ export class AgentComm implements IDisposable {
 
   private async _hasAgent(): Promise<boolean> {
     const future = this._post('comm_info_request', { target_name: TARGET }, true);
-    // A hello that nobody hears ends by itself.
+    // A hello that nobody receives ends by itself.
     const reply = await replyWithin(future, STATE_MS);
     const comms = (reply?.content as { comms?: object } | undefined)?.comms;
     return Object.keys(comms ?? {}).length > 0;
@@ -178,7 +178,7 @@ export class AgentComm implements IDisposable {
     this._subshell = null;
   }
 
-  /** What was said while the line was cut may be lost: a new hello brings the state and what was not delivered. */
+  /** Messages sent while the connection was lost may be missing: a new hello brings the state and what was not delivered. */
   private _onConnectionStatus(_: unknown, status: Kernel.ConnectionStatus): void {
     if (status !== 'connected') {
       this._wasCut = true;

@@ -1,6 +1,7 @@
 import type { IColumnsMessage, IProgressMessage, IProposalMessage } from '../protocol/messages';
 import { run, stateMessage, TO_PAGE } from '../testing/golden';
-import { AgentModel, currentRun } from './agentmodel';
+import { AgentModel } from './agentmodel';
+import { currentRun } from './agentstate';
 
 const progress = (runId: string): IProgressMessage => ({
   ...(TO_PAGE.progress as IProgressMessage),
@@ -31,7 +32,7 @@ it('the state message replaces everything and makes the link ready', () => {
   });
 });
 
-it('a run replaces the one of the same id in its place, a new one comes last', () => {
+it('a run replaces the one of the same id where it is, a new one comes last', () => {
   model.apply({ type: 'run', run: run({ id: 'a', status: 'running' }) });
   model.apply({ type: 'run', run: run({ id: 'b' }) });
   model.apply({ type: 'run', run: run({ id: 'a', status: 'ok' }) });
@@ -121,7 +122,7 @@ it('switches of columns show at once, also among those that were searched', () =
   expect(model.state.found!.columns.map(c => c.hidden)).toEqual([false]);
 });
 
-it('a switch stands until the kernel has heard it, whatever contexts it sent before', () => {
+it('a switch stays set until the kernel has confirmed it, whatever contexts it sent before', () => {
   model.apply(stateMessage());
   const { context } = stateMessage();
   const shared = (): string => model.state.context.variables[0].shared;
@@ -136,7 +137,7 @@ it('a switch stands until the kernel has heard it, whatever contexts it sent bef
   expect(shared()).toBe(before);
 });
 
-it('a switch that was lost with its connection does not stand', () => {
+it('a switch that was lost with its connection is reset', () => {
   model.apply(stateMessage());
   model.setShared('s1', 'flights', 'hidden');
   model.apply(stateMessage());

@@ -1,96 +1,14 @@
-/** What the page knows of the agent in one kernel: immutable snapshots and one signal. The truth is in the kernel. */
+/** The state of the agent in one kernel, as the page knows it, with a signal for each change. The kernel has the truth. */
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
-import type {
-  ApprovalPolicy,
-  IColumnsMessage,
-  IContext,
-  IGrant,
-  IModelsMessage,
-  IProgressMessage,
-  IProposal,
-  ISandbox,
-  ISettings,
-  IVariable,
-  Shared,
-  ToPage
-} from '../protocol/messages';
-import { assertNever } from '../protocol/messages';
+import type { IContext, IProposal, IVariable, Shared, ToPage } from '../protocol/messages';
 import type { IRun } from '../protocol/run';
 import { isRunning } from '../protocol/run';
-import type { IProgress } from './progress';
-import { extended } from './progress';
+import type { IAgentState, IPull, LinkStatus } from './agentstate';
+import { EMPTY_STATE, nextState, pullKey } from './agentstate';
 
-/** `absent`: the kernel has not loaded the extension. */
-export type LinkStatus = 'connecting' | 'ready' | 'absent' | 'failed';
-
-/** As many as the kernel keeps for its pages; the history has them all. */
-const MAX_RUNS = 50;
-
-export interface IPull {
-  state: 'waiting' | 'done' | 'failed';
-  /** What it is now in the kernel, or why it is not. */
-  text: string;
-}
-
-export function pullKey(runId: string, name: string): string {
-  return `${runId} ${name}`;
-}
-
-export interface IAgentState {
-  link: LinkStatus;
-  /** Why the link failed; empty otherwise. */
-  problem: string;
-  model: string;
-  approve: ApprovalPolicy;
-  settings: ISettings;
-  /** What could be asked; null before it was looked for. */
-  models: IModelsMessage | null;
-  /** Why the last change of a setting was not made; empty if it was. */
-  refused: string;
-  sandbox: ISandbox | null;
-  context: IContext;
-  /** The answer to the last search for columns. */
-  found: IColumnsMessage | null;
-  /** What was asked to be brought back, by `pullKey`. */
-  pulls: Readonly<Record<string, IPull>>;
-  /** Oldest first. */
-  runs: readonly IRun[];
-  /** Of the runs that are under way, by run id. */
-  progress: Readonly<Record<string, IProgress>>;
-  proposals: readonly IProposal[];
-  /** What the user has allowed until it is taken back. */
-  grants: readonly IGrant[];
-}
-
-export const EMPTY_STATE: IAgentState = {
-  link: 'connecting',
-  problem: '',
-  model: '',
-  approve: 'review',
-  settings: { values: [], server: null, problem: '' },
-  models: null,
-  refused: '',
-  sandbox: null,
-  context: {
-    privacy: 'stats',
-    tokens: 0,
-    budget_tokens: 0,
-    text: '',
-    variables: [],
-    variable_count: 0,
-    sharing: { shared: {}, hidden_columns: {} }
-  },
-  found: null,
-  pulls: {},
-  runs: [],
-  progress: {},
-  proposals: [],
-  grants: []
-};
-
-/** A switch of the user's that the kernel has not heard yet. */
+/** A switch of the user's that the kernel has not confirmed yet. */
 interface ISwitch {
   id: string;
   change: (context: IContext) => IContext;
@@ -126,11 +44,11 @@ export class AgentModel {
   }
 
   setLink(link: LinkStatus, problem = ''): void {
-    // What a kernel said that has no agent any more is no longer true.
+    // The state of a kernel that no longer has the agent is out of date.
     this._update({ ...(link === 'absent' ? EMPTY_STATE : this._state), link, problem });
   }
 
-  /** The user's switch, shown at once and until the kernel has heard the message with this id. */
+  /** The user's switch, displayed at once and until the kernel has confirmed the message with this id. */
   setShared(id: string, name: string, shared: Shared): void {
     this._applySwitch(id, name, variable => ({ ...variable, shared }));
   }
@@ -152,7 +70,7 @@ export class AgentModel {
     this._update({ ...this._state, pulls: { ...this._state.pulls, [pullKey(runId, name)]: pull } });
   }
 
-  /** A change is asked for: what was said of the last one is over. */
+  /** A change is asked for: the refusal of the last one is out of date. */
   clearRefusal(): void {
     this._update({ ...this._state, refused: '' });
   }
@@ -160,11 +78,11 @@ export class AgentModel {
   apply(message: ToPage): void {
     const before = this._state;
     if (message.type === 'progress') {
-      this._state = next(before, message);
+      this._state = nextState(before, message, Date.now());
       this._progressed.emit(message.run_id);
       return;
     }
-    this._update(this._withPendingSwitches(next(before, message), message));
+    this._update(this._withPendingSwitches(nextState(before, message, Date.now()), message));
     const knownProposals = new Set(before.proposals.map(p => p.id));
     this._state.proposals.filter(p => !knownProposals.has(p.id)).forEach(p => this._proposed.emit(p));
     if (message.type === 'run' && isRunning(message.run) && !before.runs.some(r => r.id === message.run.id)) {
@@ -188,7 +106,7 @@ export class AgentModel {
     this._update({ ...this._state, context: made.change(this._state.context) });
   }
 
-  /** A context sent before the kernel heard the user's last switches does not turn them back. */
+  /** A context sent before the kernel received the user's last switches does not turn them back. */
   private _withPendingSwitches(state: IAgentState, message: ToPage): IAgentState {
     if (message.type === 'state') {
       this._unacknowledged = []; // a new connection: what was sent on the old one may be lost
@@ -196,8 +114,8 @@ export class AgentModel {
     if (message.type !== 'context') {
       return state;
     }
-    const heard = this._unacknowledged.findIndex(one => one.id === message.heard);
-    this._unacknowledged = this._unacknowledged.slice(heard + 1);
+    const confirmed = this._unacknowledged.findIndex(one => one.id === message.heard);
+    this._unacknowledged = this._unacknowledged.slice(confirmed + 1);
     return {
       ...state,
       context: this._unacknowledged.reduce((context, one) => one.change(context), state.context)
@@ -219,93 +137,4 @@ export class AgentModel {
   private _runStarted = new Signal<this, IRun>(this);
   private _runEnded = new Signal<this, IRun>(this);
   private _progressed = new Signal<this, string>(this);
-}
-
-function next(state: IAgentState, message: ToPage): IAgentState {
-  switch (message.type) {
-    case 'state': {
-      const { model, approve, settings, sandbox, context, runs, proposals, grants } = message;
-      const known = message.progress ? withProgress(state, message.progress) : state;
-      const progress = progressOf(known, runs);
-      return {
-        ...state,
-        link: 'ready',
-        problem: '',
-        model,
-        approve,
-        settings,
-        sandbox,
-        context,
-        runs,
-        proposals,
-        grants,
-        progress,
-        pulls: pullsOf(state, runs)
-      };
-    }
-    case 'run': {
-      const runs = replaced(state.runs, message.run).slice(-MAX_RUNS);
-      return { ...state, runs, progress: progressOf(state, runs), pulls: pullsOf(state, runs) };
-    }
-    case 'progress':
-      return withProgress(state, message);
-    case 'proposal':
-      return { ...state, proposals: replaced(state.proposals, message.proposal) };
-    case 'resolved':
-      return { ...state, proposals: state.proposals.filter(p => p.id !== message.proposal_id) };
-    case 'grants':
-      return { ...state, grants: message.grants };
-    case 'decided': {
-      const { run_id: id, state: cell_state } = message;
-      const runs = state.runs.map(run => (run.id === id ? { ...run, cell_state } : run));
-      return { ...state, runs };
-    }
-    case 'context':
-      return { ...state, context: message.context };
-    case 'models':
-      return { ...state, models: message };
-    case 'refused':
-      return { ...state, refused: message.text };
-    case 'columns':
-      return { ...state, found: message };
-    case 'pulled': {
-      const pull: IPull = { state: message.ok ? 'done' : 'failed', text: message.text };
-      return { ...state, pulls: { ...state.pulls, [pullKey(message.run_id, message.name)]: pull } };
-    }
-    case 'insert':
-    case 'mark':
-    case 'effects':
-    case 'ping':
-    case 'unrecorded':
-      return state; // answered by the connection
-    default:
-      return assertNever(message);
-  }
-}
-
-/** With the item of the same id in its old place, else at the end. */
-function replaced<T extends { id: string }>(items: readonly T[], item: T): T[] {
-  return items.some(other => other.id === item.id)
-    ? items.map(other => (other.id === item.id ? item : other))
-    : [...items, item];
-}
-
-function withProgress(state: IAgentState, message: IProgressMessage): IAgentState {
-  const progress = extended(state.progress[message.run_id], message, Date.now());
-  return { ...state, progress: { ...state.progress, [message.run_id]: progress } };
-}
-
-function progressOf(state: IAgentState, runs: readonly IRun[]): Record<string, IProgress> {
-  const running = new Set(runs.filter(isRunning).map(run => run.id));
-  return Object.fromEntries(Object.entries(state.progress).filter(([id]) => running.has(id)));
-}
-
-function pullsOf(state: IAgentState, runs: readonly IRun[]): Record<string, IPull> {
-  const known = new Set(runs.map(run => run.id));
-  return Object.fromEntries(Object.entries(state.pulls).filter(([key]) => known.has(key.split(' ', 1)[0])));
-}
-
-/** The run under way, else the last one. */
-export function currentRun(state: IAgentState): IRun | null {
-  return [...state.runs].reverse().find(isRunning) ?? state.runs[state.runs.length - 1] ?? null;
 }

@@ -13,7 +13,7 @@ export interface IReceiver extends IDisposable {
   readonly commId: string;
 }
 
-/** Be told whenever the kernel opens a comm of this target. */
+/** Call back whenever the kernel opens a comm of this target. */
 export function onCommOpened(kernel: Kernel.IKernelConnection, target: string, opened: () => void): void {
   if (kernel.handleComms) {
     kernel.registerCommTarget(target, comm => {
@@ -30,20 +30,20 @@ export function onCommOpened(kernel: Kernel.IKernelConnection, target: string, o
   });
 }
 
-/** Receive what the kernel says on a comm whose `comm_open` the caller sends. */
+/** Receive the kernel's messages on a comm whose `comm_open` the caller sends. */
 export function receive(
   kernel: Kernel.IKernelConnection,
   target: string,
-  said: (data: unknown) => void,
+  onMessage: (data: unknown) => void,
   closed: () => void
 ): IReceiver {
   if (kernel.handleComms) {
     const comm = kernel.createComm(target);
-    comm.onMsg = message => said(message.content.data);
+    comm.onMsg = message => onMessage(message.content.data);
     comm.onClose = closed;
     return comm;
   }
-  return new Receiver(kernel, said, closed);
+  return new Receiver(kernel, onMessage, closed);
 }
 
 class Receiver implements IReceiver {

@@ -22,7 +22,7 @@ async function connect(fake: FakeKernel, preferences = new Preferences()): Promi
   await settle();
 }
 
-const last = (): FromPage => kernel.heard[kernel.heard.length - 1];
+const last = (): FromPage => kernel.received[kernel.received.length - 1];
 
 beforeEach(async () => {
   vi.useFakeTimers();
@@ -42,7 +42,7 @@ describe('opening', () => {
       new FakeKernel({ hasAgent: true }),
       new Preferences(settingsOf({ privacy: 'schema', maxSteps: 6 }))
     );
-    expect(kernel.heard).toEqual([{ ...FROM_PAGE.hello, notebook: 'eda.ipynb' }]);
+    expect(kernel.received).toEqual([{ ...FROM_PAGE.hello, notebook: 'eda.ipynb' }]);
     const opened = kernel.posted.find(message => message.header.msg_type === 'comm_open')!;
     expect(opened.header.subshell_id).toBe('sub-1');
     expect(opened.content.target_name).toBe('jupyter-codeagent');
@@ -61,11 +61,11 @@ describe('opening', () => {
   });
 });
 
-it('what the history did not take is told to who shows it', () => {
-  const told: unknown[] = [];
-  connection.unrecorded.connect((_, message) => told.push(message));
+it('what the history did not take is passed on, to be displayed', () => {
+  const received: unknown[] = [];
+  connection.unrecorded.connect((_, message) => received.push(message));
   kernel.say(TO_PAGE.unrecorded);
-  expect(told).toEqual([TO_PAGE.unrecorded]);
+  expect(received).toEqual([TO_PAGE.unrecorded]);
 });
 
 describe('the growing text of a run', () => {
@@ -96,11 +96,11 @@ describe('the growing text of a run', () => {
     kernel.say(part(6, '()'));
     kernel.say(part(8, '\n'));
     expect(last()).toEqual(FROM_PAGE.missed);
-    expect(kernel.heard.filter(message => message.type === 'missed')).toHaveLength(1);
+    expect(kernel.received.filter(message => message.type === 'missed')).toHaveLength(1);
     expect(text()).toBe('df');
     await vi.advanceTimersByTimeAsync(1000);
     kernel.say(part(9, 'x'));
-    expect(kernel.heard.filter(message => message.type === 'missed')).toHaveLength(2);
+    expect(kernel.received.filter(message => message.type === 'missed')).toHaveLength(2);
     kernel.say(part(0, 'df.sum()\nx'));
     kernel.say(part(10, ' = 1'));
     expect(text()).toBe('df.sum()\nx = 1');

@@ -23,12 +23,12 @@ import { Preferences } from './preferences';
 import { follows } from './progress';
 import { SharingSync } from './sharingsync';
 
-/** The kernel itself gives up after 1.5 s, when a cell keeps its main thread, and says so. */
+/** The kernel itself gives up after 1.5 s, when a cell keeps its main thread, and reports that. */
 const EFFECTS_MS = 2500;
 
 const ASK_AGAIN_MS = 1000;
 
-/** What the kernel says becomes the model of the page, and cells and metadata of its notebooks. */
+/** Messages of the kernel become the model of the page, and cells and metadata of its notebooks. */
 export class KernelConnection implements IDisposable {
   constructor(
     readonly kernel: Kernel.IKernelConnection,
@@ -81,7 +81,7 @@ export class KernelConnection implements IDisposable {
     Signal.clearData(this);
   }
 
-  /** Whether it was sent: only a kernel that runs the agent hears it. */
+  /** Whether it was sent: only a kernel that runs the agent receives it. */
   send(message: FromPage): boolean {
     return this._comm.send(message);
   }
@@ -113,7 +113,7 @@ export class KernelConnection implements IDisposable {
     return effects;
   }
 
-  /** A notebook of this kernel is there: the kernel is told what its metadata hides. */
+  /** A notebook of this kernel is open: send the kernel what its metadata hides. */
   addNotebook(panel: NotebookPanel): void {
     this._sharing.track(panel);
     if (this._comm.isOpen) {

@@ -56,7 +56,7 @@ describe('connections', () => {
     expect(before.isDisposed).toBe(true);
     expect(connections.of(a)).toBeNull();
     const after = connections.of(b)!;
-    await vi.waitFor(() => expect(second.heard.map(message => message.type)).toEqual(['hello']));
+    await vi.waitFor(() => expect(second.received.map(message => message.type)).toEqual(['hello']));
     second.say({ ...stateMessage(), runs: [run({ id: 'r9' })] });
     expect(after.model.state.link).toBe('ready');
     expect(after.model.state.runs.map(each => each.id)).toEqual(['r9']);
@@ -68,7 +68,7 @@ describe('connections', () => {
     const connection = connectionsOf(panelWith(kernel)).current!;
     await vi.waitFor(() => expect(connection.model.state.link).toBe('absent'));
     kernel.beacon();
-    await vi.waitFor(() => expect(kernel.heard.map(message => message.type)).toEqual(['hello']));
+    await vi.waitFor(() => expect(kernel.received.map(message => message.type)).toEqual(['hello']));
     kernel.say(stateMessage());
     expect(connection.model.state.link).toBe('ready');
     kernel.setStatus('restarting');

@@ -1,4 +1,4 @@
-/** The user's settings of JupyterLab for the agent: what a kernel is told of them, and how one is kept. */
+/** The user's settings of JupyterLab for the agent: what is sent to a kernel, and how one is kept. */
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
@@ -19,7 +19,7 @@ const KEYS: Readonly<Record<string, string>> = {
 /** A registry that does not answer must not keep a page from its kernel. */
 const READ_MS = 3000;
 
-/** They come from the settings registry only: nothing that stands in a notebook gets in here. */
+/** They come from the settings registry only: nothing in a notebook can set them. */
 export class Preferences {
   constructor(loading: Promise<ISettingRegistry.ISettings> | null = null) {
     const late = new Promise<void>(resolve => setTimeout(resolve, READ_MS));

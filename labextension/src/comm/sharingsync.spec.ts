@@ -72,16 +72,16 @@ it('what a notebook hid when it came stays hidden, whoever takes it off the list
 });
 
 describe('a notebook whose lists the kernel does not have', () => {
-  const told: ISharing[] = [];
-  const tell =
+  const sent: ISharing[] = [];
+  const sender =
     (arrives: boolean) =>
     (sharing: ISharing): boolean => {
-      told.push(sharing);
+      sent.push(sharing);
       return arrives;
     };
 
   beforeEach(() => {
-    told.length = 0;
+    sent.length = 0;
     notebook.setMetadata('codeagent', { version: 1, ...HIDDEN });
   });
 
@@ -90,24 +90,24 @@ describe('a notebook whose lists the kernel does not have', () => {
     expect(kept()).toEqual({ version: 1, ...HIDDEN });
   });
 
-  it('is told of once it has loaded, until it was sent, and then not again', () => {
+  it('is reported once it has loaded, until it was sent, and then not again', () => {
     const { context } = panel;
     Object.assign(panel, { context: { ...context, isReady: false } });
-    lists.sendLists(panel, tell(true));
-    expect(told).toEqual([]);
+    lists.sendLists(panel, sender(true));
+    expect(sent).toEqual([]);
     Object.assign(panel, { context });
-    lists.sendLists(panel, tell(false));
-    lists.sendLists(panel, tell(true));
-    lists.sendLists(panel, tell(true));
-    expect(told).toEqual([HIDDEN, HIDDEN]);
+    lists.sendLists(panel, sender(false));
+    lists.sendLists(panel, sender(true));
+    lists.sendLists(panel, sender(true));
+    expect(sent).toEqual([HIDDEN, HIDDEN]);
     lists.save(NOTHING);
     expect(kept()).toBeUndefined();
   });
 
-  it('counts as told without a message where it hides nothing', () => {
+  it('counts as sent without a message where it hides nothing', () => {
     notebook.deleteMetadata('codeagent');
-    lists.sendLists(panel, tell(true));
-    expect(told).toEqual([]);
+    lists.sendLists(panel, sender(true));
+    expect(sent).toEqual([]);
     lists.save(HIDDEN);
     expect(kept()).toEqual({ version: 1, ...HIDDEN });
   });

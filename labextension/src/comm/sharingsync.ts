@@ -1,4 +1,4 @@
-/** What is hidden or always shared: kept in the metadata of a kernel's notebooks, and told to the kernel. */
+/** What is hidden or always shared: kept in the metadata of a kernel's notebooks, and sent to the kernel. */
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
 import { isWritable, sharedNotebook } from '../notebook/panels';
@@ -10,7 +10,7 @@ export class SharingSync {
   /** `panels`: the open notebooks of the kernel. */
   constructor(private readonly _panels: () => NotebookPanel[]) {}
 
-  /** The lists of all notebooks, which count as told from now on. */
+  /** The lists of all notebooks, which count as sent from now on. */
   collectAll(): ISharing {
     const panels = this._panels();
     const loaded = panels.filter(panel => panel.context.isReady);
@@ -26,13 +26,13 @@ export class SharingSync {
     }
   }
 
-  /** A notebook is there: tell its lists, unless the kernel has them. `tell`: whether they were sent. */
-  sendLists(panel: NotebookPanel, tell: (sharing: ISharing) => boolean): void {
+  /** A notebook is open: send its lists, unless the kernel has them. `send`: whether they were sent. */
+  sendLists(panel: NotebookPanel, send: (sharing: ISharing) => boolean): void {
     if (!panel.context.isReady || this._sent.has(panel.context)) {
       return;
     }
     const sharing = this._joined([panel]);
-    if (isEmpty(sharing) || tell(sharing)) {
+    if (isEmpty(sharing) || send(sharing)) {
       this._sent.add(panel.context);
     }
   }
@@ -51,20 +51,20 @@ export class SharingSync {
     }
   }
 
-  /** `shared` only where a person has said so in this page. */
+  /** `shared` only where a person has chosen so in this page. */
   private _joined(panels: readonly NotebookPanel[]): ISharing {
     const lists = panels.map(panel => readSharing(sharedNotebook(panel)));
     return joinedSharing([this._lastKnown, ...lists], this._confirmed);
   }
 
   /**
-   * What was hidden last, as the kernel said, else as the notebooks came. Anyone who edits the notebook can write its
+   * What was hidden last, as the kernel reported, else as the notebooks came. Anyone who edits the notebook can write its
    * lists; only what is switched in the kernel shows something again.
    */
   private _lastKnown: ISharing = { shared: {}, hidden_columns: {} };
   private _tracked = new WeakSet<object>();
   /** Notebooks whose lists the kernel has. */
   private _sent = new WeakSet<object>();
-  /** Variables that the kernel has always copied while this page was there: a person has said so. */
+  /** Variables that the kernel has always copied while this page was open: a person has chosen so. */
   private _confirmed = new Set<string>();
 }

@@ -3,7 +3,7 @@ import type { Kernel } from '@jupyterlab/services';
 import { KernelMessage } from '@jupyterlab/services';
 import type { JSONObject } from '@lumino/coreutils';
 
-/** A kernel without subshells says nothing; a page that just loaded holds its messages back for 3 s. */
+/** A kernel without subshells does not answer; a page that just loaded holds its messages back for 3 s. */
 const SUBSHELL_MS = 8000;
 
 /**

@@ -9,7 +9,7 @@ import { cellsOf, notebookOf, panelOf, trackerOf } from '../testing/notebooks';
 import { attempt } from './attempt';
 
 const trans = nullTranslator.load('x');
-const told = (): string[] => Notification.manager.notifications.map(shown => shown.message);
+const displayed = (): string[] => Notification.manager.notifications.map(one => one.message);
 
 beforeEach(() => vi.spyOn(console, 'error').mockReturnValue(undefined));
 afterEach(() => {
@@ -26,20 +26,23 @@ it.each([
     }
   ],
   ['with a text', () => Promise.reject('the kernel is dead')]
-])('a failure %s is told with what it was and what to do, once until it is taken away', async (_, act) => {
-  await attempt(trans, 'Explain', act);
-  await attempt(trans, 'Explain', act);
-  expect(told()).toEqual([
-    '“Explain” failed: the kernel is dead — Try again. If it fails again, save your notebooks and reload the page.'
-  ]);
-  Notification.dismiss();
-  await attempt(trans, 'Explain', act);
-  expect(told()).toHaveLength(1);
-});
+])(
+  'a failure %s is displayed with what it was and what to do, once until it is taken away',
+  async (_, act) => {
+    await attempt(trans, 'Explain', act);
+    await attempt(trans, 'Explain', act);
+    expect(displayed()).toEqual([
+      '“Explain” failed: the kernel is dead — Try again. If it fails again, save your notebooks and reload the page.'
+    ]);
+    Notification.dismiss();
+    await attempt(trans, 'Explain', act);
+    expect(displayed()).toHaveLength(1);
+  }
+);
 
 it('what succeeds says nothing', async () => {
   await attempt(trans, 'Explain', () => Promise.resolve(1));
-  expect(told()).toEqual([]);
+  expect(displayed()).toEqual([]);
 });
 
 it('a command that fails says so and leaves no rejection to its key', async () => {
@@ -51,5 +54,5 @@ it('a command that fails says so and leaves no rejection to its key', async () =
     decisions: { revealPending: () => Promise.reject(new Error('no such cell')) }
   } as unknown as ICommandsOptions);
   await commands.execute(CommandIDs.next);
-  expect(told()).toEqual([expect.stringContaining('“Go to Next Pending Cell” failed: no such cell')]);
+  expect(displayed()).toEqual([expect.stringContaining('“Go to Next Pending Cell” failed: no such cell')]);
 });

@@ -2,7 +2,7 @@
 import { Notification } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-/** Never rejects: what went wrong is told to the user, who alone can do something about it. `what` is its label. */
+/** Never rejects: an error becomes a notification: the user alone can do something about it. `what` is its label. */
 export async function attempt(trans: TranslationBundle, what: string, act: () => unknown): Promise<void> {
   try {
     await act();
@@ -20,7 +20,7 @@ export async function attempt(trans: TranslationBundle, what: string, act: () =>
 
 /** The same failure of many cells is one notice. */
 function notifyOnce(text: string): void {
-  if (!Notification.manager.notifications.some(shown => shown.message === text)) {
+  if (!Notification.manager.notifications.some(displayed => displayed.message === text)) {
     Notification.error(text, { autoClose: false });
   }
 }

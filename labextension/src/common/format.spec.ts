@@ -23,13 +23,13 @@ it.each([
   expect(formatSeconds(seconds)).toBe(text);
 });
 
-it('of today only the hour is told, of other days the date too', () => {
+it('of today only the hour is displayed, of other days the date too', () => {
   const now = new Date(2026, 10, 21, 12);
   expect(formatTime(now.getTime() / 1000 - 60, now)).not.toMatch(/2026/);
   expect(formatTime(now.getTime() / 1000 - 86_400, now)).toMatch(/2026/);
 });
 
-it('cached tokens are told only where there are some', () => {
+it('cached tokens are displayed only where there are some', () => {
   const trans = nullTranslator.load('x');
   expect(formatTokens(trans, { prompt_tokens: 5, completion_tokens: 2, estimated: true })).toBe(
     'about 5 tokens in · 2 out'

@@ -6,10 +6,10 @@ export interface IDiffLine {
   text: string;
 }
 
-/** Above this many the middle is shown as replaced as a whole. */
+/** Above this many the middle is displayed as replaced as a whole. */
 const MAX_COMPARISONS = 1_000_000;
 
-/** Unified: what was taken away stands before what came in its place. Line ends of Windows count as none. */
+/** Unified: removed lines come before the lines that replace them. Line ends of Windows count as none. */
 export function lineDiff(before: string, after: string): IDiffLine[] {
   const [a, b] = [before, after].map(text => (text ? text.split(/\r\n|\r|\n/) : []));
   const signed = (sign: IDiffLine['sign'], lines: readonly string[]): IDiffLine[] =>

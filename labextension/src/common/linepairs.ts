@@ -10,7 +10,7 @@ export interface ILinePair {
 /** Above this many the middle parts count as different: it would take too long to find out. */
 const MAX_COMPARISONS = 4_000_000;
 
-/** Equal lines stand beside each other; between them what one has beside what the other has instead. */
+/** Equal lines are beside each other; between them what one has beside what the other has instead. */
 export function pairLines(left: string, right: string): ILinePair[] {
   return partsOf(left.split('\n'), right.split('\n'), MAX_COMPARISONS).flatMap(part =>
     beside(part.left, part.right)

@@ -20,7 +20,7 @@ import type { RunList } from './runlist';
 export interface IFrontEnd {
   /** Open or reveal a document; rejects if there is none. */
   openDocument: (path: string) => Promise<unknown>;
-  /** Show two runs side by side in the main area; false where the front end has no place for it. */
+  /** Show two runs side by side in the main area; false where the front end has no main area. */
   showComparison: (left: string, right: string) => boolean;
 }
 
@@ -74,7 +74,7 @@ export class HistoryActions {
     insertCells(notebook, { anchor: anchor ?? null, replace: [], cells: [{ ...empty, id, source }] });
     const cell = await decisions.reveal(panel, id);
     if (cell) {
-      // Not awaited: it is the answer of the model. What goes wrong stands below the cell.
+      // Not awaited: it is the answer of the model. Errors are displayed below the cell.
       void attempt(trans, trans.__('Ask another model'), () => runIfUnchanged(panel, cell, source, trans));
     }
   }
@@ -105,7 +105,7 @@ export class HistoryActions {
     return sure;
   }
 
-  /** All runs of a notebook, or of all of them, after a yes that says how many; other filters do not count. */
+  /** All runs of a notebook, or of all of them, after a confirmation that names the number; other filters do not count. */
   async deleteMany(notebook: string | undefined): Promise<void> {
     const { trans, history, runs } = this._options;
     const { total } = await history.list({ notebook, limit: 0 });

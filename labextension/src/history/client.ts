@@ -137,7 +137,7 @@ const isRecordedCells = shape({
   missing: isLines
 });
 
-/** What the server said, in one line. */
+/** The server's answer, in one line. */
 export class HistoryError extends Error {
   constructor(
     message: string,
@@ -170,7 +170,7 @@ export class HistoryClient {
     return checked<IInsertedCells>(isInserted, await this._json(`runs/${encodeURIComponent(runId)}/cells`));
   }
 
-  /** What the history says of the cells of a notebook. */
+  /** What the history knows of the cells of a notebook. */
   async notebook(cells: INotebookCells): Promise<IRecordedCells> {
     const answer = await this._request('notebook', { method: 'POST', body: JSON.stringify(cells) });
     return checked<IRecordedCells>(isRecordedCells, await answer.json());

@@ -135,7 +135,7 @@ describe('what changes in the notebook', () => {
     expect(looked).toHaveLength(1);
   });
 
-  it('is not reported of cells that come from elsewhere and wait as they did there', async () => {
+  it('is not reported of cells from another notebook that are pending as they were there', async () => {
     await read();
     insert('of somebody else');
     sync.reportChanges(panel);
@@ -151,7 +151,7 @@ describe('what changes in the notebook', () => {
     expect(sent).toEqual([['a', 'pending']]);
   });
 
-  it('is another version of a result that is shown, by a click or by undo: one waits, the other does not', async () => {
+  it('is another version of a result that is displayed, by a click or by undo: one waits, the other does not', async () => {
     insert('a');
     await read();
     const order = { anchor: 'cell-0', replace: ['a'], cells: cellsOf('b') };
@@ -274,7 +274,7 @@ describe('a notebook that has just been read', () => {
     expect(sync.earlierPending(panel)).toEqual([]);
   });
 
-  it('has lost what the record has more of, until it is decided here or elsewhere', async () => {
+  it('has lost what the record has more of, until it is decided here or in another page', async () => {
     const line = { id: 'lost', prompt: 'p', cell_id: 'cell-0' } as never;
     recorded = { states: {}, known: [], missing: [line] };
     await read();
@@ -297,7 +297,7 @@ describe('a notebook that has just been read', () => {
   });
 });
 
-describe('a decision that was made elsewhere', () => {
+describe('a decision that was made in another page', () => {
   beforeEach(async () => {
     insert('a');
     await read();

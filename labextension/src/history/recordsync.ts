@@ -2,39 +2,36 @@
  * Notebook and record agree about what was decided over cells.
  *
  * What changes in a notebook of this page is reported, by whatever way this page changed it; what others do in a shared
- * notebook is for them to report. What was decided elsewhere, or was not saved before the page was loaded again, is
+ * notebook is for them to report. What was decided in another page, or was not saved before the page was loaded again, is
  * written into the notebook.
  */
-import { Notification } from '@jupyterlab/apputils';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
-import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import type { KernelConnection } from '../comm/connection';
-import type { KernelConnections } from '../comm/connections';
-import { cellStateLabel } from '../common/words';
 import { setRunState } from '../notebook/cellstates';
 import { discardRuns } from '../notebook/discarding';
 import { isWritable, localPath, panelsOfKernel, sharedNotebook } from '../notebook/panels';
 import { provenance } from '../notebook/provenance';
 import type { ISharedNotebook } from '../notebook/sharednotebook';
 import type { CellState, IDecidedMessage } from '../protocol/messages';
-import type { HistoryClient, IRunLine } from './client';
+import type { IRunLine } from './client';
 import { HistoryError } from './client';
+import type { IDecisionReporterOptions } from './decisionreporter';
+import { DecisionReporter } from './decisionreporter';
 import type { ISnapshot, RunStates } from './runstates';
 import { decisionsBetween, isKept, isReloaded, isEqual, runStates, snapshotOf } from './runstates';
 
-export interface IRecordSyncOptions {
-  connections: KernelConnections;
+export interface IRecordSyncOptions extends IDecisionReporterOptions {
   tracker: INotebookTracker;
-  history: HistoryClient;
-  trans: TranslationBundle;
 }
 
 export class RecordSync {
   constructor(private readonly _options: IRecordSyncOptions) {
     const { connections, tracker } = _options;
+    this._reporter = new DecisionReporter(_options);
+    this._reporter.recorded.connect(() => this._changed.emit());
     connections.added.connect((_, connection) => this._listen(connection));
     const watch = (panel: NotebookPanel): void => {
       const look = (): void => this.reportChanges(panel);
@@ -51,7 +48,7 @@ export class RecordSync {
 
   /** Grows with what is written into the history. */
   get version(): number {
-    return this._version;
+    return this._reporter.version;
   }
 
   /** What a notebook of this page holds, as last looked at; none while it is loading. */
@@ -74,7 +71,7 @@ export class RecordSync {
   earlierPending(panel: NotebookPanel): readonly IRunLine[] {
     const notebook = sharedNotebook(panel);
     const lines = (notebook && this._earlierPending.get(notebook)) ?? [];
-    return lines.filter(line => (this._lastReported.get(line.id) ?? 'pending') === 'pending');
+    return lines.filter(line => (this._reporter.lastReported(line.id) ?? 'pending') === 'pending');
   }
 
   /** Look at a notebook, and report what was decided in it since the last look. */
@@ -94,7 +91,7 @@ export class RecordSync {
     }
     for (const [runId, state] of decisionsBetween(before.states, after.states)) {
       const isMoved = state === 'discarded' && this._isInAnotherNotebook(runId);
-      if (state !== this._lastKnown(panel, runId) && !isMoved) {
+      if (state !== this._reporter.lastKnown(panel, runId) && !isMoved) {
         this.report(panel, runId, state);
       }
     }
@@ -147,7 +144,7 @@ export class RecordSync {
     }
   }
 
-  /** Cells of the history are in the notebook again: if they wait, the record is told so whatever it says. */
+  /** Cells of the history are in the notebook again: if they wait, that is reported, whatever the record has. */
   reportReinserted(panel: NotebookPanel, cellIds: readonly string[]): void {
     const notebook = sharedNotebook(panel);
     const cells = notebook?.cells.filter(cell => cellIds.includes(cell.id)) ?? [];
@@ -160,31 +157,12 @@ export class RecordSync {
     }
   }
 
-  /** To the kernel; without a link to it, to the history itself. */
   report(panel: NotebookPanel, runId: string, state: CellState): void {
-    const { connections, history } = this._options;
-    this._lastReported.set(runId, state);
-    if (connections.of(panel)?.send({ type: 'cell_state', run_id: runId, state })) {
-      return;
-    }
-    history.setState(runId, state).then(
-      () => this._onRecorded(),
-      (error: Error) => {
-        // Cells of somebody else's notebook: no line of this history tells of them.
-        if (!(error instanceof HistoryError && error.status === 404)) {
-          this.notifyUnrecorded(runId, state, error.message);
-        }
-      }
-    );
+    this._reporter.report(panel, runId, state);
   }
 
-  /** The notebook has it, and the code has run: only the record lacks it, so whoever decided has to know. */
   notifyUnrecorded(runId: string, what: CellState | 'applied', why: string): void {
-    const { trans } = this._options;
-    const done = cellStateLabel(trans, what);
-    Notification.error(trans.__('Not recorded in the history: “%1”, run %2. %3', done, runId, why), {
-      autoClose: false
-    });
+    this._reporter.notifyUnrecorded(runId, what, why);
   }
 
   private _listen(connection: KernelConnection): void {
@@ -210,7 +188,7 @@ export class RecordSync {
 
   private _onDecided(connection: KernelConnection, message: IDecidedMessage): void {
     const { run_id: runId, state, session } = message;
-    this._lastReported.set(runId, state);
+    this._reporter.onDecided(runId, state);
     if (session !== connection.kernel.clientId) {
       for (const panel of panelsOfKernel(this._options.tracker, connection.kernel.id)) {
         // A shared document brings a discard by itself, and may have brought its undo by now.
@@ -219,7 +197,7 @@ export class RecordSync {
         }
       }
     }
-    this._onRecorded();
+    this._reporter.countRecorded();
   }
 
   /** The notebook has just been read: what does the record say? */
@@ -242,7 +220,7 @@ export class RecordSync {
       if (!(error instanceof HistoryError)) {
         throw error;
       }
-      // The History tab tells why; the kernel tells of its own runs.
+      // The History tab displays the reason; the kernel reports its own runs.
     }
   }
 
@@ -304,23 +282,10 @@ export class RecordSync {
     );
   }
 
-  /** On record, as far as this page knows. Cells that come from elsewhere wait as they did there. */
-  private _lastKnown(panel: NotebookPanel, runId: string): CellState {
-    const runs = this._options.connections.of(panel)?.model.state.runs ?? [];
-    return runs.find(run => run.id === runId)?.cell_state ?? this._lastReported.get(runId) ?? 'pending';
-  }
-
-  private _onRecorded(): void {
-    this._version++;
-    this._changed.emit();
-  }
-
+  private readonly _reporter: DecisionReporter;
   private _snapshots = new WeakMap<ISharedNotebook, ISnapshot>();
   private _earlierPending = new WeakMap<ISharedNotebook, readonly IRunLine[]>();
   private _contained = new Set<string>();
   private _recorded = new Set<string>();
-  /** What this page reported or heard last. */
-  private _lastReported = new Map<string, CellState>();
-  private _version = 0;
   private _changed = new Signal<this, void>(this);
 }

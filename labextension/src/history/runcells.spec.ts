@@ -52,7 +52,7 @@ const lineOf = (changes: Partial<IRunLine>): IRunLine => ({
   ...changes
 });
 
-describe('the state that is shown of a run', () => {
+describe('the displayed state of a run', () => {
   it.each(['pending', 'accepted', 'edited'] as CellState[])('is what the notebook has: %s', state => {
     here!.set('a', state);
     expect(cells.stateOf(known({ cell_state: 'discarded' }))).toBe(state);

@@ -1,4 +1,4 @@
-/** What becomes of runs, as their cells in the notebooks of this page and the record together tell. */
+/** What becomes of runs, by their cells in the notebooks of this page and by the record. */
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { ISignal } from '@lumino/signaling';
 

@@ -19,7 +19,7 @@ describe('the layout', () => {
     expect(layout.height).toBe(3 * 20 + 6 * 50);
   });
 
-  it('knows what is in sight, and where each run stands', () => {
+  it('knows what is in sight, and where each run is', () => {
     expect(
       itemsBetween(layout, 100, 180).map(item => (item.kind === 'day' ? `day ${item.day.top}` : item.index))
     ).toEqual([1, 'day 120', 2]);

@@ -13,11 +13,11 @@ export interface IRunListState {
   filter: IRunFilter;
   /** Null until the first answer. */
   overview: IOverview | null;
-  /** By their place in the list; those that were not in sight yet are missing. */
+  /** By their index in the list; those that were not in sight yet are missing. */
   lines: ReadonlyMap<number, IRunLine>;
   /** Answers for this filter are still to come. */
   loading: boolean;
-  /** What the server said instead of an answer; empty otherwise. */
+  /** The server's error instead of an answer; empty otherwise. */
   problem: string;
 }
 
@@ -77,7 +77,7 @@ export class RunList {
     }
   }
 
-  /** These places are in sight, the last included. */
+  /** These indices are in sight, the last included. */
   show(first: number, last: number): void {
     this._range = [first, last];
     if (this._state.overview) {
@@ -113,7 +113,7 @@ export class RunList {
       if (request === this._request) {
         this._update({ lines: new Map([...this._state.lines, ...placed(answer.runs, page)]) });
         if (answer.total !== total) {
-          void this.refresh(); // runs came or went: every place has moved
+          void this.refresh(); // runs came or went: every index has changed
         }
       }
     } catch (error) {

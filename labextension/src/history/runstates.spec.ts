@@ -34,7 +34,7 @@ it('the code of a run tells what is decided about it; where it is gone, what is 
   expect(runStates(notebook).get('b')).toBe('edited');
 });
 
-it('what was inserted, marked, discarded and brought back is told once', () => {
+it('what was inserted, marked, discarded and brought back is reported once', () => {
   expect(decided(() => insert('a'))).toEqual([['a', 'pending']]);
   expect(decided(() => setCellStates(notebook.cells.slice(1), 'accepted'))).toEqual([['a', 'accepted']]);
   insert('b');

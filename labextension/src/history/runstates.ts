@@ -27,7 +27,7 @@ export function runStates(notebook: ISharedNotebook): RunStates {
 }
 
 /**
- * What is decided about a run as a whole: its code tells, where there is none what is left of it. A text that is
+ * What is decided about a run as a whole: by its code cell, where there is none by the cells that are left. A text that is
  * another than its run brought decides nothing: it is marked as edited in the page where somebody types.
  */
 function stateOf(cells: readonly ISharedCell[]): CellState {
@@ -44,7 +44,7 @@ export function isReloaded(before: ISnapshot, after: ISnapshot): boolean {
   return ![...after.cells].some(cell => before.cells.has(cell));
 }
 
-/** What was decided between two looks; pending cells that went were discarded, whoever took them out and how. */
+/** What was decided between two snapshots; pending cells that went were discarded, whoever took them out and how. */
 export function decisionsBetween(before: RunStates, after: RunStates): [string, CellState][] {
   const decided = [...after].filter(([runId, state]) => before.get(runId) !== state);
   const gone = [...before].filter(([runId, state]) => state === 'pending' && !after.has(runId));

@@ -1,4 +1,4 @@
-/** Which cells of a notebook belong together: what one run has put there, as far as it still stands in one piece. */
+/** Which cells of a notebook belong together: those that one run inserted, as far as they are still adjacent. */
 import { cellState } from './cellstates';
 import type { IProvenance } from './provenance';
 import { provenance } from './provenance';

@@ -25,7 +25,7 @@ export function panelsOfKernel(tracker: INotebookTracker, kernelId: string): Not
 /**
  * The notebook of a kernel that holds one of these cells; if none does, the kernel's only notebook.
  *
- * Throws an `Error` that says why there is none that may be written to.
+ * Throws an `Error` with the reason if there is none that may be written to.
  */
 export function findNotebook(tracker: INotebookTracker, kernelId: string, cellIds: string[]): NotebookPanel {
   const panels = panelsOfKernel(tracker, kernelId).filter(panel => panel.content.model);
@@ -47,7 +47,7 @@ export function isWritable(panel: NotebookPanel): boolean {
   return !panel.content.model?.readOnly && panel.context.contentsModel?.writable !== false;
 }
 
-/** Throws what `whyReadOnly` says. In English for the kernel, which gets the error too. */
+/** Throw an error with the text of `whyReadOnly`. In English for the kernel, which gets the error too. */
 export function requireWritable(panel: NotebookPanel, trans: TranslationBundle = ENGLISH): void {
   const why = whyReadOnly(panel, trans);
   if (why) {

@@ -9,7 +9,7 @@ const withMetadata = (value: unknown): ReturnType<typeof notebookOf> => {
 };
 
 describe('reading', () => {
-  it('takes names and lists of text, whatever else stands in the metadata', () => {
+  it('takes names and lists of text, whatever else is in the metadata', () => {
     const hostile = {
       shared: { a: 'hidden', b: 'shared', c: 'auto', d: 7, '<img src=x>': 'hidden', _private: 'hidden' },
       hidden_columns: { a: ['x', 7, null, 'y'], b: 'x', c: [], ['__proto__']: ['x'], constructor: ['x'] }

@@ -11,7 +11,7 @@ interface IKept extends ISharing {
   version: number;
 }
 
-/** Names and lists of text are taken, whatever else stands there is not. */
+/** Names and lists of text are accepted, anything else in the metadata is ignored. */
 export function readSharing(notebook: ISharedNotebook | null): ISharing {
   const kept = record(notebook?.getMetadata(META));
   const named = (value: unknown): [string, unknown][] =>

@@ -31,7 +31,7 @@ beforeEach(() => {
   insertCells(notebook, { anchor: 'cell-0', replace: [], cells: cellsOf('a') });
 });
 
-it('a refined result takes the place of the one that is pending, and its question says what was asked', () => {
+it('a refined result replaces the pending one, and its question contains what was asked', () => {
   refine('b', 'a', 'only the largest');
   expect(ids(notebook)).toEqual(['cell-0', 'b-code', 'b-answer', 'cell-1']);
   expect(question()).toBe(`${QUESTION}\nonly the largest`);
@@ -65,7 +65,7 @@ it('there and back: each version comes with its question, and none is lost', () 
   expect([question(), versions('d-code')]).toEqual([`${QUESTION}\nthe smallest`, ['a', 'b', 'c', 'd']]);
 });
 
-it('a question that the user has changed meanwhile stays theirs when another version is shown', () => {
+it('a question that the user has changed meanwhile stays theirs when another version is displayed', () => {
   refine('b', 'a', 'only the largest');
   notebook.cells[0].setSource('%%agent\nsomething else');
   switchVersion(notebook, 'b', cellsOf('a'));
@@ -104,7 +104,7 @@ it('a refined run of the history that is inserted again changes no question', ()
   expect([question(), ids(notebook)[1], versions('b-code')]).toEqual([QUESTION, 'b-code', undefined]);
 });
 
-it('a result whose question was deleted is refined where it stands', () => {
+it('a result whose question was deleted is refined where it is', () => {
   notebook.deleteCell(0);
   refine('b', 'a', 'only the largest');
   expect(ids(notebook)).toEqual(['b-code', 'b-answer', 'cell-1']);

@@ -1,6 +1,6 @@
 /**
- * Versions of one result: *Refine* puts another in the place of the one that is pending, and adds what was asked to the
- * question above. Which there are stands in the metadata of the pending cells; their cells are in the history. Pure.
+ * Versions of one result: *Refine* replaces the pending one by another, and adds what was asked to the
+ * question above. The list of them is in the metadata of the pending cells; their cells are in the history. Pure.
  */
 import { isAgentCell } from '../prompts/magicline';
 import { arrayOf, shape, string } from '../protocol/checks';
@@ -19,7 +19,7 @@ export function versionsOf(cell: Versioned, question = ''): IVersion[] {
   return known ? versions : [{ run_id, question }];
 }
 
-/** The place of a cell's run among its versions, from 0. */
+/** The index of a cell's run among its versions, from 0. */
 export function versionIndex(cell: IProvenance): number {
   return versionsOf(cell).findIndex(version => version.run_id === cell.run_id);
 }
@@ -31,6 +31,6 @@ export function withNextVersion(before: Versioned, question: string, next: IProv
 }
 
 /** The question as the kernel was asked it; a cell that is no `%%agent` cell cannot hold more than it does. */
-export function withRefinement(question: string, refinement: string): string {
+function withRefinement(question: string, refinement: string): string {
   return isAgentCell(question) && refinement ? `${question.trimEnd()}\n${refinement}` : question;
 }

@@ -15,7 +15,7 @@ export interface IKernelActivity {
   /** Runs whose cells wait for Accept or Discard. */
   toReview: number;
   running: boolean;
-  /** Of the run under way, as last heard. */
+  /** Of the run under way, as last reported. */
   progress: IProgress | null;
 }
 
@@ -32,7 +32,7 @@ export interface IStatusLine {
   kernelId: string;
 }
 
-/** What the status bar says: what a person has to do comes before what goes by itself. None: nothing. */
+/** The text of the status bar: what a person has to do comes before what goes by itself. None: nothing. */
 export function statusLine(
   trans: TranslationBundle,
   activity: readonly IKernelActivity[],

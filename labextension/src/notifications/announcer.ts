@@ -1,9 +1,9 @@
-/** One place of the page where a screen reader hears how the agent's runs go. */
+/** A live region: a screen reader announces how the agent's runs go. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { IRun } from '../protocol/run';
 
-/** Only the turns of a run are told, not its progress. */
+/** Only changes of a run's state are announced, not its progress. */
 export class Announcer {
   constructor(private readonly _trans: TranslationBundle) {
     // Outside of the panel: what is hidden is not read aloud.
@@ -16,7 +16,7 @@ export class Announcer {
   readonly node = document.createElement('div');
 
   started(notebook: string): void {
-    this._say(this._trans.__('The code agent has begun to work in %1.', notebook));
+    this._say(this._trans.__('The code agent has started in %1.', notebook));
   }
 
   waits(notebook: string): void {
@@ -37,11 +37,7 @@ export class Announcer {
   }
 }
 
-export function endMessage(
-  trans: TranslationBundle,
-  run: Pick<IRun, 'status' | 'error'>,
-  notebook: string
-): string {
+function endMessage(trans: TranslationBundle, run: Pick<IRun, 'status' | 'error'>, notebook: string): string {
   if (run.status === 'ok') {
     return trans.__('The code agent is done in %1.', notebook);
   }

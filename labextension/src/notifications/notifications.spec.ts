@@ -109,7 +109,7 @@ it('tells the turns of a run in one live region, once each, and nothing of its p
   const regions = document.querySelectorAll('[aria-live=polite]');
   expect(regions).toHaveLength(1);
   models[0].apply({ type: 'run', run: run({ id: 'a', status: 'running' }) });
-  expect(said()).toBe('The code agent has begun to work in a.ipynb.');
+  expect(said()).toBe('The code agent has started in a.ipynb.');
   models[0].apply({ ...asking, runs: [run({ id: 'a', status: 'waiting' })] });
   expect(said()).toBe('The code agent waits for your decision in a.ipynb.');
   regions[0].textContent = 'nothing new';

@@ -6,7 +6,7 @@ import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 
 import type { CellDecorations } from '../cells/celldecorations';
-import { currentRun } from '../comm/agentmodel';
+import { currentRun } from '../comm/agentstate';
 import type { KernelConnection } from '../comm/connection';
 import type { KernelConnections } from '../comm/connections';
 import { pendingRuns } from '../notebook/cellstates';
@@ -120,11 +120,11 @@ export class Notifications {
   /** In view is a decision of the current notebook, in the panel that is open. */
   private _notify(connection: KernelConnection, proposalId: string): void {
     const { connections, trans, open, isPanelVisible } = this._options;
-    const elsewhere = connections.current !== connection;
+    const isOtherKernel = connections.current !== connection;
     if (!isPanelVisible() && this.settings.openOnDecision) {
       open();
     }
-    if (isPanelVisible() && !elsewhere) {
+    if (isPanelVisible() && !isOtherKernel) {
       return;
     }
     const id = Notification.warning(

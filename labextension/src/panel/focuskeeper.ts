@@ -1,4 +1,4 @@
-/** Keeps the keyboard's place when what has the focus goes away, as a button does that did its work. */
+/** Keep the keyboard focus nearby when what has the focus goes away, as a button does that did its work. */
 
 const FOCUSABLE =
   'button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea:not(:disabled), summary, ' +
@@ -15,15 +15,15 @@ export function keepFocusIn(root: HTMLElement): () => void {
     }
   };
   const forget = (event: FocusEvent): void => {
-    // Whoever went elsewhere stays there; the focus of what is removed or disabled goes nowhere.
+    // A focus that the user moved stays where it is; the focus of what is removed or disabled goes nowhere.
     if (event.relatedTarget && !root.contains(event.relatedTarget as Node)) {
       path = [];
     }
   };
   const restore = (): void => {
     if (path.length > 0 && isLost(root.ownerDocument) && isGone(path[0])) {
-      const place = path.find(node => node.isConnected && root.contains(node) && node !== path[0]);
-      (firstFocusable(place) ?? firstFocusable(root))?.focus();
+      const ancestor = path.find(node => node.isConnected && root.contains(node) && node !== path[0]);
+      (firstFocusable(ancestor) ?? firstFocusable(root))?.focus();
     }
   };
   const observer = new MutationObserver(restore);
@@ -53,6 +53,6 @@ function isGone(node: HTMLElement): boolean {
   return !node.isConnected || node.matches(':disabled') || node.closest('[hidden]') !== null;
 }
 
-function firstFocusable(place: HTMLElement | undefined): HTMLElement | null {
-  return place?.querySelector<HTMLElement>(FOCUSABLE) ?? null;
+function firstFocusable(ancestor: HTMLElement | undefined): HTMLElement | null {
+  return ancestor?.querySelector<HTMLElement>(FOCUSABLE) ?? null;
 }

@@ -105,7 +105,7 @@ describe('a draft in the ask box', () => {
     ]);
   });
 
-  it('of another notebook that had the new name before does not come in its place', async () => {
+  it('of another notebook that had the new name before does not replace it', async () => {
     const [services, notebook] = await withNotebook();
     services.memory.set('draft delays.ipynb', 'of a file that is gone');
     const host = await render(<PanelView />, services);
@@ -176,7 +176,7 @@ describe('what the panel remembers', () => {
     expect([memory.get('a'), memory.get('b'), memory.get('c')]).toEqual(['new', 'kept', '']);
   });
 
-  it('is told to no other page and lost with this one where there is no database', () => {
+  it('is sent to no other page and lost with this one where there is no database', () => {
     const memory = new PanelMemory(null);
     memory.set('a', 'x');
     expect(memory.get('a')).toBe('x');

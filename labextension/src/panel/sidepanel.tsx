@@ -11,7 +11,7 @@ const Panel = lazy(() => import(/* webpackChunkName: "panel" */ './panel'));
 /** So long the content may take to be loaded and drawn: about a second. */
 const FRAMES = 60;
 
-/** The side panel: its tab is there from the start, its content from when it is first shown. */
+/** The side panel: its tab is there from the start, its content from when it is first opened. */
 export class AgentPanel extends ReactWidget {
   constructor(private readonly _services: IPanelServices) {
     super();

@@ -4,7 +4,7 @@ export interface ITab {
   id: string;
   label: string;
   badge?: number;
-  /** What the badge counts, in words: it is part of the tab's name for who cannot see it. */
+  /** What the badge counts, as text: it is part of the tab's name for who cannot see it. */
   badgeTitle?: string;
 }
 

@@ -5,7 +5,7 @@ import { escapeExpressions, oneLine, shellQuoted } from './magicline';
 export interface IAskedAgain {
   /** Forget the conversation first. */
   fresh: boolean;
-  /** The cell as it stands in the notebook, if it is still there. */
+  /** The cell as it is in the notebook, if it is still there. */
   original?: string;
 }
 

@@ -55,8 +55,8 @@ describe('a question as a cell', () => {
   });
 });
 
-describe('where a question will stand', () => {
-  it('is told by the active cell: its first line, of a question its words', () => {
+describe('where a question will be inserted', () => {
+  it('is described by the active cell: its first line, of a question its text', () => {
     const notebook = notebookOf('\n  df.head()\nx', '%%agent --new\n\nWhy is that?');
     expect(insertionPoint(notebook, 0)).toEqual({
       cellId: 'cell-0',
@@ -107,7 +107,7 @@ describe('two questions, the second asked while the first is under way', () => {
   });
 });
 
-describe('what stands against asking', () => {
+describe('what prevents asking', () => {
   const ready = (): AgentModel => {
     const model = new AgentModel();
     model.apply(stateMessage());

@@ -1,9 +1,9 @@
-/** A question from the panel becomes a `%%agent` cell in the notebook: its text, its place, and what stands against it. */
+/** A question from the panel becomes a `%%agent` cell in the notebook: its text, its position, and what prevents it. */
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { NotebookActions } from '@jupyterlab/notebook';
 
 import { scrollCellsIntoView } from '../cells/scrolling';
-import type { IAgentState } from '../comm/agentmodel';
+import type { IAgentState } from '../comm/agentstate';
 import { insertAsUndoStep, newCodeCell } from '../notebook/edits';
 import { isWritable, sharedNotebook } from '../notebook/panels';
 import { provenance } from '../notebook/provenance';
@@ -23,7 +23,7 @@ export interface IAskOptions {
 }
 
 /**
- * The source of the cell. Options stand on the line of the magic and nowhere else, and the prompt is its body, as it
+ * The source of the cell. Options are on the line of the magic only, and the prompt is its body, as it
  * was typed: whatever a line of it begins with is text for the model.
  */
 export function agentCell(prompt: string, options: IAskOptions = {}): string {
@@ -83,7 +83,7 @@ export interface IInsertionPoint {
   isCode: boolean;
   /** Its first line; of a question that line of it which is no options. */
   line: string;
-  /** Whether results of the agent stand below it, so that a question goes below these. */
+  /** Whether results of the agent are below it, so that a question goes below these. */
   hasResults: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Text from elsewhere in a cell that is then run: names, ids and recorded prompts may say anything. Pure.
+ * Text from another source in a cell that is then run: names, ids and recorded prompts may say anything. Pure.
  *
  * A `%%agent` cell is one line of options and a body; `{{…}}` in the body is evaluated in the user's kernel. So
  * nothing on the line may end it, and nothing that was only read becomes an expression.

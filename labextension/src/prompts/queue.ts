@@ -2,7 +2,8 @@
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
-import { currentRun, type IAgentState } from '../comm/agentmodel';
+import type { IAgentState } from '../comm/agentstate';
+import { currentRun } from '../comm/agentstate';
 import { isRunning } from '../protocol/run';
 import { isAgentCell } from './magicline';
 

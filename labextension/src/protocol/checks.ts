@@ -1,4 +1,4 @@
-/** Checks of JSON that came from elsewhere, composed like the types they stand for. Unknown keys are allowed. */
+/** Checks of JSON from outside this page, composed like the types they check for. Unknown keys are allowed. */
 export type Check = (value: unknown) => boolean;
 
 export const string: Check = value => typeof value === 'string';

@@ -54,7 +54,7 @@ export interface IVariable {
   headline: string;
   size_bytes: number | null;
   shared: Shared;
-  /** Exactly as it stands in the prompt; empty if it is left out or hidden. */
+  /** Exactly as it is in the prompt; empty if it is left out or hidden. */
   told: string;
   tokens: number;
   /** Why it is hidden as a whole although only columns of it are; else empty. */
@@ -71,7 +71,7 @@ export interface ISharing {
   hidden_columns: Record<string, string[]>;
 }
 
-/** What the model would be told now. */
+/** What the prompt would contain now. */
 export interface IContext {
   privacy: Privacy;
   tokens: number;
@@ -83,13 +83,13 @@ export interface IContext {
   sharing: ISharing;
 }
 
-/** A name and what it stands for (`DataFrame 1000x4`); empty if that is not known. */
+/** A name and what it refers to (`DataFrame 1000x4`); empty if that is not known. */
 export interface INamed {
   name: string;
   what: string;
 }
 
-/** What code would do to the names of the user's kernel, as far as its text tells. */
+/** What code would do to the names of the user's kernel, as far as its text shows. */
 export interface IEffects {
   reads: INamed[];
   creates: INamed[];
@@ -123,7 +123,7 @@ export interface IServer {
 export interface ISettings {
   values: ISetting[];
   server: IServer | null;
-  /** Why no run is possible; then nothing else is told. */
+  /** Why no run is possible; then nothing else is sent. */
   problem: string;
 }
 
@@ -139,7 +139,7 @@ export interface IServed {
 /** A yes that lasts; together the two name it. */
 export interface IGrant {
   kind: 'run' | 'mount' | 'call' | 'server';
-  /** The function, the file or the server; empty where the kind says all. */
+  /** The function, the file or the server; empty where the kind is enough. */
   subject: string;
 }
 
@@ -209,7 +209,7 @@ export interface IProgressMessage {
   text: string;
   elapsed_s: number;
   usage: IUsage;
-  /** The last of this execution; `call_count` tells of how many. */
+  /** The last of this execution; `call_count` is the number of all. */
   calls: IToolCall[];
   call_count: number;
 }
@@ -375,17 +375,17 @@ export interface IFindEffectsMessage {
   in_kernel: boolean;
 }
 
-/** The user said yes to running a run's code in their own kernel. */
+/** The user approved running a run's code in their own kernel. */
 export interface IAppliedMessage {
   type: 'applied';
   run_id: string;
-  /** As it stands in the cell. */
+  /** As it is in the cell. */
   code: string;
 }
 
 export interface IStopMessage {
   type: 'stop';
-  /** Or the id of the request to execute that asks for it, where that has not begun. */
+  /** Or the id of the request to execute that asks for it, where that has not started. */
   run_id: string;
 }
 
@@ -460,7 +460,7 @@ export interface IUseModelMessage {
   model: string;
   /** Empty for the embedded model. */
   base_url: string;
-  /** Of a server elsewhere: its label, to which the user said yes. */
+  /** Of a remote server: its label, which the user approved. */
   confirmed: string;
 }
 

@@ -1,4 +1,4 @@
-/** The record of a run as the kernel and the history write it: the mirror of `AgentRun` in `values.py`. */
+/** The record of a run as the kernel and the history write it. Mirrors `AgentRun` in `jupyter_codeagent/types/run.py`. */
 import type { IOutput } from '@jupyterlab/nbformat';
 
 import { arrayOf, nullable, number, oneOf, optional, shape, string } from './checks';
@@ -184,7 +184,7 @@ const isStep = shape({
   usage: shape({ prompt_tokens: number, completion_tokens: number })
 });
 
-/** Checks the fields that are shown; a newer kernel may send more. */
+/** Check the fields that are displayed; a newer kernel may send more. */
 export const isRun = shape({
   id: string,
   request: shape({

@@ -75,7 +75,7 @@ export class FakeKernel {
     this.deletedSubshells.push(content.subshell_id);
   }
 
-  /** The kernel says something on the comm that the page opened last. */
+  /** The kernel sends a message on the comm that the page opened last. */
   say(message: ToPage | object): void {
     void this.comm?.onMsg({ content: { data: message } } as unknown as KernelMessage.ICommMsgMsg);
     const opened = this.posted.filter(sent => sent.header.msg_type === 'comm_open').pop()!;
@@ -96,7 +96,7 @@ export class FakeKernel {
   }
 
   /** What the page sent over comms, with the data of `comm_open`. */
-  get heard(): FromPage[] {
+  get received(): FromPage[] {
     return this.posted
       .filter(message => ['comm_open', 'comm_msg'].includes(message.header.msg_type))
       .map(message => message.content.data as unknown as FromPage);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stringsOf, stringsOfSources } from './strings';
 
 const CATALOGUE = '../../../jupyter_codeagent/locale/de_DE/LC_MESSAGES/jupyter_codeagent.json';
-/** What is typed as it stands in every language. */
+/** What is typed as it is in every language. */
 const TYPED = ['%load_ext jupyter_codeagent', '%%agent'];
 const found = stringsOfSources();
 const german = JSON.parse(readFileSync(join(import.meta.dirname, CATALOGUE), 'utf-8')) as Record<
@@ -15,8 +15,8 @@ const entries = Object.entries(german).filter(([text]) => text !== '');
 
 describe('language', () => {
   test('every text that a user reads goes through the translator', () => {
-    const shown = found.untranslated.filter(one => !TYPED.some(typed => one.includes(typed)));
-    expect(shown).toEqual([]);
+    const visible = found.untranslated.filter(one => !TYPED.some(typed => one.includes(typed)));
+    expect(visible).toEqual([]);
     expect(found.computed).toEqual([]);
     expect(found.messages.length).toBeGreaterThan(150);
   });

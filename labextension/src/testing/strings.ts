@@ -109,7 +109,7 @@ function literal(node: ts.Node | undefined): string | undefined {
   return undefined;
 }
 
-/** Words that are shown as they stand: a literal, a choice between literals, a template. */
+/** Words that are displayed as they are: a literal, a choice between literals, a template. */
 function english(node: ts.Node | undefined): string[] {
   if (!node) {
     return [];

@@ -8,7 +8,7 @@ const SYSTEM_COLOURS =
   'Canvas CanvasText LinkText ButtonFace ButtonText ButtonBorder Field FieldText Highlight HighlightText GrayText Mark';
 /** Properties that have a colour in them. */
 const COLOURED = /(^|-)(color|background|border(-\w+)*|outline|shadow|fill|stroke)$/;
-/** What may stand there beside variables of the theme. */
+/** What is allowed there beside variables of the theme. */
 const NO_COLOUR = new RegExp(
   [
     String.raw`var\(--(jp-[\w-]+|share)\)`,

@@ -5,7 +5,7 @@ import { visibleCode } from '../../common/visiblecode';
 import type { IEffects } from '../../protocol/messages';
 import { EffectsList } from './effects';
 
-/** What the dialog says before code runs in the user's kernel. */
+/** The text of the dialog before code runs in the user's kernel. */
 export function applyBody(
   trans: TranslationBundle,
   asked: {

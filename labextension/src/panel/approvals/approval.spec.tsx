@@ -6,7 +6,8 @@ import { FROM_PAGE, stateMessage } from '../../testing/golden';
 import { change, enter, eventually, press, render, servicesOf, unmount } from '../../testing/render';
 import { DecisionLine } from '../run/decision';
 import { applyBody } from './applydialog';
-import { Approval, ARMED_MS } from './approval';
+import { Approval } from './approval';
+import { ARMED_MS } from './approvalhooks';
 
 let model: CodeEditor.IModel;
 let isWrapped: unknown;
@@ -242,7 +243,7 @@ it('to call a function is answered for as many calls as the program makes in one
   expect(other.decided[0]).toMatchObject({ scope: 'run', calls: 3 });
 });
 
-it('says why it is asked and what the code would do, and of names nobody else is told more', async () => {
+it('displays why it is asked and what the code would do, and no more of names', async () => {
   const { host } = await card({ kind: 'apply' });
   expect(host.textContent).toContain("The attempt before failed: KeyError: 'late'");
   const said = [...host.querySelectorAll('dl > div')].map(line => line.textContent);

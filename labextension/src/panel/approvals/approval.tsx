@@ -1,20 +1,15 @@
-import React, { useEffect, useId, useRef, useState } from 'react';
+import React, { useId, useRef, useState } from 'react';
 
-import { grantLabel } from '../../common/words';
+import { grantLabel } from '../../common/labels';
 import type { IDecisionMessage, IEffects, IProposal, Scope } from '../../protocol/messages';
 import { Button, Problem } from '../controls/basics';
 import { Diff } from '../controls/diffview';
 import type { IEditorHandle } from '../controls/editor';
 import { Editor } from '../controls/editor';
 import { useServices } from '../services';
+import { useArmed, useEffectsOf, useSending } from './approvalhooks';
 import { EffectsList } from './effects';
 
-/** A press within this time after the card came or moved was meant for something else. */
-export const ARMED_MS = 500;
-/** The kernel answers at once; the server may have dropped the answer. */
-const RESEND_MS = 4000;
-/** After so long without an edit the kernel is asked again what the code would do. */
-const EDITED_MS = 400;
 /** Calls of one run, as the kernel allows them at the most. */
 const MAX_CALLS = 1000;
 /** Where the program does not say how many it makes. */
@@ -23,11 +18,11 @@ const USUAL_CALLS = 10;
 type Action = IDecisionMessage['action'];
 type View = 'code' | 'previous' | 'edits';
 
-/** Something that waits for a yes. Render with the proposal's id as key: heartbeats then leave the editor alone. */
+/** A proposal that waits for approval. Render with the proposal's id as key: heartbeats then leave the editor alone. */
 export function Approval(props: {
   proposal: IProposal;
-  /** Its place among those that wait, from 0. */
-  place?: number;
+  /** Its index among the waiting proposals, from 0. */
+  position?: number;
   /** Whether it was sent. */
   onDecide: (decision: IDecisionMessage) => boolean;
   onFindEffects?: (code: string) => Promise<IEffects | null>;
@@ -38,7 +33,7 @@ export function Approval(props: {
   const [reason, setReason] = useState('');
   const [scope, setScope] = useState<Scope>(proposal.scopes[0]);
   const [calls, setCalls] = useState(proposal.calls > 1 ? Math.min(proposal.calls, MAX_CALLS) : USUAL_CALLS);
-  const armed = useArmed(props.place ?? 0);
+  const armed = useArmed(props.position ?? 0);
   const sending = useSending(props.onDecide);
   const title = useId();
   const isCode = proposal.kind === 'run' || proposal.kind === 'apply';
@@ -178,7 +173,7 @@ function CodeToApprove(props: {
   );
 }
 
-/** How far a yes goes, where there is a choice. */
+/** How far an approval goes, where there are several scopes. */
 function ScopeChoice(props: {
   proposal: IProposal;
   scope: Scope;
@@ -236,84 +231,4 @@ function ScopeChoice(props: {
         choice('notebook', lasting.map(grant => grantLabel(trans, grant)).join(', '))}
     </fieldset>
   );
-}
-
-/** Whether the card has stood in its place long enough to be meant. */
-function useArmed(place: number): boolean {
-  const [armedAt, setArmedAt] = useState<number | null>(null);
-  useEffect(() => {
-    setArmedAt(null);
-    const timer = window.setTimeout(() => setArmedAt(place), ARMED_MS);
-    return () => window.clearTimeout(timer);
-  }, [place]);
-  return armedAt === place;
-}
-
-/**
- * Sends a decision, and again until the kernel has resolved it, which takes the card away. Once it went out it may
- * have been heard, whatever became of the line: it is never taken for unsent, and no other can follow it.
- */
-function useSending(onDecide: (decision: IDecisionMessage) => boolean): {
-  action: Action | null;
-  /** Never sent. */
-  problem: string;
-  /** Sent, but the line is cut. */
-  waiting: string;
-  send: (decision: IDecisionMessage) => void;
-} {
-  const { trans } = useServices();
-  const [sent, setSent] = useState<IDecisionMessage | null>(null);
-  const [went, setWent] = useState(true);
-  const post = useRef(onDecide);
-  post.current = onDecide;
-  const send = (decision: IDecisionMessage): void => {
-    const goes = post.current(decision);
-    setWent(goes);
-    setSent(goes ? decision : null);
-  };
-  useEffect(() => {
-    const timer = sent ? window.setInterval(() => setWent(post.current(sent)), RESEND_MS) : 0;
-    return () => window.clearInterval(timer);
-  }, [sent]);
-  const isCut = !went;
-  return {
-    action: sent?.action ?? null,
-    problem:
-      isCut && !sent
-        ? trans.__('Your decision was not sent: the kernel cannot be reached. Nothing was run.')
-        : '',
-    waiting:
-      isCut && sent
-        ? trans.__('Your decision was sent, then the link was cut. Waiting for the kernel to confirm it …')
-        : '',
-    send
-  };
-}
-
-/** Of the text as it is now: the kernel is asked again once an edit has settled. */
-function useEffectsOf(
-  code: string,
-  proposal: IProposal,
-  look: ((code: string) => Promise<IEffects | null>) | undefined
-): IEffects | null {
-  const [found, setFound] = useState<{ code: string; effects: IEffects | null } | null>(null);
-  const asked = useRef(look);
-  asked.current = look;
-  useEffect(() => {
-    if (code === proposal.code || !asked.current) {
-      return;
-    }
-    let stale = false;
-    const timer = window.setTimeout(() => {
-      // Without an answer, for whatever reason, the card says that it could not be determined.
-      void asked.current!(code)
-        .catch(() => null)
-        .then(effects => !stale && setFound({ code, effects }));
-    }, EDITED_MS);
-    return () => {
-      stale = true;
-      window.clearTimeout(timer);
-    };
-  }, [code, proposal.code]);
-  return code !== proposal.code && found ? found.effects : proposal.effects;
 }

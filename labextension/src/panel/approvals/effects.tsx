@@ -3,7 +3,7 @@ import React from 'react';
 
 import type { IEffects, INamed } from '../../protocol/messages';
 
-/** What code would do to the user's names; null: it could not be determined, and that is said. */
+/** What code would do to the user's names; null: it could not be determined, and the card states that. */
 export function EffectsList(props: {
   trans: TranslationBundle;
   effects: IEffects | null;
@@ -30,15 +30,15 @@ export function EffectsList(props: {
     ['missing', trans.__('Not in your kernel'), effects.missing.map(text)],
     ['writes', trans.__('Would write or remove files'), effects.writes.map(text)]
   ];
-  const shown = lines.filter(([, , names]) => names.length > 0);
-  const acts = shown.some(([kind]) => kind !== 'reads' && kind !== 'missing');
+  const displayed = lines.filter(([, , names]) => names.length > 0);
+  const acts = displayed.some(([kind]) => kind !== 'reads' && kind !== 'missing');
   return (
     <div className="jp-CodeAgent-effects">
       {!inKernel && (
         <p className="jp-CodeAgent-quiet">{trans.__('In the sandbox, on copies of your variables:')}</p>
       )}
       <dl>
-        {shown.map(([kind, title, names]) => (
+        {displayed.map(([kind, title, names]) => (
           <div key={kind} data-kind={kind}>
             <dt>{title}</dt>
             <dd>

@@ -2,7 +2,7 @@ import { PathExt } from '@jupyterlab/coreutils';
 import React from 'react';
 
 import type { KernelConnection } from '../../comm/connection';
-import { grantLabel } from '../../common/words';
+import { grantLabel } from '../../common/labels';
 import type { IGrant } from '../../protocol/messages';
 import { Button, Section } from '../controls/basics';
 import { useServices } from '../services';

@@ -16,11 +16,11 @@ export function Proposals(props: { connection: KernelConnection }): JSX.Element 
           {trans.__('%1 decisions wait for you.', proposals.length)}
         </p>
       )}
-      {proposals.map((proposal, place) => (
+      {proposals.map((proposal, position) => (
         <Approval
           key={proposal.id}
           proposal={proposal}
-          place={place}
+          position={position}
           onDecide={decision => connection.send(decision)}
           onFindEffects={code => connection.findEffects(code, proposal.kind === 'apply')}
         />

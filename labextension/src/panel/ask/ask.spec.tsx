@@ -1,7 +1,7 @@
 import { Signal } from '@lumino/signaling';
 import React from 'react';
 
-import { EMPTY_STATE } from '../../comm/agentmodel';
+import { EMPTY_STATE } from '../../comm/agentstate';
 import { run } from '../../testing/golden';
 import { FakeKernel } from '../../testing/kernel';
 import { notebookOf, panelWith, trackerOf } from '../../testing/notebooks';
@@ -10,7 +10,7 @@ import { Ask } from './ask';
 
 afterEach(unmount);
 
-it('below which cell the question will stand is said, and said anew when another is active or has run', async () => {
+it('the cell below which the question will be inserted is named, and again when another is active or has run', async () => {
   const kernel = new FakeKernel();
   const notebook = notebookOf('df.head()', 'df.tail()');
   const panel = panelWith(kernel, notebook);

@@ -2,7 +2,7 @@ import type { ICodeCellModel } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import React, { useEffect, useLayoutEffect, useRef, useState } from 'react';
 
-import type { IAgentState } from '../../comm/agentmodel';
+import type { IAgentState } from '../../comm/agentstate';
 import { sharedNotebook } from '../../notebook/panels';
 import type { IAskOptions, AskBlocker } from '../../prompts/askcell';
 import {
@@ -130,7 +130,7 @@ function Composer(props: { panel: NotebookPanel | null; state: IAgentState | nul
   );
 }
 
-/** Below which cell the question will stand. */
+/** Below which cell the question will be inserted. */
 function InsertionPoint(props: { panel: NotebookPanel }): JSX.Element | null {
   const { trans, tracker, decorations } = useServices();
   useSignal(tracker.activeCellChanged);
@@ -180,7 +180,7 @@ function Note(props: { blocker: AskBlocker | null; isWaiting: boolean }): JSX.El
   }
 }
 
-/** As high as its text; the style sheet says from when on it scrolls. */
+/** As high as its text; the style sheet sets from when on it scrolls. */
 function useFittingHeight(field: React.RefObject<HTMLTextAreaElement>, text: string): void {
   useLayoutEffect(() => {
     const area = field.current;
@@ -189,7 +189,7 @@ function useFittingHeight(field: React.RefObject<HTMLTextAreaElement>, text: str
       area.style.height = `${area.scrollHeight}px`;
     }
   }, [field, text]);
-  // In a hidden panel nothing has a height: measured again when it is shown or resized.
+  // In a hidden panel nothing has a height: measured again when it is opened or resized.
   useEffect(() => {
     const observer = new ResizeObserver(() => {
       const area = field.current;

@@ -1,7 +1,7 @@
 import React from 'react';
 
-import type { IAgentState } from '../../comm/agentmodel';
-import { approvalLabel, privacyLabel } from '../../common/words';
+import type { IAgentState } from '../../comm/agentstate';
+import { approvalLabel, privacyLabel } from '../../common/labels';
 import type { IAskOptions } from '../../prompts/askcell';
 import type { ApprovalPolicy, Privacy } from '../../protocol/messages';
 import { Fold } from '../controls/basics';
@@ -87,7 +87,7 @@ export function AskOptions(props: {
   );
 }
 
-/** What is chosen, in the words of the magic: they will stand in the cell. */
+/** What is chosen, as options of the magic: these will be in the cell. */
 function Summary(props: { options: IAskOptions }): JSX.Element {
   const { trans } = useServices();
   const { vars = [], model, approve, privacy } = props.options;

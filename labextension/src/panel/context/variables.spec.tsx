@@ -50,7 +50,7 @@ const checkboxes = (host: HTMLElement): HTMLInputElement[] => [
 
 afterEach(unmount);
 
-it('the total and the limit are told', async () => {
+it('the total and the limit are displayed', async () => {
   const [host] = await view(contextOf({}, { tokens: 612, budget_tokens: 600, privacy: 'stats' }));
   expect(host.querySelector('header')!.textContent).toContain('612 of 600 tokens');
   expect(host.querySelector('[data-over=true]')).not.toBeNull();
@@ -96,16 +96,16 @@ it('the switch of a variable has its name as label', async () => {
   expect(calls).toEqual([['share', 'flights', 'hidden']]);
 });
 
-describe('what is not told says why', () => {
+describe('what is left out has a reason', () => {
   it.each([
     [{ shared: 'hidden' }, 'The model does not see it'],
     [{ shared: 'hidden', type_name: '' }, 'there is no such variable at present'],
     [{ withheld: 'columns of X values cannot be left out' }, 'columns of X values cannot be left out'],
     [{}, 'Omitted (token limit)']
-  ] as [Partial<IVariable>, string][])('%j: %s', async (changes, told) => {
+  ] as [Partial<IVariable>, string][])('%j: %s', async (changes, reason) => {
     const [host] = await view(contextOf({ ...changes, told: '', tokens: 0 }));
     await unfold(host);
-    expect(host.textContent).toContain(told);
+    expect(host.textContent).toContain(reason);
   });
 });
 
@@ -135,7 +135,7 @@ describe('of many columns', () => {
   });
 });
 
-it('of many variables those that are searched are shown, and how many are not listed is told', async () => {
+it('of many variables those that are searched are displayed, and the number of the others', async () => {
   const [first] = stateMessage().context.variables;
   const variables = Array.from({ length: 20 }, (_, i) => ({ ...first, name: `v${i}` }));
   const [host] = await view({ ...contextOf(), variables, variable_count: 10_000 });

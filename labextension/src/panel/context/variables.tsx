@@ -5,7 +5,7 @@ import type { IColumn, IColumnsMessage, IContext, IVariable, Shared } from '../.
 import { Button, Code, Fold, Section } from '../controls/basics';
 import { useServices } from '../services';
 
-/** From so many variables or columns on, a field to search them is shown. */
+/** From so many variables or columns on, a field to search them is displayed. */
 const MANY = 12;
 const SEARCH_MS = 200;
 
@@ -16,7 +16,7 @@ export interface ISwitches {
   onFind: (name: string, search: string) => void;
 }
 
-/** What the model would be told, variable by variable, and the switches for it. */
+/** What the prompt would contain, variable by variable, and the switches for it. */
 export function Variables(
   props: ISwitches & {
     context: IContext;
@@ -28,7 +28,7 @@ export function Variables(
   const { trans } = useServices();
   const { context } = props;
   const [search, setSearch] = useState('');
-  const shown = context.variables.filter(variable => contains(variable.name, search));
+  const matches = context.variables.filter(variable => contains(variable.name, search));
   const others = context.variable_count - context.variables.length;
   return (
     <Section title={trans.__('Variables')} extra={<Total context={context} />}>
@@ -39,7 +39,7 @@ export function Variables(
         <Search label={trans.__('Search variables')} value={search} onChange={setSearch} />
       )}
       <ul className="jp-CodeAgent-variables">
-        {shown.map(variable => (
+        {matches.map(variable => (
           <Variable
             key={variable.name}
             {...props}

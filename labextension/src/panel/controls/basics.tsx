@@ -11,9 +11,9 @@ export function Button(props: {
   title?: string;
   label?: string;
   disabled?: boolean;
-  /** Stands alone where there is no room for the text. */
+  /** Displayed without the text where there is little space. */
   icon?: LabIcon;
-  /** There is never room. */
+  /** Never display the text. */
   iconOnly?: boolean;
 }): JSX.Element {
   const { icon: Icon } = props;

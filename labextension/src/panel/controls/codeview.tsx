@@ -88,7 +88,7 @@ function update(shown: IShown, code: string): boolean {
     sharedModel.updateSource(shown.text.length, shown.text.length, code.slice(shown.text.length));
   } else {
     sharedModel.setSource(code);
-    shown.atEnd = true; // another text: the place where the user was is gone
+    shown.atEnd = true; // another text: the user's position is gone
   }
   shown.text = code;
   return true;

@@ -8,7 +8,7 @@ export interface IEditorHandle {
   reset: () => void;
 }
 
-/** A code editor of JupyterLab. `value` is its text at the start; `onChange` tells of each edit. */
+/** A code editor of JupyterLab. `value` is its text at the start; `onChange` is called at each edit. */
 export function Editor(props: {
   value: string;
   label: string;

@@ -2,8 +2,8 @@
 import type { IOutput } from '@jupyterlab/nbformat';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-/** About 250 lines: the cells have the rest. A page that wraps one line of 200,000 characters stands still. */
-export const MAX_CHARS = 20_000;
+/** About 250 lines: the cells have the rest. A page that wraps one line of 200,000 characters freezes. */
+const MAX_CHARS = 20_000;
 
 export function truncated(
   outputs: readonly IOutput[],
@@ -27,7 +27,7 @@ export function truncated(
     const kept = { ...data };
     if ('text/plain' in kept) {
       kept['text/plain'] = cut(kept['text/plain']);
-      // Half a table is no HTML: its text says the same.
+      // Half a table is no HTML: its text has the same content.
       if (joined(kept['text/html']).length > 5 * limit) {
         delete kept['text/html'];
       }
@@ -36,12 +36,12 @@ export function truncated(
   });
 }
 
-/** Notebook files may have a list of lines in place of a text. */
+/** Notebook files may have a list of lines instead of a text. */
 function joined(value: unknown): string {
   return Array.isArray(value) ? value.join('') : typeof value === 'string' ? value : '';
 }
 
-/** Not half of a character that takes two places. */
+/** Not half of a character that takes two code units. */
 function whole(text: string, length: number): string {
   const last = text.charCodeAt(length - 1);
   return text.slice(0, last >= 0xd800 && last < 0xdc00 ? length - 1 : length);

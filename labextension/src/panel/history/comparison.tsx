@@ -10,7 +10,7 @@ import { OutcomeLabel, useOutcome } from '../run/outcome';
 import { useServices } from '../services';
 import { useRun } from './rundetail';
 
-/** Two runs beside each other; below each other where there is no room. */
+/** Two runs beside each other; below each other where the panel is narrow. */
 export function Comparison(props: { left: string; right: string; onBack?: () => void }): JSX.Element {
   const { trans } = useServices();
   const left = useRun(props.left, 0);
@@ -112,7 +112,7 @@ function codeOf(run: IRecordedRun): string {
   return run.code || [...run.steps].reverse().find(step => step.code)?.code || '';
 }
 
-/** Equal lines at one height; where the columns stand below each other, one column with both. */
+/** Equal lines at one height; where the columns are below each other, one column with both. */
 function CodePair(props: { left: IRecordedRun; right: IRecordedRun }): JSX.Element {
   const { trans } = useServices();
   const pairs = pairLines(codeOf(props.left), codeOf(props.right));

@@ -11,7 +11,7 @@ import { ServicesProvider } from '../services';
 // With it comes what shows a run: read when two are compared for the first time, not at the start of the page.
 const Comparison = lazy(async () => ({ default: (await import('./comparison')).Comparison }));
 
-/** A document of its own, because side by side needs more room than the panel has. */
+/** A document of its own, because side by side needs more width than the panel has. */
 function comparisonWidget(
   services: IPanelServices,
   id: string,

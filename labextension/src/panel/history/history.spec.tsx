@@ -79,7 +79,7 @@ it('a search narrows the list, marks what was found, and can be taken back', asy
   await eventually(() => expect(host.querySelector('[role=status]')?.textContent).toBe('35 runs'));
 });
 
-it('the keys move through the list and open a run, and back leads to the same place', async () => {
+it('the keys move through the list and open a run, and back leads to the same position', async () => {
   const host = await history();
   await eventually(() => expect(options(host)).toBeGreaterThan(3));
   await key(host, 'ArrowDown');
@@ -181,7 +181,7 @@ it('all runs are deleted only after a yes that says how many', async () => {
   await vi.waitFor(() => expect(deleted).toEqual(['all']));
 });
 
-it('where the main area has no place, two runs are compared in the panel', async () => {
+it('where there is no main area, two runs are compared in the panel', async () => {
   const host = await history();
   await eventually(() => expect(options(host)).toBeGreaterThan(3));
   await key(host, 'Enter');

@@ -64,7 +64,7 @@ export function History(props: { version: number }): JSX.Element {
 }
 
 function List(props: {
-  /** Put the keyboard into the list when it is shown. */
+  /** Put the keyboard into the list when it is opened. */
   focus: boolean;
   /** Prompt of the run that the next one is compared with. */
   chooseFor?: string;

@@ -8,7 +8,7 @@ import { useServices } from '../services';
 const TYPING_MS = 200;
 const DAY_S = 86_400;
 
-/** Search and filters; each choice says how many runs it would show. */
+/** Search and filters; each option has the number of its runs. */
 export function HistoryFilters(props: {
   filter: IRunFilter;
   overview: IOverview | null;
@@ -22,7 +22,7 @@ export function HistoryFilters(props: {
     <div role="search" aria-label={trans.__('Runs')} className="jp-CodeAgent-filters">
       <Search value={filter.search ?? ''} onChange={search => onChange({ search })} />
       <div className="jp-CodeAgent-selects">
-        <Choice
+        <FilterSelect
           label={trans.__('Notebook')}
           all={trans.__('All notebooks')}
           value={filter.notebook ?? ''}
@@ -30,7 +30,7 @@ export function HistoryFilters(props: {
           disabled={here.on}
           onChange={notebook => onChange({ notebook })}
         />
-        <Choice
+        <FilterSelect
           label={trans.__('Outcome')}
           all={trans.__('All outcomes')}
           value={filter.outcome ?? ''}
@@ -38,7 +38,7 @@ export function HistoryFilters(props: {
           word={name => outcomeLabel(trans, name as Outcome)}
           onChange={outcome => onChange({ outcome })}
         />
-        <Choice
+        <FilterSelect
           label={trans.__('Model')}
           all={trans.__('All models')}
           value={filter.model ?? ''}
@@ -95,7 +95,7 @@ function Search(props: { value: string; onChange: (text: string) => void }): JSX
   );
 }
 
-function Choice(props: {
+function FilterSelect(props: {
   label: string;
   all: string;
   value: string;
@@ -106,7 +106,7 @@ function Choice(props: {
 }): JSX.Element {
   const { value, choices, word = (name: string) => name } = props;
   // What is chosen stays in the list when nothing has it any more.
-  const shown =
+  const options =
     value && !choices.some(one => one.name === value) ? [{ name: value, count: 0 }, ...choices] : choices;
   return (
     <select
@@ -119,7 +119,7 @@ function Choice(props: {
       onChange={event => props.onChange(event.target.value)}
     >
       <option value="">{props.all}</option>
-      {shown.map(({ name, count }) => (
+      {options.map(({ name, count }) => (
         <option key={name} value={name}>
           {`${word(name)} (${formatCount(count)})`}
         </option>

@@ -1,9 +1,9 @@
-/** Where each run and each heading of a day stands in the list: fixed heights, so that nothing has to be drawn. */
+/** Where each run and each heading of a day is in the list: fixed heights, so that nothing has to be drawn. */
 
 export interface IDay {
   /** Start of the day in local time; milliseconds since the epoch. */
   day: number;
-  /** Place of its first run in the list. */
+  /** Index of its first run in the list. */
   first: number;
   count: number;
   /** Of its heading; pixels from the top of the list. */
@@ -95,7 +95,7 @@ function lastBefore(days: readonly IDay[], holds: (day: IDay) => boolean): numbe
   return low;
 }
 
-/** The place to which a key leads; null for a key that does not move. `fit`: how many runs are in sight. */
+/** The index to which a key leads; null for a key that does not move. `fit`: how many runs are in sight. */
 export function keyTarget(key: string, active: number, total: number, fit: number): number | null {
   const to: Record<string, number> = {
     ArrowDown: active + 1,
@@ -108,7 +108,7 @@ export function keyTarget(key: string, active: number, total: number, fit: numbe
   return key in to ? Math.min(Math.max(to[key], 0), Math.max(0, total - 1)) : null;
 }
 
-/** The text in pieces; `hit` where one of the words stands, in any case. */
+/** The text in pieces; `hit` where one of the words is, in any case. */
 export function highlight(text: string, words: readonly string[]): { text: string; hit: boolean }[] {
   const wanted = words.filter(word => word !== '').map(word => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   if (wanted.length === 0) {

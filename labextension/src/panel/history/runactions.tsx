@@ -118,7 +118,7 @@ function AskAgain(props: {
         }
       }}
     >
-      <label htmlFor="jp-CodeAgent-askAgainModel">{trans.__('Ask the same of')}</label>
+      <label htmlFor="jp-CodeAgent-askAgainModel">{trans.__('Ask the same question of')}</label>
       <input
         id="jp-CodeAgent-askAgainModel"
         className="jp-CodeAgent-input"

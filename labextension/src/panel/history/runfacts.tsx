@@ -1,7 +1,7 @@
 import React from 'react';
 
 import { formatMoment, formatSeconds, formatTokens } from '../../common/format';
-import { cellStateLabel } from '../../common/words';
+import { cellStateLabel } from '../../common/labels';
 import type { ICellDecision, IRecordedRun } from '../../history/client';
 import { Button, Code, Section } from '../controls/basics';
 import { useServices } from '../services';

@@ -42,7 +42,7 @@ export const RunLine = memo(function RunLine(props: {
   );
 });
 
-export function Highlighted(props: { text: string; words: readonly string[] }): JSX.Element {
+function Highlighted(props: { text: string; words: readonly string[] }): JSX.Element {
   return (
     <>
       {highlight(props.text, props.words).map((piece, i) =>
@@ -52,11 +52,11 @@ export function Highlighted(props: { text: string; words: readonly string[] }): 
   );
 }
 
-export function baseName(path: string | null): string {
+function baseName(path: string | null): string {
   return path?.split('/').pop() ?? '';
 }
 
-/** A run in one sentence, for those who hear it. */
+/** A run in one sentence, for screen readers. */
 export function useRunName(): (run: IRunLine) => string {
   const { trans } = useServices();
   const outcomeOf = useOutcome();

@@ -35,8 +35,8 @@ export function RunListBox(props: {
     [times, sight.font]
   );
   const items = itemsBetween(layout, sight.top - MARGIN_PX, sight.top + sight.height + MARGIN_PX);
-  const shown = items.flatMap(item => (item.kind === 'run' ? [item.index] : []));
-  const [first, last] = [shown[0] ?? 0, shown[shown.length - 1] ?? 0];
+  const inSight = items.flatMap(item => (item.kind === 'run' ? [item.index] : []));
+  const [first, last] = [inSight[0] ?? 0, inSight[inSight.length - 1] ?? 0];
   useEffect(() => list.show(first, last), [list, first, last]);
   useEffect(() => {
     if (props.focus) {
@@ -88,7 +88,7 @@ export function RunListBox(props: {
       className="jp-CodeAgent-runs"
       aria-label={trans.__('Runs, newest first')}
       aria-busy={state.loading}
-      aria-activedescendant={shown.includes(active) ? optionId(active) : undefined}
+      aria-activedescendant={inSight.includes(active) ? optionId(active) : undefined}
       onKeyDown={onKeyDown}
     >
       <div role="presentation" style={{ height: layout.height }}>

@@ -1,10 +1,11 @@
 import React, { useEffect, useReducer } from 'react';
 
-import type { AgentModel, IAgentState } from '../../comm/agentmodel';
-import { currentRun } from '../../comm/agentmodel';
+import type { AgentModel } from '../../comm/agentmodel';
+import type { IAgentState } from '../../comm/agentstate';
+import { currentRun } from '../../comm/agentstate';
 import type { KernelConnection } from '../../comm/connection';
 import type { IProgress } from '../../comm/progress';
-import { runStatusLabel } from '../../common/words';
+import { runStatusLabel } from '../../common/labels';
 import type { IRun } from '../../protocol/run';
 import { Chip, Empty, Fold, Section } from '../controls/basics';
 import { Elapsed } from '../run/elapsed';

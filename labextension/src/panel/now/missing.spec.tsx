@@ -53,7 +53,7 @@ it('a result shows its question and what it found, and comes back by one press',
   ]);
 });
 
-it('of many the newest three are shown, and all are inserted in the order in which they were asked', async () => {
+it('of many the newest three are displayed, and all are inserted in the order in which they were asked', async () => {
   const host = await shown(lost('1', '2', '3', '4', '5'));
   const questions = [...host.querySelectorAll('.jp-CodeAgent-itemQuestion')].map(node => node.textContent);
   expect(questions).toEqual(['question 5', 'question 4', 'question 3']);
@@ -64,7 +64,7 @@ it('of many the newest three are shown, and all are inserted in the order in whi
   expect(done.slice(5).map(([what]) => what)).toEqual(Array(5).fill('discard'));
 });
 
-it('what cannot be inserted is told', async () => {
+it('what cannot be inserted is reported', async () => {
   vi.spyOn(console, 'error').mockReturnValueOnce(undefined);
   const error = vi.spyOn(Notification, 'error').mockReturnValue('');
   const fails = { insertAgain: () => Promise.reject(new Error('the notebook is read-only')) };

@@ -8,7 +8,7 @@ import { ResultPreview, useRecord } from '../run/resultpreview';
 import { useServices, useSignal } from '../services';
 
 /** The rest is folded: a notebook that was put back may have lost many. */
-const SHOWN = 3;
+const MAX_DISPLAYED = 3;
 
 /** Results in the history whose cells are not in the notebook: the page was loaded again before it was saved. */
 export function Missing(props: { panel: NotebookPanel }): JSX.Element | null {
@@ -33,7 +33,7 @@ export function Missing(props: { panel: NotebookPanel }): JSX.Element | null {
       <p className="jp-CodeAgent-quiet">
         {trans.__('In the history, but not in this notebook, which may not have been saved in time.')}
       </p>
-      <ul className="jp-CodeAgent-pendingList">{items.slice(0, SHOWN)}</ul>
+      <ul className="jp-CodeAgent-pendingList">{items.slice(0, MAX_DISPLAYED)}</ul>
       {missing.length > 1 && (
         <div className="jp-CodeAgent-buttons">
           <Button kind="primary" onClick={() => void insertAll()}>
@@ -47,9 +47,9 @@ export function Missing(props: { panel: NotebookPanel }): JSX.Element | null {
           </Button>
         </div>
       )}
-      {items.length > SHOWN && (
-        <Fold summary={trans.__('%1 more', items.length - SHOWN)}>
-          <ul className="jp-CodeAgent-pendingList">{items.slice(SHOWN)}</ul>
+      {items.length > MAX_DISPLAYED && (
+        <Fold summary={trans.__('%1 more', items.length - MAX_DISPLAYED)}>
+          <ul className="jp-CodeAgent-pendingList">{items.slice(MAX_DISPLAYED)}</ul>
         </Fold>
       )}
     </Section>

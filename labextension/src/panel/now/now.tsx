@@ -1,9 +1,9 @@
 import React from 'react';
 
-import type { IAgentState } from '../../comm/agentmodel';
-import { currentRun } from '../../comm/agentmodel';
+import type { IAgentState } from '../../comm/agentstate';
+import { currentRun } from '../../comm/agentstate';
 import type { KernelConnection } from '../../comm/connection';
-import { approvalLabel } from '../../common/words';
+import { approvalLabel } from '../../common/labels';
 import { pendingRuns } from '../../notebook/cellstates';
 import { sharedNotebook } from '../../notebook/panels';
 import { queuedPrompts } from '../../prompts/queue';
@@ -92,7 +92,7 @@ function LinkNotice(props: { connection: KernelConnection; state: IAgentState })
         <Empty>
           <p>{trans.__('The kernel of this notebook has not loaded the code agent. Run in a cell:')}</p>
           <pre className="jp-CodeAgent-plain">%load_ext jupyter_codeagent</pre>
-          <Button onClick={() => connection.retry()}>{trans.__('Look again')}</Button>
+          <Button onClick={() => connection.retry()}>{trans.__('Refresh')}</Button>
         </Empty>
       );
     case 'failed':

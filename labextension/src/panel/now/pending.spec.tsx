@@ -56,7 +56,7 @@ it('what is pressed is decided about this run, and run is its code', async () =>
   ]);
 });
 
-it.each(['Accept & run', 'Edit', 'Next pending cell'])('%s that fails is told to the user', async name => {
+it.each(['Accept & run', 'Edit', 'Next pending cell'])('%s that fails notifies the user', async name => {
   vi.spyOn(console, 'error').mockReturnValueOnce(undefined);
   const error = vi.spyOn(Notification, 'error').mockReturnValue('');
   const fails = (): Promise<never> => Promise.reject(new Error('the kernel is dead'));

@@ -6,7 +6,7 @@ import type { ISandbox } from '../../protocol/messages';
 import { Fold } from '../controls/basics';
 import { useServices } from '../services';
 
-/** Which sandbox is in force; a click tells what that means. */
+/** Which sandbox is in force; a click explains what that means. */
 export function SandboxBadge(props: { sandbox: ISandbox }): JSX.Element {
   const { trans } = useServices();
   const { sandbox } = props;

@@ -52,6 +52,6 @@ it('are text, never HTML', async () => {
   expect(host.querySelectorAll('img, b')).toHaveLength(0);
 });
 
-it('that there are none of take no room', async () => {
+it('that were not made take no space', async () => {
   expect((await render(<ToolCalls calls={[]} />, servicesOf({}))).textContent).toBe('');
 });

@@ -14,7 +14,7 @@ export function ToolCalls(props: {
   if (props.calls.length === 0) {
     return null;
   }
-  const said = (call: IToolCall): string =>
+  const conclusion = (call: IToolCall): string =>
     ({
       ok: `→ ${call.result}`,
       failed: trans.__('failed: %1', call.result),
@@ -37,7 +37,7 @@ export function ToolCalls(props: {
       <ol>
         {props.calls.map((call, i) => (
           <li key={i} data-status={call.status}>
-            <code>{call.call}</code> {said(call)}
+            <code>{call.call}</code> {conclusion(call)}
             <span className="jp-CodeAgent-quiet">
               {[
                 call.line !== null ? trans.__('line %1', call.line) : '',

@@ -11,14 +11,14 @@ import {
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
-import { cellStateLabel, runStatusLabel } from '../../common/words';
+import { cellStateLabel, runStatusLabel } from '../../common/labels';
 import type { IRunLine, Outcome } from '../../history/client';
 import { outcomeOf } from '../../history/client';
 import type { DisplayState } from '../../history/runcells';
 import type { IRun } from '../../protocol/run';
 import { useServices, useSignal } from '../services';
 
-/** As the notebooks of this page and the record together tell it. */
+/** By the notebooks of this page and the record together. */
 type DisplayOutcome = Outcome | DisplayState;
 
 const ICONS: Record<DisplayOutcome, LabIcon> = {

@@ -1,4 +1,4 @@
-/** The beginning of a result, as far as a card has room for it: from the record, whose outputs are cleaned. No DOM. */
+/** The beginning of a result, as far as it fits into a card: from the record, whose outputs are cleaned. No DOM. */
 import type { IOutput } from '@jupyterlab/nbformat';
 
 export type Preview =
@@ -46,11 +46,11 @@ function ofStream(output: IOutput): Preview | null {
 
 function beginningOf(text: string, count: number): Preview | null {
   const lines = text.replace(/\s+$/, '').split('\n');
-  const shown = lines.slice(0, count).join('\n').slice(0, MAX_CHARS);
-  return shown.trim() ? { kind: 'text', text: shown, more: Math.max(0, lines.length - count) } : null;
+  const cut = lines.slice(0, count).join('\n').slice(0, MAX_CHARS);
+  return cut.trim() ? { kind: 'text', text: cut, more: Math.max(0, lines.length - count) } : null;
 }
 
-/** Notebook files may have a list of lines in place of a text. */
+/** Notebook files may have a list of lines instead of a text. */
 function joined(value: unknown): string {
   return Array.isArray(value) ? value.join('') : typeof value === 'string' ? value : '';
 }

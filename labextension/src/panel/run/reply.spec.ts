@@ -12,7 +12,7 @@ it.each([
   ['a block that is not complete', `\`\`\`python\n${CODE}`, '', CODE],
   ['a fence that has just begun', 'Let me see.\n```python', 'Let me see.', ''],
   ['tildes', `~~~\n${CODE}~~~`, '', CODE],
-  ['a block that was begun for the model', `${CODE}\`\`\`\nDone.`, 'Done.', CODE],
+  ['a block that was prefilled for the model', `${CODE}\`\`\`\nDone.`, 'Done.', CODE],
   ['code without any fence', CODE, '', CODE],
   ['an assignment', 'late = flights[flights.delay > 0]', '', 'late = flights[flights.delay > 0]'],
   ['prose alone', 'The flights of March', 'The flights of March', ''],

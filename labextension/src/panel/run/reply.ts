@@ -1,7 +1,7 @@
 /** A model's reply while it grows: what is prose and what is code. */
 
 export interface IReply {
-  /** What the model said around the code; thoughts of reasoning models too. */
+  /** What the model wrote around the code; thoughts of reasoning models too. */
   prose: string;
   /** Text of the code block, as far as it has come. */
   code: string;
@@ -22,7 +22,7 @@ export function splitReply(text: string): IReply {
   const rest = text.slice(opening.index + opening[0].length);
   const closing = new RegExp(`^[ \\t]*${opening[1]}[ \\t]*$`, 'm').exec(rest);
   if (looksLikeCode(before)) {
-    // The block was begun for the model: the first fence it writes itself is the end.
+    // The reply was prefilled with the start of the block: the first fence it writes itself is the end.
     return { prose: rest.trim(), code: before };
   }
   const [code, after] = closing

@@ -1,7 +1,7 @@
 import React from 'react';
 
-import type { IPull } from '../../comm/agentmodel';
-import { pullKey } from '../../comm/agentmodel';
+import type { IPull } from '../../comm/agentstate';
+import { pullKey } from '../../comm/agentstate';
 import type { IChange, IMade, IRun } from '../../protocol/run';
 import { Button } from '../controls/basics';
 import { useServices } from '../services';

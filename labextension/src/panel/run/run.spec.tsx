@@ -139,7 +139,7 @@ describe('a run', () => {
   });
 
   it('says whether the model is on another machine', async () => {
-    const told = async (remote: boolean): Promise<string> => {
+    const described = async (remote: boolean): Promise<string> => {
       const shown = run();
       Object.assign(shown.request, { remote, server: 'models.example' });
       const host = await render(<Run run={shown} />);
@@ -152,8 +152,8 @@ describe('a run', () => {
       await unmount();
       return text;
     };
-    expect(await told(true)).toContain('Sent to models.example, on another machine');
-    expect(await told(false)).toContain('on this machine');
+    expect(await described(true)).toContain('Sent to models.example, on another machine');
+    expect(await described(false)).toContain('on this machine');
   });
 });
 
@@ -214,7 +214,7 @@ describe('Now', () => {
     model.setLink('absent');
     const host = await now(connection);
     expect(host.textContent).toContain('%load_ext jupyter_codeagent');
-    await press(host, 'Look again');
+    await press(host, 'Refresh');
     expect(retries).toHaveLength(1);
   });
 

@@ -1,9 +1,9 @@
 import React, { useEffect, useState } from 'react';
 
-import type { IPull } from '../../comm/agentmodel';
+import type { IPull } from '../../comm/agentstate';
 import type { IProgress } from '../../comm/progress';
 import { formatTokens } from '../../common/format';
-import { cellStateLabel, runStatusLabel } from '../../common/words';
+import { cellStateLabel, runStatusLabel } from '../../common/labels';
 import type { IRun } from '../../protocol/run';
 import { isRunning } from '../../protocol/run';
 import { Button, Chip, Problem } from '../controls/basics';

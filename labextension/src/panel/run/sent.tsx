@@ -1,7 +1,7 @@
 import React from 'react';
 
 import { formatBytes, formatTokens } from '../../common/format';
-import { contentLabel, purposeLabel } from '../../common/words';
+import { contentLabel, purposeLabel } from '../../common/labels';
 import type { IModelCall, IRun } from '../../protocol/run';
 import { Fold } from '../controls/basics';
 import { useServices } from '../services';

@@ -1,7 +1,7 @@
 import React, { useMemo } from 'react';
 
 import { formatSeconds, formatTokens } from '../../common/format';
-import { resultLabel } from '../../common/words';
+import { resultLabel } from '../../common/labels';
 import type { IChatMessage, IStep } from '../../protocol/run';
 import { Fold } from '../controls/basics';
 import { CopyableCode } from '../controls/codeview';

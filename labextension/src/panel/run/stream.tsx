@@ -43,7 +43,7 @@ function Prose(props: { text: string }): JSX.Element {
       className="jp-CodeAgent-prose"
       tabIndex={0}
       role="group"
-      aria-label={trans.__('What the model says so far')}
+      aria-label={trans.__('What the model has written so far')}
       onScroll={event => {
         const { scrollHeight, scrollTop, clientHeight } = event.currentTarget;
         atEnd.current = scrollHeight - scrollTop - clientHeight < 24;
@@ -60,16 +60,16 @@ export function GenerationSpeed(props: { progress: IProgress }): JSX.Element | n
   const { phase, text, elapsed_s: elapsedSeconds, step } = props.progress;
   const writing = phase === 'model' || phase === 'answer';
   const key = `${phase} ${step}`;
-  const begun = useRef({ key: '', elapsedSeconds: 0, tokens: 0 });
+  const start = useRef({ key: '', elapsedSeconds: 0, tokens: 0 });
   const tokens = roughTokens(text);
-  if (begun.current.key !== key || tokens < begun.current.tokens) {
-    begun.current = { key, elapsedSeconds, tokens };
+  if (start.current.key !== key || tokens < start.current.tokens) {
+    start.current = { key, elapsedSeconds, tokens };
   }
   if (!writing || tokens === 0) {
     return null;
   }
-  const seconds = elapsedSeconds - begun.current.elapsedSeconds;
-  const rate = (tokens - begun.current.tokens) / Math.max(seconds, 0.001);
+  const seconds = elapsedSeconds - start.current.elapsedSeconds;
+  const rate = (tokens - start.current.tokens) / Math.max(seconds, 0.001);
   return (
     <span className="jp-CodeAgent-figure">
       {seconds >= 1

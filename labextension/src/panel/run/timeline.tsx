@@ -3,7 +3,7 @@ import React from 'react';
 
 import type { IProgress } from '../../comm/progress';
 import { formatBytes } from '../../common/format';
-import { cellStateLabel, entryStateLabel, phaseLabel } from '../../common/words';
+import { cellStateLabel, entryStateLabel, phaseLabel } from '../../common/labels';
 import type { DisplayState } from '../../history/runcells';
 import type { Phase } from '../../protocol/messages';
 import type { IRun } from '../../protocol/run';
@@ -21,7 +21,7 @@ import { timelineEntries } from './timelineentries';
 export function Timeline(props: {
   run: IRun;
   progress?: IProgress;
-  /** What is shown as the state of its cells. */
+  /** What is displayed as the state of its cells. */
   cells: DisplayState | null;
 }): JSX.Element {
   const { trans } = useServices();
@@ -132,7 +132,7 @@ function Step(props: {
   if (!entry.step) {
     return <CurrentPhase text={trans.__('Step %1', entry.index)} />;
   }
-  // The last step is open unless it became the result, which is shown elsewhere.
+  // The last step is open unless it became the result, which has a section of its own.
   const open = run.status !== 'ok' && !isRunning(run) && entry.step === run.steps[run.steps.length - 1];
   return (
     <Fold key={String(open)} open={open} summary={<StepSummary step={entry.step} />}>
@@ -165,8 +165,8 @@ function Cells(props: { run: IRun; now: boolean; state: DisplayState | null }): 
       {state
         ? cellStateLabel(trans, state)
         : run.placed === 'output'
-          ? trans.__('shown below the question')
-          : trans.__('not put into the notebook')}
+          ? trans.__('displayed below the question')
+          : trans.__('not inserted into the notebook')}
     </span>
   );
 }

@@ -37,9 +37,7 @@ export function Models(props: {
   return (
     <Section
       title={trans.__('Model')}
-      extra={
-        <Button onClick={() => connection.send({ type: 'find_models' })}>{trans.__('Look again')}</Button>
-      }
+      extra={<Button onClick={() => connection.send({ type: 'find_models' })}>{trans.__('Refresh')}</Button>}
     >
       <Destination server={settings.server} />
       {fixed.map(setting => (
@@ -67,7 +65,7 @@ export function Models(props: {
               <b>{server.label}</b>
               {server.remote && <Chip kind="remote">{trans.__('REMOTE')}</Chip>}
               <Chip kind={server.problem ? 'failed' : 'ok'}>
-                {server.problem ? trans.__('does not work') : trans.__('works')}
+                {server.problem ? trans.__('not working') : trans.__('working')}
               </Chip>
             </div>
             {server.problem && <p className="jp-CodeAgent-quiet">{server.problem}</p>}
@@ -151,7 +149,7 @@ function RemoteQuestion(props: {
         )}
       </p>
       <div className="jp-CodeAgent-buttons">
-        <Button onClick={props.onNo}>{trans.__('Stay')}</Button>
+        <Button onClick={props.onNo}>{trans.__('Cancel')}</Button>
         <Button kind="danger" onClick={props.onYes}>
           {trans.__('Send to %1', server.label)}
         </Button>

@@ -17,7 +17,7 @@ export function PrivacyChoice(props: { connection: KernelConnection }): JSX.Elem
   const setting = settings.values.find(one => one.name === 'privacy');
   const mode = (setting?.value ?? context.privacy) as Privacy;
   const allowed = setting?.limit ? MODES.indexOf(setting.limit as Privacy) : MODES.length;
-  const said: Record<Privacy, [string, string]> = {
+  const texts: Record<Privacy, [string, string]> = {
     schema: [trans.__('Names and types'), trans.__('nothing of the values')],
     stats: [trans.__('Statistics'), trans.__('also counts, ranges, frequent values')],
     samples: [trans.__('Example rows'), trans.__('also a few rows as they are')]
@@ -40,7 +40,7 @@ export function PrivacyChoice(props: { connection: KernelConnection }): JSX.Elem
               }}
             />
             <span>
-              {said[one][0]} <span className="jp-CodeAgent-quiet">— {said[one][1]}</span>
+              {texts[one][0]} <span className="jp-CodeAgent-quiet">— {texts[one][1]}</span>
             </span>
           </label>
         ))}

@@ -93,7 +93,7 @@ describe('the settings', () => {
   });
 });
 
-it('a setting that cannot be kept is told, in whichever tab', async () => {
+it('a setting that cannot be kept is reported, in whichever tab', async () => {
   vi.spyOn(console, 'error').mockReturnValueOnce(undefined);
   const preferences = { canSave: true, save: () => Promise.reject(new Error('the disk is full')) };
   const error = vi.spyOn(Notification, 'error').mockReturnValue('');
@@ -110,7 +110,7 @@ describe('a number that the kernel refuses', () => {
     change(() => field.dispatchEvent(new FocusEvent('focusout', { bubbles: true })));
   const steps = (host: HTMLElement): HTMLInputElement => host.querySelector('input[type=number]')!;
 
-  it('gives way to the one in force, and the reason stands beside it', async () => {
+  it('gives way to the one in force, and the reason is beside it', async () => {
     const { host, model } = await shown(<SettingsTab />, [
       setting('max_steps', 4),
       setting('timeout_s', 120)
@@ -143,7 +143,7 @@ describe('a number that the kernel refuses', () => {
     expect([steps(host).value, other.value]).toEqual(['9', '30']);
   });
 
-  it('that is of a model or of the settings of JupyterLab stands above all', async () => {
+  it('that is of a model or of the settings of JupyterLab is above all', async () => {
     const { host, model } = await shown(<SettingsTab />, [setting('max_steps', 4)]);
     await enter(steps(host), '6');
     await leave(steps(host));
@@ -157,7 +157,7 @@ describe('a number that the kernel refuses', () => {
 it('a number that was set while the next one is typed does not replace it', async () => {
   const { host, model } = await shown(<SettingsTab />, [setting('max_steps', 4)]);
   const field = host.querySelector<HTMLInputElement>('input[type=number]')!;
-  const told = (value: number): Promise<void> =>
+  const confirm = (value: number): Promise<void> =>
     change(() =>
       model.apply({
         ...stateMessage(),
@@ -167,11 +167,11 @@ it('a number that was set while the next one is typed does not replace it', asyn
   await enter(field, '3');
   await change(() => field.dispatchEvent(new FocusEvent('focusout', { bubbles: true })));
   await enter(field, '35');
-  await told(3);
+  await confirm(3);
   expect(host.querySelector('input[type=number]')).toBe(field);
   expect(field.value).toBe('35');
   await enter(field, '3');
-  await told(5);
+  await confirm(5);
   expect(field.value).toBe('5');
 });
 

@@ -1,7 +1,7 @@
 import React, { useEffect, useRef, useState } from 'react';
 
 import type { KernelConnection } from '../../comm/connection';
-import { approvalLabel, privacyLabel } from '../../common/words';
+import { approvalLabel, privacyLabel } from '../../common/labels';
 import type { ApprovalPolicy, ISetting, Privacy, SettingValue } from '../../protocol/messages';
 import { Empty, Problem, Section } from '../controls/basics';
 import { useReadyConnection, useServices } from '../services';
@@ -132,13 +132,13 @@ function NumberField(props: IControlProps): JSX.Element {
   const { setting, refused, onChange } = props;
   const inForce = String(setting.value);
   const [text, setText] = useState(inForce);
-  const shown = useRef(inForce);
+  const displayed = useRef(inForce);
   /** What was asked for; null once the kernel has answered. */
   const asked = useRef<string | null>(null);
   // What the user goes on typing meanwhile stays.
   useEffect(() => {
-    const untouched = [shown.current, asked.current];
-    shown.current = inForce;
+    const untouched = [displayed.current, asked.current];
+    displayed.current = inForce;
     asked.current = null;
     setText(typed => (untouched.includes(typed) ? inForce : typed));
   }, [inForce]);

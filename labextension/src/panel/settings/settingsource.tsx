@@ -16,7 +16,7 @@ const lockIcon = new LabIcon({
 export function SettingSource(props: { setting: ISetting }): JSX.Element {
   const { trans, preferences } = useServices();
   const { setting } = props;
-  const said: Record<ISetting['source'], string> = {
+  const labels: Record<ISetting['source'], string> = {
     session: trans.__('set in this notebook’s kernel'),
     file: trans.__('from a configuration file'),
     environment: trans.__('from the environment'),
@@ -35,7 +35,7 @@ export function SettingSource(props: { setting: ISetting }): JSX.Element {
       {(setting.fixed || setting.limit !== null) && (
         <lockIcon.react tag="span" width="12px" height="12px" aria-hidden />
       )}
-      <span>{[said[setting.source], limit].filter(Boolean).join(' · ')}</span>
+      <span>{[labels[setting.source], limit].filter(Boolean).join(' · ')}</span>
       {setting.source === 'session' && preferences.canSave && (
         <Button
           label={trans.__('Keep %1 for all notebooks', setting.name)}

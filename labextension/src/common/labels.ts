@@ -108,11 +108,11 @@ export function contentLabel(trans: TranslationBundle, kind: ContentKind): strin
     case 'earlier_results':
       return trans.__('results of earlier questions');
     case 'output':
-      return trans.__('what the code printed and showed');
+      return trans.__('what the code printed and displayed');
     case 'error':
       return trans.__('the error of the code');
     case 'error_kind':
-      return trans.__('kind and place of the error, without its text');
+      return trans.__('kind and location of the error, without its text');
     case 'doubt':
       return trans.__('what looked wrong with the result');
     case 'calls':
