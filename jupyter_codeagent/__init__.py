@@ -30,12 +30,12 @@ def __getattr__(name: str) -> Any:
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:
-    """Called by `jupyter-builder develop`, to link the panel's assets."""
+    """Return where the panel's assets are; `jupyter-builder develop` calls this to link them."""
     return [{"src": "labextension", "dest": "jupyter-codeagent"}]
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
-    """Called by Jupyter Server, which then loads the module named here."""
+    """Return the server extension's module; Jupyter Server calls this and then loads the module."""
     return [{"module": "jupyter_codeagent.frontend.server"}]
 
 
@@ -58,8 +58,10 @@ def load_ipython_extension(shell: object) -> None:
 
 
 def unload_ipython_extension(shell: object) -> None:
-    """`%unload_ext jupyter_codeagent`: stop all that this kernel started; the embedded model, which kernels share,
-    ends by itself when nobody has asked it for 15 minutes."""
+    """Stop all that this kernel started (`%unload_ext jupyter_codeagent`).
+
+    The embedded model, which kernels share, ends by itself after 15 minutes without a request.
+    """
     from jupyter_codeagent.entrypoints.extension import unload
 
     unload(shell)

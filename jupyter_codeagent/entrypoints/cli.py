@@ -104,7 +104,7 @@ def run_command(options: argparse.Namespace) -> int:
 
 
 def ask_command(options: argparse.Namespace) -> int:
-    """A notebook that loads the files and asks the question, executed."""
+    """Execute a notebook that loads the files and asks the question."""
     notebook = question_notebook(options.question, options.files)
     return _execute(notebook, options.output, Path.cwd(), options.output.name, options.allow_server)
 
@@ -159,7 +159,7 @@ def _execute(notebook: Any, output: Path, directory: Path, name: str, servers: S
 
 
 def _origins_of(servers: Sequence[str]) -> list[str]:
-    """Raises UsageError for what is no address."""
+    """Return the origins of these addresses; raise UsageError for one that is not an address."""
     from jupyter_codeagent.models.endpoint import origin
 
     return [origin(server) for server in servers]
@@ -232,7 +232,7 @@ def history_command(options: argparse.Namespace) -> int:
 
 
 def _settings() -> Any:
-    """Settings of a command: IPython's configuration files as the kernel reads them, then the caps."""
+    """Return the settings of a command: IPython's configuration files as the kernel reads them, then the caps."""
     from IPython.terminal.ipapp import load_default_config
 
     from jupyter_codeagent.settings.config import CodeAgent, apply_caps, read_caps

@@ -132,7 +132,7 @@ def _where(endpoint: ModelEndpoint) -> str:
 
 
 def models_text(models: Sequence[FoundModel]) -> str:
-    """A line for each model that was found."""
+    """Return a line for each model that was found."""
     if not models:
         return "No model was found. Start a local server, or install jupyter-codeagent[local] for the embedded one."
     return "\n".join(

@@ -41,7 +41,10 @@ class Failures:
             del self._by_cell[oldest]
 
     def forget(self, cell: str | None, source: str) -> None:
-        """It has run without an error since; the last failure stays: `%agent fix` may be asked a second time."""
+        """Forget a cell that has run without an error since.
+
+        The last failure is kept: `%agent fix` may be asked a second time.
+        """
         self._by_cell.pop(_key(cell, source), None)
 
     def listed(self) -> Iterator[tuple[str, str]]:
@@ -56,8 +59,10 @@ class Failures:
                 yield str(failure.count), failure.error
 
     def find(self, cell: str) -> Failure:
-        """By the cell's id or its first 8 characters or more, the newest of several, else by the cell's number; the
-        last failure when empty.
+        """Return the failure of a cell; the last failure when `cell` is empty.
+
+        The cell is found by its id or by the first 8 or more characters of it (the newest of several), else by its
+        number.
 
         Raises
         ------

@@ -64,9 +64,9 @@ def run_notebook(
 
 
 def _is_pending(cell: NotebookNode) -> bool:
-    """A model's code that nobody has accepted yet: it does not run in the user's kernel."""
+    """Check whether the cell is a model's code that nobody has accepted: it does not run in the user's kernel."""
     provenance = cell.metadata.get("codeagent")
-    # Anything may stand in the metadata of a notebook that others wrote.
+    # The metadata of a notebook that others wrote may hold anything.
     return isinstance(provenance, dict) and provenance.get("state") == "pending"
 
 

@@ -27,7 +27,9 @@ def find_expressions(prompt: str) -> tuple[str, ...]:
 
 
 def fill(prompt: str, values: Mapping[str, str]) -> str:
-    """The prompt with each expression replaced by `values[expression]`, in one pass; values are not read again.
+    """Return the prompt with each expression replaced by `values[expression]`.
+
+    This is one pass: braces in the values are not expanded again.
 
     Raises
     ------
@@ -60,7 +62,7 @@ def _pieces(prompt: str) -> Iterator[tuple[str, str]]:
 
 
 def _expression_at(prompt: str, start: int) -> tuple[str, int] | None:
-    """The expression that opens at `start` and the position behind its braces; None if this is plain text."""
+    """Return the expression that opens at `start` and the position after its braces; None if this is plain text."""
     line_end = prompt.find("\n", start)
     line = prompt[start + 2 : line_end if line_end >= 0 else len(prompt)]
     # a dict or set inside the expression ends with braces too: the first pair that leaves an expression closes

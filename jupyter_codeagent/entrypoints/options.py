@@ -90,7 +90,7 @@ def _seconds(text: str) -> float:
 
 
 def build_parser() -> OptionParser:
-    """The options of `%%agent`; also the source of the help text."""
+    """Build the parser of the `%%agent` options; the help text is made from it, too."""
     parser = OptionParser(prog="%%agent", add_help=False, allow_abbrev=False)
     add = parser.add_argument
     add(

@@ -31,7 +31,7 @@ class PendingGuard:
         self._run_log = run_log
 
     def __call__(self, lines: list[str]) -> list[str]:
-        """The cell's lines, or one that shows the record where the cell is a pending one of ours."""
+        """Return the cell's lines; for a pending cell of ours, a line that displays the recorded outputs."""
         origin = find_cell_origin(self._shell)
         if origin.cell_id is None or not origin.cell_id.startswith(CELL_ID_PREFIX):
             return lines
@@ -49,13 +49,13 @@ class PendingGuard:
 
 
 def find_run(wanted: str, run_ids: Iterable[str]) -> str | None:
-    """The run whose code cell has this id."""
+    """Return the run whose code cell has this id."""
     # A copy in the same notebook has a suffix.
     return next((run_id for run_id in run_ids if wanted.startswith(cell_id(run_id, "code"))), None)
 
 
 def recorded_note(run: AgentRun) -> str:
-    """What stands below the outputs."""
+    """Return the note displayed below the outputs."""
     return (
         "Pending: these outputs are from the sandbox, the code did not run in your kernel. To run it here, accept "
         f"the cell first (its button, the side panel, or %agent accept {run.id[:6]})."

@@ -17,7 +17,7 @@ class QuestionMarks:
         self._is_complete = shell.input_transformer_manager.check_complete
 
     def __call__(self, lines: list[str]) -> list[str]:
-        """The lines, with those that are `%agent` and a question as the call that they mean."""
+        """Return the lines, with each `%agent` question replaced by the call that it means."""
         return [self._meant(lines, at) for at in range(len(lines))]
 
     def _meant(self, lines: list[str], at: int) -> str:

@@ -73,7 +73,7 @@ class FrontEndAdapters:
         return self.in_place(line)
 
     def in_place(self, line: str = "") -> CellInserter:
-        """The output of the `%%agent` cell, which is there also where cells cannot be inserted."""
+        """Return the inserter that uses the output of the `%%agent` cell, for where cells cannot be inserted."""
         return InPlaceInserter(self._background.on_main_thread, line)
 
     def wait_for_page(self, origin: CellOrigin) -> None:

@@ -53,7 +53,7 @@ class BackgroundTask(Generic[Result]):
         self._finished.add_done_callback(lambda _: call())
 
     def result(self) -> Result:
-        """What it returned or raised; blocks until then. `asyncio.CancelledError` if it was cancelled."""
+        """Wait for the coroutine; return its result or raise its error (`asyncio.CancelledError` if cancelled)."""
         return self._finished.result()
 
     def _start(self, coroutine: Coroutine[Any, Any, Result]) -> None:
@@ -127,7 +127,7 @@ class BackgroundLoop:
         return task.result()
 
     async def run_beside(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
-        """The same from another loop, which goes on meanwhile whatever the coroutine does to this one."""
+        """Run a coroutine on this loop and await it from another one, which is never blocked by it."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self.loop))
 
     def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:

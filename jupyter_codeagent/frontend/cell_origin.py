@@ -59,8 +59,10 @@ def find_cell_origin(shell: Any, environ: Mapping[str, str] = os.environ) -> Cel
 
 
 def front_end(cell_id: str | None, allow_stdin: bool, environ: Mapping[str, str]) -> FrontEnd:
-    """By what its requests look like; the environment comes last, since it is inherited: a JupyterLab that was
-    started in VS Code's terminal has VS Code's."""
+    """Return the front end that sent a request, by what the request looks like.
+
+    The environment comes last, since it is inherited: a JupyterLab started in VS Code's terminal has VS Code's.
+    """
     if cell_id is not None and CELL_ID.fullmatch(cell_id):
         return "colab" if "google.colab" in sys.modules else "other"
     if not allow_stdin:

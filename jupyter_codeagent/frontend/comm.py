@@ -37,7 +37,7 @@ class AgentComm(BaseComm):
         buffers: Any = None,
         **keys: Any,
     ) -> None:
-        """Called by `BaseComm`; the iopub socket of ipykernel is safe to use from any thread."""
+        """Send a message for `BaseComm`; the iopub socket of ipykernel is safe to use from any thread."""
         self.kernel.session.send(
             self.kernel.iopub_socket,
             msg_type,
@@ -66,7 +66,7 @@ def take_over(kernel: Any, opened: Any, parent: KernelMessage) -> AgentComm:
 
 
 def open_beacon(kernel: Any) -> AgentComm:
-    """A comm opened by the kernel only to tell all pages that the agent is here; they answer with their own.
+    """Open a comm only to announce the agent to all pages; they answer with comms of their own.
 
     A page that does not know the target (VS Code, no extension) closes it for everybody, and a page that loads
     later must still find it: so it registers itself again when it is closed.
@@ -99,7 +99,7 @@ def is_ours(msg_type: str, content: Mapping[str, Any]) -> bool:
 
 
 def handle(message: KernelMessage) -> None:
-    """A message of `is_ours`, as ipykernel would hand it over."""
+    """Handle a message that `is_ours` accepted as ipykernel would."""
     kind, content = message["header"]["msg_type"], message["content"]
     if kind == "comm_open":
         manager: Any = comm.get_comm_manager()

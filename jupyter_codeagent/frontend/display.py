@@ -157,7 +157,10 @@ def receipt_bundle(run: AgentRun) -> Bundle:
 
 
 def receipt_html(run: AgentRun) -> str:
-    """The line, on a click the details, and below what needs attention. Everything that is not ours is escaped."""
+    """Return the receipt as HTML: its line, the details on a click, and below what needs attention.
+
+    Everything that is not ours is escaped.
+    """
     receipt = receipt_of(run)
     details = "".join(_section(title, text) for title, text in receipt.details)
     folded = f"<details><summary><small>{escape(receipt.line)}</small></summary>{details}</details>"
@@ -178,7 +181,10 @@ def _section(title: str, text: str) -> str:
 
 
 def status_text(status: SandboxStatus | None) -> Sequence[str]:
-    """What is closed, what is not hidden, which limits hold, how to get better; for `%agent status`, `doctor`."""
+    """Return lines on the sandbox for `%agent status` and `doctor`.
+
+    They name what is blocked, what is not, the limits, and how to get a better sandbox.
+    """
     if status is None:
         return ["sandbox: not started yet"]
     lines = [f"sandbox: {status.label}"]

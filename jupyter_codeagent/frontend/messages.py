@@ -1,5 +1,7 @@
-"""Every message between kernel and page, protocol 1. `labextension/src/protocol/messages.ts` mirrors this file;
-`tests/contract/messages.json` holds one golden example of each, checked from both sides.
+"""Every message between kernel and page, protocol 1.
+
+`labextension/src/protocol/messages.ts` mirrors this file; `tests/contract/messages.json` holds one golden example
+of each, checked from both sides.
 
 The page opens the comm (target `jupyter-codeagent`) on a kernel subshell of its own, so that its messages are
 handled while a cell is running. The kernel's `insert` and `mark` are sent again until they are acknowledged
@@ -394,7 +396,7 @@ class TakeBackMessage(TypedDict):
 
 
 class FindEffectsMessage(TypedDict):
-    """Before code is run in the user's kernel, or after it was edited: what would it do to the names there?"""
+    """A question, before code runs in the user's kernel or after an edit: which names would it change there."""
 
     type: Literal["find_effects"]
     id: str

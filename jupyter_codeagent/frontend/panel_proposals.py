@@ -62,7 +62,7 @@ class PanelProposals:
 
 
 def _decision(proposal: Proposal, data: Mapping[str, Any]) -> Decision:
-    """What is no clear yes is a no."""
+    """Read the decision of a page; whatever is not a clear approval is a rejection."""
     code, reason = data.get("code", proposal.code), data.get("reason", "")
     if data.get("action") != "approve" or not isinstance(code, str):
         return reject(proposal, "panel", reason if isinstance(reason, str) else "")
@@ -73,7 +73,7 @@ def _decision(proposal: Proposal, data: Mapping[str, Any]) -> Decision:
 
 
 def _scope(data: Mapping[str, Any]) -> tuple[DecisionScope, int]:
-    """What a yes is for; for this once, where that cannot be read."""
+    """Read the scope of an approval and its number of calls; an unreadable scope is `once`."""
     if data.get("scope") == "notebook":
         return "notebook", 0
     calls = data.get("calls")

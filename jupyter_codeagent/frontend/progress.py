@@ -25,7 +25,7 @@ class TextStream:
         self._sent_units = 0
 
     def next_part(self, of: object, text: str) -> Part:
-        """What is new of the text of `of` (a phase of a step) since the last part."""
+        """Return what is new in the text of `of` (a phase of a step) since the last part."""
         if of != self._of or not text.startswith(self._sent):
             self._number += 1
             self._of, self._sent, self._sent_units = of, "", 0

@@ -48,7 +48,7 @@ class Receipt:
 
 
 def receipt_of(run: AgentRun) -> Receipt:
-    """A pure function of the record."""
+    """Return the receipt of a run, from its record alone."""
     quiet, loud = _notes(run.notes)
     return Receipt(
         line=" · ".join((_status(run), *_copied_in_line(run), _sent_in_line(run))),
@@ -115,7 +115,7 @@ def _kinds(calls: Iterable[ModelCall]) -> tuple[ContentKind, ...]:
 
 
 def _is_of_older_version(run: AgentRun) -> bool:
-    """It has sent something, and its record does not say of what kind."""
+    """Check whether the run has sent something and its record lacks the kinds of it, as older records do."""
     return not run.model_calls and (run.usage.calls > 0 or any(step.messages for step in run.steps))
 
 
@@ -228,7 +228,7 @@ def _call_text(call: ModelCall, before: ModelCall | None) -> str:
 
 
 def step_outcome(step: Step) -> str:
-    """What became of a step's code, and whether it ran at all."""
+    """Return a text on what became of a step's code, and whether it ran at all."""
     decision, result = step.decision, step.result
     if decision is not None and decision.action == "reject":
         by = "nobody said yes" if decision.decided_by == "nobody" else "you said no"
@@ -259,7 +259,7 @@ def _attempts(run: AgentRun) -> Iterable[str]:
 
 
 def _attempt(step: Step) -> str:
-    """A step that is not the result, by what became of it; empty where it was stopped."""
+    """Return the outcome of a step that gave no result, in a word; empty if it was stopped."""
     if step.decision is not None and step.decision.action == "reject":
         return "rejected"
     if not step.code:

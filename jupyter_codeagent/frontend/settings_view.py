@@ -193,6 +193,6 @@ class SettingsHandler:
 
 
 def _check_address(values: Mapping[str, Any]) -> None:
-    """Raises UsageError for a server that could not be asked."""
+    """Raise UsageError for an address to which no request could be sent."""
     if isinstance(address := values.get("base_url"), str) and address.strip():
         host_and_port(address.strip())

@@ -25,7 +25,7 @@ class MainShell:
     """For the main thread only, and only while it is executing a cell."""
 
     def __init__(self, kernel: Any) -> None:
-        """Raises AttributeError where the kernel is built otherwise than ipykernel 6 and 7."""
+        """Find the shell channel; raise AttributeError if the kernel is not built as in ipykernel 6 and 7."""
         self._kernel = kernel
         thread = getattr(kernel, "shell_channel_thread", None)
         if thread is not None:  # ipykernel 7: this thread reads the channel and hands the main thread its share
@@ -46,7 +46,7 @@ class MainShell:
                     self._done(message)
 
     def _done(self, message: Message) -> None:
-        """A page holds back what changes next until it knows that this message was handled."""
+        """Report the message as handled: until then a page holds back later changes."""
         session, iopub = self._kernel.session, self._kernel.iopub_socket
         for state in ("busy", "idle"):
             session.send(iopub, "status", {"execution_state": state}, parent=message, ident=b"status")
@@ -76,7 +76,7 @@ class MainShell:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """A KeyboardInterrupt inside comes at the end. Short blocks only."""
+    """Delay a KeyboardInterrupt to the end of the block; for short blocks only."""
     before = signal.getsignal(signal.SIGINT)
     if before is None or threading.current_thread() is not threading.main_thread():
         yield  # not Python's to hold back, or raised elsewhere

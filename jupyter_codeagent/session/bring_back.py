@@ -101,7 +101,7 @@ class ResultTransfer:
             raise VariableError(f"{name!r} was not brought back. {problem}") from problem
 
     async def _ask_to_overwrite(self, changes: Mapping[str, tuple[str, Part]], origin: CellOrigin) -> None:
-        """What is there and what would take its place, by name. Raises DeniedError."""
+        """Ask with the present value and the new one of each name; raise DeniedError for a no."""
         code = "\n".join(
             f"{name}: {there} → {value if isinstance(value, Outline) else outline(value)}"
             for name, (there, (value, _)) in changes.items()
@@ -124,7 +124,7 @@ class ResultTransfer:
 
 
 def check_name(name: str) -> None:
-    """Raises UsageError for what must not be bound in anybody's kernel."""
+    """Raise UsageError for a name that must not be bound in any kernel."""
     if not name.isidentifier() or keyword.iskeyword(name):
         raise UsageError(f"{name!r} is not the name of a variable.")
     if is_reserved(name):

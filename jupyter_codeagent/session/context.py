@@ -121,11 +121,11 @@ class LiveContext:
         return frozenset(names) | {name for name, how in self._sharing.shared.items() if how == "shared"}
 
     def _local_model(self, settings: Settings) -> ModelEndpoint | None:
-        """The model if it is on this machine; one elsewhere is not asked whether it is there."""
+        """Return the model if it is on this machine; a remote one is not contacted for this."""
         server = configured_server(settings.model, os.environ)
         if server is not None and not is_loopback(server.base_url):
             return None
         try:
             return self._find_model(settings)
         except ModelError:
-            return None  # there is none at present: tokens are estimated
+            return None  # no model is available now: tokens are estimated

@@ -19,7 +19,7 @@ class DoneCalls:
     """By run, oldest first."""
 
     def __init__(self, run_log: RunLog, changed: Callable[[AgentRun], object]) -> None:
-        """`changed` is called with each record in which calls are marked as taken back."""
+        """Start without calls; `changed` is called with each record in which calls are marked as undone."""
         self._run_log = run_log
         self._changed = changed
         self._done: dict[str, list[DoneCall]] = {}

@@ -66,6 +66,6 @@ class NotebookWriter:
 
 
 def _with_cells_of(run: AgentRun, kept: AgentRun) -> AgentRun:
-    """A run that brought what the cells of an earlier one have already."""
+    """Return the record of a run whose result is already in the cells of an earlier one."""
     notes = (*run.notes, "its cells are in the notebook already")
     return replace(run, cell_state=kept.cell_state, placed="kept", notes=notes)

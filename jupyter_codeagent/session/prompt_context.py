@@ -35,7 +35,7 @@ class PromptContext:
 
 
 def render_context(summaries: Sequence[VariableSummary], settings: Settings, prompt: str) -> RenderedVariables:
-    """The variable lines within the budget, by the estimate alone."""
+    """Return the variable lines within the budget, by the estimate alone."""
     return render(summaries, budget_tokens=settings.context_tokens, mentioned=prompt, count_tokens=estimate_tokens)
 
 
@@ -49,9 +49,9 @@ def fit_context(
     recent: Sequence[str] = (),
     joins: str = "",
 ) -> PromptContext:
-    """The variable lines within the budget.
+    """Return the variable lines within the budget.
 
-    Fitted by the estimate; where a tokenizer answers it has the last word, and what it says corrects the estimate.
+    They are fitted by the estimate. The count of a tokenizer that answers is final, and corrects the estimate.
     """
     limit = budget = settings.context_tokens
     fitting: PromptContext | None = None
@@ -100,7 +100,7 @@ def question_digest(summaries: Sequence[VariableSummary], settings: Settings, pr
 
 
 def cost_lines(prompt: PromptContext) -> list[str]:
-    """What each variable costs and how it was shortened: a table of plain text below the one line with the sum."""
+    """Return a line with the sum, and below it a table of what each variable costs and how it was shortened."""
     context = prompt.context
     rows = [(one.name, str(one.tokens), one.shortened) for one in context.variables]
     if context.joins_tokens:

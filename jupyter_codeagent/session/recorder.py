@@ -57,7 +57,7 @@ class RunRecorder:
             self._link.send({"type": "run", "run": run_view(run)})
 
     def _with_sent(self, run: AgentRun) -> AgentRun:
-        """What was sent and what it cost is noted here alone."""
+        """Return the run with what was sent and its cost; nothing else writes these fields."""
         return replace(run, model_calls=self.sent.calls, usage=self.sent.usage)
 
     def progress(self, run: AgentRun, phase: Phase, text: str = "") -> None:
@@ -112,7 +112,7 @@ class RunRecorder:
 
 
 def with_reply(run: AgentRun, text: str, usage: Usage) -> AgentRun:
-    """The record of a run whose last reply was cut off: with what had come of it, and what it cost."""
+    """Return the record of a run whose last reply was cut off, with the part that arrived and its cost."""
     if not run.steps or not text or run.steps[-1].reply:
         return run
     begun = replace(run.steps[-1], reply=text, usage=usage)
@@ -120,7 +120,7 @@ def with_reply(run: AgentRun, text: str, usage: Usage) -> AgentRun:
 
 
 def with_calls(run: AgentRun, calls: Sequence[ToolCall]) -> AgentRun:
-    """The record of a run whose last step has not come to a result: with what it has called so far."""
+    """Return the record of a run whose last step has no result yet, with the calls so far."""
     if not run.steps or not calls or run.steps[-1].result is not None:
         return run
     begun = replace(run.steps[-1], result=ExecutionResult(status="interrupted", calls=tuple(calls)))

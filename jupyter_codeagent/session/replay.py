@@ -33,7 +33,7 @@ def is_same_question(known: AgentRun, run: AgentRun) -> bool:
 async def replay(
     run: AgentRun, known: AgentRun, *, decide: Decide, runner: CodeRunner, watcher: RunWatcher
 ) -> AgentRun | None:
-    """The recorded code in the sandbox; None if it fails now, so that the model is asked after all."""
+    """Run the recorded code in the sandbox; return None if it fails now, so that the model is asked after all."""
     note = "It is the recorded answer to the same question."
     proposal = Proposal(
         id=uuid.uuid4().hex[:12],

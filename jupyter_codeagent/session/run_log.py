@@ -54,7 +54,7 @@ class RunLog:
         return list(self._runs.values())[-KEPT_RUNS:]
 
     def _refresh(self, run_ids: Sequence[str]) -> None:
-        """A page that has no link to this kernel writes what was decided into the history itself."""
+        """Take cell states from the history: a page without a link to this kernel writes decisions only there."""
         for run_id, state in self.history.cell_states(run_ids).items():
             if self._runs[run_id].cell_state != state:
                 self._runs[run_id] = replace(self._runs[run_id], cell_state=state)
@@ -69,7 +69,7 @@ class RunLog:
         return sum((run.usage for run in self._runs.values()), Usage())
 
     def turns_before(self, run: AgentRun, defined: Collection[str] = ()) -> tuple[Turn, ...]:
-        """The conversation: runs that gave a result, without discarded ones and without those of the same cell.
+        """Return the conversation: runs that gave a result, without discarded ones and those of the same cell.
 
         What was sent to one server is not sent to another one that is remote, and code and results are sent only
         where this run's privacy is not stricter than that under which they were made. `defined` are the variables
@@ -88,7 +88,7 @@ class RunLog:
         return frozenset(copy.name for copy in conversation[-1].manifest.copied) if conversation else frozenset()
 
     def _conversation(self, cell_id: str | None) -> list[AgentRun]:
-        """Runs that a question in this cell follows, the oldest first."""
+        """Return the runs that a question in this cell follows, the oldest first."""
         self._refresh(list(self._runs))
         return [
             known
@@ -106,15 +106,15 @@ class RunLog:
         return replace(manifest, unchanged=tuple(unchanged))
 
     def refined_turn(self, run: AgentRun) -> tuple[Turn, ...]:
-        """The version that `run` is to change, whatever was decided about it; nothing if it refines none.
+        """Return the version that `run` is to change, whatever was decided about it; empty if it refines none.
 
-        Without the variables that it made: the code that replaces it must do without them.
+        The variables that it made are left out: the code that replaces it must do without them.
         """
         known = self._runs.get(run.request.refines)
         return (turn_of(run, known),) if known is not None and may_tell(run, known) else ()
 
     def changed_by_cell(self, cell_id: str | None) -> frozenset[str]:
-        """Copies that the earlier runs of a `%%agent` cell changed, for a run of it that is to start afresh."""
+        """Return the copies that earlier runs of a `%%agent` cell changed, for a run of it that starts afresh."""
         return frozenset(
             change.name
             for known in self._runs.values()
@@ -124,11 +124,11 @@ class RunLog:
         )
 
     def forget_conversation(self) -> None:
-        """The next question starts afresh; the runs stay in the record."""
+        """Start the conversation afresh with the next question; the runs stay in the history."""
         self._forgotten.update(self._runs)
 
     def find(self, run_id: str) -> AgentRun:
-        """A run by the beginning of its id; the last one of this kernel when empty.
+        """Return the run whose id begins so; the last one of this kernel when empty.
 
         Raises
         ------
@@ -145,7 +145,7 @@ class RunLog:
         return self.history.load(run_id)
 
     def of_same_cell(self, run_id: str) -> list[AgentRun]:
-        """This run and those of its cell in this kernel, whole: later ones may have been replayed from it."""
+        """Return the run and the others of its cell, in full: later ones may have been replayed from it."""
         cell_id = self.find(run_id).request.cell_id
         known = [key for key, run in self._runs.items() if cell_id is not None and run.request.cell_id == cell_id]
         return [self.find(key) for key in dict.fromkeys((run_id, *known))]
@@ -171,9 +171,9 @@ class RunLog:
         ]
 
     def shown_by(self, run: AgentRun) -> list[str]:
-        """Runs whose cells show the result of this one: its own, or those that were there when it was replayed."""
+        """Return the runs whose cells display this result: its own, or those present when it was replayed."""
         shown = [run.id]
-        while run.replayed_from and run.placed in ("kept", ""):  # of older records nobody knows
+        while run.replayed_from and run.placed in ("kept", ""):  # older records do not have it
             shown.append(run.replayed_from)
             try:
                 run = self.history.load(run.replayed_from)
@@ -191,19 +191,19 @@ class RunLog:
         return [] if cell_id is None else [row for row in self.history.runs_of_cell(cell_id) if row.id != run.id]
 
     def last_result_of_cell(self, run: AgentRun) -> AgentRun | None:
-        """The newest run of the same `%%agent` cell that gave a result which was not discarded."""
+        """Return the newest run of the same `%%agent` cell whose result was not discarded."""
         kept = (row for row in self._earlier_of_cell(run) if row.status == "ok" and row.cell_state != "discarded")
         last = next(kept, None)
         return None if last is None else self.history.load(last.id)
 
     def forget_variable(self, name: str) -> None:
-        """Runs that had a copy of it leave the conversation: their results may tell of it."""
+        """Leave runs that had a copy of the variable out of the conversation: results may contain its values."""
         self._forgotten.update(
             run.id for run in self._runs.values() if any(copied.name == name for copied in run.manifest.copied)
         )
 
     def set_cell_state(self, run_id: str, state: CellState, *, decided_by: str) -> bool:
-        """The user accepted, edited or discarded a run's cells; whether that is another state than before."""
+        """Record that the user accepted, edited or discarded a run's cells; return whether the state changed."""
         changed = self.history.set_cell_state(run_id, state, decided_by)
         if run_id in self._runs:
             self._refresh([run_id])

@@ -21,7 +21,7 @@ from jupyter_codeagent.types.variables import Manifest
 
 
 def with_options(settings: Settings, options: RunOptions) -> Settings:
-    """Settings under the options of one magic."""
+    """Return the settings with the options of one magic applied."""
     model, sandbox = settings.model, settings.sandbox
     if options.model is not None:
         model = replace(model, model=options.model)
@@ -41,7 +41,7 @@ def with_options(settings: Settings, options: RunOptions) -> Settings:
 
 
 def check_options(options: RunOptions, settings: Settings) -> None:
-    """Raises UsageError for more candidates than allowed."""
+    """Raise UsageError for more candidates than allowed."""
     if options.candidates > settings.max_candidates:
         raise UsageError(f"--candidates {options.candidates}: at most {settings.max_candidates} are allowed.")
 
@@ -49,7 +49,7 @@ def check_options(options: RunOptions, settings: Settings) -> None:
 def build_request(
     prompt: str, options: RunOptions, origin: CellOrigin, settings: Settings, endpoint: ModelEndpoint | None
 ) -> AgentRequest:
-    """What was asked, of whom (None: no model was found), under which limits, from where."""
+    """Build the record of a request: the prompt, the model (None: none was found), the limits and the origin."""
     return AgentRequest(
         prompt=prompt,
         model=endpoint.model if endpoint is not None else settings.model.model,
@@ -71,7 +71,7 @@ def build_request(
 def new_run(
     request: AgentRequest, manifest: Manifest, context: TaggedText, *, counted_kinds: Sequence[ContentKind] = ()
 ) -> AgentRun:
-    """The record at its beginning. `counted_kinds` were sent to the model's tokenizer."""
+    """Create the record of a run that begins; `counted_kinds` were sent to the model's tokenizer."""
     counting = ModelCall(purpose="count", kinds=tuple(counted_kinds), sent=True)
     return AgentRun(
         id=uuid.uuid4().hex[:12],
@@ -86,7 +86,7 @@ def new_run(
 
 
 def context_window_of(endpoint: ModelEndpoint, settings: Settings) -> ContextWindow:
-    """The context of the model behind it: as its server tells it, else as large as that of the embedded one."""
+    """Return the model's context window as its server states it, else one as large as the embedded model's."""
     if endpoint.kind == "embedded":
         return ContextWindow(context_tokens=settings.model.context_tokens, certain=True, count=estimate_tokens)
     stated = endpoint.context_tokens

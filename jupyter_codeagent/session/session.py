@@ -129,7 +129,7 @@ class AgentSession:
     def _record_unprepared(
         self, prompt: str, options: RunOptions, origin: CellOrigin, error: CodeAgentError
     ) -> None:
-        """A question that could not be sent is in the history as well."""
+        """Record a question that could not be sent: the history has it as well."""
         request = build_request(prompt, options, origin, self.settings(options), None)
         run = new_run(request, Manifest(), TaggedText())
         RunRecorder(run, self.run_log, self.link).changed(ended(run, "failed", str(error)))

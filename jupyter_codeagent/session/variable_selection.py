@@ -266,7 +266,7 @@ def _as_narrowed(summary: VariableSummary, value: Any, wanted: Mapping[str, Subs
 def _require_fitting(
     name: str, value: Any, summaries: Sequence[VariableSummary], words: frozenset[str], max_bytes: int
 ) -> None:
-    """A variable that the prompt names is what it is about: without it there is nothing to ask."""
+    """Raise VariableError if a variable is too large to copy and the prompt names it: the question needs it."""
     for summary in summaries:
         size_bytes = summary.size_bytes or 0
         if summary.name == name and names_variable(words, summary) and size_bytes > max_bytes:
@@ -278,7 +278,7 @@ def _require_fitting(
 
 
 def _check_used(where: Condition, values: Sequence[Any], notes: Mapping[str, str]) -> None:
-    """A condition that no frame has the columns for is a slip, and its figures would be of all rows."""
+    """Raise UsageError for a condition whose columns no frame has: the result would be of all rows."""
     if any("where" in note for note in notes.values()):
         return
     frames = [value for value in values if supports_subset(value) or _is_elsewhere(value)]

@@ -191,7 +191,7 @@ def _value(node: ast.expr) -> Any:
 
 
 def _fitted(tool: str, name: str, value: Any, hint: Any) -> Any:
-    """The value as the annotation wants it, where that is a plain type."""
+    """Return the value as the annotation wants it, if that is a plain type."""
     if hint not in (bool, int, float, str, datetime.date, datetime.datetime):
         return value
     value = of_python(value)

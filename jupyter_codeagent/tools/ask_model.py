@@ -26,6 +26,10 @@ from jupyter_codeagent.variables.privacy.masking import masked
 
 NAME = "ask_model"
 SYSTEM = "Answer the question about the text with the answer alone, in a few words."
+PROMPT_DOC = """\
+Ask the language model about a text, or each text of a list or column or row of a frame: one short
+answer each, in their order; None for a blank one. With choices each answer is one of them, or None."""
+"""The tool's docstring, which the prompt contains."""
 MAX_TEXTS = 500
 """Different ones, of one call."""
 MAX_TEXT_CHARS = 2000
@@ -68,26 +72,25 @@ class ModelQuestions:
         return self.spent.prompt_tokens + self.spent.completion_tokens + self._under_way
 
     def begin(self, settings: Settings, sent: SentRequests | None = None) -> None:
-        """A run with these settings begins, with the whole budget; its requests are noted in `sent`."""
+        """Begin a run with these settings and the whole budget; its requests are noted in `sent`."""
         self._in_force = settings
         self._sent = sent or SentRequests()
         self._is_running = True
         self.spent = Usage()
 
     def end(self) -> None:
-        """The run is over."""
+        """End the run."""
         self._is_running = False
 
     def tool(self, policy: ToolPolicy) -> Tool:
         # `data` has no default: asked about nothing, a small model makes up what it was to find in the data.
         def ask_model(prompt: str, data: Any, choices: list[str] | None = None) -> Any:
-            """Ask the language model about a text, or each text of a list or column or row of a frame: one short
-            answer each, in their order; None for a blank one. With choices each answer is one of them, or None.
-            """
-            if not self._is_running:  # called by a cell of the user's
+            if not self._is_running:  # called by a cell of the user
                 self.begin(self._settings())
                 self.end()
             return self._run(self.ask(prompt, data, choices))
+
+        ask_model.__doc__ = PROMPT_DOC
 
         async def of_run(prompt: str, data: Any, choices: list[str] | None = None) -> Any:
             return await self.ask(prompt, data, choices)
@@ -95,11 +98,12 @@ class ModelQuestions:
         return replace(tool_of(ask_model, name=NAME, policy=policy), coroutine=of_run)
 
     async def ask(self, prompt: str, data: Any, choices: Sequence[str] | None) -> Any:
-        """
+        """Ask the model about each different text once; return an answer for each text, in order.
+
         Raises
         ------
         PermissionError
-            The privacy forbids to send values.
+            The privacy level forbids sending values.
         ValueError
             Too many texts, or the budget is spent.
         ModelError
@@ -164,13 +168,15 @@ class ModelQuestions:
 
 
 def offered(tools: Mapping[str, Tool], prompt: str) -> dict[str, Tool]:
-    """Without `ask_model` where the prompt does not name it: small models ask it what has nothing to do with the
-    task, and take the answer for a result."""
+    """Return the tools for this prompt, without `ask_model` unless the prompt names it.
+
+    Small models ask it what has nothing to do with the task, and take the answer for a result.
+    """
     return {name: tool for name, tool in tools.items() if name != NAME or NAME in prompt}
 
 
 def check_question(prompt: str, choices: Sequence[str] | None) -> None:
-    """Raises ValueError for what is longer than a question."""
+    """Raise ValueError for a prompt longer than a question, and for choices that are too many or too long."""
     if len(prompt) > MAX_PROMPT_CHARS:
         raise ValueError(f"{NAME} takes a question of at most {MAX_PROMPT_CHARS:,} characters, not {len(prompt):,}")
     if choices is None:
@@ -181,7 +187,7 @@ def check_question(prompt: str, choices: Sequence[str] | None) -> None:
 
 
 def texts_of(data: Any) -> tuple[list[str], bool]:
-    """The texts, and whether it was a single one. A row of a frame is ``name: value, name: value``.
+    """Return the texts, and whether it was a single one; a row of a frame is ``name: value, name: value``.
 
     Raises
     ------
@@ -209,7 +215,7 @@ def len_of(data: Sized) -> int:
 
 
 def question_text(prompt: str, text: str, choices: Sequence[str] | None) -> str:
-    """What is the same for all texts stands first, where the server has it in its cache."""
+    """Return the question about one text; what all texts share comes first, where a server can cache it."""
     answers = f"\nAnswer with one of: {', '.join(choices)}" if choices else ""
     return f"{prompt.strip()}{answers}\n\nText: {text}"
 
@@ -220,7 +226,7 @@ def grammar_of(choices: Sequence[str]) -> str:
 
 
 def chosen(answer: str, choices: Sequence[str]) -> str | None:
-    """The choice that the answer is, or the only one that it names."""
+    """Return the choice that equals the answer, or the only one that it names; None otherwise."""
     same = [choice for choice in choices if choice.strip().lower() == answer.lower()]
     named = [choice for choice in choices if choice.strip().lower() in answer.lower()]
     found = same or named

@@ -47,12 +47,13 @@ class ToolCallBroker:
         unsure: set[str] | None = None,
         recorded: Sequence[ToolCall] = (),
     ) -> None:
-        """
+        """Create the broker of one run.
+
         Parameters
         ----------
         unsure
-            Keys of calls that began and never returned, in any run: no yes to several covers one of them. More are
-            added to it.
+            Keys of calls that began and never returned, in any run: an approval of several calls covers none of
+            them. The broker adds to it.
         recorded
             The calls of the run that is replayed.
         """

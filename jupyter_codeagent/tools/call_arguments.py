@@ -54,7 +54,7 @@ def arguments_for_undo(tool: Tool, bound: inspect.BoundArguments) -> Mapping[str
 
 
 def _all_named(bound: inspect.BoundArguments) -> dict[str, Any]:
-    """What was given and what was left to its default, by name."""
+    """Return the arguments that were given and the defaults of the others, by name."""
     whole = inspect.BoundArguments(bound.signature, OrderedDict(bound.arguments))
     whole.apply_defaults()
     kinds = {parameter.name: parameter.kind for parameter in bound.signature.parameters.values()}

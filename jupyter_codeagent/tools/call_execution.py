@@ -46,7 +46,7 @@ class CallExecutor:
         return await ended_in_time(tool.name, tool.timeout_s, running)
 
     def _called(self, tool: Tool, bound: inspect.BoundArguments) -> tuple[Mapping[str, Any], Any]:
-        """Main thread."""
+        """Call the function on the main thread; return the arguments for its undo, and its value."""
         self._is_on_main_thread = self.has_begun = True
         try:
             with panics_as_errors(), ended_by_signals(tool.name, tool.timeout_s):

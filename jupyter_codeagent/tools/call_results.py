@@ -45,7 +45,7 @@ class CallResults:
         return CallAnswer(ename="RuntimeError", evalue=why), why, None
 
     def _answer_and_record(self, tool: Tool, value: Any) -> tuple[CallAnswer, str, RecordedValue | None]:
-        """Main thread."""
+        """Return the answer, its text and its recorded value; runs on the main thread."""
         answer, text = self.answer(tool.name, value)
         is_small = answer.copy is None or answer.copy.size_bytes <= MAX_BYTES
         # A replay makes the other calls again, which only read.

@@ -20,10 +20,10 @@ class _TooMuchError(Exception):
 
 
 def checker_of(schema: Mapping[str, Any]) -> Check:
-    """Raises TypeError with what is wrong first: a call that cannot succeed is not sent.
+    """Return a check that raises TypeError with the first fault: a call that cannot succeed is not sent.
 
-    Made once for a tool: reading a schema takes 2 ms. It is a foreign program's: what it refers to elsewhere is not
-    fetched, and what cannot be checked in a few steps, or is no schema, is left to the server.
+    It is made once for a tool: reading a schema takes 2 ms. The schema is from a foreign program: remote references
+    are not fetched, and what cannot be checked in a few steps, or is no schema, is left to the server.
     """
     import jsonschema
     from jsonschema_specifications import REGISTRY

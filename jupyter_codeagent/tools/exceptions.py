@@ -15,7 +15,7 @@ _LOCAL_URL = re.compile(r"\b((?:file|sqlite|duckdb)[\w+]{0,40}+):/{2,3}(?=/)")
 
 
 def explained(problem: Exception) -> CallAnswer:
-    """The nearest built-in class of the exception; the name of its own stands before the message."""
+    """Return the exception under its nearest built-in class; the name of its own class precedes the message."""
     kinds = [kind for kind in type(problem).__mro__ if kind.__module__ == "builtins"]
     ename = kinds[0].__name__
     try:
@@ -28,7 +28,7 @@ def explained(problem: Exception) -> CallAnswer:
 
 
 def denied(reason: str) -> CallAnswer:
-    """An exception, not a text that code could take for data."""
+    """Return a denial as an exception, not as a text that code could take for data."""
     return CallAnswer(ename="PermissionError", evalue=reason)
 
 

@@ -17,8 +17,11 @@ def grant_of(tool: Tool) -> Grant:
 
 @dataclass(frozen=True, eq=False)
 class SameFunction:
-    """Equal if it is the same object, or made anew by the same cell: the same code and defaults, without variables
-    from around it. A query function of another connection has the same code, and is another one."""
+    """A function that equals itself and what the same cell defines anew.
+
+    That is a function of the same code and defaults, without a closure. A query function of another connection has
+    the same code, but a closure, and is another one.
+    """
 
     function: Callable[..., Any]
 

@@ -75,7 +75,7 @@ class McpServer:
         return self._task is not None and not self._task.done()
 
     async def start(self) -> None:
-        """Raises CodeAgentError if it cannot be reached or offers nothing that can be called."""
+        """Connect to the server; raise CodeAgentError if it cannot be reached or offers no tools to call."""
         try:
             import mcp  # noqa: F401
         except ImportError as problem:
@@ -115,7 +115,7 @@ class McpServer:
             await asyncio.wait([self._task], timeout=STOP_TIMEOUT_S)
 
     async def refresh(self) -> None:
-        """The tools that it has now; none if it is gone."""
+        """Read the tools that the server has now; none if it is gone."""
         client = self._client
         if client is None or not self.is_there:
             self.tools = {}
@@ -142,7 +142,7 @@ class McpServer:
         self.tools, self.left_out, self.changed = tools, tuple(left_out), tuple(changed)
 
     async def _listed(self, client: Client) -> list[Described]:
-        """A few more than are taken, so that it can be said that there are more."""
+        """List the server's tools, a few more than are taken, so that a note can say that there are more."""
         listed: list[Described] = []
         cursor: str | None = None
         for _ in range(MAX_PAGES):
@@ -233,7 +233,7 @@ def is_of_server(value: object) -> bool:
 
 
 def target_of(words: str) -> tuple[str, ...]:
-    """Raises UsageError."""
+    """Split a command or URL into its parts; raise UsageError if it is empty or cannot be read."""
     try:
         target = tuple(shlex.split(words))
     except ValueError as problem:
@@ -244,7 +244,7 @@ def target_of(words: str) -> tuple[str, ...]:
 
 
 def _reason(problem: BaseException) -> str:
-    """The first of what a group of exceptions holds, in a line."""
+    """Return the message of an exception in a line; of a group, that of its first one."""
     while isinstance(problem, BaseExceptionGroup):
         problem = problem.exceptions[0]
     return safe(str(problem), MAX_REASON_CHARS).strip() or type(problem).__name__

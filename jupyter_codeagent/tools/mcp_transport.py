@@ -51,7 +51,7 @@ class Meter:
         self._bytes = self._containers = 0
 
     def take(self, part: bytes) -> None:
-        """Raises TooLargeError."""
+        """Count a part of a message; raise TooLargeError past the limit."""
         self._bytes += len(part)
         self._containers += part.count(b"[") + part.count(b"{")
         if self._bytes > self._max_bytes or self._containers > MAX_CONTAINERS:
@@ -116,7 +116,7 @@ def _bounded(ended: Callable[[str], None]) -> Callable[[Response], Awaitable[Non
 
 @asynccontextmanager
 async def _program(command: Sequence[str], ended: Callable[[str], None]) -> AsyncIterator[Any]:
-    """It gets the few variables of our environment that the SDK passes on."""
+    """Start the server's program with only those variables of our environment that the SDK passes on."""
     import anyio
     from mcp.client.stdio import get_default_environment
 

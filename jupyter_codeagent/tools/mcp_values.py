@@ -22,9 +22,9 @@ MAX_DESCRIPTION_CHARS = 4000
 
 
 def policy_of(wanted: ToolPolicy, described: Described) -> ToolPolicy:
-    """What the user wants of the server's tools; ``auto`` only of those that it calls read-only.
+    """Return the policy that the user wants for the server's tools; ``auto`` only for those marked as read-only.
 
-    A server's hints are its own word (MCP, tool annotations): they make a policy stricter, never looser.
+    A server's hints are its own claims (MCP, tool annotations): they make a policy stricter, never looser.
     """
     hints = described.annotations
     is_read_only = hints is not None and hints.read_only_hint is True and hints.destructive_hint is not True
@@ -61,7 +61,7 @@ def cleaned(description: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """An argument as JSON takes it. Raises TypeError."""
+    """Return an argument as JSON can hold it; raise TypeError if it cannot."""
     value = of_python(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value

@@ -63,7 +63,7 @@ def brief(value: object) -> str:
 
 
 def of_python(value: Any) -> Any:
-    """A single number or text of NumPy as the one of Python; all else as it is."""
+    """Return a NumPy scalar as Python's number or text; any other value as it is."""
     item = getattr(value, "item", None)
     is_scalar = type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0
     return item() if is_scalar and callable(item) else value
@@ -182,7 +182,7 @@ def _numpy_time(value: Any) -> str:
 
 
 def _kind(value: object, max_chars: int) -> str:
-    """What it is and how much of it there is."""
+    """Return a text on what the value is and how much of it there is."""
     if isinstance(value, Outline):
         return _outline(value, max_chars)
     name = type(value).__name__

@@ -28,7 +28,7 @@ HEADING = "Functions you can call; they run outside and return data:"
 
 
 def with_tools(manifest: Manifest, tools: Mapping[str, Tool]) -> Manifest:
-    """The manifest with the stubs of these tools.
+    """Return the manifest with the stubs of these tools.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def _fits(lines: Sequence[str]) -> bool:
 
 
 def recorded_calls(run: AgentRun | None) -> tuple[ToolCall, ...]:
-    """The calls of the program that gave the run its result, each once."""
+    """Return the calls of the program that gave the run its result, each once."""
     step = run.steps[-1] if run is not None and run.steps else None
     return step.result.calls if step is not None and step.result is not None else ()
 
@@ -105,7 +105,7 @@ def _listed(calls: Sequence[ToolCall]) -> str:
 
 
 def calls_note(calls: Sequence[ToolCall]) -> str:
-    """``called weather 3 times, send_mail once (denied)``; results from a record are no calls."""
+    """Return ``called weather 3 times, send_mail once (denied)``; replayed results do not count as calls."""
     counts = Counter((call.tool, call.status) for call in calls if not call.earlier)
     parts = [
         f"{tool} {'once' if count == 1 else f'{count} times'}{'' if status == 'ok' else f' ({status})'}"

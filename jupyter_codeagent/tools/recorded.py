@@ -25,7 +25,7 @@ NUMBERS = "biufcMm"
 
 
 def recorded(value: Any, max_chars: int = MAX_TEXT_CHARS) -> RecordedValue | None:
-    """The value for the record, exactly; None where it is large, is no data, or looks private. Main thread."""
+    """Return the exact value for the record; None if it is large, not data, or looks private. Main thread only."""
     try:
         return _recorded(value, max_chars)
     except Exception:  # noqa: BLE001  (the value's own code, or a form that we do not know: a replay calls again)
@@ -46,7 +46,7 @@ def _recorded(value: Any, max_chars: int) -> RecordedValue | None:
 
 
 def restored(kept: RecordedValue) -> Any:
-    """The value again.
+    """Return the recorded value.
 
     Raises
     ------

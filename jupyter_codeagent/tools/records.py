@@ -1,5 +1,7 @@
-"""Records: objects of dataclasses, pydantic models and typed dicts. Code in the sandbox, which lacks their classes,
-gets dicts, and the prompt has their keys."""
+"""Records: objects of dataclasses, pydantic models and typed dicts.
+
+The sandbox lacks their classes, so its code gets dicts, and the prompt has their keys.
+"""
 
 from __future__ import annotations
 
@@ -62,9 +64,9 @@ def keys_text(hint: object, depth: int = 0) -> str:
 
 
 def unfolded(value: Any) -> Any:
-    """The value with every record in it as a dict, and members of enumerations as what they stand for.
+    """Return the value with every record in it as a dict, and every member of an enumeration as its value.
 
-    Only lists, tuples and dicts are looked into; where nothing changes it is the same object.
+    Only lists, tuples and dicts are searched; a value without records is returned as the same object.
     """
     if type(value) in PLAIN:
         return value
@@ -89,12 +91,12 @@ def _field_names(kind: Hashable) -> tuple[str, ...] | None:
 
 
 def folded(value: Any, hint: object) -> Any:
-    """The other way round: dicts as the records that the annotation wants, where it wants one.
+    """Return the value with dicts as the records that the annotation wants: the reverse of `unfolded`.
 
     Raises
     ------
     TypeError, ValueError
-        By the class of the record: the dict lacks a field, has another, or one of the wrong type.
+        Raised by the record's class: the dict lacks a field, has an unknown one, or one of the wrong type.
     """
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is list and type(value) is list:

@@ -23,7 +23,7 @@ class ToolRegistry:
         self._tools[tool.name] = tool
 
     def remove(self, name: str) -> None:
-        """Raises UsageError if there is none of this name."""
+        """Remove a tool; raise UsageError if none has this name."""
         if name not in self._tools:
             known = f"registered: {', '.join(self._tools)}" if self._tools else "none are registered"
             raise UsageError(f"No tool named {name!r}; {known}.")

@@ -51,7 +51,7 @@ class Shape:
 
 
 def shape_of(schema: Mapping[str, Any], returns: Mapping[str, Any] | None = None) -> Shape:
-    """Required parameters first, in the order of the schema."""
+    """Return the signature for a schema: required parameters first, in the order of the schema."""
     found = schema.get("properties")
     described = found if isinstance(found, Mapping) else {}
     required = set(_texts(schema.get("required")))
@@ -93,7 +93,7 @@ def safe_name(name: str, taken: Mapping[str, str] | frozenset[str] = frozenset()
 
 
 def _default(schema: Mapping[str, Any]) -> Any:
-    """What the prompt has of it; what cannot stand in a prompt as it is, is left out."""
+    """Return the default for the prompt; one that would have to be altered for a prompt is left out."""
     default = schema.get("default", NOT_GIVEN)
     text = repr(default)
     return default if safe(text, len(text)) == text else NOT_GIVEN

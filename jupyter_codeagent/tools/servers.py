@@ -47,7 +47,7 @@ class McpServers:
         return server
 
     async def remove(self, name: str) -> None:
-        """Raises UsageError if there is none of this name."""
+        """Stop and remove a server; raise UsageError if none has this name."""
         server = self._servers.pop(name, None)
         if server is None:
             known = f"running: {', '.join(self._servers)}" if self._servers else "none are running"

@@ -48,7 +48,7 @@ def ended_by_signals(name: str, timeout_s: float | None) -> Iterator[None]:
 
 @contextmanager
 def _raising_signals(timeout_s: float | None) -> Iterator[list[type[BaseException]]]:
-    """What was raised so far by Ctrl+C and by the end of the time."""
+    """Yield the list of what Ctrl+C and the end of the time have raised so far."""
     raised: list[type[BaseException]] = []
     is_running = True
 
@@ -74,7 +74,7 @@ def _raising_signals(timeout_s: float | None) -> Iterator[list[type[BaseExceptio
 
 
 async def ended_in_time(name: str, timeout_s: float | None, awaited: Awaitable[Result]) -> Result:
-    """The same for what runs on the loop, where a Stop cancels. TimeoutError where it takes longer."""
+    """Await a function on the loop, where a Stop cancels it; raise TookTooLongError if it takes longer."""
     try:
         async with asyncio.timeout(timeout_s) as limit:
             return await awaited

@@ -64,8 +64,11 @@ def tool_of(
     undo: Callable[..., Any] | None = None,
     timeout_s: float | None = None,
 ) -> Tool:
-    """Raises UsageError for what cannot be a tool: no function, a name that means something else, no signature, no
-    time, or an `undo` that cannot be called with a result and the function's arguments."""
+    """Return a function as a tool; raise UsageError for what cannot be one.
+
+    That is what is not a function, has a reserved name, no signature or no time, or an `undo` that cannot be called
+    with a result and the function's arguments.
+    """
     if not callable(function):
         raise UsageError(f"{name or type(function).__name__} is not a function, so code cannot call it.")
     name = name or getattr(function, "__name__", "")
@@ -96,7 +99,7 @@ def tool_of(
 
 
 def check_tool_name(name: str) -> None:
-    """Raises UsageError."""
+    """Raise UsageError for a name that is not valid or is reserved."""
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
         raise UsageError(f"{name!r} is not a valid function name: give one with name=.")
     if is_reserved(name) or name == "tools":  # `tools.map` of the sandbox
@@ -138,10 +141,12 @@ def signature_text(signature: inspect.Signature, hints: Mapping[str, Any] = Mapp
 
 
 def stub_line(stub: ToolStub, length: DocLength = "paragraph") -> str:
-    """Return its line in the prompt: ``def weather(origin: str) -> DataFrame  # Hourly weather of an airport.``
+    """Return a tool's line in the prompt.
 
-    Several arguments are written as ones to be named, whether they have to be or not: small models mix up their
-    order (`departures("JFK", 2013, 7)` for an airport, a month and a day).
+    Such as ``def weather(origin: str) -> DataFrame  # Hourly weather of an airport.``
+
+    Several arguments are written as keyword-only, whether they are or not: small models mix up their order
+    (`departures("JFK", 2013, 7)` for an airport, a month and a day).
     """
     paragraph = " ".join(stub.doc.split("\n\n")[0].split())
     whole = " ".join(stub.doc.split())
@@ -173,7 +178,7 @@ class _Written:
 
 
 def _default(name: str, default: object) -> Any:
-    """What looks like a secret is not in the prompt nor in the sandbox: ``key=os.environ["KEY"]``."""
+    """Return a default for the stub; a secret (``key=os.environ["KEY"]``) reaches neither prompt nor sandbox."""
     if default is inspect.Parameter.empty:
         return default
     text = repr(default)

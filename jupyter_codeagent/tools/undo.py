@@ -33,10 +33,9 @@ class Undone:
 
 
 def undo_calls(done: list[DoneCall], undone: list[ToolCall]) -> Undone:
-    """Main thread. Ends at the first `undo` that raises: what came before it may rest on it.
+    """Undo calls, the last first, until an `undo` raises: earlier calls may depend on later ones. Main thread only.
 
-    Each call is taken off `done` and put on `undone` as it is taken back: none is taken back twice, whatever ends
-    this early.
+    Each call moves from `done` to `undone` as it is undone: none is undone twice, whatever ends this early.
     """
     for one in reversed(done.copy()):
         if one.tool.undo is None:
@@ -52,7 +51,7 @@ def undo_calls(done: list[DoneCall], undone: list[ToolCall]) -> Undone:
 
 
 def with_undone(run: AgentRun, calls: Sequence[ToolCall]) -> AgentRun:
-    """The record, in which these calls are marked."""
+    """Return the record with these calls marked as undone."""
     ids = {call.id for call in calls}
 
     def marked(call: ToolCall) -> ToolCall:
@@ -68,7 +67,7 @@ def with_undone(run: AgentRun, calls: Sequence[ToolCall]) -> AgentRun:
 
 
 def undone_text(found: Undone) -> str:
-    """A line for each call."""
+    """Return a line for each call."""
     lines = [f"undone: {call.call}" for call in found.undone]
     lines += [f"has no undo: {call.call}" for call in found.left]
     return "\n".join([*lines, *([found.problem] if found.problem else [])]) or "There was nothing to undo."

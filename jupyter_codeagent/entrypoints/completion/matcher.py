@@ -78,12 +78,12 @@ class AgentCompleter:
 
     @context_matcher(identifier="jupyter_codeagent", priority=FIRST)  # type: ignore[untyped-decorator]
     def match(self, context: CompletionContext) -> SimpleMatcherResult:
-        """What belongs at the cursor; nothing for the cells that are Python."""
+        """Return the completions at the cursor; none in cells that are Python."""
         slot = slot_at(context.full_text, context.cursor_line, context.cursor_position, self._offers.grammar)
         if slot is None:
             return SimpleMatcherResult(completions=[])
         typed, found = complete(slot, self._offers)
-        # Without a match what was typed stands: without any offer IPython would ask the matchers of Python.
+        # Without a match, offer the typed text itself: without any offer IPython would ask the matchers of Python.
         shown = found[:MAX_OFFERED] or [Offer(text=typed, meaning="")]
         return SimpleMatcherResult(
             completions=[SimpleCompletion(offer.text, type=offer.meaning) for offer in shown],
@@ -94,7 +94,7 @@ class AgentCompleter:
 
 
 def complete(slot: Slot, offers: Offers) -> tuple[str, list[Offer]]:
-    """The text before the cursor that is replaced, and by what."""
+    """Return the text before the cursor that is replaced, and the offers that replace it."""
     match slot.kind:
         case "option":
             return slot.typed, offers.options.starting(slot.typed)

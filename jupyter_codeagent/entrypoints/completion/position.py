@@ -40,7 +40,7 @@ class Grammar:
 
 
 def slot_at(text: str, line: int, column: int, grammar: Grammar) -> Slot | None:
-    """What belongs at this place (both counted from 0); None where it is not for the agent to complete."""
+    """Return what can be completed at a line and column, both counted from 0; None outside the agent's syntax."""
     lines = text.split("\n")
     before = lines[line][:column]
     first = next((at for at, content in enumerate(lines) if content.strip()), 0)

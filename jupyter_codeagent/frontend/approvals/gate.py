@@ -34,5 +34,5 @@ class ApprovalGate:
 
 
 def reject(proposal: Proposal, by: DecidedBy, reason: str) -> Decision:
-    """A no, with its reason."""
+    """Return a rejection of the proposal with its reason."""
     return Decision(action="reject", code=proposal.code, decided_by=by, reason=reason, decided_at=time.time())

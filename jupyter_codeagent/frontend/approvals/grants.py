@@ -21,7 +21,7 @@ class Grants:
     """In memory only: they end with the kernel. Changed from the main thread and from the background loop."""
 
     def __init__(self, changed: Callable[[], object] = lambda: None) -> None:
-        """`changed` hears of each change, on the thread that made it."""
+        """Create an empty list; `changed` is called after each change, on the thread that made it."""
         self._changed = changed
         self._granted: dict[tuple[GrantKind, str], Grant] = {}
         self._lock = threading.Lock()
@@ -47,7 +47,7 @@ class Grants:
         self._changed()
 
     def take_back(self, kind: str, subject: str = "") -> None:
-        """It is asked for again."""
+        """Revoke a grant: the user is asked again."""
         self._keep(lambda grant: (grant.kind, grant.subject) != (kind, subject))
 
     def clear(self, kind: GrantKind | None = None) -> None:
@@ -63,5 +63,5 @@ class Grants:
 
 
 def grant_text(grant: Grant) -> str:
-    """What it lets happen, in words."""
+    """Return a text that says what the grant allows."""
     return WORDS[grant.kind].format(subject=visible_code(grant.subject))

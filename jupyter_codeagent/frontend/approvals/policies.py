@@ -31,12 +31,12 @@ def needs_person(policy: ApprovalPolicy, kind: ProposalKind) -> bool:
 
 
 def scopes_of(proposal: Proposal) -> tuple[DecisionScope, ...]:
-    """What a yes to it can be for."""
+    """Return the scopes that an approval of the proposal can have."""
     return tuple(scope for scope in SCOPES[proposal.kind] if scope != "notebook" or proposal.lasting)
 
 
 def as_offered(proposal: Proposal, decision: Decision) -> Decision:
-    """A yes cut down to what was offered: a page is free to send anything."""
+    """Return the decision limited to what the proposal offered: a page may send anything."""
     if decision.action != "approve":
         return decision
     offered = scopes_of(proposal)

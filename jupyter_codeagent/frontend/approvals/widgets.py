@@ -116,7 +116,7 @@ class Card:
             self._close()
 
     def _is_seen(self, shell: MainShell, over: threading.Event) -> bool:
-        """The view of `Play` counts up when it learns that it shall: only a view that is there can."""
+        """Check whether the widget is displayed: only a view of `Play` counts up when it is started."""
         until, knock_at = time.monotonic() + SHOWN_WITHIN_S, 0.0
         while self._knock.value == 0 and not over.is_set():
             if (now := time.monotonic()) > until:
@@ -156,7 +156,7 @@ class Card:
 
 
 def decision_text(decision: Decision) -> str:
-    """What stays under the cell."""
+    """Return the text that remains under the cell."""
     if decision.action == "approve":
         return "Approved by you."
     return f"Rejected by you: {decision.reason}" if decision.reason else "Rejected by you."

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def _load_jupyter_server_extension(app: ServerApp) -> None:
-    """Called by Jupyter Server at its start; the history is opened by the first request."""
+    """Register the handlers at the start of Jupyter Server; the first request opens the history."""
     from jupyter_codeagent.frontend.server.handlers import routes
     from jupyter_codeagent.history import HistoryStore
 

@@ -62,7 +62,7 @@ class HistoryHandler(APIHandler):
         return str(getattr(self.contents_manager, "root_dir", "") or "")
 
     def wanted(self) -> RunFilter:
-        """The conditions in the query.
+        """Return the conditions in the query.
 
         Raises
         ------

@@ -184,7 +184,7 @@ class AppliedHandler(HistoryHandler):
 
 
 def _counted(values: Iterable[tuple[str | None, int]]) -> list[dict[str, Any]]:
-    """The most frequent first; what is shown by the same name counts together."""
+    """Count values by the name that is displayed for them, the most frequent first."""
     together: Counter[str | None] = Counter()
     for name, count in values:
         together[name] += count

@@ -26,7 +26,7 @@ NOT_INSTALLED = (
 
 
 def plotly_script() -> str | None:
-    """The text of the installed script, or None. The package is found without being imported."""
+    """Return the text of the installed script, or None; the package is found without an import of it."""
     spec = importlib.util.find_spec("plotly")
     for directory in (spec.submodule_search_locations or ()) if spec is not None else ():
         path = Path(directory) / SCRIPT

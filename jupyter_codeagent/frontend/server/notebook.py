@@ -60,7 +60,7 @@ class NotebookHandler(HistoryHandler):
 
 
 def _texts(value: object) -> list[str]:
-    """Raises UsageError for what is no list of texts."""
+    """Return the value as a list of texts; raise UsageError if it is not one."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise UsageError("Send the ids of the notebook's cells and runs as lists of text.")
     return value

@@ -119,9 +119,10 @@ class _Check:
                 self._function(str(node["function_name"]).lower())
 
     def _table(self, node: Mapping[str, Any], named: set[str], *, in_view: bool) -> None:
-        """A name that is no table would be looked for as a file, the whole of ``catalog.schema.name`` as its path.
+        """Check the name of a table.
 
-        Names of a WITH are words: what has no dot is no file.
+        DuckDB would open a name that is no table as a file, with ``catalog.schema.name`` as its path.
+        A name that a WITH defines and that has no dot is not a file.
         """
         catalog, schema, table = (
             str(node.get(f"{part}_name", "")).lower() for part in ("catalog", "schema", "table")

@@ -30,7 +30,7 @@ MYSQL_ENGINES = frozenset({"innodb", "myisam", "aria", "memory", "rocksdb", "arc
 
 
 def check_engine(engine: Any, *, allow_writes: bool) -> None:
-    """Raises UsageError for an engine by which reading alone cannot be held."""
+    """Raise UsageError for an engine with which queries cannot be kept to reading."""
     dialect = engine.dialect.name
     if type(engine.pool).__name__ in SHARED_POOLS:
         raise UsageError(
@@ -78,9 +78,9 @@ def check_unasked(engine: Any) -> None:
 
 @contextmanager
 def own_connection(engine: Any) -> Iterator[Any]:
-    """Opened for this and closed behind it: what a query leaves in its session (locks, settings) ends with it.
+    """Open a connection for one use: what a query leaves in its session (locks, settings) ends with it.
 
-    It is made as the engine makes its own, with its hooks, but not taken from its pool.
+    The connection is made as the engine makes its own, with its hooks, but not taken from its pool.
     """
     import sqlalchemy
 
@@ -160,7 +160,7 @@ def _of_result(result: Any) -> Rows:
 
 
 def _checked(opened: Any, dialect: str, sql: str) -> str:
-    """The statement without comments. Raises PermissionError."""
+    """Return the statement without comments; raise PermissionError if it or its views may do more than read."""
     look_up = _postgresql_views if dialect == "postgresql" else _mysql_views
     statement = checked(sql, dialect)
     waiting, seen = [statement], set[str]()

@@ -49,7 +49,7 @@ def run_sqlite(connection: Any, sql: str, unasked: bool, *, allow_writes: bool) 
 
 @contextmanager
 def _only_known_functions(connection: Any) -> Iterator[None]:
-    """A function that the user has registered is code of theirs, also under the name of one of SQLite's."""
+    """Refuse functions that the user has registered: they are the user's code, even under names of SQLite."""
     listed = connection.execute("SELECT name, builtin FROM pragma_function_list").fetchall()
     own = {str(name).lower() for name, builtin in listed if not builtin}
     known = {str(name).lower() for name, _ in listed} - own - REFUSED_FUNCTIONS

@@ -52,7 +52,8 @@ def is_available() -> bool:
 
 
 def checked(sql: str, dialect: str) -> Statement:
-    """
+    """Return the statement, if it is a single query that only reads.
+
     Raises
     ------
     PermissionError
