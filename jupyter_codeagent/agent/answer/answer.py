@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from jupyter_codeagent.agent.answer.names_told import unknown_names
+from jupyter_codeagent.agent.answer.unknown_names import unknown_names
 from jupyter_codeagent.agent.answer.numbers_in_text import (
     Figure,
     corrected,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_codeagent.agent.answer.answer import check_answer, made_up
-from jupyter_codeagent.agent.answer.names_told import unknown_names
+from jupyter_codeagent.agent.answer.unknown_names import unknown_names
 
 INVENTED = "The rate fell most in Chad (5.484), Barbados (5.178) and Saint Lucia (5.087)."
 OUTPUT = "44     5.484\n207    5.178\n5      5.087\ndtype: float64"
