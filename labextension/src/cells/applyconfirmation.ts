@@ -1,4 +1,4 @@
-/** Before code runs in the user's kernel, each time: a yes to exactly this text, in exactly this kernel. */
+/** Before code runs in the user's kernel, each time: a confirmation of exactly this text, in exactly this kernel. */
 import { Dialog, showDialog } from '@jupyterlab/apputils';
 import type { Cell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';

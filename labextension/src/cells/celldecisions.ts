@@ -126,7 +126,7 @@ export class CellDecisions {
     }
   }
 
-  /** Run the cell, and only this one, in the live kernel, after a yes to exactly that. */
+  /** Run the cell, and only this one, in the live kernel, after a confirmation of exactly that. */
   async apply(panel: NotebookPanel, cellId: string): Promise<void> {
     const cell = findCell(panel, cellId);
     const shared = cell?.model.sharedModel as unknown as ISharedCell | undefined;
@@ -235,7 +235,7 @@ export class CellDecisions {
 
   private _lastInsertion = new LastInsertion();
   private readonly _confirmation: ApplyConfirmation;
-  /** Cells about which it is asked, or which run after a yes: a second press is the same one. */
+  /** Cells that wait for a confirmation, or run after one: a second press is the same one. */
   private _applying = new WeakSet<object>();
 }
 

@@ -1,4 +1,4 @@
-/** The words for states, in the user's language. */
+/** Labels of states, in the user's language. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { DisplayState } from '../history/runcells';
@@ -163,7 +163,7 @@ export function privacyLabel(trans: TranslationBundle, privacy: Privacy): string
   }
 }
 
-/** What a yes that lasts is for. */
+/** What a lasting approval is for. */
 export function grantLabel(trans: TranslationBundle, grant: IGrant): string {
   switch (grant.kind) {
     case 'run':

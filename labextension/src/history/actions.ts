@@ -89,7 +89,7 @@ export class HistoryActions {
     download(await this._options.history.export(runId, format), `codeagent-${runId}.${format}`);
   }
 
-  /** After a yes; whether it is gone. */
+  /** Delete it after a confirmation; whether it is gone. */
   async deleteRun(run: IRun): Promise<boolean> {
     const { trans, history, runs } = this._options;
     const sure = await this._confirm(

@@ -136,14 +136,14 @@ export interface IServed {
   models: string[];
 }
 
-/** A yes that lasts; together the two name it. */
+/** A lasting approval; together the two name it. */
 export interface IGrant {
   kind: 'run' | 'mount' | 'call' | 'server';
   /** The function, the file or the server; empty where the kind is enough. */
   subject: string;
 }
 
-/** What a yes is for; `run` is for calls of functions. */
+/** What an approval is for; `run` is for calls of functions. */
 export type Scope = 'once' | 'run' | 'notebook';
 
 export interface IProposal {
@@ -160,7 +160,7 @@ export interface IProposal {
   step: number;
   /** Of a function, that the program makes in one go. */
   calls: number;
-  /** What a yes can be for, the usual one first. */
+  /** What an approval can be for, the usual one first. */
   scopes: Scope[];
   /** What it grants with the scope `notebook`. */
   lasting: IGrant[];
@@ -298,7 +298,7 @@ export interface IModelsMessage {
   type: 'models';
   servers: IServed[];
   embedded: { name: string; problem: string };
-  /** Whether the usual ports of this machine were looked at. */
+  /** Whether the usual ports of this machine were probed. */
   looked: boolean;
 }
 
@@ -361,7 +361,7 @@ export interface IDecisionMessage {
   calls?: number;
 }
 
-/** The user takes back a yes that lasts. */
+/** The user takes back a lasting approval. */
 export interface ITakeBackMessage extends IGrant {
   type: 'take_back';
 }

@@ -123,7 +123,7 @@ function Model(props: { name: string; isUsed: boolean; disabled: boolean; onUse:
   );
 }
 
-/** Another machine gets prompts only after a yes that names it. The safe answer comes first. */
+/** Another machine gets prompts only after a confirmation that names it. The safe answer comes first. */
 function RemoteQuestion(props: {
   choice: IChoice;
   privacy: string;
