@@ -1,1 +1,1 @@
-"""Functions of the live kernel that code in the sandbox may call: declared by the user, decided call by call."""
+"""Functions of the live kernel that code in the sandbox may call: declared by the user, approved call by call."""

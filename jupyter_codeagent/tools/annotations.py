@@ -1,4 +1,4 @@
-"""Annotations as text that is Python anywhere, whatever is imported there."""
+"""Annotations as Python text that compiles anywhere, whatever is imported there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from jupyter_codeagent.tools.records import fields_of
 
 
 def annotation_text(hint: Any) -> str:
-    """``list[str]``, ``Literal['a.b']``, ``DataFrame | None``; ``dict`` for records, since code gets dicts."""
+    """Return an annotation as text: ``list[str]``, ``Literal['a.b']``, ``DataFrame | None``.
+
+    Records are ``dict``, since code gets dicts.
+    """
     if hint is type(None):
         return "None"
     if fields_of(hint) is not None:
@@ -38,7 +41,7 @@ def _with_last_names(text: str) -> str:
 
 
 class _LastNames(ast.NodeTransformer):
-    """``pandas.core.frame.DataFrame`` -> ``DataFrame``; texts, as in ``Literal['a.b']``, stay."""
+    """Shortens ``pandas.core.frame.DataFrame`` to ``DataFrame``; keeps texts, as in ``Literal['a.b']``."""
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         return ast.Name(id=node.attr, ctx=ast.Load())

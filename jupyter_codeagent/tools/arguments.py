@@ -1,4 +1,4 @@
-"""Arguments of one call, from the sandbox's data or from what a person wrote: checked against the signature."""
+"""Arguments of one call, from the sandbox's data or a text that a person wrote: checked against the signature."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from jupyter_codeagent.tools.tool import VARIADIC, Tool
 MAX_CALL_CHARS = 500
 MAX_NAME_CHARS = 100
 MAX_FURTHER = 100
-"""Arguments of `*args`, and of `**kwargs`."""
+"""Most arguments that `*args` or `**kwargs` may take."""
 CONSTANTS = {
     "inf": math.inf,
     "-inf": -math.inf,
@@ -43,25 +43,25 @@ CONSTRUCTORS: Mapping[str, Callable[..., Any]] = {
     "frozenset": frozenset,
     "set": set,
 }
-"""What a person may leave in a call, because it is how such values are shown."""
+"""Names that a person may leave in an edited call, because values are displayed with them."""
 UNNAMED = frozenset({inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL})
-"""Parameters that cannot be given by name."""
+"""Kinds of parameters that cannot be given by name."""
 
 
 class ArgumentError(TypeError):
-    """It is no call of this function; one line, for the code in the sandbox."""
+    """The call does not fit the function; the message is one line, for the code in the sandbox."""
 
 
 def bind(tool: Tool, arguments: Mapping[str, Any]) -> inspect.BoundArguments:
-    """`arguments` by the names of the parameters, as the stub sends them. What was not given is not in the result.
+    """Bind `arguments`, which the stub sends by name, to the signature; defaults are not in the result.
 
-    Text that stands for a date becomes one where the signature wants one, numbers of NumPy those of Python, a whole
-    number a float. Nothing else is converted.
+    Where the signature wants it, a date as text becomes a date and a whole number a float. NumPy numbers become
+    Python numbers. Nothing else is converted.
 
     Raises
     ------
     ArgumentError
-        Missing, unknown, or of another type than a plain one that is annotated.
+        An argument is missing, unknown, or not of the plain type that is annotated.
     """
     parameters = tool.signature.parameters
     unknown = [name for name in arguments if name not in parameters]
@@ -88,18 +88,18 @@ def bind(tool: Tool, arguments: Mapping[str, Any]) -> inspect.BoundArguments:
 
 @dataclass(frozen=True, kw_only=True)
 class CallText:
-    """A call as Python, as people read it."""
+    """A call as Python text for people."""
 
     text: str
     in_brief: tuple[str, ...] = ()
-    """Arguments that are not all there: ``('table', 'message')``."""
+    """Arguments of which the text has only a part: ``('table', 'message')``."""
 
 
 def call_text(name: str, bound: inspect.BoundArguments, *, max_chars: int = MAX_CALL_CHARS) -> CallText:
-    """``weather(origin='JFK', day='2013-01-01')``, what has no text in brief: ``<DataFrame 24x5>``.
+    """Return ``weather(origin='JFK', day='2013-01-01')``; values without a literal in brief: ``<DataFrame 24x5>``.
 
     Several arguments are named: a person who decides, and a model that has mixed them up, see which is which. Each
-    has its share of the room, so that none hides those after it.
+    has its share of the space, so that none hides those after it.
     """
     positional, named = list(bound.args), dict(bound.kwargs)
     kinds = {bound.signature.parameters[name].kind for name in bound.arguments}
@@ -115,7 +115,7 @@ def call_text(name: str, bound: inspect.BoundArguments, *, max_chars: int = MAX_
 
 
 def parse_call(tool: Tool, text: str) -> inspect.BoundArguments:
-    """Of a call that a person has changed; arguments are literals.
+    """Read the arguments of a call that a person has edited; they are literals.
 
     Raises
     ------
@@ -139,9 +139,9 @@ def parse_call(tool: Tool, text: str) -> inspect.BoundArguments:
 
 
 def _check_further(tool: Tool, arguments: Mapping[str, Any]) -> None:
-    """Those of `*args` and `**kwargs`: not without end, and names are words, since a question has them as they are.
+    """Raise ArgumentError for too many arguments of `*args` and `**kwargs`, and for names that are not words.
 
-    Raises ArgumentError.
+    The approval question displays these names as they are.
     """
     for parameter in tool.signature.parameters.values():
         given = arguments.get(parameter.name)
@@ -173,7 +173,7 @@ def _constructor(name: str) -> Any:
 
 
 def _value(node: ast.expr) -> Any:
-    """Of a literal, or of what `written` writes; ValueError and the like for all else."""
+    """Return the value of a literal or of what `written` wrote; raise ValueError or the like for anything else."""
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
         kind = {ast.List: list, ast.Tuple: tuple, ast.Set: set}[type(node)]
         return kind([_value(item) for item in node.elts])

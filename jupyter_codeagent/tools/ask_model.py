@@ -1,7 +1,7 @@
 """`ask_model`: code asks the model about single texts or rows, to classify or extract what no program can.
 
-A function of the user's kernel like others that code may call, with a budget of its own. What the model reads is
-masked as results are, and nothing is sent to it where the privacy is `schema`.
+It is a function of the user's kernel like others that code may call, with a budget of its own. What the model
+reads is masked as results are, and nothing is sent to it under the privacy level `schema`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ Ask the language model about a text, or each text of a list or column or row of 
 answer each, in their order; None for a blank one. With choices each answer is one of them, or None."""
 """The tool's docstring, which the prompt contains."""
 MAX_TEXTS = 500
-"""Different ones, of one call."""
+"""Most different texts of one call."""
 MAX_TEXT_CHARS = 2000
 MAX_ITEMS = 100_000
-"""Of one call, the same texts again included."""
+"""Most texts of one call, repeated ones included."""
 MAX_PROMPT_CHARS = 2000
 MAX_CHOICES = 50
 MAX_CHOICE_CHARS = 100
@@ -43,7 +43,7 @@ AT_ONCE = 4
 
 
 class ModelQuestions:
-    """One of a session; `begin` with each run."""
+    """Answers the questions of a session's code; `begin` is called for each run."""
 
     def __init__(
         self,
@@ -59,13 +59,13 @@ class ModelQuestions:
         self._withheld = withheld
         self._run = run
         self._in_force: Settings | None = None
-        """Of the run; not read before one begins, since a policy that cannot be read is reported there."""
+        """Settings of the run, not read before it begins: a policy that cannot be read is reported there."""
         self._sent = SentRequests()
         self.spent = Usage()
-        """Of this run."""
+        """Tokens that this run has used."""
         self._is_running = False
         self._under_way = 0
-        """Tokens of questions that are being answered, as estimated."""
+        """Estimated tokens of the questions in progress."""
 
     @property
     def _tokens(self) -> int:
@@ -83,7 +83,7 @@ class ModelQuestions:
         self._is_running = False
 
     def tool(self, policy: ToolPolicy) -> Tool:
-        # `data` has no default: asked about nothing, a small model makes up what it was to find in the data.
+        # `data` has no default: asked about nothing, a small model invents what it was to find in the data.
         def ask_model(prompt: str, data: Any, choices: list[str] | None = None) -> Any:
             if not self._is_running:  # called by a cell of the user
                 self.begin(self._settings())
@@ -129,8 +129,8 @@ class ModelQuestions:
             answers = dict(zip(different, await asyncio.gather(*asking), strict=True))
         finally:
             for one in asking:
-                one.cancel()  # what is left where one has failed, or the run was stopped
-        found = [answers.get(text) for text in texts]  # None of what is blank: the model would make something up
+                one.cancel()  # the questions that remain when one has failed or the run was stopped
+        found = [answers.get(text) for text in texts]  # None for a blank text: the model would invent something
         return found[0] if is_one else found
 
     async def _answer(
@@ -192,7 +192,7 @@ def texts_of(data: Any) -> tuple[list[str], bool]:
     Raises
     ------
     ValueError
-        It is longer than anybody can mean: a range has any length at no cost.
+        There are more texts than anybody can mean: a range has any length at no cost.
     """
     if isinstance(data, Sized) and not isinstance(data, str) and len_of(data) > MAX_ITEMS:
         raise ValueError(f"{NAME} takes at most {MAX_ITEMS:,} texts, not {len_of(data):,}")
@@ -207,7 +207,7 @@ def texts_of(data: Any) -> tuple[list[str], bool]:
 
 
 def len_of(data: Sized) -> int:
-    """Also of a range that is too long for `len`."""
+    """Return the length, also of a range that is too long for `len`."""
     try:
         return len(data)
     except OverflowError:
@@ -221,7 +221,7 @@ def question_text(prompt: str, text: str, choices: Sequence[str] | None) -> str:
 
 
 def grammar_of(choices: Sequence[str]) -> str:
-    """GBNF: one of them and nothing else."""
+    """Return a GBNF grammar for one of the choices and nothing else."""
     return f"root ::= {' | '.join(json.dumps(choice, ensure_ascii=False) for choice in choices)}"
 
 

@@ -29,11 +29,11 @@ from jupyter_codeagent.variables.privacy.masking import masked
 
 
 class ToolCallBroker:
-    """One execution at a time: `begin`, then `answer` for each call, on the background loop.
+    """Answers the calls of one execution at a time: `begin`, then `answer` for each call, on the background loop.
 
-    A call that was made or denied in this run is not made or asked again: programs are run again, corrected, and
-    what they have called has happened. Its result is given again, as many times as it was called. So it is with
-    calls of an earlier run that is replayed, if a person said yes to them: what only reads is called again.
+    A call that was made or denied in this run is not made or asked about again: a corrected program is run again,
+    and what the first one called has happened. The recorded result is returned, as many times as it was called.
+    The same holds for the calls of a replayed run that a person approved; calls that only read are made again.
     """
 
     def __init__(
@@ -68,17 +68,17 @@ class ToolCallBroker:
         self._recorded = RecordedCalls(tools, recorded)
         self._one_at_a_time = asyncio.Lock()
         self._outcomes: dict[str, list[CallOutcome]] = {}
-        """Of calls that were made or denied in this run, by their key."""
+        """Calls that were made or denied in this run, by their key."""
         self.on_calls: Callable[[tuple[ToolCall, ...]], None] = lambda _: None
-        """Called with the calls of the present execution, after each."""
+        """Called after each call with the calls of the present execution."""
         self.on_call_start: Callable[[tuple[ToolCall, ...]], None] = lambda _: None
-        """Called with them and with one more, which does more than read, before it can happen."""
+        """Called before a call that does more than read, with the calls so far and this one."""
         self.calls: tuple[ToolCall, ...] = ()
-        """Of the present execution, in the order in which they ended."""
+        """Calls of the present execution, in the order in which they ended."""
         self.of_run: tuple[ToolCall, ...] = ()
-        """Those that were made, or denied, in the whole run."""
+        """Calls of the whole run that were made or denied."""
         self.done: list[DoneCall] = []
-        """Those that did more than read, in order, with what their `undo` needs where they have one."""
+        """Calls that did more than read, in order, with what their `undo` needs if they have one."""
 
     def begin(self) -> None:
         """Begin an execution."""
@@ -87,7 +87,7 @@ class ToolCallBroker:
         self.on_calls(self.calls)
 
     def interrupt(self) -> None:
-        """End the function that runs on the main thread, as Ctrl+C does. From any thread."""
+        """Interrupt the function that runs on the main thread, as Ctrl+C does. Any thread."""
         self._executor.interrupt()
 
     def close(self) -> None:
@@ -96,19 +96,19 @@ class ToolCallBroker:
 
     @property
     def replayed(self) -> tuple[ToolCall, ...]:
-        """Those that got their result from the record."""
+        """Calls whose result came from the record."""
         return self._recorded.replayed
 
     def not_replayed(self) -> tuple[ToolCall, ...]:
-        """Return recorded calls that the replay could have given a result and did not make."""
+        """Return the recorded calls whose results the replay could have used and did not."""
         return self._recorded.left
 
     def made_anew(self) -> tuple[ToolCall, ...]:
-        """Return calls of the kind that a replay gives results to, which were made or denied all the same."""
+        """Return calls made or denied in a replay although their kind gets results from the record."""
         return tuple(call for call in self.of_run if not call.earlier and self._recorded.is_replayed(call.tool))
 
     async def answer(self, request: CallRequest) -> CallAnswer:
-        """Return what the sandbox gets. Raises only for faults of ours."""
+        """Return the answer for the sandbox; raise only for faults of our own."""
         async with self._one_at_a_time:
             earlier = self._outcomes.get(request.key, [])
             repetition = self._counter.repetition(request.key)
@@ -130,7 +130,7 @@ class ToolCallBroker:
         self.on_calls(self.calls)
 
     async def _new_call(self, request: CallRequest) -> CallOutcome:
-        """From the limits to the arguments, to a decision, to the call."""
+        """Take a new call through limits, arguments and decision, and make it."""
         tool = self._tools.get(request.name)
         exceeded = self._counter.exceeded()
         if tool is None:
@@ -153,7 +153,7 @@ class ToolCallBroker:
         return await self._make_call(tool, allowed, request)
 
     async def _make_call(self, tool: Tool, allowed: AllowedCall, request: CallRequest) -> CallOutcome:
-        """Make it; whatever comes of it, what has begun is recorded."""
+        """Make the call; record it once it has begun, however it ends."""
         call = ToolCall(
             tool=tool.name,
             call=allowed.text,
@@ -197,7 +197,7 @@ class ToolCallBroker:
             self.done.append(DoneCall(call=made, tool=tool, arguments={}, result=None))
 
     def _cut_short(self, tool: Tool, call: ToolCall) -> None:
-        """Nobody knows whether it has happened; what only reads is just called again."""
+        """Mark a call as unsure: nobody knows whether it happened. A call that only reads is made again."""
         if tool.stub.policy != "auto":
             self._unsure.add(call.key)
             self.done.append(DoneCall(call=call, tool=replace(tool, undo=None), arguments={}, result=None))
@@ -211,7 +211,7 @@ class ToolRunner:
     broker: ToolCallBroker
 
     async def execute(self, code: str, *, timeout_s: float) -> ExecutionResult:
-        """See `CodeRunner.execute`; the result has the calls that there were."""
+        """Execute the code as `CodeRunner.execute` does; the result has the calls that it made."""
         self.broker.begin()
         result = await self.runner.execute(code, timeout_s=timeout_s, on_call=self.broker.answer)
         return replace(result, calls=self.broker.calls)

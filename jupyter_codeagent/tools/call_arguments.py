@@ -1,4 +1,4 @@
-"""The arguments of one call: out of the sandbox's bytes, as the function takes them, as its `undo` needs them."""
+"""The arguments of one call: read from the sandbox's bytes, made fit for the function, kept for its `undo`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from jupyter_codeagent.tools.tool import VARIADIC, Tool
 from jupyter_codeagent.types.errors import RejectedDataError
 
 READ_AT_ONCE_BYTES = 10_000
-"""Of arguments; larger ones, which would hold up the loop, get a thread."""
+"""Size of arguments up to which they are read on the loop; larger ones, which would block it, get a thread."""
 
 
 async def read_arguments(
@@ -40,13 +40,13 @@ async def read_arguments(
 
 
 def as_annotated(tool: Tool, bound: inspect.BoundArguments) -> inspect.BoundArguments:
-    """Make records where the function wants them; people saw dicts. Raises what the classes raise."""
+    """Make records where the function wants them (people saw dicts); raise what the classes raise."""
     arguments = {name: folded(value, tool.hints.get(name)) for name, value in bound.arguments.items()}
     return inspect.BoundArguments(tool.signature, OrderedDict(arguments))
 
 
 def arguments_for_undo(tool: Tool, bound: inspect.BoundArguments) -> Mapping[str, Any]:
-    """Copy the arguments before the call, by name; none where no `undo` needs them."""
+    """Copy the arguments before the call, by name; none if the tool has no `undo`."""
     if tool.undo is None:
         return {}
     copied = inspect.BoundArguments(tool.signature, OrderedDict(copy.deepcopy(bound.arguments)))

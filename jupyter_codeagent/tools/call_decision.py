@@ -1,4 +1,4 @@
-"""Whether one call may be made: the tool's policy, a yes to several calls, else a person."""
+"""Whether one call may be made: by the tool's policy, by an approval of several calls, else by a person."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ class AllowedCall:
     """A call that may be made."""
 
     arguments: inspect.BoundArguments
-    """Those of the request in outline, or those that the person wrote in their place."""
+    """The arguments of the request in outline, or those that the person wrote in their place."""
     text: str
-    """For the record."""
+    """Text of the call for the record."""
     decided_by: DecidedBy = "policy"
     is_edited: bool = False
 
 
 class CallDecider:
-    """Of one run."""
+    """Decides over the calls of one run."""
 
     def __init__(self, run_id: str, decide: Callable[[Proposal], Awaitable[Decision]], unsure: set[str]) -> None:
-        """`unsure` are keys of calls that began and never returned: no yes to several covers one of them."""
+        """`unsure` are keys of calls that began and never returned: no approval of several calls covers them."""
         self._run_id = run_id
         self._decide = decide
         self._unsure = unsure
         self._allowed: Counter[str] = Counter()
-        """Calls of a tool that are still within a yes to several."""
+        """Calls of a tool that an approval of several calls still covers."""
         self._allowed_by: dict[str, DecidedBy] = {}
 
     async def decide(
@@ -47,7 +47,7 @@ class CallDecider:
     ) -> AllowedCall | CallOutcome:
         """Return the call that may be made, or the outcome of one that may not.
 
-        `outline` are its arguments in outline: nothing of an argument is unpacked before it may be used.
+        `outline` has its arguments in outline: no argument is unpacked before it may be used.
         """
         text = recorded_text(tool, outline)
         if tool.stub.policy == "deny":

@@ -1,4 +1,4 @@
-"""One call is made: on the main thread, or on a loop if the function is a coroutine."""
+"""Execution of one call: on the main thread, or on a loop if the function is a coroutine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jupyter_codeagent.tools.tool import Tool
 from jupyter_codeagent.types.rust_panics import panics_as_errors
 
 ENDS_MORE = (SystemExit, asyncio.CancelledError, StopIteration)
-"""Of a function: `sys.exit()` would end the run, and a future can carry no StopIteration."""
+"""Exceptions that end more than the call: `sys.exit()` would end the run; no future can carry StopIteration."""
 
 
 class CallExecutor:
@@ -26,22 +26,22 @@ class CallExecutor:
         self._host = host
         self._is_on_main_thread = False
         self.has_begun = False
-        """The function of the present call, or of the last one."""
+        """Whether the function of the present or last call has begun."""
 
     def interrupt(self) -> None:
-        """End the function that runs on the main thread, as Ctrl+C does. From any thread."""
+        """Interrupt the function that runs on the main thread, as Ctrl+C does. Any thread."""
         main = threading.main_thread().ident
         if self._is_on_main_thread and main is not None:
             signal.pthread_kill(main, signal.SIGINT)
 
     async def make_call(self, tool: Tool, bound: inspect.BoundArguments) -> tuple[Mapping[str, Any], Any]:
-        """Return what `undo` needs of the arguments, and what the function returned. Raises what it raises."""
+        """Return the arguments for `undo`, and the value that the function returned; raise what it raises."""
         self.has_begun = False
         if tool.coroutine is None:
             return await self._host.on_main_thread(lambda: self._called(tool, bound))
         self.has_begun = True
         called = _awaited(tool, tool.coroutine, bound)
-        # A user's own coroutine may hold up its loop; those of ours, which talk to servers, do not.
+        # A user's own coroutine may block its loop; ours, which talk to servers, do not.
         running = self._host.on_users_loop(called) if tool.coroutine is tool.function else called
         return await ended_in_time(tool.name, tool.timeout_s, running)
 

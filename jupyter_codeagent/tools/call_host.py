@@ -13,19 +13,19 @@ Result = TypeVar("Result")
 
 
 class MainThread(Protocol):
-    """`BackgroundLoop.on_main_thread`: where the user's objects are, while the cell waits."""
+    """The part of `BackgroundLoop` that runs calls where the user's objects are, while the cell waits."""
 
     async def __call__(self, call: Callable[[], Result]) -> Result: ...
 
 
 class UsersLoop(Protocol):
-    """Where coroutines of the user's run: on a loop that they may block without blocking ours."""
+    """A loop for the user's coroutines, which may block it without blocking ours."""
 
     async def __call__(self, coroutine: Coroutine[Any, Any, Result]) -> Result: ...
 
 
 class Spool(Protocol):
-    """Where copies of results are written for the sandbox."""
+    """A place where copies of results are written for the sandbox."""
 
     def write(self, name: str, value: Any, max_bytes: int) -> CopiedVariable: ...
 
@@ -34,7 +34,7 @@ class Spool(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """What of the user's kernel is needed for calls."""
+    """The parts of the user's kernel that calls need."""
 
     on_main_thread: MainThread
     on_users_loop: UsersLoop
@@ -43,19 +43,19 @@ class Host:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Of one run."""
+    """Limits of one run."""
 
     argument_bytes: int
-    """Of one call."""
+    """Bytes of the arguments of one call."""
     result_bytes: int
-    """Of all results that are copied."""
+    """Bytes of all results that are copied."""
     calls: int = 1000
     calls_per_cell: int = 100
-    """Of one execution."""
+    """Calls of one execution."""
 
 
 class CallCounter:
-    """Counts the calls of a run, and those of its present execution."""
+    """Counts the calls of a run and those of its present execution."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -63,7 +63,7 @@ class CallCounter:
         self._by_key: Counter[str] = Counter()
 
     def begin(self) -> None:
-        """Start to count for another execution."""
+        """Start counting for another execution."""
         self._of_cell = 0
         self._by_key.clear()
 
@@ -73,7 +73,7 @@ class CallCounter:
         return self._by_key[key]
 
     def exceeded(self) -> str:
-        """Count a call that is to be made; return the limit that it exceeds, or nothing."""
+        """Count a call that is about to be made; return the limit that it exceeds, or an empty text."""
         self._of_cell += 1
         self._of_run += 1
         if self._of_cell > self._limits.calls_per_cell:

@@ -1,4 +1,4 @@
-"""What came of one call: the answer that the code gets, and the line for the record."""
+"""The outcome of one call: the answer that the code gets, and the line for the record."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from jupyter_codeagent.variables.privacy.masking import masked
 
 @dataclass(frozen=True, kw_only=True)
 class CallOutcome:
-    """Of one call."""
+    """The outcome of one call."""
 
     answer: CallAnswer
     call: ToolCall
 
 
 def refused(request: CallRequest, ename: str, why: str) -> CallOutcome:
-    """Return the outcome of a call that nobody was asked about."""
+    """Return the outcome of a call that is refused without asking anybody."""
     call = ToolCall(tool=request.name, call=f"{request.name}(…)", status="refused", line=request.line, result=why)
     return CallOutcome(answer=CallAnswer(ename=ename, evalue=why), call=call)
 
 
 def refused_arguments(request: CallRequest, problem: Exception) -> CallOutcome:
-    """Return the outcome of a call whose arguments cannot be taken."""
+    """Return the outcome of a call whose arguments cannot be accepted."""
     if isinstance(problem, ArgumentError):
         return refused(request, "TypeError", str(problem))
     if isinstance(problem, RejectedDataError):
@@ -55,5 +55,5 @@ def denied_call(request: CallRequest, text: str, reason: str, decided_by: Decide
 
 
 def recorded_text(tool: Tool, bound: inspect.BoundArguments) -> str:
-    """Return the call as the record and the receipt have it: short, without secrets."""
+    """Return the text of the call for the record and the receipt: short, without secrets."""
     return masked(call_text(tool.name, bound).text, ())

@@ -1,4 +1,4 @@
-"""The calls of a run that is replayed: those that a person allowed get their result from the record."""
+"""The calls of a replayed run: those that a person approved get their result from the record."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from jupyter_codeagent.types.sandbox import ToolCall
 
 
 class RecordedCalls:
-    """Each gives its result once. What only reads is called again."""
+    """Recorded results; each is used once. Calls that only read are made again."""
 
     def __init__(self, tools: Mapping[str, Tool], recorded: Sequence[ToolCall]) -> None:
         self._tools = tools
         self._left = [call for call in recorded if call.status == "ok" and call.value is not None and call.id]
         self.replayed: tuple[ToolCall, ...] = ()
-        """Those that gave their result."""
+        """Calls whose result was used."""
 
     @property
     def left(self) -> tuple[ToolCall, ...]:
@@ -39,7 +39,7 @@ class RecordedCalls:
     ) -> CallOutcome | None:
         """Return the recorded outcome of a call; None if there is none, or its result cannot be restored.
 
-        It may be damaged, too large for what is left, or of a library that is gone.
+        The result may be damaged, too large for what is left, or of a library that is no longer installed.
         """
         if not self.is_replayed(request.name):
             return None

@@ -1,4 +1,4 @@
-"""What a call returned: as the code gets it, in JSON or as a copy, and as the record keeps it."""
+"""The result of a call: as JSON or as a copy for the code, and as the record keeps it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from jupyter_codeagent.types.sandbox import RecordedValue
 from jupyter_codeagent.types.variables import CopiedVariable
 
 MAX_PLAIN_BYTES = 64 << 10
-"""Of a result that goes as JSON; what is larger, or no plain value, goes as a copy."""
+"""Largest result that goes as JSON; a larger one, or one that is no plain value, goes as a copy."""
 
 
 class CallResults:
-    """Of one run, whose copies and records are limited together."""
+    """Results of one run, whose copies and records are limited together."""
 
     def __init__(self, host: Host, max_bytes: int) -> None:
         self._host = host
@@ -32,10 +32,10 @@ class CallResults:
     async def for_code(self, tool: Tool, value: Any) -> tuple[CallAnswer, str, RecordedValue | None]:
         """Return the answer, its text for people, and what the record keeps for a replay.
 
-        The answer is an error where the code cannot have the value: the call was made.
+        The answer is an error if the code cannot have the value; the call was made all the same.
         """
         try:
-            if type(value) in PLAIN:  # cannot change: the main thread need not stop once more
+            if type(value) in PLAIN:  # a plain value cannot change: no need to stop the main thread again
                 return self._answer_and_record(tool, value)
             return await self._host.on_main_thread(lambda: self._answer_and_record(tool, unfolded(value)))
         except VariableError as problem:
@@ -60,7 +60,7 @@ class CallResults:
         Raises
         ------
         VariableError
-            It is larger than what is left for the run, or cannot be copied.
+            The value is larger than what is left for the run, or cannot be copied.
         """
         if is_plain(value) and len(json.dumps(value)) <= MAX_PLAIN_BYTES:
             return CallAnswer(value=value), brief(value)
@@ -82,7 +82,7 @@ def is_plain(value: object) -> bool:
     if value is None or kind in (bool, int, str):
         return True
     if kind is float:
-        return True  # Python's JSON has words for what is not finite
+        return True  # Python's JSON has words for numbers that are not finite
     if kind is list:
         return all(is_plain(item) for item in value)  # type: ignore[attr-defined]
     if kind is dict:

@@ -1,4 +1,4 @@
-"""Arguments checked against a schema of somebody else's, with a limit on the work that it makes."""
+"""Arguments checked against a schema from elsewhere, with a limit on the work that it causes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 Check = Callable[[Mapping[str, Any]], None]
 MAX_STEPS = 10_000
 MAX_WORK_CHARS = 20_000_000
-"""Steps times the length of the arguments: a step may look through all of them, and write them into its message."""
+"""Limit on steps times the length of the arguments: a step may scan all, and write them into its message."""
 LEFT_TO_THE_SERVER = ("pattern", "patternProperties", "uniqueItems", "unevaluatedItems", "unevaluatedProperties")
-"""One step of these takes any time."""
+"""Keywords that the server checks: one step of these may take any time."""
 MAX_MESSAGE_CHARS = 300
 
 
 class _TooMuchError(Exception):
-    """The server checks what it gets: it may as well find this out itself."""
+    """The check takes too much work; the server checks its arguments itself."""
 
 
 def checker_of(schema: Mapping[str, Any]) -> Check:

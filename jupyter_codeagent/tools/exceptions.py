@@ -1,4 +1,4 @@
-"""What code in the sandbox gets of a call that failed: a built-in exception, its message, no path, no secret."""
+"""What code in the sandbox gets for a failed call: a built-in exception with its message, no path, no secret."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def denied(reason: str) -> CallAnswer:
 
 
 def without_paths(text: str) -> str:
-    """``/home/ada/data/x.csv`` -> ``…/x.csv``; addresses of other machines stay."""
+    """Return ``…/x.csv`` for ``/home/ada/data/x.csv``; addresses of other machines stay."""
     text = _LOCAL_URL.sub(r"\1:", text)
     return _PATH.sub(lambda match: "…/" + re.split(r"[/\\]", match.group())[-1], text)

@@ -1,4 +1,4 @@
-"""What a yes for all calls of a function is for: the function that was asked about, not its name."""
+"""What an approval of all calls of a function covers: the function that was asked about, not its name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jupyter_codeagent.types.approvals import Grant
 
 
 def grant_of(tool: Tool) -> Grant:
-    """For all its calls."""
+    """Return the grant for all calls of a tool."""
     return Grant(kind="call", subject=tool.name, of=SameFunction(tool.function))
 
 

@@ -1,7 +1,7 @@
 """One MCP server as a source of tools, through the official SDK: a program that is started here, or a URL.
 
-Its tools become functions of the user's like any other. What it says of them (names, types, descriptions, hints) is
-passed on and checked, never believed. The connection lives in one task of the background loop, as the SDK wants it.
+Its tools become functions like the user's own. What it says of them (names, types, descriptions, hints) is passed
+on and checked, never trusted. The connection lives in one task of the background loop, as the SDK requires.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ NOT_INSTALLED = "MCP servers need the package mcp: pip install 'jupyter-codeagen
 
 
 class McpServer:
-    """Connected by `start`, until `stop` or the end of the server. All methods belong to one event loop."""
+    """One server, connected from `start` until `stop` or its own end. All methods belong to one event loop."""
 
     def __init__(self, name: str, target: Sequence[str], policy: ToolPolicy, run: Run) -> None:
         """`target` is a command with its arguments, or one URL; `run` waits for a coroutine on the main thread."""
@@ -61,14 +61,14 @@ class McpServer:
         self._task: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
         self._known: dict[str, tuple[Described, Tool]] = {}
-        """By the server's name of it: what has not changed stays the same function."""
+        """Tools by the name that the server has for them: an unchanged tool stays the same function."""
         self.tools: dict[str, Tool] = {}
         self.left_out: tuple[str, ...] = ()
-        """Tools that are not offered, and why, a line each."""
+        """Tools that are not offered, and why; a line each."""
         self.changed: tuple[str, ...] = ()
-        """Tools that came or changed at the last refresh, and are asked for although the user said ``auto``."""
+        """Tools that came or changed at the last refresh, and need approval although the policy is ``auto``."""
         self._gave_up = ""
-        """Why the connection has ended."""
+        """Reason for the end of the connection."""
 
     @property
     def is_there(self) -> bool:
@@ -108,9 +108,9 @@ class McpServer:
         self.tools = {}
         if self._task is None:
             return
-        # What a server that ends badly has to say is of no use any more: `wait` raises nothing.
+        # What a server reports as it ends is of no use any more: `wait` raises nothing.
         await asyncio.wait([self._task], timeout=STOP_TIMEOUT_S)
-        if not self._task.done():  # it never answered: the connection is still being made
+        if not self._task.done():  # the server never answered: the connection is still being made
             self._task.cancel()
             await asyncio.wait([self._task], timeout=STOP_TIMEOUT_S)
 
@@ -213,8 +213,8 @@ class McpServer:
         asked = {shape.properties[given]: plain(value) for given, value in arguments.items()}
         check(asked)
         request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=asked))
-        # Not by `call_tool`, which checks the result against the server's own schema, patterns and all: one that
-        # means harm thereby holds up the loop for ever.
+        # Not by `call_tool`, which checks the result against the server's own schema, patterns included:
+        # a malicious one could block the loop for ever.
         kinds: TypeAdapter[Any] = TypeAdapter(CallToolResult | InputRequiredResult)
         try:
             result = await client.session.send_request(request, kinds)
@@ -228,7 +228,7 @@ class McpServer:
 
 
 def is_of_server(value: object) -> bool:
-    """Whether it is the function of an MCP server, which may be gone."""
+    """Check whether this is the function of an MCP server, which may be gone."""
     return isinstance(value, FunctionType) and OF_SERVER in value.__dict__
 
 

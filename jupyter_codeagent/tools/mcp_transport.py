@@ -1,7 +1,8 @@
-"""How an MCP server is talked to: over a program's standard streams or over HTTP, within limits.
+"""Transports to an MCP server: a program's standard streams or HTTP, within limits.
 
-The SDK's own transports read a message of any size: the server, or whoever it asks, could fill the kernel's memory
-or hold up its background loop.
+The SDK's own transports read a message of any size: a server, or whoever it asks, could fill the kernel's memory or
+block its background loop.
+
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE_BYTES = 16 << 20
 MAX_CONTAINERS = 500_000
-"""Lists and objects of one message: `[]` of two bytes costs sixty, several times over."""
+"""Most lists and objects of one message: `[]` takes two bytes and costs sixty, several times over."""
 MAX_EVENT_BYTES = 4 << 20
-"""Of a message in a stream of events, whose lists are not counted."""
+"""Largest message in a stream of events, whose lists are not counted."""
 HTTP_TIMEOUT_S = 30.0
 HTTP_READ_TIMEOUT_S = 300.0
 END_S = 2.0
-"""For a program to end after its input was closed, and once more after it was asked to."""
+"""Seconds for a program to end after its input was closed, and again after it was asked to."""
 POLL_S = 0.02
 
-logging.getLogger("mcp").addHandler(logging.NullHandler())  # else its complaints stand below the user's cell in red
+logging.getLogger("mcp").addHandler(logging.NullHandler())  # else its messages appear in red in the cell
 
 
 class TooLargeError(ValueError):
-    """What it did, for the user."""
+    """The server sent too much; the message is for the user."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -44,7 +45,7 @@ class TooLargeError(ValueError):
 
 
 class Meter:
-    """What has come of one message."""
+    """Counts what has arrived of one message."""
 
     def __init__(self, max_bytes: int = MAX_MESSAGE_BYTES) -> None:
         self._max_bytes = max_bytes
@@ -59,11 +60,11 @@ class Meter:
 
 
 def transport_to(target: Sequence[str], ended: Callable[[str], None]) -> AbstractAsyncContextManager[Any]:
-    """To a program with its arguments, or to one URL. `ended` hears why the connection was given up here."""
+    """Return the transport to a program or a URL; `ended` is called with the reason if we end it."""
     first, *arguments = target
     if first.startswith(("http://", "https://")) and not arguments:
         return _http(first, ended)
-    if first in ("python", "python3"):  # the kernel's own, whatever PATH says: what is installed here is meant
+    if first in ("python", "python3"):  # the kernel's own, whatever PATH says: its packages are meant
         first = sys.executable
     return _program([first, *arguments], ended)
 
@@ -75,7 +76,7 @@ async def _http(url: str, ended: Callable[[str], None]) -> AsyncIterator[Any]:
 
     client = httpx2.AsyncClient(
         timeout=httpx2.Timeout(HTTP_TIMEOUT_S, read=HTTP_READ_TIMEOUT_S),
-        headers={"accept-encoding": "identity"},  # what is packed has any size once it is unpacked
+        headers={"accept-encoding": "identity"},  # compressed content can have any size once it is decompressed
         event_hooks={"response": [_bounded(ended)]},
     )
     async with (
@@ -106,7 +107,7 @@ def _bounded(ended: Callable[[str], None]) -> Callable[[Response], Awaitable[Non
             await self._stream.aclose()
 
     async def bound(response: Response) -> None:
-        # Of a stream of events the SDK limits each. What is packed has any size once it is unpacked.
+        # The SDK limits each event of a stream. Compressed content can have any size once it is decompressed.
         is_packed = response.headers.get("content-encoding", "identity") != "identity"
         if is_packed or not response.headers.get("content-type", "").startswith("text/event-stream"):
             response.stream = Bounded(response.stream, Meter(max_bytes=0 if is_packed else MAX_MESSAGE_BYTES))
@@ -126,7 +127,7 @@ async def _program(command: Sequence[str], ended: Callable[[str], None]) -> Asyn
         stdout=PIPE,
         env=get_default_environment(),
         limit=MAX_MESSAGE_BYTES,
-        start_new_session=True,  # Ctrl+C is for the cell
+        start_new_session=True,  # Ctrl+C is for the cell alone
     )
     received, reading = anyio.create_memory_object_stream[Any](0)
     writing, to_send = anyio.create_memory_object_stream[Any](0)
@@ -146,7 +147,7 @@ async def _program(command: Sequence[str], ended: Callable[[str], None]) -> Asyn
 
 
 async def _read(process: Process, received: Any, ended: Callable[[str], None]) -> None:
-    """Messages are lines; other lines are what a program prints that takes its output for a log."""
+    """Read messages, one a line; other lines are prints of a program that takes its output for a log."""
     from mcp.shared.message import SessionMessage
     from mcp.types import jsonrpc_message_adapter
 
@@ -156,7 +157,7 @@ async def _read(process: Process, received: Any, ended: Callable[[str], None]) -
             try:
                 line = await process.stdout.readline()
                 Meter().take(line)
-            except ValueError as problem:  # of asyncio, which has read no more than the limit; or ours
+            except ValueError as problem:  # raised by asyncio, which has read no more than the limit, or by us
                 too_large = problem if isinstance(problem, TooLargeError) else TooLargeError()
                 ended(str(too_large))
                 return
@@ -181,7 +182,7 @@ async def _write(process: Process, to_send: Any, received: Any) -> None:
 
 
 async def _end(process: Process) -> None:
-    """Close its input, then tell it and all it has started to end, then have them ended."""
+    """Close the program's input, then ask it and its children to end, then kill them."""
     assert process.stdin is not None
     process.stdin.close()
     for number in (None, signal.SIGTERM, signal.SIGKILL):
@@ -190,12 +191,12 @@ async def _end(process: Process) -> None:
                 os.killpg(process.pid, number)
         if await _has_ended(process):
             break
-    # asyncio keeps it open as long as anybody has the other end of a pipe, and gives no other way to close it.
+    # asyncio keeps it open while anybody has the other end of a pipe, and offers no other way to close it.
     process._transport.close()  # type: ignore[attr-defined]
 
 
 async def _has_ended(process: Process) -> bool:
-    """Within `END_S`. Not by `Process.wait`, which also waits for the end of its output."""
+    """Check whether the program ends within `END_S`; `Process.wait` would also wait for the end of its output."""
     with suppress(TimeoutError):
         async with asyncio.timeout(END_S):
             while process.returncode is None:  # noqa: ASYNC110  (asyncio tells it in no other way)

@@ -1,4 +1,4 @@
-"""What an MCP server says of a tool, and what its tool returns: checked, made plain, never believed."""
+"""The description of an MCP tool and the results of its calls: checked, made plain values, never trusted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mcp.types import Tool as Described
 
 MAX_SCHEMA_CHARS = 64_000
-"""Of what a tool says of its arguments and of its result; more takes seconds to read, at each question."""
+"""Largest schema of a tool's arguments or result; a larger one takes seconds to read at each question."""
 MAX_PARAMETERS = 100
 MAX_DESCRIPTION_CHARS = 4000
 
@@ -32,10 +32,10 @@ def policy_of(wanted: ToolPolicy, described: Described) -> ToolPolicy:
 
 
 def policy_after(policy: ToolPolicy, before: Tool | None, *, is_first: bool) -> ToolPolicy:
-    """Of a tool that came or changed; `before` is what it was.
+    """Return the policy of a tool after a refresh; `before` is the tool as it was.
 
-    The user has seen what there was when the server was added. Whatever else it has since is asked for until they
-    add it again, and so is what ever was.
+    The user has seen the tools that there were when the server was added. A tool that came or changed since needs
+    approval until the user adds the server again, and stays so.
     """
     if before is not None and before.stub.policy != "auto":
         return before.stub.policy
@@ -43,7 +43,7 @@ def policy_after(policy: ToolPolicy, before: Tool | None, *, is_first: bool) -> 
 
 
 def why_unusable(described: Described) -> str:
-    """Empty if it can be offered."""
+    """Return why the tool cannot be offered; empty if it can."""
     schema = described.input_schema
     size = len(json.dumps(schema)) + len(json.dumps(described.output_schema))
     properties = schema.get("properties")
@@ -55,7 +55,7 @@ def why_unusable(described: Described) -> str:
 
 
 def cleaned(description: str) -> str:
-    """Its lines, without controls, invisible and direction marks, and words of chat templates."""
+    """Return a description without control, invisible and direction characters and chat template words."""
     lines = description[:MAX_DESCRIPTION_CHARS].splitlines()
     return "\n".join(safe(line.strip(), MAX_DESCRIPTION_CHARS) for line in lines)
 
@@ -79,7 +79,7 @@ def plain(value: Any) -> Any:
 
 
 def value_of(result: CallToolResult) -> Any:
-    """Structured content, else JSON in the text, else the text. RuntimeError for what the server calls an error."""
+    """Return structured content, else JSON in the text, else the text; raise RuntimeError for a server's error."""
     text = "\n".join(block.text for block in result.content if block.type == "text")
     if result.is_error:
         raise RuntimeError(text or "the MCP server reports an error")
@@ -96,7 +96,7 @@ def value_of(result: CallToolResult) -> Any:
 
 
 def as_frame(rows: Any, columns: Sequence[str]) -> Any:
-    """Rows as a frame, which is what the stub says; as they came if the server does not keep to its schema."""
+    """Return rows as a frame, as the stub promises; unchanged if the server does not keep to its schema."""
     import pandas as pd
 
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):

@@ -1,7 +1,8 @@
-"""Values as text for people: Python where that says all of them, in brief where it would not; never long.
+"""Values as text for people: a Python literal if it says all of the value, else a brief one; never long.
 
-Values may come from code in the sandbox, which can make small ones with an endless text: nothing is written first
-and cut then.
+Values may come from code in the sandbox, which can make small ones with an endless text: so no text is written in
+full and then cut.
+
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from jupyter_codeagent.sandbox.data.outlines import Outline
 MAX_VALUE_CHARS = 120
 MAX_DEPTH = 20
 MAX_BITS = 3000
-"""Of a whole number with all its digits."""
+"""Bits of a whole number up to which all digits are written."""
 END_CHARS = 200
-"""Of a text that is cut: its end is shown, where a long one hides it."""
+"""Characters kept from the end of a text that is cut, since a long beginning could hide it."""
 EXACT = (
     datetime.date,
     datetime.datetime,
@@ -32,7 +33,7 @@ EXACT = (
     uuid.UUID,
     complex,
 )
-"""Their `repr` is short and is Python."""
+"""Types whose `repr` is short and is Python."""
 NUMPY_TIMES = frozenset({"datetime64", "timedelta64"})
 PANDAS_SCALARS = frozenset({"Timestamp", "Timedelta", "Period", "NaTType", "NAType", "Interval"})
 
@@ -43,11 +44,11 @@ class Written:
 
     text: str
     is_whole: bool
-    """Whether it says all of the value."""
+    """Whether the text says all of the value."""
 
 
 def written(value: object, max_chars: int = MAX_VALUE_CHARS) -> Written:
-    """``'JFK'``, ``[1, Decimal('2.5')]``; in brief ``<DataFrame 24x5>``, ``<text of 30,000: 'Dear' … 'ada'>``."""
+    """Return a value as ``[1, Decimal('2.5')]``; in brief ``<DataFrame 24x5>``, ``<text of 30,000: 'D' … 'a'>``."""
     writer = _Writer(max_chars)
     try:
         writer.write(value, 0)
@@ -57,7 +58,7 @@ def written(value: object, max_chars: int = MAX_VALUE_CHARS) -> Written:
 
 
 def brief(value: object) -> str:
-    """``DataFrame 24x5``, ``list of 3``, ``'JFK'``: what a value is, for the record."""
+    """Return what a value is, for the record: ``DataFrame 24x5``, ``list of 3``, ``'JFK'``."""
     found = written(value)
     return found.text if found.is_whole else found.text[1:-1]
 
@@ -70,7 +71,7 @@ def of_python(value: Any) -> Any:
 
 
 class _InBriefError(Exception):
-    """There is no text for the whole value within its limits."""
+    """The whole value has no text within its limits."""
 
 
 class _Writer:
@@ -172,7 +173,7 @@ def _scalar(value: object, max_chars: int) -> str:
 
 
 def _numpy_time(value: Any) -> str:
-    """With its unit, which a number of Python has not."""
+    """Return a NumPy time with its unit, which a Python number lacks."""
     import numpy as np
 
     unit, _ = np.datetime_data(value.dtype)
@@ -204,7 +205,7 @@ def _kind(value: object, max_chars: int) -> str:
 
 
 def _outline(value: Outline, max_chars: int) -> str:
-    """``DataFrame 24x5: 'id' int64, 'name' text, …``: as many of its columns as there is room for."""
+    """Return ``DataFrame 24x5: 'id' int64, 'name' text, …``: as many of its columns as there is space for."""
     shown: list[str] = []
     left = max_chars - len(value.text)
     for detail in value.details:

@@ -1,4 +1,4 @@
-"""What is said of tools: to the model before it writes, to the user after the run. Pure."""
+"""Lines on tools: for the model before it writes, for the user after the run. Pure functions."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from jupyter_codeagent.types.variables import Manifest, ToolStub
 
 MAX_LINES = 20
 MAX_DESCRIBED_TOKENS = 500
-"""Of the lines of all functions, with more of their docstrings than a sentence."""
+"""Budget of the lines of all functions if they have more of their docstrings than a sentence."""
 MAX_TOKENS = 800
-"""Of the lines of all functions; what is over either is found by `tools.search` while the code runs."""
+"""Budget of the lines of all functions; those that exceed both are found by `tools.search` while the code runs."""
 MAX_LISTED = 3
 HEADING = "Functions you can call; they run outside and return data:"
 
@@ -47,7 +47,7 @@ def with_tools(manifest: Manifest, tools: Mapping[str, Tool]) -> Manifest:
 def without_tools(variables: Mapping[str, Any], tools: Mapping[str, Tool]) -> dict[str, Any]:
     """Leave out the functions of these tools, which have lines of their own, and what declares them.
 
-    Nor functions of a server that is gone.
+    Functions of a server that is gone are left out, too.
     """
     functions = {id(tool.function) for tool in tools.values()} | {id(agent_tool), id(sql_tool)}
     return {
@@ -58,9 +58,9 @@ def without_tools(variables: Mapping[str, Any], tools: Mapping[str, Tool]) -> di
 
 
 def functions_text(stubs: Sequence[ToolStub]) -> str:
-    """For the model, a line each; those that are never called have none. Empty if there are none.
+    """Return a line for each function that may be called, for the model; empty if there are none.
 
-    With as much of each docstring as leaves all lines short: all of it, its first paragraph, its first sentence.
+    The lines have as much of each docstring as the budget allows: all of it, its first paragraph or sentence.
     """
     allowed = [stub for stub in stubs if stub.policy != "deny"]
     if not allowed:
@@ -87,7 +87,7 @@ def recorded_calls(run: AgentRun | None) -> tuple[ToolCall, ...]:
 
 
 def replay_notes(broker: ToolCallBroker) -> tuple[str, ...]:
-    """Which calls got their result from the record, and where the replay went another way than the record."""
+    """Return notes on the calls that got their result from the record, and on where the replay departed from it."""
     notes = []
     if broker.replayed:
         notes.append(f"not called again, results as recorded: {_listed(broker.replayed)}")

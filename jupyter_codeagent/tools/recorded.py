@@ -1,4 +1,4 @@
-"""What a call returned, as the record keeps it for a replay: data, as it would come out of the sandbox."""
+"""The result of a call as the record keeps it for a replay: as data, like what comes out of the sandbox."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from jupyter_codeagent.variables.privacy.secret import carries_secret, secret_na
 from jupyter_codeagent.variables.text import looks_personal
 
 MAX_BYTES = 256 << 10
-"""Of one result, as data. Several thousand rows of a few columns."""
+"""Largest result, as data: several thousand rows of a few columns."""
 MAX_TEXT_CHARS = 1 << 20
-"""Of all results of a run, as they are kept."""
+"""Size of all results of a run, as they are kept."""
 NUMBERS = "biufcMm"
-"""Kinds of arrays that hold no text."""
+"""Kinds of NumPy arrays that hold no text."""
 
 
 def recorded(value: Any, max_chars: int = MAX_TEXT_CHARS) -> RecordedValue | None:
@@ -72,7 +72,7 @@ def _inflated(compressed: bytes) -> bytes:
 
 
 def _is_private(value: Any, packed: PackedValue) -> bool:
-    """By its form, or by what its columns and keys are called."""
+    """Check whether a value looks private, by its form or by the names of its columns and keys."""
     if packed.kind == "json":
         return carries_secret("", value) or _shows_private(f"{value!r}\n{packed.meta_json}")
     if packed.kind == "npy":

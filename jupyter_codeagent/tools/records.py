@@ -14,14 +14,14 @@ from functools import lru_cache
 from typing import Any
 
 MAX_DEPTH = 2
-"""Of fields in the prompt; deeper ones are ``…``."""
+"""Depth of fields in the prompt; deeper ones are ``…``."""
 MAX_KEYS = 40
 PLAIN = frozenset({type(None), bool, int, float, str})
 Hints = Mapping[str, Any]
 
 
 def fields_of(kind: object) -> Hints | None:
-    """Name -> annotation of the fields of a class of records; None for any other object."""
+    """Return name -> annotation of the fields of a record class; None for any other object."""
     if not isinstance(kind, type):
         return None
     is_model = isinstance(getattr(kind, "model_fields", None), Mapping) and hasattr(kind, "model_dump")
@@ -41,7 +41,7 @@ def fields_of(kind: object) -> Hints | None:
 
 
 def keys_text(hint: object, depth: int = 0) -> str:
-    """``{id, address: {city, zip}, items: [{name, price}]}``; empty where the annotation speaks of no record."""
+    """Return ``{id, address: {city, zip}, items: [{name, price}]}``; empty if the annotation has no record."""
     inner = [keys_text(part, depth) for part in typing.get_args(hint) if part is not hint]
     found = next((text for text in inner if text), "")
     origin = typing.get_origin(hint)
@@ -85,7 +85,7 @@ def unfolded(value: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def _field_names(kind: Hashable) -> tuple[str, ...] | None:
-    """Found once for each class: lists of records are long."""
+    """Return the field names of a class, found once for each: lists of records are long."""
     fields = fields_of(kind)
     return None if fields is None else tuple(fields)
 

@@ -13,13 +13,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class ToolRegistry:
-    """Changes at any time; a run works with the tools that there were when it began."""
+    """The tools of a kernel, which change at any time; a run works with those that there were when it began."""
 
     def __init__(self) -> None:
         self._tools: dict[str, Tool] = {}
 
     def add(self, tool: Tool) -> None:
-        """In place of one of the same name: cells that declare a tool are run again."""
+        """Add a tool, in place of one of the same name: cells that declare a tool are run again."""
         self._tools[tool.name] = tool
 
     def remove(self, name: str) -> None:
@@ -30,7 +30,7 @@ class ToolRegistry:
         del self._tools[name]
 
     def tools(self) -> dict[str, Tool]:
-        """By name, in the order of names: the prompt must not change with the order of cells."""
+        """Return the tools by name, sorted: the prompt must not change with the order of cells."""
         return dict(sorted(self._tools.items()))
 
 

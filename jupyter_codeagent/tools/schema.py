@@ -1,4 +1,4 @@
-"""JSON Schema as a Python signature: what tools of other programs look like to code. Pure."""
+"""JSON Schema as a Python signature: tools of other programs as code calls them. Pure functions."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"
 
 
 FRAME: Mapping[str, Any] = {"title": "DataFrame"}
-"""In place of a schema of rows, which come as a frame."""
+"""Stands in for a schema of rows, which come as a frame."""
 
 
 class _NotGiven:
-    """Default of what need not be given: the other side knows its own."""
+    """Default of a parameter that need not be given: the server knows its own."""
 
     def __repr__(self) -> str:
         return "..."
@@ -41,11 +41,11 @@ NOT_GIVEN = _NotGiven()
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """Of the arguments of one tool."""
+    """The arguments of one tool."""
 
     signature: inspect.Signature
     properties: Mapping[str, str]
-    """Parameter -> the property of the schema that it stands for."""
+    """Parameter -> the property of the schema behind it."""
     notes: str
     """A line for each parameter that is described."""
 
@@ -82,7 +82,7 @@ def shape_of(schema: Mapping[str, Any], returns: Mapping[str, Any] | None = None
 
 
 def safe_name(name: str, taken: Mapping[str, str] | frozenset[str] = frozenset()) -> str:
-    """``get-forecast`` -> ``get_forecast``; numbered where that is taken."""
+    """Return ``get_forecast`` for ``get-forecast``; with a number if that is taken."""
     made = re.sub(r"\W+", "_", name, flags=re.ASCII)[:MAX_SAFE_NAME_CHARS].strip("_") or "x"
     made = f"x{made}" if made[0].isdigit() else made
     made = f"{made}_" if keyword.iskeyword(made) else made
@@ -100,7 +100,7 @@ def _default(schema: Mapping[str, Any]) -> Any:
 
 
 def annotation_of(schema: Mapping[str, Any]) -> str:
-    """As Python text: ``str``, ``list[int]``, ``Literal['a', 'b']``, ``str | None``; else ``Any``."""
+    """Return an annotation as text: ``str``, ``list[int]``, ``Literal['a', 'b']``, ``str | None``; else ``Any``."""
     text = "DataFrame" if schema is FRAME else _annotation_of(schema, 0)
     return text if len(text) <= MAX_ANNOTATION_CHARS else "Any"
 
@@ -126,12 +126,12 @@ def _annotation_of(schema: Mapping[str, Any], depth: int) -> str:
 
 
 def _is_choice(value: object) -> bool:
-    """Whether it can stand in a prompt as it is."""
+    """Check whether a value can be in a prompt as it is."""
     return isinstance(value, int) or (isinstance(value, str) and safe(value, len(value)) == value)
 
 
 def returned_keys(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
-    """``[{hour, place: {name, code}}]``, as `records.keys_text` tells them; empty where it speaks of no object."""
+    """Return ``[{hour, place: {name, code}}]``, as `records.keys_text` does; empty for a schema without objects."""
     try:
         return _Keys(definitions).of(schema)
     except _TooMuchError:
@@ -139,7 +139,7 @@ def returned_keys(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> 
 
 
 class _TooMuchError(Exception):
-    """A schema that would have to be looked at without end."""
+    """The schema would have to be read without end."""
 
 
 class _Keys:
@@ -178,7 +178,7 @@ class _Keys:
 
 
 def columns_of(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[str, ...]:
-    """Of a list of objects with plain values alone, which is rows of a frame; empty for anything else."""
+    """Return the columns of a list of objects with plain values, which is a frame; empty for anything else."""
     row = schema.get("items") if schema.get("type") == "array" else None
     if isinstance(row, Mapping) and isinstance(row.get("$ref"), str):
         row = definitions.get(row["$ref"].rpartition("/")[2])

@@ -18,10 +18,10 @@ MAX_NAMED = 5
 
 
 class McpServers:
-    """What is `async` belongs to one event loop."""
+    """The servers of a notebook; async methods belong to one event loop."""
 
     def __init__(self, run: Run) -> None:
-        """`run` waits for a coroutine of the loop on the main thread."""
+        """`run` waits on the main thread for a coroutine of the loop."""
         self._run = run
         self._servers: dict[str, McpServer] = {}
 
@@ -30,18 +30,18 @@ class McpServers:
         return dict(self._servers)
 
     def functions(self, name: str) -> dict[str, Callable[..., Any]]:
-        """Of one server, as they can be called in the live kernel; none if there is no such server."""
+        """Return the functions of a server, as the live kernel can call them; none if there is no such server."""
         server = self._servers.get(name)
         return {tool.name: tool.function for tool in server.tools.values()} if server is not None else {}
 
     async def add(self, name: str, target: Sequence[str], policy: ToolPolicy) -> McpServer:
-        """Start it, in place of one of the same name. Raises CodeAgentError."""
+        """Start a server, in place of one of the same name; raise CodeAgentError if that fails."""
         if not name.isidentifier():
             raise UsageError(f"{name!r} is not a valid server name: use a name like that of a variable.")
         server = McpServer(name, target, policy, self._run)
         await server.start()
         before = self._servers.get(name)
-        self._servers[name] = server  # in the same place: which server's function has a name does not change
+        self._servers[name] = server  # in the same position: which server's function has a name does not change
         if before is not None:
             await before.stop()
         return server
@@ -55,7 +55,7 @@ class McpServers:
         await server.stop()
 
     async def refresh(self) -> tuple[str, ...]:
-        """Ask each what it has now; a note for each that does not answer, or has changed what it says."""
+        """Ask each server for its tools; return a note for each that does not answer or has changed tools."""
         notes = []
         for name, server in self._servers.items():
             if not server.is_there:
@@ -85,10 +85,10 @@ class McpServers:
 def merged(
     own: Mapping[str, Tool], servers: Mapping[str, McpServer], taken: Collection[str] = ()
 ) -> dict[str, Tool]:
-    """By name, in the order of names. A server's tool whose name is taken goes by ``server_name``.
+    """Return all tools by name, sorted. A server's tool whose name is taken is called ``server_name``.
 
-    `taken` are names that stand for something else. Servers that came first keep the names, so that no later one
-    takes over what a name has stood for.
+    `taken` are names with another meaning. Servers that came first keep their names, so that a later one cannot
+    change the meaning of a name.
     """
     found = dict(own)
     for server_name, server in servers.items():

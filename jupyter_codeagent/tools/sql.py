@@ -1,9 +1,10 @@
-"""A query function over a database connection of the user's: one statement that reads, its rows as a frame.
+"""A query function over a database connection of the user: one statement that reads, its rows as a frame.
 
-Read-only is held by the database, not by looking at words: SQLite by `PRAGMA query_only`, DuckDB by its own parser
-and a read-only transaction, PostgreSQL and MySQL by a read-only transaction on a connection of its own. What that
-does not hold (functions that lock, wait, signal, read files) is refused where nobody is asked (`databases/`). For
-other databases reading cannot be held, so the user has to allow writes, and is asked for each query.
+The database enforces read-only access; no words are searched for. SQLite does it by `PRAGMA query_only`, DuckDB by
+its own parser and a read-only transaction, PostgreSQL and MySQL by a read-only transaction on their own connection.
+What that does not prevent (functions that lock, wait, signal, read files) is refused in queries without approval
+(`databases/`). Other databases cannot be kept to reading, so the user has to allow writes, and approves each query.
+
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_SCHEMA_CHARS = 1500
-"""Of the tables and columns in the prompt."""
+"""Size of the tables and columns in the prompt."""
 Query = Callable[[str], "pd.DataFrame"]
 
 
@@ -92,12 +93,12 @@ def sql_tool(
 
 
 def _is_unasked(query: Query) -> bool:
-    """Whether code may call it now without a question, under whatever name."""
+    """Check whether code may call the function now without approval, under whatever name."""
     return any(tool.function is query and tool.stub.policy == "auto" for tool in REGISTRY.tools().values())
 
 
 def _driver(connection: Any, *, allow_writes: bool, timeout_s: float | None) -> tuple[Run, str]:
-    """How a statement runs, and the tables in words."""
+    """Return how a statement runs, and the tables as text."""
     kinds = {f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(connection).__mro__}
     if "sqlite3.Connection" in kinds:
         run: Run = partial(run_sqlite, connection, allow_writes=allow_writes)
@@ -118,6 +119,6 @@ def _driver(connection: Any, *, allow_writes: bool, timeout_s: float | None) -> 
 
 
 def _tables_text(tables: Iterator[tuple[str, Sequence[str]]]) -> str:
-    """``flights(year, month), planes(tailnum)``, cut where it is long."""
+    """Return ``flights(year, month), planes(tailnum)``, cut if it is long."""
     text = ", ".join(f"{table}({', '.join(columns)})" for table, columns in tables)
     return text if len(text) <= MAX_SCHEMA_CHARS else f"{text[:MAX_SCHEMA_CHARS].rpartition(', ')[0]}, …"

@@ -1,4 +1,4 @@
-"""What ends a function of the user's on the main thread: Ctrl+C, and its time limit."""
+"""The ends of a user's function on the main thread: Ctrl+C, and its time limit."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 RING_AGAIN_S = 5.0
-"""What a signal raises is lost where Python is just in a finalizer."""
+"""Seconds between alarms after the first: what a signal raises is lost while Python is in a finalizer."""
 
 
 class TookTooLongError(TimeoutError):
-    """By our own count: the function was ended, and may have done what it was to do."""
+    """The time limit has passed: the function was ended, and may have done its work."""
 
 
 class _PassedError(BaseException):
-    """Not an Exception: functions that try again after any error would not end."""
+    """The time limit as a signal; no Exception, since functions that retry after any error would not end."""
 
 
 @contextmanager
 def ended_by_signals(name: str, timeout_s: float | None) -> Iterator[None]:
-    """End the block: on Ctrl+C by KeyboardInterrupt, by TimeoutError where it takes longer than `timeout_s`.
+    """End the block on Ctrl+C by KeyboardInterrupt, and after `timeout_s` by TimeoutError.
 
-    Also where a library makes an error of its own of either, as sqlite3 and DuckDB do: a Stop would count as a
-    query that failed. Code in C ends when it looks for signals; some does only when it is done.
+    This holds where a library turns either into an error of its own, as sqlite3 and DuckDB do: a Stop would count
+    as a failed query. Code in C ends when it checks for signals; some does so only at its end.
     """
-    if threading.current_thread() is not threading.main_thread():  # signals go elsewhere
+    if threading.current_thread() is not threading.main_thread():  # signals are delivered to the main thread
         yield
         return
     with _raising_signals(timeout_s) as raised:
@@ -69,7 +69,7 @@ def _raising_signals(timeout_s: float | None) -> Iterator[list[type[BaseExceptio
             signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler or signal.SIG_DFL)
-        if timer[0]:  # somebody else's, which goes on
+        if timer[0]:  # a timer of another owner, which continues
             signal.setitimer(signal.ITIMER_REAL, max(timer[0] - (time.monotonic() - started), 0.001), timer[1])
 
 

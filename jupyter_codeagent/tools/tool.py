@@ -1,4 +1,4 @@
-"""One function of the user's that the sandbox may call, and its stub: name, signature, docstring."""
+"""One function of the user that the sandbox may call, and its stub: name, signature, docstring."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ from jupyter_codeagent.variables.privacy.masking import masked
 from jupyter_codeagent.variables.privacy.secret import carries_secret, secret_name
 
 MAX_DOC_CHARS = 1000
-"""Of a docstring, for `help()` in the sandbox."""
+"""Characters of a docstring that `help()` in the sandbox displays."""
 MAX_KEYS_CHARS = 600
-"""Of the keys of records that a function returns."""
+"""Characters of the keys of records that a function returns."""
 MAX_DEFAULT_CHARS = 60
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 DocLength = Literal["all", "paragraph", "sentence"]
-"""How much of a docstring stands in the line for the model."""
+"""How much of a docstring is in the line for the model."""
 MAX_COMMENT_CHARS: Mapping[DocLength, int] = {"all": 800, "paragraph": 400, "sentence": 200}
 """Space for the tables of a database, or for what each parameter means."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """The function lives here only; the sandbox gets the stub."""
+    """A function that stays in the live kernel; the sandbox gets the stub."""
 
     function: Callable[..., Any]
     signature: inspect.Signature
     stub: ToolStub
     hints: Mapping[str, Any]
-    """Annotations as objects, by parameter and ``return``; empty where they speak of what is not there."""
+    """Annotations as objects, by parameter and ``return``; empty if a name in them cannot be resolved."""
     coroutine: Callable[..., Awaitable[Any]] | None = None
-    """The same for the background loop; None where it runs on the main thread."""
+    """The function for the background loop; None if it runs on the main thread."""
     undo: Callable[..., Any] | None = None
-    """Takes what a call returned, then its arguments by name, and makes as if it had not been made."""
+    """Takes the result of a call, then its arguments by name, and reverses the call."""
     timeout_s: float | None = None
-    """Of one call; None for as long as it takes."""
+    """Time limit of one call; None for no limit."""
     check_auto: Callable[[], None] | None = None
-    """Raises UsageError where it must not be called unasked."""
+    """Raises UsageError if the function must not be called without approval."""
 
     @property
     def name(self) -> str:
@@ -107,7 +107,7 @@ def check_tool_name(name: str) -> None:
 
 
 def _check_undo(name: str, undo: Callable[..., Any], of: inspect.Signature) -> None:
-    """Now, not when something has to be undone."""
+    """Check `undo` now, not when something has to be undone."""
     named = [key for key, parameter in of.parameters.items() if parameter.kind not in VARIADIC]
     if inspect.iscoroutinefunction(undo):
         raise UsageError(f"undo= of {name} is async: give a function that has undone the call when it returns.")
@@ -121,7 +121,7 @@ def _check_undo(name: str, undo: Callable[..., Any], of: inspect.Signature) -> N
 
 
 def signature_text(signature: inspect.Signature, hints: Mapping[str, Any] = MappingProxyType({})) -> str:
-    """Python that can be compiled anywhere: types by their last name, ``...`` for defaults that are no literals."""
+    """Return Python that compiles anywhere: types by their last name, ``...`` for defaults that are no literals."""
 
     def annotation(name: str, written: Any) -> Any:
         return (
@@ -168,7 +168,7 @@ def _first_sentence(text: str) -> str:
 
 
 class _Written:
-    """An annotation or a default that `inspect` writes as this text."""
+    """The text that `inspect` writes for an annotation or a default."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -192,7 +192,7 @@ def _default(name: str, default: object) -> Any:
 
 
 def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
-    if hasattr(function, "__signature__"):  # made of a schema: its own annotations say nothing
+    if hasattr(function, "__signature__"):  # made of a schema: the function's own annotations say nothing
         return {}
     try:
         return typing.get_type_hints(function)

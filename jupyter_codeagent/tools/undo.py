@@ -1,4 +1,4 @@
-"""What a run's calls did is taken back, newest first, by the functions that the user gave for it."""
+"""Calls of a run undone, newest first, by the functions that the user gave for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jupyter_codeagent.types.sandbox import ToolCall
 
 @dataclass(frozen=True, kw_only=True)
 class DoneCall:
-    """A call that was made; with all that its `undo` needs, where it has one."""
+    """A call that was made, with what its `undo` needs if it has one."""
 
     call: ToolCall
     tool: Tool
@@ -23,13 +23,13 @@ class DoneCall:
 
 @dataclass(frozen=True, kw_only=True)
 class Undone:
-    """What came of taking back."""
+    """The outcome of undoing calls."""
 
     undone: tuple[ToolCall, ...] = ()
     left: tuple[ToolCall, ...] = ()
-    """Those that cannot be taken back; reads are not among them."""
+    """Calls without an `undo`; calls that only read are not among them."""
     problem: str = ""
-    """Why it ended early: which call, and what its `undo` raised."""
+    """Why it ended early: the call, and the error of its `undo`."""
 
 
 def undo_calls(done: list[DoneCall], undone: list[ToolCall]) -> Undone:

@@ -1,7 +1,9 @@
-"""DuckDB: one SELECT by its own parse, over tables and views that it has; no file, no network, no Python variable.
+"""DuckDB: one SELECT, checked by its own parser, over its tables and views; no file, network or Python variable.
 
-Macros of the user are looked into: what they are made of is checked as if it stood in the statement. Where nobody
-is asked, so are views, and functions are those that DuckDB itself brings and calls consistent.
+Macros of the user are expanded: their parts are checked as if they were written in the statement. For queries
+without approval views are expanded, too, and only functions that DuckDB itself has and calls consistent are
+allowed.
+
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ TABLE_FUNCTIONS = frozenset(
     {"range", "generate_series", "unnest", "duckdb_tables", "duckdb_columns", "duckdb_views"}
 )
 REFUSED_FUNCTIONS = frozenset({"write_log", "current_setting", "getvariable", "setseed", "sleep_ms"})
-"""They change no table, which a read-only transaction refuses, but read or write what is none."""
+"""Functions that change no table, which a read-only transaction would refuse, but read or write something else."""
 REFUSED_VIEWS = frozenset({"duckdb_logs", "pg_settings", "pg_prepared_statements"})
 LISTS = frozenset({"tables", "columns", "views", "schemata", "duckdb_tables", "duckdb_columns", "duckdb_views"})
 """DuckDB's own views that may be queried without approval."""
@@ -32,12 +34,12 @@ CONSISTENT = frozenset({"CONSISTENT", "CONSISTENT_WITHIN_QUERY"})
 HARMLESS = frozenset(
     {"random", "uuid", "uuidv4", "uuidv7", "gen_random_uuid", "error", "grouping", "grouping_id", "unnest"}
 )
-"""Not consistent, or part of the language."""
+"""Functions that are not marked consistent, or are part of the language."""
 WORDS = re.compile(r"[\w ]+")
 
 
 def run_duckdb(connection: Any, sql: str, unasked: bool, *, allow_writes: bool) -> Rows:
-    """On a thread of its own: DuckDB looks for signals so seldom that a Stop could take a minute."""
+    """Run a query on a thread of its own: DuckDB checks for signals so rarely that a Stop could take a minute."""
     with closing(connection.cursor()) as cursor, ThreadPoolExecutor(1, "codeagent-duckdb") as thread:
         running = thread.submit(_query, cursor, sql, unasked, allow_writes)
         try:
@@ -49,7 +51,7 @@ def run_duckdb(connection: Any, sql: str, unasked: bool, *, allow_writes: bool) 
 
 def _query(cursor: Any, sql: str, unasked: bool, allow_writes: bool) -> Rows:
     try:
-        # Of this cursor: `FROM df` is no variable of yours.
+        # Only on this cursor: `FROM df` is not a variable of yours.
         cursor.execute("SET python_enable_replacements = false")
     except Exception as problem:
         if (
@@ -65,20 +67,20 @@ def _query(cursor: Any, sql: str, unasked: bool, allow_writes: bool) -> Rows:
     return fetched(cursor.execute(sql))
 
 
-# A macro of the user's under the name of one of DuckDB's functions would answer in its place: hence `system.main`.
+# A user's macro with the name of a DuckDB function would answer in its place: hence `system.main`.
 
 Name = tuple[str, str, str]
-"""Catalog, schema and name, in small letters; '' where a statement does not say."""
+"""Catalog, schema and name in lower case; '' where a statement omits one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Check:
-    """Of one statement, and of the macros and views that it uses. Its methods raise PermissionError."""
+    """Checks one statement, and the macros and views that it uses; its methods raise PermissionError."""
 
     cursor: Any
     unasked: bool
     seen: set[object] = field(default_factory=set)
-    """Macros and views that were looked into already, or are being."""
+    """Macros and views that are or were being checked."""
 
     @cached_property
     def _relations(self) -> dict[Name, list[_View]]:
@@ -90,18 +92,18 @@ class _Check:
 
     @cached_property
     def _own_sources(self) -> frozenset[str]:
-        """Table macros of the user, under the name of one of DuckDB's table functions as well."""
+        """Table macros of the user, also those with the name of one of DuckDB's table functions."""
         rows = self.cursor.execute(
             "SELECT function_name FROM duckdb_functions() WHERE function_type LIKE 'table%' AND NOT internal"
         ).fetchall()
         return frozenset(name.lower() for (name,) in rows)
 
     def statement(self, sql: str) -> None:
-        """One SELECT."""
+        """Check that the statement is a single SELECT, and check its parts."""
         self._tree(self._parsed(sql, "only one SELECT is allowed here"), in_view=False)
 
     def _tree(self, tree: Any, *, in_view: bool) -> None:
-        """Of a view of the user's: what it reads of files is written down in it."""
+        """Check a parsed statement; `in_view`: of a view of the user, which states itself which files it reads."""
         nodes = list(_nodes(tree))
         named = {
             str(entry.get("key")).lower()
@@ -153,7 +155,7 @@ class _Check:
         self._tree(self._parsed(select, f"the view {view.name[:60]} cannot be read"), in_view=True)
 
     def _source(self, function: Mapping[str, Any], *, in_view: bool) -> None:
-        """Of ``FROM function(…)``."""
+        """Check the function of ``FROM function(…)``."""
         name = str(function.get("function_name")).lower()
         if name in READERS and in_view:
             for constant in (node for node in _nodes(function) if node.get("type") == "VALUE_CONSTANT"):
@@ -198,9 +200,9 @@ def _require_local(path: str) -> None:
 class _Function:
     name: str
     definition: str
-    """Of a macro; empty for others."""
+    """SQL of a macro; empty for other functions."""
     is_safe: bool
-    """Brought along by DuckDB or an extension, and consistent."""
+    """Whether DuckDB or an extension of its own brings it, and it is consistent."""
 
 
 def _functions(cursor: Any) -> dict[str, list[_Function]]:
@@ -221,7 +223,7 @@ def _functions(cursor: Any) -> dict[str, list[_Function]]:
 
 @cache
 def _brought_along() -> frozenset[str]:
-    """Names of the functions that DuckDB has without an extension of the user's, which may do anything."""
+    """Return the functions that DuckDB has without extensions of the user, which may do anything."""
     import duckdb
 
     with closing(duckdb.connect()) as own:
@@ -237,9 +239,9 @@ class _View:
 
 
 def _relations(cursor: Any) -> dict[Name, list[_View]]:
-    """Each table and view under all its names: (catalog, schema, name), and with less where that finds it.
+    """Return the views of each name, an empty list for tables.
 
-    With the views of that name; none for tables.
+    A name is (catalog, schema, name), and each shorter form that finds the table or view.
     """
     found = cursor.execute(
         "SELECT database_name, schema_name, table_name, NULL, internal FROM duckdb_tables() "
@@ -271,7 +273,7 @@ def _names(catalog: str, schema: str, name: str, searched: set[str], schemas: se
 
 
 def duckdb_tables(connection: Any) -> Iterator[tuple[str, Sequence[str]]]:
-    """Without temporary ones, which belong to the user's own connection."""
+    """List the tables without temporary ones, which belong to the user's own connection."""
     with closing(connection.cursor()) as cursor:
         yield from cursor.execute(
             "SELECT table_name, system.main.list(column_name ORDER BY column_index) FROM duckdb_columns() "

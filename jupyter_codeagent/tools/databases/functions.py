@@ -1,8 +1,9 @@
-"""Functions that a statement may call on a server while nobody is asked: they compute, and do nothing else.
+"""Functions of servers that a statement may call without approval: they compute, and do nothing else.
 
-By the names that the server knows. What is not here is refused, be it new, of an extension or of the user's. Left
-out on purpose: what waits (`pg_sleep`), locks, signals, notifies, counts (`nextval`), reads files or settings, or
-runs text as SQL (`query_to_xml`, `ts_stat`, `dblink`).
+They are listed by the names that the server has for them. A function that is not listed is refused, be it new, of
+an extension or of the user. Left out on purpose: what waits (`pg_sleep`), locks, signals, notifies, counts
+(`nextval`), reads files or settings, or runs text as SQL (`query_to_xml`, `ts_stat`, `dblink`).
+
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ LANGUAGE = """
     xor div mod varchar char character varying decimal numeric dec float double real int integer bigint smallint
     tinyint mediumint signed unsigned bit time timestamp timestamptz datetime text date year nchar varbinary
 """
-"""Words that may stand before a parenthesis without calling anything."""
+"""Words that may precede a parenthesis without calling anything."""
 
 
 def names_of(listed: str) -> frozenset[str]:

@@ -7,19 +7,19 @@ from typing import Any
 
 MAX_ROWS = 1_000_000
 MAX_BYTES = 512 << 20
-"""Of the values of all rows."""
+"""Size of the values of all rows."""
 AT_ONCE_BYTES = 8 << 20
 MAX_ROWS_AT_ONCE = 5000
 STREAMED = ("SELECT", "WITH", "VALUES", "TABLE")
-"""First words of what a server-side cursor can be of."""
+"""First words of statements for which a server-side cursor can be opened."""
 
 Rows = tuple[Sequence[str], Sequence[tuple[Any, ...]]]
 Run = Callable[[str, bool], Rows]
-"""(statement, nobody is asked about it) -> columns and rows."""
+"""Function of (statement, whether it runs without approval) that returns columns and rows."""
 
 
 def only_reads(sql: str) -> None:
-    """Whether the first word is one of those that read: for settings, which no read-only mode refuses.
+    """Raise PermissionError unless the first word is one that reads: no read-only mode refuses settings.
 
     Raises
     ------
@@ -35,19 +35,19 @@ def first_word(sql: str) -> str:
 
 
 def fetched(cursor: Any) -> Rows:
-    """Nothing for a statement without rows."""
+    """Fetch columns and rows; both are empty for a statement without rows."""
     if cursor.description is None:
         return (), ()
     return [column[0] for column in cursor.description], portions(cursor)
 
 
 def portions(cursor: Any) -> list[tuple[Any, ...]]:
-    """One row more than is allowed tells that there are more.
+    """Fetch rows in portions, up to one more than is allowed, which means that there are more.
 
     Raises
     ------
     ValueError
-        The values together are too large to be held here.
+        The values together are too large for the kernel's memory.
     """
     rows: list[tuple[Any, ...]] = []
     size_bytes = 0

@@ -1,7 +1,8 @@
-"""PostgreSQL and MySQL by a SQLAlchemy engine: an own connection for each query, a read-only transaction on it.
+"""PostgreSQL and MySQL by a SQLAlchemy engine: each query has a connection of its own and a read-only transaction.
 
-A read-only transaction lets a query end other sessions, take locks, wait, and read files. So where nobody is asked,
-its functions are on a list (`functions.py`), and the views that it reads are looked into.
+A read-only transaction lets a query end other sessions, take locks, wait, and read files. So without approval only
+the functions of a list may be called (`functions.py`), and the views that the query reads are checked.
+
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ POSTGRESQL_READS_FILES = (
 )
 SHARED_POOLS = frozenset({"SingletonThreadPool", "StaticPool"})
 LISTS = frozenset({"tables", "columns"})
-"""Of `information_schema`, that may be queried without approval."""
+"""Tables of `information_schema` that may be queried without approval."""
 MYSQL_OWN = frozenset({"mysql", "performance_schema", "sys"})
 MYSQL_ENGINES = frozenset({"innodb", "myisam", "aria", "memory", "rocksdb", "archive", "columnstore", "ndbcluster"})
-"""Tables of others may be files or lie on another server."""
+"""Engines of ordinary tables; those of others may be files or lie on another server."""
 
 
 def check_engine(engine: Any, *, allow_writes: bool) -> None:
@@ -45,7 +46,7 @@ def check_engine(engine: Any, *, allow_writes: bool) -> None:
 
 
 def check_unasked(engine: Any) -> None:
-    """For queries that nobody is asked for.
+    """Raise UsageError for an engine that cannot run queries without approval.
 
     Raises
     ------
@@ -93,7 +94,7 @@ def own_connection(engine: Any) -> Iterator[Any]:
 
 
 def run_engine(engine: Any, sql: str, unasked: bool, *, allow_writes: bool, timeout_s: float | None) -> Rows:
-    """In a transaction that is rolled back unless writes are allowed."""
+    """Run a query in a transaction that is rolled back unless writes are allowed."""
     dialect = engine.dialect.name
     with own_connection(engine) as opened:
         if dialect == "postgresql" and _commits_each(opened):
@@ -111,7 +112,7 @@ def run_engine(engine: Any, sql: str, unasked: bool, *, allow_writes: bool, time
         _begin_reading(opened, dialect)
         if unasked:
             sql = _checked(opened, dialect, sql)
-        # Rows come as they are fetched: a driver would else hold all of them before there is a limit.
+        # Rows come as they are fetched: otherwise a driver would hold all of them before there is a limit.
         streamed = opened.execution_options(stream_results=first_word(sql) in STREAMED, no_parameters=True)
         rows = _of_result(streamed.exec_driver_sql(sql))
         opened.rollback()
@@ -119,7 +120,7 @@ def run_engine(engine: Any, sql: str, unasked: bool, *, allow_writes: bool, time
 
 
 def _limit(opened: Any, dialect: str, timeout_s: float | None) -> None:
-    """On the server as well: psycopg2 hears no signal meanwhile, and a query that is left would go on."""
+    """Set the time limit on the server, too: psycopg2 sees no signals, and an abandoned query would continue."""
     if timeout_s is None:
         return
     if dialect == "postgresql":
@@ -133,7 +134,7 @@ def _limit(opened: Any, dialect: str, timeout_s: float | None) -> None:
 
 
 def _begin_reading(opened: Any, dialect: str) -> None:
-    """How strings are quoted is settled for this session: what is checked is what the server reads."""
+    """Begin a read-only transaction; fix how strings are quoted, so that the server reads what was checked."""
     if dialect == "postgresql":
         opened.exec_driver_sql("SET standard_conforming_strings = on")
         opened.exec_driver_sql("SET TRANSACTION READ ONLY")
@@ -156,7 +157,7 @@ def _of_result(result: Any) -> Rows:
         return (tuple(result.keys()), portions(result)) if result.returns_rows else ((), ())
 
 
-# --- what is run unasked ------------------------------------------------------------------------------
+# --- queries without approval ---------------------------------------------------------------------------
 
 
 def _checked(opened: Any, dialect: str, sql: str) -> str:
@@ -180,9 +181,9 @@ def _rows(opened: Any, sql: str, **values: Any) -> Sequence[Any]:
 
 
 def _postgresql_views(opened: Any, statement: Statement) -> Iterator[str]:
-    """Definitions of the views that the statement reads.
+    """Yield the definitions of the views that the statement reads.
 
-    A function of the user's may have the name of a known one, and is called by ``row.name`` as well.
+    A function of the user may have the name of a known one, and can also be called as ``row.name``.
     """
     own = _rows(
         opened,
@@ -242,7 +243,7 @@ def _mysql_views(opened: Any, statement: Statement) -> Iterator[str]:
 
 
 def _listed(words: frozenset[str]) -> str:
-    """As a list of literals; identifiers with quotes or escapes in them are nobody's function."""
+    """Return a list of literals; identifiers with quotes or escapes are left out: no function has them."""
     plain = sorted(word.lower() for word in words if word.replace("$", "_").isidentifier()) or ["-"]
     return f"({', '.join(repr(word) for word in plain)})"
 

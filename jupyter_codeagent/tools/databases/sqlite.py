@@ -1,6 +1,7 @@
-"""SQLite: `PRAGMA query_only`, and an authorizer of SQLite's own where nobody is asked.
+"""SQLite: `PRAGMA query_only`, and for queries without approval an authorizer of SQLite itself.
 
-An own connection would not have the user's tables in memory, temporary tables and attached files.
+A connection of our own would not have the user's in-memory tables, temporary tables and attached files.
+
 """
 
 from __future__ import annotations
@@ -13,18 +14,18 @@ from typing import Any
 from jupyter_codeagent.tools.databases.rows import Rows, fetched, only_reads
 
 MAX_VALUE_BYTES = 64 << 20
-"""Of one value that SQLite makes up or reads."""
+"""Largest value that SQLite may make or read."""
 SIGNALS_EVERY = 100_000
-"""Steps of SQLite, some milliseconds, after which Python looks whether the query is to end."""
+"""Steps of SQLite, some milliseconds, after which Python checks whether the query is to end."""
 REFUSED_FUNCTIONS = frozenset({"load_extension", "fts3_tokenizer", "sqlite_log"})
-"""Of those that SQLite itself brings: they do more than compute."""
+"""Functions of SQLite itself that do more than compute."""
 READING = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE})
 READING_PRAGMAS = frozenset({"data_version", "table_info", "table_xinfo", "table_list", "index_list", "index_info"})
-"""As functions: a statement that begins with PRAGMA is refused."""
+"""Pragmas allowed as functions; a statement that begins with PRAGMA is refused."""
 
 
 def run_sqlite(connection: Any, sql: str, unasked: bool, *, allow_writes: bool) -> Rows:
-    """`query_only` is put back to what it was. Statements that set it are refused, they are not needed to read."""
+    """Run a query and restore `query_only` after it; statements that set it are refused, as reading needs none."""
     cursor = connection.cursor()
     cursor.row_factory = None
     connection.set_progress_handler(lambda: 0, SIGNALS_EVERY)

@@ -1,7 +1,8 @@
-"""A statement for a server, read by sqlglot: one query whose parts are all known to read.
+"""A statement for a server, parsed by sqlglot: one query whose parts are all known to read.
 
-What is sent is the statement's own words without comments, which a server may run (``/*! … */``). Only such words
-are let through as the server cannot take for others than sqlglot does.
+The statement is sent in its own words, without comments, which a server may execute (``/*! … */``). Words that the
+server could read differently from sqlglot are refused.
+
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from jupyter_codeagent.tools.databases.functions import KNOWN, WORDS, names_of
 
 MAX_CHARS = 20_000
 DIALECTS = {"postgresql": "postgres", "mysql": "mysql", "mariadb": "mysql"}
-"""SQLAlchemy's name -> sqlglot's."""
+"""Name of a dialect in SQLAlchemy -> in sqlglot."""
 PARTS = names_of("""
     Select Subquery Union Except Intersect Values Table TableAlias TableSample From Join Lateral Where Group
     GroupingSets Rollup Cube Having Order Ordered Limit Offset Fetch LimitOptions With CTE Distinct Window
@@ -29,25 +30,25 @@ PARTS = names_of("""
     Bracket Slice Distance JSONExtract JSONExtractScalar JSONBExtract JSONBExtractScalar JSONPath JSONPathRoot
     JSONPathKey JSONPathSubscript JSONKeyValue JSONBContains ArrayContainsAll ArrayContainedBy ArrayOverlaps
 """)
-"""Of sqlglot's tree, beside calls of functions, whose names are looked up."""
+"""Node types of sqlglot that are allowed beside calls of functions, whose names are checked."""
 ODD = re.compile(r"[^\x20-\x7e]|[$`'\"\\{}]")
-"""Outside of quotes: other blanks and letters, quotes of another kind, escapes."""
+"""Characters outside of quotes that are refused: other blanks and letters, quotes of another kind, escapes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """One query, checked. Its tables and words are still to be looked up in the database."""
+    """One checked query; its tables and words are still to be looked up in the database."""
 
     text: str
-    """Without comments."""
+    """The statement without comments."""
     tables: frozenset[tuple[str, ...]]
-    """Each as its identifiers, as the server compares them; names of a WITH are among them."""
+    """Tables, each as its identifiers, as the server compares them; names of a WITH are among them."""
     words: frozenset[str]
     """All identifiers, likewise."""
 
 
 def is_available() -> bool:
-    """Whether sqlglot is installed."""
+    """Check whether sqlglot is installed."""
     return find_spec("sqlglot") is not None
 
 
@@ -85,7 +86,7 @@ def checked(sql: str, dialect: str) -> Statement:
 
 
 def _without_comments(sql: str, words: Sequence[Any], dialect: str) -> str:
-    """Word by word as written; between them the blanks that were there, or one."""
+    """Return the statement as written, with the blanks between words, and one in place of a comment."""
     pieces: list[str] = []
     end = 0
     for word in words:
@@ -97,7 +98,7 @@ def _without_comments(sql: str, words: Sequence[Any], dialect: str) -> str:
 
 
 def _check_word(kind: str, written: str, dialect: str) -> None:
-    """Whether any server reads it as one word, as it was read here. Strings with a prefix are not needed."""
+    """Raise PermissionError unless every server reads this as one word, too; prefixed strings are refused."""
     quotes = "'" if dialect == "postgresql" else "'\""
     is_text = kind == "STRING" and written[:1] in quotes
     is_name = kind == "IDENTIFIER" and written[:1] in '"`' and "\\" not in written
@@ -125,7 +126,7 @@ def _check_parts(trees: Sequence[Any], nodes: Sequence[Any]) -> None:
 
 
 def _check_functions(nodes: Sequence[Any], words: Sequence[Any], dialect: str) -> None:
-    """By the words that stand before a parenthesis, and once more by the tree."""
+    """Check functions by the words before a parenthesis, and once more by the tree."""
     from sqlglot import exp
 
     called = Counter(
