@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from jupyter_codeagent.agent.answer.unknown_names import unknown_names
 from jupyter_codeagent.agent.answer.numbers_in_text import (
     Figure,
     corrected,
@@ -15,6 +14,7 @@ from jupyter_codeagent.agent.answer.numbers_in_text import (
     row_count,
     sources_in,
 )
+from jupyter_codeagent.agent.answer.unknown_names import unknown_names
 from jupyter_codeagent.agent.prompt.offered_words import shows_one, words_offered
 from jupyter_codeagent.agent.prompt.question_parts import parts_of
 from jupyter_codeagent.agent.prompt.sentences import SENTENCE_END
