@@ -20,7 +20,7 @@ class Vote:
 
     groups: tuple[tuple[int, ...], ...] = ()
     """Programs that found the same, the largest group first; in each, the one that is kept of it comes first."""
-    doubted: bool = False
+    all_look_wrong: bool = False
     """All results look wrong; they were voted on for want of better ones."""
 
     @property
@@ -31,7 +31,7 @@ class Vote:
     def is_decided(self, waiting: int) -> bool:
         """Whether so many programs that have not run cannot change what is found by most."""
         sizes = [len(group) for group in self.groups] + [0, 0]
-        return waiting == 0 or (not self.doubted and sizes[0] > sizes[1] + waiting)
+        return waiting == 0 or (not self.all_look_wrong and sizes[0] > sizes[1] + waiting)
 
 
 def vote(steps: Sequence[Step], prompt: str = "") -> Vote:
@@ -51,7 +51,7 @@ def vote(steps: Sequence[Step], prompt: str = "") -> Vote:
         group = _largest(left, warnings)
         groups.append(group)
         left = {at: one for at, one in left.items() if at not in group}
-    return Vote(groups=tuple(groups), doubted=bool(found) and not clean)
+    return Vote(groups=tuple(groups), all_look_wrong=bool(found) and not clean)
 
 
 def _largest(left: dict[int, Findings], warnings: dict[int, int]) -> tuple[int, ...]:

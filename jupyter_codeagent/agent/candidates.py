@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from jupyter_codeagent.agent.candidate_vote import Vote, vote
 from jupyter_codeagent.agent.dependencies import LoopDependencies, RunWatcher
-from jupyter_codeagent.agent.ending import ended, finish
+from jupyter_codeagent.agent.ending import end_run, finish
 from jupyter_codeagent.agent.loop import continue_run, conversation
 from jupyter_codeagent.agent.model_step import (
     SAMPLING_TEMPERATURE,
@@ -34,14 +34,14 @@ from jupyter_codeagent.types.messages import Usage
 from jupyter_codeagent.types.run import AgentRun, Phase, Step
 from jupyter_codeagent.types.sandbox import ExecutionResult
 
-SHOWN_CHARS = 40
+MAX_BRIEF_CHARS = 40
 """Of another result, in the run's note."""
 
-OpenSeat = Callable[[], AbstractAsyncContextManager[PersistentSandbox]]
+OpenSandbox = Callable[[], AbstractAsyncContextManager[PersistentSandbox]]
 
 
 async def run_candidates(
-    run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies, open_seat: OpenSeat
+    run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies, open_sandbox: OpenSandbox
 ) -> AgentRun:
     """Sample, decide, run, vote; the chosen program runs once more where the notebook's variables are.
 
@@ -50,33 +50,33 @@ async def run_candidates(
     ModelError, SandboxError
         As `run_agent`.
     """
-    steps = await _sampled(run, turns, deps)
-    decision, edited = await _decided(run, steps, deps)
+    steps = await _sample(run, turns, deps)
+    decision, edited = await _decide(run, steps, deps)
     if decision is not None and (decision.action == "reject" or edited):
         return await _without_vote(run, steps, decision, deps)
     if decision is not None:
-        steps = await _executed(run, steps, turns, decision, deps, open_seat)
+        steps = await _execute_all(run, steps, turns, decision, deps, open_sandbox)
     result = vote(steps, run.request.prompt)
     if result.chosen is None:
         at = next((at for at, step in enumerate(steps) if step.result is not None), 0)
-        return await _repaired(run, _told(steps, result), at, steps[at], deps)
-    return await _taken(run, steps, result, deps)
+        return await _continue_from(run, _with_vote_notes(steps, result), at, steps[at], deps)
+    return await _run_chosen(run, steps, result, deps)
 
 
 # --- the programs -------------------------------------------------------------------------------------
 
 
-async def _sampled(run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies) -> list[Step]:
+async def _sample(run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies) -> list[Step]:
     """One step for each reply: the first as ever, then all others at once, with the prompt that is known by now."""
-    begun = await begin_step(run, conversation(run, turns), deps)
-    first = await complete(run, begun, deps)
-    shown = replace(run, steps=(replace(begun, reply=first.text),))
+    prepared = await begin_step(run, conversation(run, turns), deps)
+    first = await complete(run, prepared, deps)
+    shown = replace(run, steps=(replace(prepared, reply=first.text),))
     request = replace(
-        completion_request(begun, deps),
+        completion_request(prepared, deps),
         temperature=max(deps.temperature, SAMPLING_TEMPERATURE),
         seed=deps.seed + 1,
     )
-    second = replace(shown, steps=(*shown.steps, replace(begun, index=2)))
+    second = replace(shown, steps=(*shown.steps, replace(prepared, index=2)))
     deps.watcher.changed(second)
     deps.watcher.progress(second, "model")
     others = await deps.model.sample(
@@ -86,12 +86,12 @@ async def _sampled(run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies)
         is_complete=is_enough,
     )
     return [
-        replace(read_reply(run, replace(begun, index=index), one, deps), duration_s=one.duration_s)
+        replace(read_reply(run, replace(prepared, index=index), one, deps), duration_s=one.duration_s)
         for index, one in enumerate((first, *others), start=1)
     ]
 
 
-async def _decided(run: AgentRun, steps: Sequence[Step], deps: LoopDependencies) -> tuple[Decision | None, bool]:
+async def _decide(run: AgentRun, steps: Sequence[Step], deps: LoopDependencies) -> tuple[Decision | None, bool]:
     """One decision for all programs, and whether the person has written another one; None without a program."""
     programs = list({_program(step.code): step.code for step in steps if step.code}.values())
     if not programs:
@@ -116,13 +116,13 @@ def _program(code: str) -> str:
         return code
 
 
-async def _executed(
+async def _execute_all(
     run: AgentRun,
     steps: Sequence[Step],
     turns: Sequence[Turn],
     decision: Decision,
     deps: LoopDependencies,
-    open_seat: OpenSeat,
+    open_sandbox: OpenSandbox,
 ) -> list[Step]:
     """Each different program once, one after the other, until those that wait could not change the vote."""
     done: list[Step] = []
@@ -135,32 +135,32 @@ async def _executed(
         elif not step.code or vote(done, run.request.prompt).is_decided(len(steps) - at):
             done.append(step)
         else:
-            async with open_seat() as seat:
-                await _bring_up(seat, run, turns)
+            async with open_sandbox() as sandbox:
+                await _replay_turns(sandbox, run, turns)
                 decided = replace(step, decision=replace(decision, code=step.code))
-                executed = await _execute(replace(run, steps=tuple(done)), decided, deps, seat)
+                executed = await _execute(replace(run, steps=tuple(done)), decided, deps, sandbox)
             results[program] = executed
             done.append(executed)
         deps.watcher.changed(replace(run, steps=tuple(done)))
     return done
 
 
-async def _bring_up(seat: PersistentSandbox, run: AgentRun, turns: Sequence[Turn]) -> None:
+async def _replay_turns(sandbox: PersistentSandbox, run: AgentRun, turns: Sequence[Turn]) -> None:
     """To the state that the notebook's sandbox has."""
-    await seat.prepare(run.manifest)
+    await sandbox.prepare(run.manifest)
     for turn in turns:
-        done = await seat.execute(turn.ran or turn.code, timeout_s=run.request.timeout_s)
+        done = await sandbox.execute(turn.ran or turn.code, timeout_s=run.request.timeout_s)
         if done.status == "killed":
             raise SandboxDiedError(f"The earlier code did not run again for a candidate: {done.reason}.")
-        seat.keep_changes()
+        sandbox.keep_changes()
 
 
-async def _execute(run: AgentRun, step: Step, deps: LoopDependencies, seat: PersistentSandbox) -> Step:
+async def _execute(run: AgentRun, step: Step, deps: LoopDependencies, sandbox: PersistentSandbox) -> Step:
     deps = replace(
         deps,
-        runner=seat,
-        undo_attempt=seat.undo_attempt,
-        defined=lambda: seat.names,
+        runner=sandbox,
+        undo_attempt=sandbox.undo_attempt,
+        defined=lambda: sandbox.names,
         corrects=run.request.approve != "ask",  # a corrected program was not in the question
     )
     done = await execute(run, step, deps)
@@ -171,7 +171,7 @@ async def _execute(run: AgentRun, step: Step, deps: LoopDependencies, seat: Pers
 # --- the end ------------------------------------------------------------------------------------------
 
 
-async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, deps: LoopDependencies) -> AgentRun:
+async def _run_chosen(run: AgentRun, steps: Sequence[Step], result: Vote, deps: LoopDependencies) -> AgentRun:
     """The chosen program in the notebook's own sandbox: what it makes is there for the next run."""
     assert result.chosen is not None
     best = steps[result.chosen]
@@ -179,8 +179,8 @@ async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, deps: LoopD
     run = replace(
         run,
         status="running",
-        steps=_told(steps, result),
-        notes=(*run.notes, told_vote(steps, result)),
+        steps=_with_vote_notes(steps, result),
+        notes=(*run.notes, format_vote(steps, result)),
     )
     again = replace(
         best,
@@ -203,7 +203,7 @@ async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, deps: LoopD
     if shown.status != "ok":
         why = f"{shown.error.ename}: {shown.error.evalue}" if shown.error is not None else shown.reason
         first_line = why.split("\n")[0][:200]
-        return ended(run, "failed", f"The chosen candidate did not run a second time: {first_line}")
+        return end_run(run, "failed", f"The chosen candidate did not run a second time: {first_line}")
     if not agree(findings(shown), findings(best.result)):
         run = replace(run, notes=(*run.notes, "its result differs from one execution to the next"))
     return await finish(run, replace(best, result=shown), deps, calls=1)
@@ -215,22 +215,24 @@ async def _without_vote(
     """The person has said no, or has written what may run instead."""
     first = replace(steps[0], decision=decision)
     if decision.action == "approve":
-        beside = replace(deps, watcher=_Beside(deps.watcher, (), tuple(steps[1:])))
+        combined = replace(deps, watcher=_CombinedWatcher(deps.watcher, (), tuple(steps[1:])))
         written = replace(first, code=decision.code, note="")
-        first = await execute(run, written, beside)
-    return await _repaired(run, steps, 0, first, deps)
+        first = await execute(run, written, combined)
+    return await _continue_from(run, steps, 0, first, deps)
 
 
-async def _repaired(run: AgentRun, steps: Sequence[Step], at: int, step: Step, deps: LoopDependencies) -> AgentRun:
+async def _continue_from(
+    run: AgentRun, steps: Sequence[Step], at: int, step: Step, deps: LoopDependencies
+) -> AgentRun:
     """On from one candidate's step as a run of one program does; the others stand beside it in the record."""
     before, after = tuple(steps[:at]), tuple(steps[at + 1 :])
-    beside = _Beside(deps.watcher, before, after)
-    done = await continue_run(run, step, replace(deps, watcher=beside))
-    return beside.whole(done)
+    combined = _CombinedWatcher(deps.watcher, before, after)
+    done = await continue_run(run, step, replace(deps, watcher=combined))
+    return combined.whole(done)
 
 
 @dataclass(frozen=True)
-class _Beside(RunWatcher):
+class _CombinedWatcher(RunWatcher):
     """Shows a run that goes on from one candidate with the steps of the other candidates."""
 
     watcher: RunWatcher
@@ -251,14 +253,14 @@ class _Beside(RunWatcher):
 # --- what is told of it -------------------------------------------------------------------------------
 
 
-def told_vote(steps: Sequence[Step], result: Vote) -> str:
+def format_vote(steps: Sequence[Step], result: Vote) -> str:
     """``3 of 5 candidates found this result; 1 found 0.38; 1 failed``."""
     total, (first, *others) = len(steps), result.groups
     parts = [f"{len(first)} of {total} candidates found this result"]
     parts += [f"{len(group)} found {_brief(steps[group[0]].result)}" for group in others]
     voted = {at for group in result.groups for at in group}
     rest = [step for at, step in enumerate(steps) if at not in voted]
-    waiting = sum(_waits(step) for step in rest)
+    waiting = sum(_is_waiting(step) for step in rest)
     looks_wrong = sum(step.result is not None and step.result.status == "ok" for step in rest)
     counts = {
         "found what looks wrong": looks_wrong,
@@ -268,9 +270,9 @@ def told_vote(steps: Sequence[Step], result: Vote) -> str:
     return "; ".join([*parts, *(f"{count} {what}" for what, count in counts.items() if count)])
 
 
-def _told(steps: Sequence[Step], result: Vote) -> tuple[Step, ...]:
+def _with_vote_notes(steps: Sequence[Step], result: Vote) -> tuple[Step, ...]:
     """With what became of each in the vote; one that did not run has nothing to tell."""
-    told = []
+    noted = []
     for at, step in enumerate(steps):
         agreed = bool(result.groups) and at in result.groups[0]
         voted = any(at in group for group in result.groups)
@@ -279,11 +281,11 @@ def _told(steps: Sequence[Step], result: Vote) -> tuple[Step, ...]:
         )
         place = f"candidate {at + 1} of {len(steps)}" + (f": {what}" if what else "")
         note = f"{place}; {step.note}" if step.note else place
-        told.append(step if _waits(step) else replace(step, note=note))
-    return tuple(told)
+        noted.append(step if _is_waiting(step) else replace(step, note=note))
+    return tuple(noted)
 
 
-def _waits(step: Step) -> bool:
+def _is_waiting(step: Step) -> bool:
     return bool(step.code) and step.decision is None
 
 
@@ -291,4 +293,4 @@ def _brief(result: ExecutionResult | None) -> str:
     """The first line of what was shown."""
     lines = (line.strip() for line in output_text(result).split("\n")) if result is not None else ()
     line = next((line for line in lines if line), "nothing")
-    return line if len(line) <= SHOWN_CHARS else f"{line[: SHOWN_CHARS - 1]}…"
+    return line if len(line) <= MAX_BRIEF_CHARS else f"{line[: MAX_BRIEF_CHARS - 1]}…"

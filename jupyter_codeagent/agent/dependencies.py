@@ -27,7 +27,7 @@ class RunWatcher(Protocol):
         ...
 
 
-async def nothing_withheld(_text: str) -> tuple[str, ...]:
+async def no_masked_values(_text: str) -> tuple[str, ...]:
     """For runs that have no live variables."""
     return ()
 
@@ -48,7 +48,7 @@ class LoopDependencies:
     answer: bool = True
     corrects: bool = True
     """Whether code is run once more where a correction of it is certain."""
-    withheld: Callable[[str], Awaitable[Sequence[str]]] = nothing_withheld
+    masked_values: Callable[[str], Awaitable[Sequence[str]]] = no_masked_values
     """Those values of personal columns that stand in a text; they are masked in what is sent to the model."""
     undo_attempt: Callable[[], None] = lambda: None
     """Before each execution: what an attempt that is not kept did to the copies is undone."""
@@ -56,7 +56,7 @@ class LoopDependencies:
     """Variable -> labels that the user hides; named only where code asks for one of them."""
     incomplete: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Variable -> `repr()` of its columns with missing values, of pandas frames."""
-    room: ContextWindow | None = None
+    window: ContextWindow | None = None
     """The model's context; None where there is no limit to keep to."""
     replaces: tuple[Step, ...] = ()
     """The program of which another version is asked for: its cell goes, so that nothing of it may be missing."""

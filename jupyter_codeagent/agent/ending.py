@@ -11,12 +11,12 @@ from jupyter_codeagent.agent.answer.answer import (
     MAX_ANSWER_TOKENS,
     answer_messages,
     check_answer,
-    is_told_whole,
-    made_up,
-    speaks_for_itself,
+    find_invented,
+    is_output_complete,
+    is_self_explanatory,
 )
 from jupyter_codeagent.agent.dependencies import LoopDependencies
-from jupyter_codeagent.agent.feedback import hidden_of, mask_for, reply_of
+from jupyter_codeagent.agent.feedback import hidden_columns_hint, mask_for, reply_of
 from jupyter_codeagent.agent.model_step import context_window
 from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.agent.prompt.context_window import fit_messages
@@ -37,13 +37,13 @@ async def finish(run: AgentRun, step: Step, deps: LoopDependencies, *, calls: in
         run, code=step.code, written=step.written, outputs=step.result.outputs, notes=(*run.notes, *notes)
     )
     told = run.request.privacy != "schema"  # a sentence needs the result, which is made of the data
-    wants_words = shows_text(run.outputs) and not speaks_for_itself(run.outputs, run.request.prompt)
+    wants_words = displays_text(run.outputs) and not is_self_explanatory(run.outputs, run.request.prompt)
     if deps.answer and told and wants_words and calls < run.request.max_steps:
         run = await _answer(run, step, deps)
-    return ended(run, "ok")
+    return end_run(run, "ok")
 
 
-def shows_text(outputs: Sequence[Output]) -> bool:
+def displays_text(outputs: Sequence[Output]) -> bool:
     """Whether there is anything a sentence could rest on: of a plot alone a text model can only invent."""
     return any(
         output["output_type"] == "stream"
@@ -62,7 +62,7 @@ async def _answer(run: AgentRun, step: Step, deps: LoopDependencies) -> AgentRun
     outputs = output_text(step.result)
     mask = await mask_for(observe(step.result, step.code, max_chars=SEARCHED_CHARS), deps)
     seen = observation(step.result, step.code, mask=mask)
-    if not is_told_whole(seen.text):
+    if not is_output_complete(seen.text):
         return run
     messages = answer_messages(step.messages, reply_of(step), seen)
     fitted = fit_messages(messages, run.request.prompt, context_window(run, deps), MAX_ANSWER_TOKENS)
@@ -81,13 +81,13 @@ async def _answer(run: AgentRun, step: Step, deps: LoopDependencies) -> AgentRun
     )
     answer = check_answer(completion.text, outputs, run.request.prompt, step.code)
     run = replace(run, answer=answer)
-    if not answer and (invented := made_up(completion.text, outputs, run.request.prompt, step.code)):
+    if not answer and (invented := find_invented(completion.text, outputs, run.request.prompt, step.code)):
         note = f"the model's sentence was dropped: {', '.join(invented[:3])} is not in the output"
         run = replace(run, notes=(*run.notes, note))
     return run
 
 
-def ended(run: AgentRun, status: RunStatus, error: str = "") -> AgentRun:
+def end_run(run: AgentRun, status: RunStatus, error: str = "") -> AgentRun:
     """With a note for each step that had to be asked with less than there was to tell."""
     left_out = (f"step {step.index}: {step.left_out}" for step in run.steps if step.left_out)
     notes = tuple(dict.fromkeys((*run.notes, *left_out)))
@@ -102,6 +102,6 @@ def last_problem(step: Step, hidden_columns: Mapping[str, frozenset[str]]) -> st
         return f"Last: {step.result.reason}"
     if step.result.error is not None:
         first = step.result.error.evalue.split("\n")[0][:200]
-        hidden = hidden_of(step, hidden_columns)
+        hidden = hidden_columns_hint(step, hidden_columns)
         return f"Last error: {step.result.error.ename}: {first}" + (f" ({hidden})" if hidden else "")
     return f"Last: {step.note}"

@@ -19,16 +19,16 @@ from jupyter_codeagent.agent.prompt.observe import (
     headline,
     hint_text,
     hint_without_values,
-    in_lines_of,
     issue_without_values,
+    locate_error_in,
     no_code_message,
     observe,
     rejected_message,
     repair_message,
     without_values,
 )
-from jupyter_codeagent.agent.prompt.offered_words import none_shown, words_offered
-from jupyter_codeagent.agent.prompt.resuming import at_the_error, choosing, resumed
+from jupyter_codeagent.agent.prompt.offered_words import missing_word_advice, words_offered
+from jupyter_codeagent.agent.prompt.resuming import resume_at_choice, resume_at_error, resume_at_missing_name
 from jupyter_codeagent.agent.prompt.system import correction, next_messages
 from jupyter_codeagent.agent.reply.extract import extract_code
 from jupyter_codeagent.agent.run_facts import WARNING, has_warning
@@ -41,7 +41,7 @@ from jupyter_codeagent.variables.privacy.masking import masked
 async def with_feedback(run: AgentRun, step: Step, deps: LoopDependencies) -> tuple[Message, ...]:
     """Return the messages of the next call: the last reply, and what came of it."""
     feedback = await _feedback(run, step, deps)
-    if hidden := hidden_of(step, deps.hidden_columns):
+    if hidden := hidden_columns_hint(step, deps.hidden_columns):
         feedback = join("\n", (tagged(hidden, "names"), feedback))
     return next_messages(step.messages, reply_of(step) if step.code else step.reply, feedback)
 
@@ -76,9 +76,9 @@ async def resume_prefill(run: AgentRun, step: Step, deps: LoopDependencies) -> T
     head = step.reply[:at]
     if more := _resumed(run, step):
         return _if_it_fits(TaggedText(head + more), deps)
-    error = in_lines_of(code, step.result, step.code).error
-    place = at_the_error(code, error) if error is not None else None
-    if error is None or place is None or hidden_of(step, deps.hidden_columns):
+    error = locate_error_in(code, step.result, step.code).error
+    place = resume_at_error(code, error) if error is not None else None
+    if error is None or place is None or hidden_columns_hint(step, deps.hidden_columns):
         return None
     hint = await next_hint(run, step.messages, deps)
     if not hint and run.request.privacy != "schema":
@@ -90,7 +90,7 @@ async def resume_prefill(run: AgentRun, step: Step, deps: LoopDependencies) -> T
 
 def _if_it_fits(begun: TaggedText, deps: LoopDependencies) -> TaggedText | None:
     """None where it would take the half of the model's context that is for the messages."""
-    room = deps.room
+    room = deps.window
     fits = room is None or room.count(begun.text) + deps.max_tokens <= room.context_tokens // 2
     return begun if fits else None
 
@@ -100,11 +100,13 @@ def _resumed(run: AgentRun, step: Step) -> str:
     if step.result is None:
         return ""
     code = written_code(step)
-    if (error := in_lines_of(code, step.result, step.code).error) is not None:
-        return resumed(code, error, step.result.namespace)
-    missing = none_shown(run.request.prompt, output_text(step.result))
+    if (error := locate_error_in(code, step.result, step.code).error) is not None:
+        return resume_at_missing_name(code, error, step.result.namespace)
+    missing = missing_word_advice(run.request.prompt, output_text(step.result))
     return (
-        choosing(code, words_offered(run.request.prompt)) if missing and step.note == f"{WARNING}{missing}" else ""
+        resume_at_choice(code, words_offered(run.request.prompt))
+        if missing and step.note == f"{WARNING}{missing}"
+        else ""
     )
 
 
@@ -115,7 +117,7 @@ async def _feedback(run: AgentRun, step: Step, deps: LoopDependencies) -> Tagged
         reason = step.decision.reason if step.decision is not None else ""
         return rejected_message(reason) if rejected else no_code_message(step.note)
     code = written_code(step)
-    result, issue = in_lines_of(code, step.result, step.code), step.note.removeprefix(WARNING)
+    result, issue = locate_error_in(code, step.result, step.code), step.note.removeprefix(WARNING)
     if run.request.privacy == "schema":
         known = _known(step.messages, code)
         result, issue = without_values(result, known, code), issue_without_values(issue, known)
@@ -133,11 +135,11 @@ def _known(messages: Sequence[Message], code: str) -> str:
 
 async def mask_for(text: str, deps: LoopDependencies) -> Mask:
     """Hides what looks private, and those values of personal columns that stand in the text."""
-    values = await deps.withheld(text)
+    values = await deps.masked_values(text)
     return lambda told: masked(told, values)
 
 
-def hidden_of(step: Step, hidden_columns: Mapping[str, frozenset[str]]) -> str:
+def hidden_columns_hint(step: Step, hidden_columns: Mapping[str, frozenset[str]]) -> str:
     error = step.result.error if step.result is not None else None
     return hidden_hint(error, hidden_columns) if error is not None else ""
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from jupyter_codeagent.agent.dependencies import LoopDependencies
-from jupyter_codeagent.agent.ending import ended, finish, last_problem
+from jupyter_codeagent.agent.ending import end_run, finish, last_problem
 from jupyter_codeagent.agent.feedback import mask_for, resume_prefill, with_feedback
 from jupyter_codeagent.agent.model_step import begin_step, complete, read_reply
 from jupyter_codeagent.agent.output_text import output_text
@@ -55,11 +55,11 @@ async def continue_run(run: AgentRun, step: Step, deps: LoopDependencies) -> Age
         run = replace(run, steps=(*run.steps, step))
         deps.watcher.changed(run)
         if step.decision is not None and (refusal := _refusal(step.decision)):
-            return ended(run, "rejected", refusal)
+            return end_run(run, "rejected", refusal)
         if step.result is not None and step.result.status == "ok" and _is_accepted(run, step, warned=warned):
             return await finish(run, step, deps, calls=calls)
         if words := words_instead(run.steps):
-            return ended(run, "failed", f"The model wrote no code. {await _quoted(words, deps)}")
+            return end_run(run, "failed", f"The model wrote no code. {await _quoted(words, deps)}")
         if repetitions(run.steps) > 1:
             return await _failed(run, deps, f"The model repeated itself after {calls} steps.")
         if calls == run.request.max_steps:
@@ -89,8 +89,8 @@ async def _failed(run: AgentRun, deps: LoopDependencies, why: str) -> AgentRun:
         if step.result is not None and step.result.status == "ok":
             return await finish(run, step, deps, calls=run.request.max_steps)
     if words := own_words(last):
-        return ended(run, "failed", f"{why} {await _quoted(words, deps)}")
-    return ended(run, "failed", f"{why} {last_problem(last, deps.hidden_columns)}")
+        return end_run(run, "failed", f"{why} {await _quoted(words, deps)}")
+    return end_run(run, "failed", f"{why} {last_problem(last, deps.hidden_columns)}")
 
 
 async def _quoted(words: str, deps: LoopDependencies) -> str:

@@ -13,7 +13,7 @@ from jupyter_codeagent.agent.prompt.task import first_part
 from jupyter_codeagent.agent.reply.extract import NO_CODE, extract_code, is_program_complete
 from jupyter_codeagent.agent.reply.grammar import grammar_after
 from jupyter_codeagent.agent.reply.loops import is_looping, without_loop
-from jupyter_codeagent.agent.reply.self_contained import stand_alone
+from jupyter_codeagent.agent.reply.self_contained import make_self_contained
 from jupyter_codeagent.agent.rules.registry import correct
 from jupyter_codeagent.agent.run_facts import (
     LOOPING,
@@ -64,7 +64,7 @@ async def begin_step(
 
 def context_window(run: AgentRun, deps: LoopDependencies) -> ContextWindow | None:
     """With what the server has counted last."""
-    window = deps.room
+    window = deps.window
     counted = [
         step for step in run.steps if step.messages and step.usage.prompt_tokens and not step.usage.estimated
     ]
@@ -116,7 +116,7 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, deps: LoopDepe
         return replace(step, note=LOOPING)
     if not extraction.code:
         return replace(step, note=extraction.problem or NO_CODE)
-    whole = stand_alone(extraction.code, (*deps.replaces, *run.steps), (*copied_names(run), *ALIASES))
+    whole = make_self_contained(extraction.code, (*deps.replaces, *run.steps), (*copied_names(run), *ALIASES))
     program = program_of(run, whole.code, defined=deps.defined(), incomplete=deps.incomplete)
     corrected = correct(program)
     freed = "the program stood in comments" if extraction.form == "comments" else ""

@@ -50,5 +50,5 @@ async def _matches(code: str, run: AgentRun, deps: LoopDependencies) -> tuple[Va
     """Execute a probe, which nobody is asked about: it reads columns and nothing else."""
     matches = read_matches(await deps.runner.execute(code, timeout_s=run.request.timeout_s))
     return without_personal(
-        matches, await deps.withheld("\n".join(value for one in matches for value in one.found))
+        matches, await deps.masked_values("\n".join(value for one in matches for value in one.found))
     )

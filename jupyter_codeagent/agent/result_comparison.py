@@ -62,7 +62,7 @@ class Number:
 class Row:
     """One line, one row of a table, or one pair of a listing."""
 
-    figures: tuple[Number, ...]
+    numbers: tuple[Number, ...]
     words: tuple[str, ...]
     keyed: bool = False
     """The words say what the figures are of; they are no sentence around them."""
@@ -76,8 +76,8 @@ class Findings:
     pictures: int = 0
 
     @property
-    def with_figures(self) -> tuple[Row, ...]:
-        return tuple(row for row in self.rows if row.figures)
+    def with_numbers(self) -> tuple[Row, ...]:
+        return tuple(row for row in self.rows if row.numbers)
 
 
 def findings(result: ExecutionResult) -> Findings:
@@ -105,12 +105,12 @@ def agree(one: Findings, other: Findings) -> bool:
     """Whether both found the same."""
     if one.pictures != other.pictures:
         return False
-    mine, yours = one.with_figures, other.with_figures
+    mine, yours = one.with_numbers, other.with_numbers
     if not mine and not yours:
         return _same_words(one.rows, other.rows)
     if len(mine) == len(yours) <= MAX_PAIRS and all(row.keyed for row in (*mine, *yours)):
         return _same_pairs(mine, yours)
-    return _same_figures([n for row in mine for n in row.figures], [n for row in yours for n in row.figures])
+    return _same_numbers([n for row in mine for n in row.numbers], [n for row in yours for n in row.numbers])
 
 
 def _same_pairs(mine: Sequence[Row], yours: Sequence[Row]) -> bool:
@@ -118,7 +118,7 @@ def _same_pairs(mine: Sequence[Row], yours: Sequence[Row]) -> bool:
     left = list(yours)
     for row in mine:
         match = next(
-            (found for found in left if _same_key(row, found) and _same_figures(row.figures, found.figures)), None
+            (found for found in left if _same_key(row, found) and _same_numbers(row.numbers, found.numbers)), None
         )
         if match is None:
             return False
@@ -132,7 +132,7 @@ def _same_key(one: Row, other: Row) -> bool:
     return mine <= yours or yours <= mine
 
 
-def _same_figures(mine: Sequence[Number], yours: Sequence[Number]) -> bool:
+def _same_numbers(mine: Sequence[Number], yours: Sequence[Number]) -> bool:
     return len(mine) == len(yours) and all(_close(*pair) for pair in zip(mine, yours, strict=True))
 
 
@@ -169,7 +169,7 @@ def _is_rounded(number: Number) -> bool:
 
 
 def _same_words(mine: Sequence[Row], yours: Sequence[Row]) -> bool:
-    """Without figures: the same words, or a name that is the end of the other's one line."""
+    """Without numbers: the same words, or a name that is the end of the other's one line."""
     short, long = sorted(([word for row in rows for word in row.words] for rows in (mine, yours)), key=len)
     if short == long:
         return True
@@ -222,23 +222,23 @@ def _rows_of_line(line: str) -> list[Row]:
     if not pairs:
         matches = [_PAIR.fullmatch(piece) for piece in _PIECES.split(line)]
         pairs = [(match["key"], match["value"]) for match in matches if match is not None]
-        if len(pairs) < len(matches) or any(len(_figures(value)) != 1 for _, value in pairs):
-            return [Row(figures=_figures(line), words=_words(line))]
+        if len(pairs) < len(matches) or any(len(_numbers(value)) != 1 for _, value in pairs):
+            return [Row(numbers=_numbers(line), words=_words(line))]
     return [_pair(key, value) for key, value in pairs]
 
 
 def _pair(key: str, value: str) -> Row:
     """Words before the figure are of its key (``Top carrier: UA (58665)``), those behind it are units."""
-    figures = _figures(value)
+    numbers = _numbers(value)
     before = _NUMBER.split(value, maxsplit=1)[0]
     words = (*_words(key, numbers=True), *_words(before))
-    return Row(figures=figures, words=words, keyed=bool(words and figures))
+    return Row(numbers=numbers, words=words, keyed=bool(words and numbers))
 
 
 def _rows_of_cells(table: Sequence[Sequence[str]]) -> list[Row]:
     """A row for each; a numbering from 0, which is what a frame has if it was given no index, is left out."""
     rows = [list(row) for row in table]
-    body = [row for row in rows if any(_is_figure(cell) for cell in row)]
+    body = [row for row in rows if any(_is_number(cell) for cell in row)]
     if body and [row[0] for row in body] == [str(at) for at in range(len(body))]:
         body_ids = {id(row) for row in body}
         rows = [row[1:] if id(row) in body_ids else row for row in rows]
@@ -246,17 +246,17 @@ def _rows_of_cells(table: Sequence[Sequence[str]]) -> list[Row]:
 
 
 def _row_of_cells(cells: Sequence[str]) -> Row:
-    figures = tuple(number for cell in cells if _is_figure(cell) for number in _figures(cell))
-    words = tuple(word for cell in cells if not _is_figure(cell) for word in _words(cell, numbers=True))
-    return Row(figures=figures, words=words, keyed=bool(words and figures))
+    numbers = tuple(number for cell in cells if _is_number(cell) for number in _numbers(cell))
+    words = tuple(word for cell in cells if not _is_number(cell) for word in _words(cell, numbers=True))
+    return Row(numbers=numbers, words=words, keyed=bool(words and numbers))
 
 
-def _is_figure(cell: str) -> bool:
+def _is_number(cell: str) -> bool:
     match = _NUMBER.fullmatch(cell.strip())
     return match is not None and bool(match["value"])
 
 
-def _figures(text: str) -> tuple[Number, ...]:
+def _numbers(text: str) -> tuple[Number, ...]:
     return tuple(_number(match) for match in _NUMBER.finditer(text) if re.search(r"\d", match["value"]))
 
 

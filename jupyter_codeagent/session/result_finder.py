@@ -158,10 +158,10 @@ class ResultFinder:
             max_tokens=settings.model.max_tokens,
             temperature=settings.model.temperature,
             answer=settings.answer,
-            withheld=self.masking.values_in,
+            masked_values=self.masking.values_in,
             hidden_columns=self.sharing.hidden_columns,
             incomplete=prepared.incomplete,
-            room=prepared.window,
+            window=prepared.window,
             replaces=self.refinements.refined_program(run),
         )
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from jupyter_codeagent.agent.answer.unknown_names import unknown_names
 from jupyter_codeagent.agent.answer.numbers_in_text import (
-    Figure,
+    NumberInText,
     corrected,
-    figures_in,
     is_supported,
     mixes_rows,
+    numbers_in,
     row_count,
     sources_in,
 )
-from jupyter_codeagent.agent.prompt.offered_words import shows_one, words_offered
+from jupyter_codeagent.agent.answer.unknown_names import unknown_names
+from jupyter_codeagent.agent.prompt.offered_words import contains_one, words_offered
 from jupyter_codeagent.agent.prompt.question_parts import parts_of
 from jupyter_codeagent.agent.prompt.sentences import SENTENCE_END
 from jupyter_codeagent.agent.prompt.system import next_messages
@@ -25,11 +25,11 @@ from jupyter_codeagent.types.tagged_text import TaggedText, join
 
 MAX_CHARS = 400
 MAX_ANSWER_TOKENS = 120
-MAX_SEEN_CHARS = 600
+MAX_OUTPUT_CHARS = 600
 """Of an output that a sentence is asked for: a long table has a token for each digit, and says more itself."""
 COMPARED_CHARS = 40_000
 """Of the outputs, half at either end: far more than the model was told of them."""
-MAX_TOLD_CHARS = 2000
+MAX_READ_CHARS = 2000
 """Of a reply that are looked at: servers need not keep to `MAX_ANSWER_TOKENS`."""
 
 MAX_UNKNOWN_NAMES = 1
@@ -79,12 +79,12 @@ def answer_request(observation: TaggedText) -> TaggedText:
     return join("", ("Output:\n", observation, f"\n\n{asked}"))
 
 
-def is_told_whole(observation: str) -> bool:
+def is_output_complete(observation: str) -> bool:
     """Whether all that was shown is told: of a part of a table small models speak as if it were all of it."""
-    return len(observation) <= MAX_SEEN_CHARS and _SHORTENED.search(observation) is None
+    return len(observation) <= MAX_OUTPUT_CHARS and _SHORTENED.search(observation) is None
 
 
-def speaks_for_itself(outputs: Sequence[Output], prompt: str) -> bool:
+def is_self_explanatory(outputs: Sequence[Output], prompt: str) -> bool:
     """Whether a sentence would only say again what was shown: a few lines, each a figure or a word with its name.
 
     ``Mean fare: 34.65``, ``share = 0.2``; not a bare figure. Where a judgement was asked for it has to be there, as
@@ -105,13 +105,13 @@ def speaks_for_itself(outputs: Sequence[Output], prompt: str) -> bool:
     if len(lines) > MAX_NAMED_LINES or any(len(line) > MAX_NAMED_CHARS for line in lines):
         return False
     offered, asks_for_judgement = words_offered(prompt), _asks_for_judgement(prompt)
-    judging = [line for line in lines if _JUDGING.match(line) or shows_one(offered, line)]
-    figures = [line for line in lines if line not in judging and _NAMED.match(line)]
-    if len(judging) + len(figures) < len(lines) or (asks_for_judgement and not judging):
+    judging = [line for line in lines if _JUDGING.match(line) or contains_one(offered, line)]
+    numbers = [line for line in lines if line not in judging and _NAMED.match(line)]
+    if len(judging) + len(numbers) < len(lines) or (asks_for_judgement and not judging):
         return False
     if tables:
         return len(parts_of(prompt)) > 1
-    return bool(figures) or asks_for_judgement
+    return bool(numbers) or asks_for_judgement
 
 
 def _asks_for_judgement(prompt: str) -> bool:
@@ -137,24 +137,24 @@ def check_answer(answer: str, outputs_text: str, prompt: str, code: str = "") ->
     return "" if _not_computed(text, sources, outputs_text, prompt, code) else text
 
 
-def made_up(answer: str, outputs_text: str, prompt: str, code: str = "") -> tuple[str, ...]:
+def find_invented(answer: str, outputs_text: str, prompt: str, code: str = "") -> tuple[str, ...]:
     """The figures and names for which `check_answer` drops an answer, for the run's note."""
     sources = _sources(outputs_text, prompt)
     return _not_computed(corrected(one_paragraph(answer), sources), sources, outputs_text, prompt, code)
 
 
 def _not_computed(
-    text: str, sources: frozenset[Figure], outputs_text: str, prompt: str, code: str
+    text: str, sources: frozenset[NumberInText], outputs_text: str, prompt: str, code: str
 ) -> tuple[str, ...]:
     """Figures, else names, else figures of a row that is not named."""
-    if figures := {figure.text for figure in figures_in(text) if not is_supported(figure, sources)}:
-        return tuple(sorted(figures))
+    if numbers := {number.text for number in numbers_in(text) if not is_supported(number, sources)}:
+        return tuple(sorted(numbers))
     ends = _ends(outputs_text)
     names = unknown_names(text, f"{ends}\n{prompt}\n{code}")
     return names if len(names) > MAX_UNKNOWN_NAMES else mixes_rows(text, ends, sources_in(prompt))
 
 
-def _sources(outputs_text: str, prompt: str) -> frozenset[Figure]:
+def _sources(outputs_text: str, prompt: str) -> frozenset[NumberInText]:
     return sources_in(_ends(outputs_text)) | sources_in(prompt) | row_count(outputs_text)
 
 
@@ -168,7 +168,7 @@ def _ends(outputs_text: str) -> str:
 
 def one_paragraph(answer: str) -> str:
     """On one line, without code, links, images and HTML; cut at the end of a sentence."""
-    text = answer.replace("\r", "").rpartition("</think>")[2][:MAX_TOLD_CHARS]
+    text = answer.replace("\r", "").rpartition("</think>")[2][:MAX_READ_CHARS]
     for pattern in (_FENCE, _IMAGE, _REFERENCE):
         text = pattern.sub(" ", text)
     text = _LINK.sub(r"\1", text)

@@ -17,7 +17,7 @@ from jupyter_codeagent.variables.text import safe
 MAX_SHOWN = 4
 """Columns of one kind in the receipt."""
 MAX_MADE = 20
-MAX_TOLD_CHARS = 600
+MAX_LINES_CHARS = 600
 MAX_TEXT_CHARS = 80
 NOT_VARIABLES = frozenset({"module", "function", "type", "builtin_function_or_method"})
 
@@ -85,18 +85,20 @@ def _labels(labels: Sequence[str]) -> str:
     return f"{shown} and {len(labels) - MAX_SHOWN} more" if len(labels) > MAX_SHOWN else shown
 
 
-def told_differences(changes: Sequence[CopyChange], told: str, *, names_only: bool = False) -> str:
+def format_differences(changes: Sequence[CopyChange], told: str, *, names_only: bool = False) -> str:
     """For the model, below the lines on the live variables: where the sandbox's copies are not what these say.
 
     Labels are told where they stand in `told`, the code and context that the model sees anyway: others may be made
     of values, as those of dummy variables are. With `names_only` nothing else is told, no number of rows either.
     """
     words = words_of(told)
-    lines = [_told_line(change, words, names_only=names_only) for change in changes if change.kind != "deleted"]
-    return "\n".join(line for line in lines if line)[:MAX_TOLD_CHARS]
+    lines = [
+        _difference_line(change, words, names_only=names_only) for change in changes if change.kind != "deleted"
+    ]
+    return "\n".join(line for line in lines if line)[:MAX_LINES_CHARS]
 
 
-def _told_line(change: CopyChange, words: frozenset[str], *, names_only: bool) -> str:
+def _difference_line(change: CopyChange, words: frozenset[str], *, names_only: bool) -> str:
     if not words_of(change.name) <= words:
         return ""
     parts = []
@@ -113,7 +115,7 @@ def _told_line(change: CopyChange, words: frozenset[str], *, names_only: bool) -
     return f"In the sandbox, after the code above, {_safe(change.name)} {what}."
 
 
-def told_made(made: Iterable[str], told: str) -> str:
+def format_made(made: Iterable[str], told: str) -> str:
     """For the model, below the lines on the live variables: what earlier code made, the latest of each name.
 
     Without what `told`, those lines, has a line of by that name.
@@ -121,10 +123,10 @@ def told_made(made: Iterable[str], told: str) -> str:
     latest = {line.partition(":")[0]: line for line in made}
     known = {line.partition(":")[0] for line in told.split("\n")}
     lines = [f"{line}, made by the code above" for name, line in latest.items() if name not in known]
-    return "\n".join(lines[-MAX_MADE:])[:MAX_TOLD_CHARS]
+    return "\n".join(lines[-MAX_MADE:])[:MAX_LINES_CHARS]
 
 
-def made_line(entry: NamespaceEntry, *, names_only: bool = False) -> str:
+def format_variable(entry: NamespaceEntry, *, names_only: bool = False) -> str:
     """``daily: DataFrame 365x3 (day, flights)``, for the next question; ``daily: DataFrame`` with `names_only`."""
     if names_only:
         return f"{_safe(entry.name)}: {entry.type_name if is_library_type(entry.type_name) else 'object'}"

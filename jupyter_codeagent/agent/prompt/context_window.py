@@ -91,22 +91,22 @@ class Fitted:
 
 
 def fit_messages(
-    messages: tuple[Message, ...], prompt: str, room: ContextWindow | None, reply_tokens: int
+    messages: tuple[Message, ...], prompt: str, window: ContextWindow | None, reply_tokens: int
 ) -> Fitted:
-    """The fullest form of the messages of a run on `prompt` that leaves room for the reply."""
-    if room is None or room.cost(messages) <= (limit := room.prompt_tokens(reply_tokens)):
+    """The fullest form of the messages of a run on `prompt` that leaves window for the reply."""
+    if window is None or window.cost(messages) <= (limit := window.prompt_tokens(reply_tokens)):
         return Fitted(messages=messages)
     whole = _parts(messages, prompt)
     asked = (whole.system, message("user", whole.task))
-    if not room.certain and room.cost(asked) > limit:
+    if not window.certain and window.cost(asked) > limit:
         return Fitted(messages=messages)  # so long a question is asked of a model that takes more
     form, tokens = whole, 0
     for form in _forms(whole):
-        tokens = room.cost(form.messages())
+        tokens = window.cost(form.messages())
         if tokens <= limit:
             break
-    fits = tokens <= limit or not room.certain
-    return Fitted(messages=form.messages(), note=_note(whole, form, room), fits=fits, tokens=tokens)
+    fits = tokens <= limit or not window.certain
+    return Fitted(messages=form.messages(), note=_note(whole, form, window), fits=fits, tokens=tokens)
 
 
 def _parts(messages: Sequence[Message], prompt: str) -> _Parts:
@@ -152,7 +152,7 @@ def _shortened(
     )
 
 
-def _note(whole: _Parts, form: _Parts, room: ContextWindow) -> str:
+def _note(whole: _Parts, form: _Parts, window: ContextWindow) -> str:
     parts = []
     if attempts := (len(whole.attempts) - len(form.attempts)) // 2:
         parts.append(f"{attempts} earlier attempt{'s' if attempts > 1 else ''} of this run")
@@ -163,4 +163,4 @@ def _note(whole: _Parts, form: _Parts, room: ContextWindow) -> str:
     if form.lines != whole.lines:
         lines = len(whole.lines) - len(form.lines) + 1
         parts.append(f"{lines} line{'s' if lines > 1 else ''} on variables")
-    return f"{LEFT_OUT}{room.context_tokens} tokens: {', '.join(parts)}" if parts else ""
+    return f"{LEFT_OUT}{window.context_tokens} tokens: {', '.join(parts)}" if parts else ""

@@ -167,7 +167,7 @@ _DEFINED = re.compile(
 )
 
 
-def how_computed(prompt: str) -> tuple[str, ...]:
+def formulas_for(prompt: str) -> tuple[str, ...]:
     """For terms that the prompt names, in its order, `MAX_TERMS` at the most; most prompts name none.
 
     Where the prompt says itself how a term is computed, that holds: ``Volatility = (High - Low) / Open``.

@@ -42,12 +42,12 @@ def words_of(text: str) -> frozenset[str]:
 
 def unknown_words(text: str, known: str) -> list[str]:
     """Words of the text that are neither ours nor known, in their order."""
-    told = words_of(known) | our_words()
+    told = words_of(known) | package_words()
     return [word for word in _WORD.findall(text) if word not in told]
 
 
 @cache
-def our_words() -> frozenset[str]:
+def package_words() -> frozenset[str]:
     """All words in texts of this package, docstrings aside: of hints, doubts, names of methods."""
     words: set[str] = set()
     for path in Path(__file__).parents[1].rglob("*.py"):

@@ -29,7 +29,7 @@ MAX_CALLS = 5
 NO_OUTPUT = "(no output)"
 _WHOLE = "Reply with the whole corrected program."
 _WRONG = "The result looks wrong."
-NOT_TOLD = "(not told)"
+NOT_DISCLOSED = "(not told)"
 """In place of the text of an error, where values of the data may not be told."""
 
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,.]*(?<=\d)(?:[eE][-+]?\d+)?%?")
@@ -65,7 +65,7 @@ def observation(
 
 def error_content(result: ExecutionResult) -> ContentKind:
     """What is told of how a program ended: the text of its error, or no more than its kind and place."""
-    is_whole = result.error is not None and not result.error.evalue.startswith(NOT_TOLD)
+    is_whole = result.error is not None and not result.error.evalue.startswith(NOT_DISCLOSED)
     return "error" if is_whole else "error_kind"
 
 
@@ -99,7 +99,7 @@ def calls_line(result: ExecutionResult) -> str:
     return f"{failure}Calls done: {shown}{more}. They are not made twice; the same call returns the same result.\n"
 
 
-def in_lines_of(told: str, result: ExecutionResult, ran: str) -> ExecutionResult:
+def locate_error_in(told: str, result: ExecutionResult, ran: str) -> ExecutionResult:
     """With the place of its error in `told`, the program as the model knows it, if it has that line."""
     error = result.error
     if error is None or error.line is None or told == ran:
@@ -144,7 +144,7 @@ def without_values(result: ExecutionResult, known: str, code: str) -> ExecutionR
     told = replace(
         error,
         ename=error.ename if is_library_error(error.ename) else "Error",
-        evalue=f"{NOT_TOLD} {hint_without_values(result, known)}".strip(),
+        evalue=f"{NOT_DISCLOSED} {hint_without_values(result, known)}".strip(),
         line=error.line if is_there else None,
         source="",
     )
@@ -168,7 +168,7 @@ def hint_without_values(result: ExecutionResult, known: str) -> str:
 def issue_without_values(issue: str, known: str) -> str:
     """The text of an issue without a number or a word that is not known."""
     numbers = frozenset(_NUMBER.findall(known))
-    told = _NUMBER.sub(lambda match: match.group() if match.group() in numbers else NOT_TOLD, issue)
+    told = _NUMBER.sub(lambda match: match.group() if match.group() in numbers else NOT_DISCLOSED, issue)
     for word in dict.fromkeys(unknown_words(told, known)):
         told = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", "it", told)
     return told

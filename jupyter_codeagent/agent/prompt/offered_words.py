@@ -38,15 +38,15 @@ def _is_name(match: re.Match[str]) -> bool:
     return re.match(r"\s+(?:is|are|stands?|means?)\b", match.string[match.end() :]) is not None
 
 
-def none_shown(prompt: str, text: str) -> str:
+def missing_word_advice(prompt: str, text: str) -> str:
     """What to do where the output holds none of the words that the prompt offers; else empty."""
     words = words_offered(prompt)
-    if not words or shows_one(words, text):
+    if not words or contains_one(words, text):
         return ""
     listed = ", ".join(f'"{word}"' for word in words)
     return f"The answer has to be one of {listed}; none of them was shown. Choose by the computed figures."
 
 
-def shows_one(words: Sequence[str], text: str) -> bool:
+def contains_one(words: Sequence[str], text: str) -> bool:
     """Whether one of the words stands in the text, in any case; *no* does not stand in ``is_normal``."""
     return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) for word in words)

@@ -25,7 +25,7 @@ from jupyter_codeagent.agent.source import (
 from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 
-def resumed(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
+def resume_at_missing_name(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
     """Before the statement that uses a name which nothing binds, with ``name =``.
 
     Empty where the name is a misspelt one, a column, a function or an import. `error.line` is a line of `code`.
@@ -47,7 +47,7 @@ def resumed(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry
     return "\n".join([*code.split("\n")[: first_line - 1], f"{name} ="])
 
 
-def at_the_error(code: str, error: ExecutionError) -> tuple[str, str] | None:
+def resume_at_error(code: str, error: ExecutionError) -> tuple[str, str] | None:
     """The lines in front of the statement that failed, and how that begins; None where nothing is computed in them.
 
     Its beginning (``total =``, ``plt.bar(``) because a model that is not held to it leaves the statement out.
@@ -74,7 +74,7 @@ def at_the_error(code: str, error: ExecutionError) -> tuple[str, str] | None:
     return code[:start], begins
 
 
-def choosing(code: str, words: Sequence[str]) -> str:
+def resume_at_choice(code: str, words: Sequence[str]) -> str:
     """Before what is printed first, or the value at the end, with ``if`` and the words to choose from in a comment.
 
     Empty where nothing is computed before it.

@@ -4,7 +4,7 @@ computed, and the variables that it wants."""
 from __future__ import annotations
 
 from jupyter_codeagent.agent.prompt.asked_names import asked_names
-from jupyter_codeagent.agent.prompt.formulas import how_computed
+from jupyter_codeagent.agent.prompt.formulas import formulas_for
 from jupyter_codeagent.agent.prompt.question_parts import parts_of
 
 MANY_PARTS = 3
@@ -45,7 +45,7 @@ def _parts(prompt: str) -> tuple[str, ...]:
 
 
 def _terms(prompt: str) -> tuple[str, ...]:
-    return how_computed(prompt) if _is_question(prompt) else ()
+    return formulas_for(prompt) if _is_question(prompt) else ()
 
 
 def _is_question(prompt: str) -> bool:

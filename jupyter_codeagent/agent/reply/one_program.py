@@ -53,7 +53,7 @@ _OUTPUT = re.compile(
 _BOUND_IN_TEXT = re.compile(r"^[ \t]*+([A-Za-z_]\w*+)[ \t]*+=(?!=)", re.MULTILINE)
 _CODE_LINE = re.compile(r"[A-Za-z_][\w.]*(?:\[.*\])?(?:\(|\s*[-+*/|&]?=\s*\S)")
 _KNOWN = frozenset(dir(builtins)) | {"display"}
-_SHOWN_ALREADY = frozenset({"print", "display", "show"})
+_DISPLAYS_ITSELF = frozenset({"print", "display", "show"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +106,7 @@ def one_program(parts: Sequence[Block | Prose]) -> Program:
     if not taken.kept:
         return Program()
     *before, last = (code for _, code in taken.kept)
-    return Program(code="\n\n".join([*map(_with_end_shown, before), last]), notes=tuple(_notes(taken)))
+    return Program(code="\n\n".join([*map(_with_end_displayed, before), last]), notes=tuple(_notes(taken)))
 
 
 def _after_prose(taken: _Taken, text: str) -> _Taken:
@@ -204,13 +204,13 @@ def _read_by(statement: ast.stmt) -> set[str]:
     return used_names(statement) - bound_names(statement)
 
 
-def _with_end_shown(code: str) -> str:
+def _with_end_displayed(code: str) -> str:
     """With `display` around the value at its end, which a cell of its own would show."""
     tree = parse(code)
     last = tree.body[-1] if tree is not None and tree.body else None
     if not isinstance(last, ast.Expr) or isinstance(last.value, ast.Constant) or returns_none(last.value):
         return code
-    if isinstance(last.value, ast.Call) and (draws(last.value) or called_name(last.value)[1] in _SHOWN_ALREADY):
+    if isinstance(last.value, ast.Call) and (draws(last.value) or called_name(last.value)[1] in _DISPLAYS_ITSELF):
         return code
     start, end = span(code, last)
     return apply_edits(code, [Edit(start=start, end=end, text=f"display({code[start:end]})")])

@@ -20,7 +20,7 @@ NOTE = "begins with lines of the program before"
 _DISPLAYING = DISPLAYING | {"show", "head", "info", "describe"}
 
 
-def stand_alone(code: str, attempts: Sequence[Step], known: Collection[str]) -> Fix:
+def make_self_contained(code: str, attempts: Sequence[Step], known: Collection[str]) -> Fix:
     """The code with what it needs of the latest attempt that made it. `known` are names that need not be made."""
     tree = parse(code)
     missing = _missing(tree, known) if tree is not None else set()
@@ -49,10 +49,10 @@ def _done(attempt: Step) -> list[ast.stmt]:
     if error is not None and error.line is None:
         return []
     ran = [statement for statement in tree.body if error is None or (statement.end_lineno or 0) < (error.line or 0)]
-    return [statement for statement in ran if not _only_shows(statement)]
+    return [statement for statement in ran if not _only_displays(statement)]
 
 
-def _only_shows(statement: ast.stmt) -> bool:
+def _only_displays(statement: ast.stmt) -> bool:
     match statement:
         case ast.Expr(value=ast.Call() as call):
             return called_name(call)[1] in _DISPLAYING
