@@ -1,7 +1,7 @@
-"""`--candidates K`: K programs for one question, sampled at once, each run in a sandbox of its own; then a vote.
+"""Sample K programs for one question (`--candidates K`), run each in its own sandbox, and vote on the results.
 
-It costs K times the completion tokens and one prompt. Where no program gave a result, the run goes on from the
-first one's failure as a run of one program does.
+The cost is K times the completion tokens and one prompt. Where no program gave a result, the run continues from the
+failure of the first one, as a run of one program does.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from jupyter_codeagent.types.run import AgentRun, Phase, Step
 from jupyter_codeagent.types.sandbox import ExecutionResult
 
 MAX_BRIEF_CHARS = 40
-"""Of another result, in the run's note."""
+"""Length of another result in the run's note."""
 
 OpenSandbox = Callable[[], AbstractAsyncContextManager[PersistentSandbox]]
 
@@ -43,7 +43,7 @@ OpenSandbox = Callable[[], AbstractAsyncContextManager[PersistentSandbox]]
 async def run_candidates(
     run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies, open_sandbox: OpenSandbox
 ) -> AgentRun:
-    """Sample, decide, run, vote; the chosen program runs once more where the notebook's variables are.
+    """Sample, decide, run and vote; run the chosen program once more in the notebook's own sandbox.
 
     Raises
     ------
@@ -67,7 +67,10 @@ async def run_candidates(
 
 
 async def _sample(run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies) -> list[Step]:
-    """One step for each reply: the first as ever, then all others at once, with the prompt that is known by now."""
+    """Return one step for each reply.
+
+    The first reply comes as in any run, all others at once: by then the server has the prompt in its cache.
+    """
     prepared = await begin_step(run, conversation(run, turns), deps)
     first = await complete(run, prepared, deps)
     shown = replace(run, steps=(replace(prepared, reply=first.text),))
@@ -92,7 +95,12 @@ async def _sample(run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies) 
 
 
 async def _decide(run: AgentRun, steps: Sequence[Step], deps: LoopDependencies) -> tuple[Decision | None, bool]:
-    """One decision for all programs, and whether the person has written another one; None without a program."""
+    """Ask for one decision on all programs.
+
+    Returns
+    -------
+    The decision, None without a program; and whether the user has edited the code.
+    """
     programs = list({_program(step.code): step.code for step in steps if step.code}.values())
     if not programs:
         return None, False
@@ -109,7 +117,7 @@ async def _decide(run: AgentRun, steps: Sequence[Step], deps: LoopDependencies) 
 
 
 def _program(code: str) -> str:
-    """The same for programs that differ in comments and layout only."""
+    """Return a text that is equal for programs which differ in comments and layout only."""
     try:
         return ast.dump(ast.parse(code))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -124,7 +132,7 @@ async def _execute_all(
     deps: LoopDependencies,
     open_sandbox: OpenSandbox,
 ) -> list[Step]:
-    """Each different program once, one after the other, until those that wait could not change the vote."""
+    """Run each different program once, one after the other, until those that wait cannot change the vote."""
     done: list[Step] = []
     results: dict[str, Step] = {}
     for at, step in enumerate(steps):
@@ -146,7 +154,7 @@ async def _execute_all(
 
 
 async def _replay_turns(sandbox: PersistentSandbox, run: AgentRun, turns: Sequence[Turn]) -> None:
-    """To the state that the notebook's sandbox has."""
+    """Bring a fresh sandbox to the state of the notebook's sandbox."""
     await sandbox.prepare(run.manifest)
     for turn in turns:
         done = await sandbox.execute(turn.ran or turn.code, timeout_s=run.request.timeout_s)
@@ -172,7 +180,7 @@ async def _execute(run: AgentRun, step: Step, deps: LoopDependencies, sandbox: P
 
 
 async def _run_chosen(run: AgentRun, steps: Sequence[Step], result: Vote, deps: LoopDependencies) -> AgentRun:
-    """The chosen program in the notebook's own sandbox: what it makes is there for the next run."""
+    """Run the chosen program in the notebook's own sandbox, so that its variables are there for the next run."""
     assert result.chosen is not None
     best = steps[result.chosen]
     assert best.result is not None
@@ -212,7 +220,7 @@ async def _run_chosen(run: AgentRun, steps: Sequence[Step], result: Vote, deps: 
 async def _without_vote(
     run: AgentRun, steps: Sequence[Step], decision: Decision, deps: LoopDependencies
 ) -> AgentRun:
-    """The person has said no, or has written what may run instead."""
+    """Continue after the user has rejected the programs, or has edited the code that may run instead."""
     first = replace(steps[0], decision=decision)
     if decision.action == "approve":
         combined = replace(deps, watcher=_CombinedWatcher(deps.watcher, (), tuple(steps[1:])))
@@ -224,7 +232,7 @@ async def _without_vote(
 async def _continue_from(
     run: AgentRun, steps: Sequence[Step], at: int, step: Step, deps: LoopDependencies
 ) -> AgentRun:
-    """On from one candidate's step as a run of one program does; the others stand beside it in the record."""
+    """Continue from one candidate's step as a run of one program does; the others stay in the record."""
     before, after = tuple(steps[:at]), tuple(steps[at + 1 :])
     combined = _CombinedWatcher(deps.watcher, before, after)
     done = await continue_run(run, step, replace(deps, watcher=combined))
@@ -233,13 +241,14 @@ async def _continue_from(
 
 @dataclass(frozen=True)
 class _CombinedWatcher(RunWatcher):
-    """Shows a run that goes on from one candidate with the steps of the other candidates."""
+    """A watcher that reports a run which continues from one candidate, with the steps of all others."""
 
     watcher: RunWatcher
     before: tuple[Step, ...]
     after: tuple[Step, ...]
 
     def whole(self, run: AgentRun) -> AgentRun:
+        """Return `run` with the steps of the other candidates."""
         steps = (*self.before, *run.steps[:1], *self.after, *run.steps[1:])
         return replace(run, steps=tuple(replace(step, index=at) for at, step in enumerate(steps, start=1)))
 
@@ -250,11 +259,11 @@ class _CombinedWatcher(RunWatcher):
         self.watcher.progress(self.whole(run), phase, text)
 
 
-# --- what is told of it -------------------------------------------------------------------------------
+# --- notes -------------------------------------------------------------------------------------------
 
 
 def format_vote(steps: Sequence[Step], result: Vote) -> str:
-    """``3 of 5 candidates found this result; 1 found 0.38; 1 failed``."""
+    """Format the vote for the run's notes: ``3 of 5 candidates found this result; 1 found 0.38; 1 failed``."""
     total, (first, *others) = len(steps), result.groups
     parts = [f"{len(first)} of {total} candidates found this result"]
     parts += [f"{len(group)} found {_brief(steps[group[0]].result)}" for group in others]
@@ -271,7 +280,7 @@ def format_vote(steps: Sequence[Step], result: Vote) -> str:
 
 
 def _with_vote_notes(steps: Sequence[Step], result: Vote) -> tuple[Step, ...]:
-    """With what became of each in the vote; one that did not run has nothing to tell."""
+    """Note on each step what became of it in the vote; a step that did not run gets no note."""
     noted = []
     for at, step in enumerate(steps):
         agreed = bool(result.groups) and at in result.groups[0]
@@ -290,7 +299,7 @@ def _is_waiting(step: Step) -> bool:
 
 
 def _brief(result: ExecutionResult | None) -> str:
-    """The first line of what was shown."""
+    """Return the first line of the output, shortened to `MAX_BRIEF_CHARS`."""
     lines = (line.strip() for line in output_text(result).split("\n")) if result is not None else ()
     line = next((line for line in lines if line), "nothing")
     return line if len(line) <= MAX_BRIEF_CHARS else f"{line[: MAX_BRIEF_CHARS - 1]}…"

@@ -1,4 +1,4 @@
-"""How a run ends: with its result and perhaps a sentence about it, or with the reason why there is none."""
+"""End a run: with its result and perhaps a sentence about it, or with the reason why there is none."""
 
 from __future__ import annotations
 
@@ -30,21 +30,24 @@ IMAGES = {"image/png", "image/jpeg", "image/svg+xml"}
 
 
 async def finish(run: AgentRun, step: Step, deps: LoopDependencies, *, calls: int) -> AgentRun:
-    """The run has its result, after so many calls of the model; one sentence if one is left and allowed."""
+    """End a run that has its result, after `calls` calls of the model.
+
+    The model is asked for one sentence about it if a call is left and the settings allow it.
+    """
     assert step.result is not None
     notes = [note for note in (step.note, *step.result.notes) if note]
     run = replace(
         run, code=step.code, written=step.written, outputs=step.result.outputs, notes=(*run.notes, *notes)
     )
-    told = run.request.privacy != "schema"  # a sentence needs the result, which is made of the data
+    may_send_result = run.request.privacy != "schema"  # the result is made of the data
     wants_words = displays_text(run.outputs) and not is_self_explanatory(run.outputs, run.request.prompt)
-    if deps.answer and told and wants_words and calls < run.request.max_steps:
+    if deps.answer and may_send_result and wants_words and calls < run.request.max_steps:
         run = await _answer(run, step, deps)
     return end_run(run, "ok")
 
 
 def displays_text(outputs: Sequence[Output]) -> bool:
-    """Whether there is anything a sentence could rest on: of a plot alone a text model can only invent."""
+    """Check whether there is text to write a sentence about: of a plot a text model can only invent facts."""
     return any(
         output["output_type"] == "stream"
         or (output["output_type"] in ("display_data", "execute_result") and not _is_picture(output["data"]))
@@ -53,11 +56,13 @@ def displays_text(outputs: Sequence[Output]) -> bool:
 
 
 def _is_picture(data: Mapping[str, Any]) -> bool:
+    """Check whether the output is an image or an interactive chart."""
     kind = data.get(INTERACTIVE_MIME, {}).get("kind", "html")
     return bool(IMAGES & data.keys()) or kind != "html"
 
 
 async def _answer(run: AgentRun, step: Step, deps: LoopDependencies) -> AgentRun:
+    """Ask the model for a sentence about the result, and drop it where it has invented numbers or names."""
     assert step.result is not None
     outputs = output_text(step.result)
     mask = await mask_for(observe(step.result, step.code, max_chars=SEARCHED_CHARS), deps)
@@ -88,17 +93,17 @@ async def _answer(run: AgentRun, step: Step, deps: LoopDependencies) -> AgentRun
 
 
 def end_run(run: AgentRun, status: RunStatus, error: str = "") -> AgentRun:
-    """With a note for each step that had to be asked with less than there was to tell."""
+    """End a run, with a note for each step whose messages were cut to the context window."""
     left_out = (f"step {step.index}: {step.left_out}" for step in run.steps if step.left_out)
     notes = tuple(dict.fromkeys((*run.notes, *left_out)))
     return replace(run, status=status, error=error, notes=notes, ended_at=time.time())
 
 
 def last_problem(step: Step, hidden_columns: Mapping[str, frozenset[str]]) -> str:
-    """The end of the error line: what was wrong at last."""
+    """Return the last problem, for the end of the error message."""
     if step.result is None:
         return f"Last: {step.note}."
-    if step.result.reason:  # cut short or killed: the exception that came of it says less
+    if step.result.reason:  # time limit or kill: the exception it caused says less
         return f"Last: {step.result.reason}"
     if step.result.error is not None:
         first = step.result.error.evalue.split("\n")[0][:200]

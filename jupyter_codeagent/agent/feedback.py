@@ -1,6 +1,6 @@
-"""What the model is told after a step: what came of its program, what to do about it, where to go on.
+"""Build the feedback after a step: what its program did, what to do about it, where to continue.
 
-Also the beginning of its next reply, where its last program is continued from the statement that failed.
+Also the prefill of the next reply, where the last program is continued from the statement that failed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ async def with_feedback(run: AgentRun, step: Step, deps: LoopDependencies) -> tu
 
 
 async def next_hint(run: AgentRun, messages: Sequence[Message], deps: LoopDependencies) -> TaggedText:
-    """What to do about the error of the step before, or about its result that looks wrong; else empty."""
+    """Return what to do about the last step's error or suspicious result; empty if there is none."""
     step = run.steps[-1] if run.steps else None
     if step is None or step.result is None:
         return TaggedText()
@@ -64,7 +64,7 @@ async def next_hint(run: AgentRun, messages: Sequence[Message], deps: LoopDepend
 
 
 async def resume_prefill(run: AgentRun, step: Step, deps: LoopDependencies) -> TaggedText | None:
-    """The last reply up to where its program is to go on otherwise; None where it has to be written anew.
+    """Return the last reply up to where its program has to change; None where it has to be written anew.
 
     All of it is in the server's cache, and what was right need not be written again.
     """
@@ -88,15 +88,15 @@ async def resume_prefill(run: AgentRun, step: Step, deps: LoopDependencies) -> T
     return _if_it_fits(join("", (head, done, correction(hint), begins)), deps) if hint else None
 
 
-def _if_it_fits(begun: TaggedText, deps: LoopDependencies) -> TaggedText | None:
-    """None where it would take the half of the model's context that is for the messages."""
-    room = deps.window
-    fits = room is None or room.count(begun.text) + deps.max_tokens <= room.context_tokens // 2
-    return begun if fits else None
+def _if_it_fits(beginning: TaggedText, deps: LoopDependencies) -> TaggedText | None:
+    """Return `beginning`, or None where it takes more than the half of the context window that is for messages."""
+    window = deps.window
+    fits = window is None or window.count(beginning.text) + deps.max_tokens <= window.context_tokens // 2
+    return beginning if fits else None
 
 
 def _resumed(run: AgentRun, step: Step) -> str:
-    """The program of the step before, up to where a name or a choice was missing; empty where it lacked no step."""
+    """Return the last program up to where a name or a choice was missing; empty where none was."""
     if step.result is None:
         return ""
     code = written_code(step)
@@ -111,7 +111,7 @@ def _resumed(run: AgentRun, step: Step) -> str:
 
 
 async def _feedback(run: AgentRun, step: Step, deps: LoopDependencies) -> TaggedText:
-    """What is said to the last step; not once more what the next reply is begun with."""
+    """Return the feedback on the last step, without the hint that the next reply is prefilled with."""
     if step.result is None:
         rejected = step.decision is not None and step.decision.action == "reject"
         reason = step.decision.reason if step.decision is not None else ""
@@ -129,27 +129,32 @@ async def _feedback(run: AgentRun, step: Step, deps: LoopDependencies) -> Tagged
 
 
 def _known(messages: Sequence[Message], code: str) -> str:
-    """All that the model has read or written."""
+    """Return all text that the model has read or written."""
     return "\n".join((*(message.content for message in messages), code))
 
 
 async def mask_for(text: str, deps: LoopDependencies) -> Mask:
-    """Hides what looks private, and those values of personal columns that stand in the text."""
+    """Return a function that masks secrets, and the values of PII columns that occur in `text`."""
     values = await deps.masked_values(text)
-    return lambda told: masked(told, values)
+    return lambda whole: masked(whole, values)
 
 
 def hidden_columns_hint(step: Step, hidden_columns: Mapping[str, frozenset[str]]) -> str:
+    """Return the hint on hidden columns that the step's code asked for; empty if there is none."""
     error = step.result.error if step.result is not None else None
     return hidden_hint(error, hidden_columns) if error is not None else ""
 
 
 def reply_of(step: Step) -> TaggedText:
+    """Return the step's reply as the next messages contain it, tagged where a person has edited its code."""
     written = as_written(step.reply, written_code(step))
     edited = step.decision is not None and step.decision.edited
     return tagged(written, "edited_code") if edited else TaggedText(written)
 
 
 def written_code(step: Step) -> str:
-    """As the model wrote it, so that the server need not read it again; a person's where one has changed it."""
+    """Return the code as the model wrote it, or as a person edited it.
+
+    Unchanged code need not be read again by the server.
+    """
     return step.written or extract_code(step.reply).code

@@ -1,4 +1,4 @@
-"""What one run sends to its model: every request passes here, so that the receipt says what was on the wire."""
+"""Record every request of a run to its model, so that the receipt lists what was sent."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ from jupyter_codeagent.types.tagged_text import kinds_in
 
 
 class SentRequests:
-    """Of one run. Written on the background loop, read from any thread."""
+    """The requests of one run. Written on the background loop, read from any thread."""
 
     def __init__(self, before: Sequence[ModelCall] = (), *, changed: Callable[[], None] = lambda: None) -> None:
-        """`before` was sent while the run was prepared; `changed` is called when something new has been sent."""
+        """Start with the calls in `before`, which were made while the run was prepared.
+
+        `changed` is called when something new has been sent.
+        """
         self._before = tuple(before)
         self._changed = changed
         self._requests: list[_Request] = []
@@ -33,7 +36,7 @@ class SentRequests:
 
     @property
     def calls(self) -> tuple[ModelCall, ...]:
-        """In order; those alike that follow each other are merged."""
+        """All calls in order; equal ones that follow each other are merged."""
         merged: list[ModelCall] = list(self._before)
         for call in (request.call for request in tuple(self._requests)):
             last = merged[-1] if merged else None
@@ -45,20 +48,23 @@ class SentRequests:
 
     @property
     def usage(self) -> Usage:
-        """Of all requests so far."""
+        """Tokens of all requests so far."""
         return sum((call.usage for call in self.calls), Usage())
 
     @property
     def last_usage(self) -> Usage:
-        """Of the latest request."""
+        """Tokens of the latest request."""
         return self._requests[-1].call.usage if self._requests else Usage()
 
     def of(self, model: Model, endpoint: ModelEndpoint) -> Model:
-        """Return the model with its requests recorded here."""
+        """Return the model with its requests recorded here.
+
+        A registered model does not report when it sends; its requests count as sent at once.
+        """
         return _RecordedModel(model, self, assume_sent=endpoint.kind == "registered")
 
     def begin(self, request: CompletionRequest, *, sent: bool) -> _Request:
-        """One request, about to be made."""
+        """Record a request that is about to be made; `sent` if it counts as sent at once."""
         pending = _Request(request=request, on_sent=self._on_sent)
         self._requests.append(pending)
         if sent:
@@ -66,26 +72,27 @@ class SentRequests:
         return pending
 
     def _on_sent(self, purpose: ModelCallPurpose, kinds: tuple[ContentKind, ...]) -> None:
-        if (purpose, kinds) not in self._known:  # not at each of hundreds of texts
+        if (purpose, kinds) not in self._known:  # once for each kind, not for each of hundreds of texts
             self._known.add((purpose, kinds))
             self._changed()
 
 
 @dataclass
 class _Request:
-    """What is known of a request so far."""
+    """The state of one request."""
 
     request: CompletionRequest
     on_sent: Callable[[ModelCallPurpose, tuple[ContentKind, ...]], None]
     sent: bool = False
     text: str = ""
-    """Of the reply, as far as it came."""
+    """The reply so far."""
     counted: Usage | None = None
     callback_error: CodeAgentError | None = None
     refused: bool = False
-    """The server has answered with an error; nothing was read for it that is known of."""
+    """The server has answered with an error; as far as known it has read nothing."""
 
     def mark_sent(self) -> None:
+        """Mark the request as sent and report it, once."""
         if self.sent:
             return
         self.sent = True
@@ -95,7 +102,13 @@ class _Request:
             self.callback_error = error
 
     def answered(self, replies: Sequence[Completion]) -> tuple[Completion, ...]:
-        """With the tokens estimated where the server has not counted them. Raises what `changed` has raised."""
+        """Return the replies, with estimated tokens where the server has not counted them.
+
+        Raises
+        ------
+        CodeAgentError
+            What the `changed` callback has raised.
+        """
         self.mark_sent()
         if self.callback_error is not None:
             raise self.callback_error
@@ -107,6 +120,7 @@ class _Request:
 
     @property
     def call(self) -> ModelCall:
+        """The request as the receipt lists it."""
         return ModelCall(purpose=self.request.purpose, kinds=self._kinds, sent=self.sent, usage=self._usage)
 
     @property
@@ -141,7 +155,7 @@ class _Request:
 
 
 class _RecordedModel:
-    """See `protocol.Model`."""
+    """A model whose requests are recorded; see `protocol.Model`."""
 
     def __init__(self, model: Model, requests: SentRequests, *, assume_sent: bool) -> None:
         self._model = model
@@ -163,7 +177,7 @@ class _RecordedModel:
         on_text: Callable[[str], None],
         is_complete: Callable[[str], bool],
     ) -> Completion:
-        """See `protocol.Model.complete`."""
+        """Record one completion; see `protocol.Model.complete`."""
         [reply] = await self._record(
             request,
             on_text,
@@ -179,7 +193,7 @@ class _RecordedModel:
         on_text: Callable[[str], None],
         is_complete: Callable[[str], bool],
     ) -> tuple[Completion, ...]:
-        """See `protocol.Model.sample`."""
+        """Record one sampling of several replies; see `protocol.Model.sample`."""
         return await self._record(
             request,
             on_text,

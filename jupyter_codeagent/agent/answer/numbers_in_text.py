@@ -1,4 +1,4 @@
-"""Figures in a text, and whether one text's figure was computed in another."""
+"""Numbers in a text, and whether a number of one text was computed in another."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ WORDS = {word: number for number, word in enumerate(_UP_TO_TWENTY)} | {
 }
 _SCALES = {"thousand": 1_000, "k": 1_000, "million": 10**6, "billion": 10**9, "bn": 10**9}
 MAX_ROUNDING = Decimal("0.1")
-"""Largest relative change that rounding may make: 5.6 may be told as 6, 1.4 not as 1."""
+"""Largest relative change by rounding: 5.6 may be written as 6, 1.4 not as 1."""
 
 MAX_EXPONENT = 400
-"""Of a number that is compared as one; beyond it (no float goes so far) it is compared as text."""
+"""Largest exponent of a number that is compared by value; beyond it (and any float) it is compared as text."""
 HEDGE_CHARS = 24
-"""As far before a figure as its hedge may begin."""
+"""Distance before a number within which its hedge may begin."""
 _EXACT = Context(prec=4 * MAX_EXPONENT)
 
-_SEPARATORS = ",_'\\u2019\\u202f\\u00a0"  # no blank: it stands between the columns of a table
-# Outputs are of any length and of hostile code. A word is tried from its beginning only: tried from each of its
-# letters, a line of 200,000 letters takes an hour.
+_SEPARATORS = ",_'\\u2019\\u202f\\u00a0"  # no blank: it separates the columns of a table
+# Outputs have any length and come from hostile code. A word is tried from its beginning only: tried from each of
+# its letters, a line of 200,000 letters takes an hour.
 _NUMBER = re.compile(
     r"(?P<before>(?:(?<![A-Za-z_])[A-Za-z_]+)?)"
     r"(?P<sign>(?<![\w)\]%.])[-\u2212+])?"
@@ -49,23 +49,23 @@ _WORD = re.compile(rf"\b(?:{'|'.join(WORDS)})\b", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class NumberInText:
-    """One number as it stands in a text."""
+    """A number as it is written in a text."""
 
     text: str
     value: Decimal
     digits: int = 0
-    """Behind the decimal point."""
+    """Digits behind the decimal point."""
     percent: bool = False
     scale: int = 1
     """1,000,000 for ``1.2 million``."""
     hedged: bool = False
-    """``about``, ``nearly`` … before it."""
+    """Whether ``about``, ``nearly`` … stands before it."""
     identifier: str = ""
     """A digit within a word (``N14228``, ``Q3``), or a number beyond all floats: compared as text."""
 
 
 def numbers_in(text: str) -> frozenset[NumberInText]:
-    """All figures, also those written as words from two to ninety (``one`` is usually no number)."""
+    """Return all numbers, including words from two to ninety (``one`` is usually no number)."""
     found = {_number(match, text) for match in _NUMBER.finditer(text)}
     words = {
         NumberInText(text=match.group(), value=Decimal(WORDS[match.group().lower()]))
@@ -76,19 +76,19 @@ def numbers_in(text: str) -> frozenset[NumberInText]:
 
 
 def sources_in(text: str) -> frozenset[NumberInText]:
-    """As `numbers_in` for a text that may be CSV: ``100,200`` is one figure or two."""
+    """Return the numbers of a text that may be CSV: ``100,200`` is read as one number and as two."""
     return numbers_in(text) | numbers_in(re.sub(r"(?<=\d)[,_'](?=\d)", " ", text))
 
 
 def is_supported(number: NumberInText, sources: Iterable[NumberInText]) -> bool:
-    """Whether one of the source figures is this one, written with at least as many digits."""
+    """Check whether one of the sources is this number, written with at least as many digits."""
     if number.identifier:
         return any(number.identifier == source.identifier for source in sources)
     return any(not source.identifier and _same(number, source) for source in sources)
 
 
 def corrected(text: str, sources: Iterable[NumberInText]) -> str:
-    """With digits that were cut off instead of rounded made right: 18.99 for 18.9963 becomes 19.00."""
+    """Round numbers whose digits were cut off: 18.99 for 18.9963 becomes 19.00."""
     sources = list(sources)
     for number in numbers_in(text):
         if number.digits == 0 or number.identifier or is_supported(number, sources):
@@ -106,13 +106,16 @@ def corrected(text: str, sources: Iterable[NumberInText]) -> str:
 
 
 def row_count(outputs_text: str) -> frozenset[NumberInText]:
-    """The number of rows that are shown, as a figure: ``the top 5`` is no invention. Empty for less than two."""
+    """Return the number of displayed rows, so that ``the top 5`` is not taken for invented.
+
+    Empty for less than two rows.
+    """
     rows = len(_rows(outputs_text))
     return frozenset({NumberInText(text=str(rows), value=Decimal(rows))}) if rows > 1 else frozenset()
 
 
 def mixes_rows(text: str, outputs_text: str, prompt_numbers: Iterable[NumberInText]) -> tuple[str, ...]:
-    """The figures of the text that stand only in rows whose labels it does not name, although it names others."""
+    """Return the numbers that are only in rows which the text does not name, although it names others."""
     rows = [(labels, sources_in(line)) for line in _rows(outputs_text) if (labels := _labels(line))]
     words = {word.lower() for word in _LABEL.findall(text)}
     if not any(labels & words for labels, _ in rows):
@@ -134,7 +137,7 @@ def mixes_rows(text: str, outputs_text: str, prompt_numbers: Iterable[NumberInTe
 
 
 def _rows(text: str) -> list[str]:
-    """Lines of a table or a listing: those with a figure, without the footers of pandas."""
+    """Return the lines of a table or a listing: those with a number, without the footers of pandas."""
     return [line for line in text.split("\n") if re.search(r"\d", line) and not _FOOTER.match(line)]
 
 
