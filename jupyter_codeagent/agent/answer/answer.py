@@ -91,9 +91,9 @@ def is_output_complete(observation: str) -> bool:
 def is_self_explanatory(outputs: Sequence[Output], prompt: str) -> bool:
     """Check whether a sentence would only repeat the output: a few lines, each a number or a word with its name.
 
-    ``Mean fare: 34.65``, ``share = 0.2``; not a bare number. Where the prompt asks for a judgement, the output must
-    have it, as ``normal: no`` or as one of the words that the prompt offers. A table is one only in answer to a question
-    in several parts: no sentence holds all its numbers.
+    ``Mean fare: 34.65``, ``share = 0.2``; not a bare number. Where the prompt asks for a judgement, the output
+    must have it, as ``normal: no`` or as one of the words that the prompt offers. A table is one only in answer
+    to a question in several parts: no sentence holds all its numbers.
     """
     if _TEXT_WANTED.search(prompt):
         return False
@@ -132,10 +132,10 @@ def _asks_for_judgement(prompt: str) -> bool:
 def check_answer(answer: str, outputs_text: str, prompt: str, code: str = "") -> str:
     """Return the cleaned answer; empty if a number in it is neither in the outputs nor in the prompt.
 
-    Thousands separators, fewer digits and percent forms of a number are the same number; the number of displayed rows
-    counts as one; digits that were cut off instead of rounded are rounded. An answer is dropped, too, if it names rows
-    of the output but gives the number of a row that it does not name, or if it has several names that are neither in
-    the outputs nor in the prompt nor in the code.
+    Thousands separators, fewer digits and percent forms of a number are the same number; the number of
+    displayed rows counts as one; digits that were cut off instead of rounded are rounded. An answer is dropped,
+    too, if it names rows of the output but gives the number of a row that it does not name, or if it has
+    several names that are neither in the outputs nor in the prompt nor in the code.
     """
     sources = _sources(outputs_text, prompt)
     text = corrected(one_paragraph(answer), sources)

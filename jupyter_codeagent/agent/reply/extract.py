@@ -51,7 +51,6 @@ _TAG = re.compile(
 )
 _WORDS = re.compile(r">?[ ,]*[a-z]", re.IGNORECASE)
 _CLOSING_TAG = re.compile(rf"</(?:{_TAG_NAMES})\b", re.IGNORECASE)
-"""How a statement begins that does not parse because its end is missing or on another line."""
 _PREFILLED = re.compile(
     r"\A(?:# [\w, ]+ (?:is|are) already (?:loaded|defined)\n){1,2}|^# corrected: .*\n", re.MULTILINE
 )
@@ -143,8 +142,8 @@ def is_program_complete(text: str) -> bool:
 @lru_cache(maxsize=32)
 def _ends_with_block(text: str) -> bool:
     """Check whether every block is closed, and the last one of Python holds code."""
-    told = without_thoughts(text) if len(_FENCE.findall(text)) <= 2 * MAX_BLOCKS else None
-    blocks = [part for part in split_blocks(told or "") if isinstance(part, Block)]
+    reply = without_thoughts(text) if len(_FENCE.findall(text)) <= 2 * MAX_BLOCKS else None
+    blocks = [part for part in split_blocks(reply or "") if isinstance(part, Block)]
     closed = all(block.closed_at_margin and not block.indent for block in blocks)
     of_python = [block for block in blocks if block.python]
     return closed and bool(of_python) and bool(clean(of_python[-1].text))

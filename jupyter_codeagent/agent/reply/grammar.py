@@ -1,10 +1,11 @@
 """A grammar for the retry after a reply without a readable program: the model can write nothing but code.
 
-In GBNF, which llama.cpp reads: each rule on one line, no large repetition counts. The grammar distinguishes only
-brackets, strings and comments from other characters, so that every Python program passes, while prose with an
-apostrophe, an unclosed bracket or a reply without its block do not. It allows no sentence in front of the block: a
-model that has just written prose continues with it up to its token limit. The first call goes without it, because it
-does not improve what the program does. Its cost is small: llama.cpp tries other tokens only where the first is refused.
+In GBNF, which llama.cpp reads: each rule on one line, no large repetition counts. The grammar distinguishes
+only brackets, strings and comments from other characters, so that every Python program passes, while prose with
+an apostrophe, an unclosed bracket or a reply without its block do not. It allows no sentence in front of the
+block: a model that has just written prose continues with it up to its token limit. The first call goes without
+it, because it does not improve what the program does. Its cost is small: llama.cpp tries other tokens only
+where the first is refused.
 """
 
 from __future__ import annotations

@@ -52,6 +52,7 @@ _OUTPUT = re.compile(
 )
 _BOUND_IN_TEXT = re.compile(r"^[ \t]*+([A-Za-z_]\w*+)[ \t]*+=(?!=)", re.MULTILINE)
 _CODE_LINE = re.compile(r"[A-Za-z_][\w.]*(?:\[.*\])?(?:\(|\s*[-+*/|&]?=\s*\S)")
+"""Start of a statement that does not parse because its end is missing or on another line."""
 _KNOWN = frozenset(dir(builtins)) | {"display"}
 _DISPLAYS_ITSELF = frozenset({"print", "display", "show"})
 

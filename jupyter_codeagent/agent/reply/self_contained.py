@@ -1,7 +1,7 @@
 """Complete a program that continues a failed attempt, or the version it replaces, and uses names made there.
 
-In the sandbox they still exist; in the user's notebook, where the attempt never becomes a cell and the version before
-is replaced, they would be missing. So the lines that made them are put in front.
+In the sandbox they still exist; in the user's notebook, where the attempt never becomes a cell and the version
+before is replaced, they would be missing. So the lines that made them are put in front.
 """
 
 from __future__ import annotations
