@@ -1,4 +1,4 @@
-"""Everything the model reads and writes, as text: what is sent, what is found in the reply, what is told of a run.
+"""The text that goes to the model and comes from it: prompts, replies, feedback, and the loop around them.
 
 Pure functions: nothing here does I/O, imports a dataframe library or knows a kernel.
 """

@@ -1,4 +1,4 @@
-"""Which of several programs is kept: the one whose result agrees with most others.
+"""Choose the program whose result agrees with most others.
 
 A majority over executed results (Wang et al. 2022, self-consistency; Shi et al. 2022, MBR-EXEC, for programs).
 """
@@ -16,28 +16,29 @@ from jupyter_codeagent.types.run import Step
 
 @dataclass(frozen=True, kw_only=True)
 class Vote:
-    """How it went; programs are told by their place in what was voted on, from 0."""
+    """The outcome of a vote; programs are numbered from 0 in the order of the vote."""
 
     groups: tuple[tuple[int, ...], ...] = ()
-    """Programs that found the same, the largest group first; in each, the one that is kept of it comes first."""
-    doubted: bool = False
-    """All results look wrong; they were voted on for want of better ones."""
+    """Programs with the same result, the largest group first; each group begins with its best program."""
+    all_look_wrong: bool = False
+    """All results look wrong; the vote had no better ones."""
 
     @property
     def chosen(self) -> int | None:
-        """None where no program has a result."""
+        """The number of the chosen program; None where no program has a result."""
         return self.groups[0][0] if self.groups else None
 
     def is_decided(self, waiting: int) -> bool:
-        """Whether so many programs that have not run cannot change what is found by most."""
+        """Check whether the results of `waiting` more programs cannot change the majority."""
         sizes = [len(group) for group in self.groups] + [0, 0]
-        return waiting == 0 or (not self.doubted and sizes[0] > sizes[1] + waiting)
+        return waiting == 0 or (not self.all_look_wrong and sizes[0] > sizes[1] + waiting)
 
 
 def vote(steps: Sequence[Step], prompt: str = "") -> Vote:
-    """Ties go to the program with fewer warnings, then to the earliest.
+    """Vote on the results of `steps`.
 
-    One that failed has no vote, nor one whose result looks wrong, unless there is no other.
+    Ties go to the program with fewer warnings, then to the earliest. A program that failed has no vote, nor one
+    whose result looks wrong, unless there is no other.
     """
     found = {
         at: findings(step.result)
@@ -51,11 +52,11 @@ def vote(steps: Sequence[Step], prompt: str = "") -> Vote:
         group = _largest(left, warnings)
         groups.append(group)
         left = {at: one for at, one in left.items() if at not in group}
-    return Vote(groups=tuple(groups), doubted=bool(found) and not clean)
+    return Vote(groups=tuple(groups), all_look_wrong=bool(found) and not clean)
 
 
 def _largest(left: dict[int, Findings], warnings: dict[int, int]) -> tuple[int, ...]:
-    """The program that most others agree with, and these."""
+    """Return the program that most others agree with, followed by these others."""
     agreeing = {at: [other for other in left if agree(left[at], left[other])] for at in left}
     best = min(left, key=lambda at: (-len(agreeing[at]), warnings[at], at))
     return (best, *(other for other in agreeing[best] if other != best))

@@ -1,7 +1,7 @@
-"""`--candidates K`: K programs for one question, sampled at once, each run in a sandbox of its own; then a vote.
+"""Sample K programs for one question (`--candidates K`), run each in its own sandbox, and vote on the results.
 
-It costs K times the completion tokens and one prompt. Where no program gave a result, the run goes on from the
-first one's failure as a run of one program does.
+The cost is K times the completion tokens and one prompt. Where no program gave a result, the run continues from the
+failure of the first one, as a run of one program does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from jupyter_codeagent.agent.candidate_vote import Vote, vote
 from jupyter_codeagent.agent.dependencies import LoopDependencies, RunWatcher
-from jupyter_codeagent.agent.ending import ended, finish
+from jupyter_codeagent.agent.ending import end_run, finish
 from jupyter_codeagent.agent.loop import continue_run, conversation
 from jupyter_codeagent.agent.model_step import (
     SAMPLING_TEMPERATURE,
@@ -34,8 +34,8 @@ from jupyter_codeagent.types.messages import Usage
 from jupyter_codeagent.types.run import AgentRun, Phase, Step
 from jupyter_codeagent.types.sandbox import ExecutionResult
 
-SHOWN_CHARS = 40
-"""Of another result, in the run's note."""
+MAX_BRIEF_CHARS = 40
+"""Length of another result in the run's note."""
 
 OpenSandbox = Callable[[], AbstractAsyncContextManager[PersistentSandbox]]
 
@@ -43,40 +43,43 @@ OpenSandbox = Callable[[], AbstractAsyncContextManager[PersistentSandbox]]
 async def run_candidates(
     run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies, open_sandbox: OpenSandbox
 ) -> AgentRun:
-    """Sample, decide, run, vote; the chosen program runs once more where the notebook's variables are.
+    """Sample, decide, run and vote; run the chosen program once more in the notebook's own sandbox.
 
     Raises
     ------
     ModelError, SandboxError
         As `run_agent`.
     """
-    steps = await _sampled(run, turns, deps)
-    decision, edited = await _decided(run, steps, deps)
+    steps = await _sample(run, turns, deps)
+    decision, edited = await _decide(run, steps, deps)
     if decision is not None and (decision.action == "reject" or edited):
         return await _without_vote(run, steps, decision, deps)
     if decision is not None:
-        steps = await _executed(run, steps, turns, decision, deps, open_sandbox)
+        steps = await _execute_all(run, steps, turns, decision, deps, open_sandbox)
     result = vote(steps, run.request.prompt)
     if result.chosen is None:
         at = next((at for at, step in enumerate(steps) if step.result is not None), 0)
-        return await _repaired(run, _with_vote_notes(steps, result), at, steps[at], deps)
-    return await _taken(run, steps, result, deps)
+        return await _continue_from(run, _with_vote_notes(steps, result), at, steps[at], deps)
+    return await _run_chosen(run, steps, result, deps)
 
 
 # --- the programs -------------------------------------------------------------------------------------
 
 
-async def _sampled(run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies) -> list[Step]:
-    """One step for each reply: the first as ever, then all others at once, with the prompt that is known by now."""
-    begun = await begin_step(run, conversation(run, turns), deps)
-    first = await complete(run, begun, deps)
-    shown = replace(run, steps=(replace(begun, reply=first.text),))
+async def _sample(run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies) -> list[Step]:
+    """Return one step for each reply.
+
+    The first reply comes as in any run, all others at once: by then the server has the prompt in its cache.
+    """
+    prepared = await begin_step(run, conversation(run, turns), deps)
+    first = await complete(run, prepared, deps)
+    shown = replace(run, steps=(replace(prepared, reply=first.text),))
     request = replace(
-        completion_request(begun, deps),
+        completion_request(prepared, deps),
         temperature=max(deps.temperature, SAMPLING_TEMPERATURE),
         seed=deps.seed + 1,
     )
-    second = replace(shown, steps=(*shown.steps, replace(begun, index=2)))
+    second = replace(shown, steps=(*shown.steps, replace(prepared, index=2)))
     deps.watcher.changed(second)
     deps.watcher.progress(second, "model")
     others = await deps.model.sample(
@@ -86,13 +89,18 @@ async def _sampled(run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies)
         is_complete=is_enough,
     )
     return [
-        replace(read_reply(run, replace(begun, index=index), one, deps), duration_s=one.duration_s)
+        replace(read_reply(run, replace(prepared, index=index), one, deps), duration_s=one.duration_s)
         for index, one in enumerate((first, *others), start=1)
     ]
 
 
-async def _decided(run: AgentRun, steps: Sequence[Step], deps: LoopDependencies) -> tuple[Decision | None, bool]:
-    """One decision for all programs, and whether the person has written another one; None without a program."""
+async def _decide(run: AgentRun, steps: Sequence[Step], deps: LoopDependencies) -> tuple[Decision | None, bool]:
+    """Ask for one decision on all programs.
+
+    Returns
+    -------
+    The decision, None without a program; and whether the user has edited the code.
+    """
     programs = list({_program(step.code): step.code for step in steps if step.code}.values())
     if not programs:
         return None, False
@@ -109,14 +117,14 @@ async def _decided(run: AgentRun, steps: Sequence[Step], deps: LoopDependencies)
 
 
 def _program(code: str) -> str:
-    """The same for programs that differ in comments and layout only."""
+    """Return a text that is equal for programs which differ in comments and layout only."""
     try:
         return ast.dump(ast.parse(code))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return code
 
 
-async def _executed(
+async def _execute_all(
     run: AgentRun,
     steps: Sequence[Step],
     turns: Sequence[Turn],
@@ -124,7 +132,7 @@ async def _executed(
     deps: LoopDependencies,
     open_sandbox: OpenSandbox,
 ) -> list[Step]:
-    """Each different program once, one after the other, until those that wait could not change the vote."""
+    """Run each different program once, one after the other, until those that wait cannot change the vote."""
     done: list[Step] = []
     results: dict[str, Step] = {}
     for at, step in enumerate(steps):
@@ -136,7 +144,7 @@ async def _executed(
             done.append(step)
         else:
             async with open_sandbox() as sandbox:
-                await _bring_up(sandbox, run, turns)
+                await _replay_turns(sandbox, run, turns)
                 decided = replace(step, decision=replace(decision, code=step.code))
                 executed = await _execute(replace(run, steps=tuple(done)), decided, deps, sandbox)
             results[program] = executed
@@ -145,8 +153,8 @@ async def _executed(
     return done
 
 
-async def _bring_up(sandbox: PersistentSandbox, run: AgentRun, turns: Sequence[Turn]) -> None:
-    """To the state that the notebook's sandbox has."""
+async def _replay_turns(sandbox: PersistentSandbox, run: AgentRun, turns: Sequence[Turn]) -> None:
+    """Bring a fresh sandbox to the state of the notebook's sandbox."""
     await sandbox.prepare(run.manifest)
     for turn in turns:
         done = await sandbox.execute(turn.ran or turn.code, timeout_s=run.request.timeout_s)
@@ -171,8 +179,8 @@ async def _execute(run: AgentRun, step: Step, deps: LoopDependencies, sandbox: P
 # --- the end ------------------------------------------------------------------------------------------
 
 
-async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, deps: LoopDependencies) -> AgentRun:
-    """The chosen program in the notebook's own sandbox: what it makes is there for the next run."""
+async def _run_chosen(run: AgentRun, steps: Sequence[Step], result: Vote, deps: LoopDependencies) -> AgentRun:
+    """Run the chosen program in the notebook's own sandbox, so that its variables are there for the next run."""
     assert result.chosen is not None
     best = steps[result.chosen]
     assert best.result is not None
@@ -180,7 +188,7 @@ async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, deps: LoopD
         run,
         status="running",
         steps=_with_vote_notes(steps, result),
-        notes=(*run.notes, vote_note(steps, result)),
+        notes=(*run.notes, format_vote(steps, result)),
     )
     again = replace(
         best,
@@ -203,7 +211,7 @@ async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, deps: LoopD
     if shown.status != "ok":
         why = f"{shown.error.ename}: {shown.error.evalue}" if shown.error is not None else shown.reason
         first_line = why.split("\n")[0][:200]
-        return ended(run, "failed", f"The chosen candidate did not run a second time: {first_line}")
+        return end_run(run, "failed", f"The chosen candidate did not run a second time: {first_line}")
     if not agree(findings(shown), findings(best.result)):
         run = replace(run, notes=(*run.notes, "its result differs from one execution to the next"))
     return await finish(run, replace(best, result=shown), deps, calls=1)
@@ -212,32 +220,35 @@ async def _taken(run: AgentRun, steps: Sequence[Step], result: Vote, deps: LoopD
 async def _without_vote(
     run: AgentRun, steps: Sequence[Step], decision: Decision, deps: LoopDependencies
 ) -> AgentRun:
-    """The person has said no, or has written what may run instead."""
+    """Continue after the user has rejected the programs, or has edited the code that may run instead."""
     first = replace(steps[0], decision=decision)
     if decision.action == "approve":
-        beside = replace(deps, watcher=_Beside(deps.watcher, (), tuple(steps[1:])))
+        combined = replace(deps, watcher=_CombinedWatcher(deps.watcher, (), tuple(steps[1:])))
         written = replace(first, code=decision.code, note="")
-        first = await execute(run, written, beside)
-    return await _repaired(run, steps, 0, first, deps)
+        first = await execute(run, written, combined)
+    return await _continue_from(run, steps, 0, first, deps)
 
 
-async def _repaired(run: AgentRun, steps: Sequence[Step], at: int, step: Step, deps: LoopDependencies) -> AgentRun:
-    """On from one candidate's step as a run of one program does; the others stand beside it in the record."""
+async def _continue_from(
+    run: AgentRun, steps: Sequence[Step], at: int, step: Step, deps: LoopDependencies
+) -> AgentRun:
+    """Continue from one candidate's step as a run of one program does; the others stay in the record."""
     before, after = tuple(steps[:at]), tuple(steps[at + 1 :])
-    beside = _Beside(deps.watcher, before, after)
-    done = await continue_run(run, step, replace(deps, watcher=beside))
-    return beside.whole(done)
+    combined = _CombinedWatcher(deps.watcher, before, after)
+    done = await continue_run(run, step, replace(deps, watcher=combined))
+    return combined.whole(done)
 
 
 @dataclass(frozen=True)
-class _Beside(RunWatcher):
-    """Shows a run that goes on from one candidate with the steps of the other candidates."""
+class _CombinedWatcher(RunWatcher):
+    """A watcher that reports a run which continues from one candidate, with the steps of all others."""
 
     watcher: RunWatcher
     before: tuple[Step, ...]
     after: tuple[Step, ...]
 
     def whole(self, run: AgentRun) -> AgentRun:
+        """Return `run` with the steps of the other candidates."""
         steps = (*self.before, *run.steps[:1], *self.after, *run.steps[1:])
         return replace(run, steps=tuple(replace(step, index=at) for at, step in enumerate(steps, start=1)))
 
@@ -248,17 +259,17 @@ class _Beside(RunWatcher):
         self.watcher.progress(self.whole(run), phase, text)
 
 
-# --- what the record says of it -------------------------------------------------------------------------------
+# --- notes -------------------------------------------------------------------------------------------
 
 
-def vote_note(steps: Sequence[Step], result: Vote) -> str:
-    """``3 of 5 candidates found this result; 1 found 0.38; 1 failed``."""
+def format_vote(steps: Sequence[Step], result: Vote) -> str:
+    """Format the vote for the run's notes: ``3 of 5 candidates found this result; 1 found 0.38; 1 failed``."""
     total, (first, *others) = len(steps), result.groups
     parts = [f"{len(first)} of {total} candidates found this result"]
     parts += [f"{len(group)} found {_brief(steps[group[0]].result)}" for group in others]
     voted = {at for group in result.groups for at in group}
     rest = [step for at, step in enumerate(steps) if at not in voted]
-    waiting = sum(_waits(step) for step in rest)
+    waiting = sum(_is_waiting(step) for step in rest)
     looks_wrong = sum(step.result is not None and step.result.status == "ok" for step in rest)
     counts = {
         "found what looks wrong": looks_wrong,
@@ -269,7 +280,7 @@ def vote_note(steps: Sequence[Step], result: Vote) -> str:
 
 
 def _with_vote_notes(steps: Sequence[Step], result: Vote) -> tuple[Step, ...]:
-    """With what became of each in the vote; one that did not run has nothing to tell."""
+    """Note on each step what became of it in the vote; a step that did not run gets no note."""
     noted = []
     for at, step in enumerate(steps):
         agreed = bool(result.groups) and at in result.groups[0]
@@ -279,16 +290,16 @@ def _with_vote_notes(steps: Sequence[Step], result: Vote) -> tuple[Step, ...]:
         )
         place = f"candidate {at + 1} of {len(steps)}" + (f": {what}" if what else "")
         note = f"{place}; {step.note}" if step.note else place
-        noted.append(step if _waits(step) else replace(step, note=note))
+        noted.append(step if _is_waiting(step) else replace(step, note=note))
     return tuple(noted)
 
 
-def _waits(step: Step) -> bool:
+def _is_waiting(step: Step) -> bool:
     return bool(step.code) and step.decision is None
 
 
 def _brief(result: ExecutionResult | None) -> str:
-    """The first line of what was shown."""
+    """Return the first line of the output, shortened to `MAX_BRIEF_CHARS`."""
     lines = (line.strip() for line in output_text(result).split("\n")) if result is not None else ()
     line = next((line for line in lines if line), "nothing")
-    return line if len(line) <= SHOWN_CHARS else f"{line[: SHOWN_CHARS - 1]}…"
+    return line if len(line) <= MAX_BRIEF_CHARS else f"{line[: MAX_BRIEF_CHARS - 1]}…"

@@ -1,4 +1,4 @@
-"""What the loop works with: the model, the sandbox, who decides, who watches."""
+"""What the loop depends on: the model, the sandbox, the gate that decides, the watcher."""
 
 from __future__ import annotations
 
@@ -16,47 +16,50 @@ Decide = Callable[[Proposal], Awaitable[Decision]]
 
 
 class RunWatcher(Protocol):
-    """Told of everything that happens in a run: writes history, updates the panel and the cell."""
+    """An observer of everything that happens in a run: writes history, updates the panel and the cell."""
 
     def changed(self, run: AgentRun) -> None:
-        """The record changed; called before and after each step."""
+        """Take the changed record; called before and after each step."""
         ...
 
     def progress(self, run: AgentRun, phase: Phase, text: str = "") -> None:
-        """Something moved; `text` is the reply of this step so far. Called often, must be cheap."""
+        """Take progress within a step; `text` is the reply so far.
+
+        Called often, must be cheap.
+        """
         ...
 
 
-async def nothing_masked(_text: str) -> tuple[str, ...]:
-    """For runs that have no live variables."""
+async def no_masked_values(_text: str) -> tuple[str, ...]:
+    """Return nothing, for runs that have no live variables."""
     return ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoopDependencies:
-    """What the loop works with."""
+    """Everything the loop works with."""
 
     model: Model
     runner: CodeRunner
     decide: Decide
     watcher: RunWatcher
     defined: Callable[[], Collection[str]]
-    """Names the sandbox knows."""
+    """Return the names that are defined in the sandbox."""
     max_tokens: int = 1024
     temperature: float = 0.0
     seed: int = 0
     answer: bool = True
     corrects: bool = True
-    """Whether code is run once more where a correction of it is certain."""
-    masked_values: Callable[[str], Awaitable[Sequence[str]]] = nothing_masked
-    """Those values of personal columns that stand in a text; they are masked in what is sent to the model."""
+    """Whether code is run again with the corrections that are certain."""
+    masked_values: Callable[[str], Awaitable[Sequence[str]]] = no_masked_values
+    """Return the values of PII columns that occur in a text; they are masked in what is sent to the model."""
     undo_attempt: Callable[[], None] = lambda: None
-    """Before each execution: what an attempt that is not kept did to the copies is undone."""
+    """Undo what a discarded attempt did to the copies; called before each execution."""
     hidden_columns: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Variable -> labels that the user hides; named only where code asks for one of them."""
+    """Variable -> labels of hidden columns; named only where code asks for one of them."""
     incomplete: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Variable -> `repr()` of its columns with missing values, of pandas frames."""
     window: ContextWindow | None = None
-    """The model's context; None where there is no limit to keep to."""
+    """The model's context window; None where there is no limit."""
     replaces: tuple[Step, ...] = ()
-    """The program of which another version is asked for: its cell goes, so that nothing of it may be missing."""
+    """The steps of the program that this run replaces: its cell goes, so the new program must not need it."""

@@ -1,4 +1,4 @@
-"""How a run ends: with its result and perhaps a sentence about it, or with the reason why there is none."""
+"""End a run: with its result and perhaps a sentence about it, or with the reason why there is none."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from jupyter_codeagent.agent.answer.answer import (
     MAX_ANSWER_TOKENS,
     answer_messages,
     check_answer,
-    is_told_whole,
-    made_up,
-    speaks_for_itself,
+    find_invented,
+    is_output_complete,
+    is_self_explanatory,
 )
 from jupyter_codeagent.agent.dependencies import LoopDependencies
-from jupyter_codeagent.agent.feedback import hidden_of, mask_for, reply_of
+from jupyter_codeagent.agent.feedback import hidden_columns_hint, mask_for, reply_of
 from jupyter_codeagent.agent.model_step import context_window
 from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.agent.prompt.context_window import fit_messages
@@ -30,21 +30,24 @@ IMAGES = {"image/png", "image/jpeg", "image/svg+xml"}
 
 
 async def finish(run: AgentRun, step: Step, deps: LoopDependencies, *, calls: int) -> AgentRun:
-    """The run has its result, after so many calls of the model; one sentence if one is left and allowed."""
+    """End a run that has its result, after `calls` calls of the model.
+
+    The model is asked for one sentence about it if a call is left and the settings allow it.
+    """
     assert step.result is not None
     notes = [note for note in (step.note, *step.result.notes) if note]
     run = replace(
         run, code=step.code, written=step.written, outputs=step.result.outputs, notes=(*run.notes, *notes)
     )
-    told = run.request.privacy != "schema"  # a sentence needs the result, which is made of the data
-    wants_words = shows_text(run.outputs) and not speaks_for_itself(run.outputs, run.request.prompt)
-    if deps.answer and told and wants_words and calls < run.request.max_steps:
+    may_send_result = run.request.privacy != "schema"  # the result is made of the data
+    wants_words = displays_text(run.outputs) and not is_self_explanatory(run.outputs, run.request.prompt)
+    if deps.answer and may_send_result and wants_words and calls < run.request.max_steps:
         run = await _answer(run, step, deps)
-    return ended(run, "ok")
+    return end_run(run, "ok")
 
 
-def shows_text(outputs: Sequence[Output]) -> bool:
-    """Whether there is anything a sentence could rest on: of a plot alone a text model can only invent."""
+def displays_text(outputs: Sequence[Output]) -> bool:
+    """Check whether there is text to write a sentence about: of a plot a text model can only invent facts."""
     return any(
         output["output_type"] == "stream"
         or (output["output_type"] in ("display_data", "execute_result") and not _is_picture(output["data"]))
@@ -53,16 +56,18 @@ def shows_text(outputs: Sequence[Output]) -> bool:
 
 
 def _is_picture(data: Mapping[str, Any]) -> bool:
+    """Check whether the output is an image or an interactive chart."""
     kind = data.get(INTERACTIVE_MIME, {}).get("kind", "html")
     return bool(IMAGES & data.keys()) or kind != "html"
 
 
 async def _answer(run: AgentRun, step: Step, deps: LoopDependencies) -> AgentRun:
+    """Ask the model for a sentence about the result, and drop it where it has invented numbers or names."""
     assert step.result is not None
     outputs = output_text(step.result)
     mask = await mask_for(observe(step.result, step.code, max_chars=SEARCHED_CHARS), deps)
     seen = observation(step.result, step.code, mask=mask)
-    if not is_told_whole(seen.text):
+    if not is_output_complete(seen.text):
         return run
     messages = answer_messages(step.messages, reply_of(step), seen)
     fitted = fit_messages(messages, run.request.prompt, context_window(run, deps), MAX_ANSWER_TOKENS)
@@ -81,27 +86,27 @@ async def _answer(run: AgentRun, step: Step, deps: LoopDependencies) -> AgentRun
     )
     answer = check_answer(completion.text, outputs, run.request.prompt, step.code)
     run = replace(run, answer=answer)
-    if not answer and (invented := made_up(completion.text, outputs, run.request.prompt, step.code)):
+    if not answer and (invented := find_invented(completion.text, outputs, run.request.prompt, step.code)):
         note = f"the model's sentence was dropped: {', '.join(invented[:3])} is not in the output"
         run = replace(run, notes=(*run.notes, note))
     return run
 
 
-def ended(run: AgentRun, status: RunStatus, error: str = "") -> AgentRun:
-    """With a note for each step that had to be asked with less than there was to tell."""
+def end_run(run: AgentRun, status: RunStatus, error: str = "") -> AgentRun:
+    """End a run, with a note for each step whose messages were cut to the context window."""
     left_out = (f"step {step.index}: {step.left_out}" for step in run.steps if step.left_out)
     notes = tuple(dict.fromkeys((*run.notes, *left_out)))
     return replace(run, status=status, error=error, notes=notes, ended_at=time.time())
 
 
 def last_problem(step: Step, hidden_columns: Mapping[str, frozenset[str]]) -> str:
-    """The end of the error line: what was wrong at last."""
+    """Return the last problem, for the end of the error message."""
     if step.result is None:
         return f"Last: {step.note}."
-    if step.result.reason:  # cut short or killed: the exception that came of it says less
+    if step.result.reason:  # time limit or kill: the exception it caused says less
         return f"Last: {step.result.reason}"
     if step.result.error is not None:
         first = step.result.error.evalue.split("\n")[0][:200]
-        hidden = hidden_of(step, hidden_columns)
+        hidden = hidden_columns_hint(step, hidden_columns)
         return f"Last error: {step.result.error.ename}: {first}" + (f" ({hidden})" if hidden else "")
     return f"Last: {step.note}"

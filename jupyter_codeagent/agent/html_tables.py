@@ -1,4 +1,7 @@
-"""The cells of HTML tables, as frames show themselves. Text of the sandbox: nothing of it is trusted."""
+"""Read the cells of HTML tables, as dataframes are displayed.
+
+The HTML comes from the sandbox: nothing of it is trusted.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,18 @@ from html.parser import HTMLParser
 
 @dataclass(frozen=True, kw_only=True)
 class HtmlTable:
+    """The text of a table, row by row."""
+
     head: list[list[str]] = field(default_factory=list)
-    """Its lines: labels, and what some libraries write below them."""
+    """Header rows: labels, and what some libraries write below them."""
     rows: list[list[str]] = field(default_factory=list)
 
 
 def tables_in(html: str) -> list[HtmlTable]:
-    """In their order; one within another is read as rows of the outer one. None where brackets are left open, over
-    which the parser takes quadratic time."""
+    """Return the tables of `html` in order; a table within another is read as rows of the outer one.
+
+    Empty where brackets are left open: the parser takes quadratic time over them.
+    """
     if html.count("<") != html.count(">"):
         return []
     reader = _Reader()
@@ -25,7 +32,7 @@ def tables_in(html: str) -> list[HtmlTable]:
 
 
 def table_cells(html: str) -> list[list[str]]:
-    """Of the body of each table in it, row by row."""
+    """Return the cells of all table bodies, row by row."""
     return [row for table in tables_in(html) for row in table.rows if row]
 
 

@@ -1,4 +1,4 @@
-"""Names that mean the same import in nearly all data code, and what replaces packages that are missing."""
+"""Imports that a name stands for in nearly all data code, and replacements for missing packages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ALIASES = {
         for name in names.split()
     },
 }
-"""Name -> the import that certainly is meant."""
+"""Name -> the import that is certainly meant."""
 
 INSTEAD = {
     "seaborn": "matplotlib",
@@ -61,7 +61,7 @@ INSTEAD = {
     "urllib3": "the loaded variables: there is no network",
     "openpyxl": "the loaded variables: there are no files",
 }
-"""Top-level package -> what does its job where it is missing."""
+"""Top-level package -> what to use where it is missing."""
 
 
 def with_imports(code: str, defined: Collection[str]) -> str:

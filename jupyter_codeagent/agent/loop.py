@@ -1,4 +1,4 @@
-"""The loop: ask the model, have the code decided, run it in the sandbox, tell the model what came of it.
+"""The agent loop: ask the model, have the code decided, run it in the sandbox, give feedback to the model.
 
 Knows only protocols and text; does no I/O of its own.
 """
@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from jupyter_codeagent.agent.dependencies import LoopDependencies
-from jupyter_codeagent.agent.ending import ended, finish, last_problem
+from jupyter_codeagent.agent.ending import end_run, finish, last_problem
 from jupyter_codeagent.agent.feedback import mask_for, resume_prefill, with_feedback
 from jupyter_codeagent.agent.model_step import begin_step, complete, read_reply
 from jupyter_codeagent.agent.output_text import output_text
@@ -26,24 +26,24 @@ from jupyter_codeagent.types.run import AgentRun, Step
 from jupyter_codeagent.types.tagged_text import TaggedText
 
 CONVERSATION_CHARS = 6000
-"""Earlier turns that are sent again, at the most; about a fifth of the embedded model's context."""
+"""Limit for the earlier turns that are sent again; about a fifth of the embedded model's context window."""
 
 
 async def run_agent(run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies) -> AgentRun:
-    """Steps until code gave a result, or a person or a limit stopped it; returns the ended run.
+    """Take steps until code gives a result, or a person or a limit stops the run; return the ended run.
 
     A result that looks wrong (empty, all missing, nothing displayed) goes back to the model once; the next is
     accepted. A model that answers in words is asked once for code or the reason; words again end the run, and are
     displayed.
     Where the model repeats the same code to the same failure or issue, it is asked once more from the beginning and
-    at a higher temperature; a second repetition ends the run. So it is after a reply that repeated one passage
+    at a higher temperature; a second repetition ends the run. The same holds for a reply that repeats one passage
     without end.
 
     Raises
     ------
     ModelError, SandboxError
-        The record as far as it came was reported to the watcher. ContextTooLongError also where the question alone
-        does not fit; nothing was sent then.
+        The watcher has the record up to then. ContextTooLongError also where the question alone does not fit;
+        nothing was sent then.
     """
     return await continue_run(run, await _step(run, conversation(run, turns), deps), deps)
 
@@ -55,11 +55,11 @@ async def continue_run(run: AgentRun, step: Step, deps: LoopDependencies) -> Age
         run = replace(run, steps=(*run.steps, step))
         deps.watcher.changed(run)
         if step.decision is not None and (refusal := _refusal(step.decision)):
-            return ended(run, "rejected", refusal)
+            return end_run(run, "rejected", refusal)
         if step.result is not None and step.result.status == "ok" and _is_accepted(run, step, warned=warned):
             return await finish(run, step, deps, calls=calls)
         if words := words_instead(run.steps):
-            return ended(run, "failed", f"The model wrote no code. {await _quoted(words, deps)}")
+            return end_run(run, "failed", f"The model wrote no code. {await _quoted(words, deps)}")
         if repetitions(run.steps) > 1:
             return await _failed(run, deps, f"The model repeated itself after {calls} steps.")
         if calls == run.request.max_steps:
@@ -75,10 +75,10 @@ async def continue_run(run: AgentRun, step: Step, deps: LoopDependencies) -> Age
 
 
 async def _failed(run: AgentRun, deps: LoopDependencies, why: str) -> AgentRun:
-    """End a run without a result.
+    """End a run without a clean result.
 
-    What came again after its issue went back to the model is one all the same, and so is what the last step
-    displays: with the warning.
+    A result with a warning is taken all the same where the last step displays it, or where the model repeated it
+    after the warning.
     """
     last = run.steps[-1]
     if has_warning(last) and last.result is not None and output_text(last.result).strip():
@@ -89,17 +89,20 @@ async def _failed(run: AgentRun, deps: LoopDependencies, why: str) -> AgentRun:
         if step.result is not None and step.result.status == "ok":
             return await finish(run, step, deps, calls=run.request.max_steps)
     if words := own_words(last):
-        return ended(run, "failed", f"{why} {await _quoted(words, deps)}")
-    return ended(run, "failed", f"{why} {last_problem(last, deps.hidden_columns)}")
+        return end_run(run, "failed", f"{why} {await _quoted(words, deps)}")
+    return end_run(run, "failed", f"{why} {last_problem(last, deps.hidden_columns)}")
 
 
 async def _quoted(words: str, deps: LoopDependencies) -> str:
-    """The model's own words for the error line, masked as what is sent to it: the line stays in the notebook."""
+    """Return the model's own words for the error message.
+
+    They are masked as what is sent to the model is: the message stays in the notebook.
+    """
     return f"The model says: “{(await mask_for(words, deps))(words)}”"
 
 
 def conversation(run: AgentRun, turns: Sequence[Turn]) -> tuple[Message, ...]:
-    """The messages of the run's first call."""
+    """Return the messages of the run's first call."""
     context = TaggedText(run.context, run.context_spans)
     return first_messages(context, run.request.prompt, compact(turns, CONVERSATION_CHARS))
 
@@ -107,7 +110,7 @@ def conversation(run: AgentRun, turns: Sequence[Turn]) -> tuple[Message, ...]:
 async def _step(
     run: AgentRun, messages: tuple[Message, ...], deps: LoopDependencies, *, beginning: TaggedText | None = None
 ) -> Step:
-    """One call of the model and, if it wrote code, its way through gate and sandbox."""
+    """Call the model once; if it wrote code, have it decided and run it."""
     started = time.monotonic()
     step = await begin_step(run, messages, deps, beginning=beginning)
     step = read_reply(run, step, await complete(run, step, deps), deps)
@@ -117,7 +120,10 @@ async def _step(
 
 
 def _refusal(decision: Decision) -> str:
-    """Why the run ends here; empty if it continues. A person's no with a reason is a wish for other code."""
+    """Return why the run ends with this decision; empty if it continues.
+
+    A rejection with a reason is a wish for other code.
+    """
     if decision.action != "reject":
         return ""
     if decision.decided_by == "nobody":
@@ -126,7 +132,7 @@ def _refusal(decision: Decision) -> str:
 
 
 def _is_accepted(run: AgentRun, step: Step, *, warned: bool) -> bool:
-    """Tell whether what ran is the result: it looks right, or an issue went back to the model before.
+    """Check whether the result is accepted: it looks right, or an issue went back to the model before.
 
     The same program as the one with the issue is asked for once more, as after a failure.
     """

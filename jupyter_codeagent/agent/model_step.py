@@ -1,4 +1,4 @@
-"""One call of the model: what is sent, how the reply comes, which program it holds."""
+"""One call of the model: build the request, receive the reply, read its program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jupyter_codeagent.agent.prompt.task import first_part
 from jupyter_codeagent.agent.reply.extract import NO_CODE, extract_code, is_program_complete
 from jupyter_codeagent.agent.reply.grammar import grammar_after
 from jupyter_codeagent.agent.reply.loops import is_looping, without_loop
-from jupyter_codeagent.agent.reply.self_contained import stand_alone
+from jupyter_codeagent.agent.reply.self_contained import make_self_contained
 from jupyter_codeagent.agent.rules.registry import correct
 from jupyter_codeagent.agent.run_facts import (
     LOOPING,
@@ -36,7 +36,7 @@ SAMPLING_TEMPERATURE = 0.7
 async def begin_step(
     run: AgentRun, messages: tuple[Message, ...], deps: LoopDependencies, *, beginning: TaggedText | None = None
 ) -> Step:
-    """What is about to be sent, as far as the model's context has room; the record has it from now on."""
+    """Build the next step's messages and prefill, cut to the context window, and put them into the record."""
     if beginning is None:
         beginning = TaggedText()
     if deps.model.supports_prefill and not beginning:
@@ -63,7 +63,7 @@ async def begin_step(
 
 
 def context_window(run: AgentRun, deps: LoopDependencies) -> ContextWindow | None:
-    """With what the server has counted last."""
+    """Return the context window, calibrated with the server's latest token count."""
     window = deps.window
     counted = [
         step for step in run.steps if step.messages and step.usage.prompt_tokens and not step.usage.estimated
@@ -76,7 +76,7 @@ def context_window(run: AgentRun, deps: LoopDependencies) -> ContextWindow | Non
 
 
 def completion_request(step: Step, deps: LoopDependencies) -> CompletionRequest:
-    """What the model is asked in this step."""
+    """Return the request of this step."""
     return CompletionRequest(
         messages=step.messages,
         prefill=step.prefill,
@@ -89,12 +89,12 @@ def completion_request(step: Step, deps: LoopDependencies) -> CompletionRequest:
 
 
 def is_enough(text: str) -> bool:
-    """Of a reply so far: whatever comes after it belongs to no program."""
+    """Check whether a reply that is still coming has its program: what follows belongs to none."""
     return is_program_complete(text) or is_looping(text)
 
 
 async def complete(run: AgentRun, step: Step, deps: LoopDependencies) -> Completion:
-    """The reply of this step, shown while it comes."""
+    """Return the model's reply in this step; it is displayed while it comes."""
     watched = replace(run, steps=(*run.steps, step))
     deps.watcher.progress(watched, "model")
     grammar = grammar_after(run.steps[-1] if run.steps else None, prefilled=bool(step.prefill))
@@ -107,7 +107,7 @@ async def complete(run: AgentRun, step: Step, deps: LoopDependencies) -> Complet
 
 
 def read_reply(run: AgentRun, step: Step, completion: Completion, deps: LoopDependencies) -> Step:
-    """The step with the code that its reply holds, prepared for the sandbox; with a note where it holds none."""
+    """Return the step with its reply and code, prepared for the sandbox; with a note where there is no code."""
     step = replace(step, reply=without_loop(completion.text), usage=completion.usage)
     extraction = extract_code(step.reply.replace("\r\n", "\n"))
     if deceiving := deceiving_characters(extraction.code):
@@ -116,7 +116,7 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, deps: LoopDepe
         return replace(step, note=LOOPING)
     if not extraction.code:
         return replace(step, note=extraction.problem or NO_CODE)
-    whole = stand_alone(extraction.code, (*deps.replaces, *run.steps), (*copied_names(run), *ALIASES))
+    whole = make_self_contained(extraction.code, (*deps.replaces, *run.steps), (*copied_names(run), *ALIASES))
     program = program_of(run, whole.code, defined=deps.defined(), incomplete=deps.incomplete)
     corrected = correct(program)
     freed = "the program stood in comments" if extraction.form == "comments" else ""

@@ -21,18 +21,18 @@ _FENCE = re.compile(r"`{3,}|~{3,}")
 
 
 def output_text(result: ExecutionResult) -> str:
-    """All that the code printed and showed, as plain text; errors are told by `observe`."""
+    """Return all that the code printed and displayed as plain text; for errors see `observe`."""
     texts = [text for output in result.outputs for text in _texts(output)]
     return "\n".join(text.strip("\n") for text in texts if text.strip())
 
 
 def cut(text: str, max_chars: int) -> str:
-    """The beginning and the end of a text that is too long, at line ends where there are some."""
+    """Cut out the middle of a text that is too long, at line ends where possible."""
     return cut_tagged(TaggedText(text), max_chars).text
 
 
 def cut_tagged(whole: TaggedText, max_chars: int) -> TaggedText:
-    """As `cut`."""
+    """Cut a tagged text as `cut` does."""
     text = whole.text
     if len(text) <= max_chars:
         return whole
@@ -58,18 +58,18 @@ def _texts(output: Output) -> Iterator[str]:
 
 
 def joined(value: str | list[str]) -> str:
-    """Text of a MIME bundle, which may be a list of its lines (nbformat: *multiline string*)."""
+    """Return the text of a MIME bundle, which may be a list of lines (nbformat: *multiline string*)."""
     return value if isinstance(value, str) else "".join(value)
 
 
 def harmless(text: str) -> str:
-    """Without colours, overwritten progress lines, fences and the control words of chat templates."""
+    """Remove colours, overwritten progress lines, fences and the control words of chat templates."""
     lines = (line.rstrip("\r").rsplit("\r", 1)[-1] for line in _ANSI.sub("", text).split("\n"))
-    # Where one is taken out, what stands around it may be one again; a blank keeps it from that.
+    # Text around a removed token may form another one; a blank prevents that.
     return _FENCE.sub("'''", _TOKEN.sub(" ", _TOKEN.sub("", "\n".join(lines))))
 
 
 def _warnings(text: str) -> str:
-    """Each warning once, one line each; what else came on stderr is no news for the model."""
+    """Return each warning once, on one line; other text on stderr does not help the model."""
     found = (_WARNING.search(line) for line in harmless(text).split("\n"))
     return "\n".join(dict.fromkeys(f"{match.group(1)}: {match.group(2)[:160]}" for match in found if match))

@@ -1,7 +1,7 @@
-"""One more execution that looks at the columns which a program compares with texts, for the rules that need it.
+"""Run a program's comparisons once more to see the values of the columns, for the rules that need them.
 
-After a run the columns are looked at as they are now. Where the program failed or its result looks wrong, it runs
-once more with a look before each statement that compares: what it filters by may be gone afterwards.
+After a run the columns are read as they are then. Where the program failed or its result looks wrong, it runs once
+more with a probe before each statement that compares: what it filters by may be gone afterwards.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from jupyter_codeagent.agent.rules.value_matching import probe_after, probe_inli
 from jupyter_codeagent.types.run import AgentRun
 
 FILTERED_ERRORS = frozenset({"KeyError", "IndexError", "ValueError", "ZeroDivisionError"})
-"""What code runs into where a filter has left nothing."""
+"""Errors that code raises where a filter has left nothing."""
 
 
 async def probe(run: AgentRun, program: Program, deps: LoopDependencies) -> Fix | Issue | None:
-    """Ask the rules that need a probe; the last answer where none is a fix.
+    """Ask the rules that need a probe; return the first fix, else the last answer.
 
-    Not at the privacy level that sends no values: a value would stand in the code, which the model reads.
+    Not at the privacy level `schema`: a value would get into the code, which the model reads.
     """
     result = program.result
     if result is None or run.request.privacy == "schema" or (result.error is None and result.status != "ok"):
@@ -47,7 +47,7 @@ async def _answer(run: AgentRun, rule: Rule, program: Program, deps: LoopDepende
 
 
 async def _matches(code: str, run: AgentRun, deps: LoopDependencies) -> tuple[ValueMatch, ...]:
-    """Execute a probe, which nobody is asked about: it reads columns and nothing else."""
+    """Execute a probe; it needs no approval, because it reads columns and nothing else."""
     matches = read_matches(await deps.runner.execute(code, timeout_s=run.request.timeout_s))
     return without_personal(
         matches, await deps.masked_values("\n".join(value for one in matches for value in one.found))

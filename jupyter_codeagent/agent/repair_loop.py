@@ -1,4 +1,4 @@
-"""Execute a program, and execute it again with the corrections that are certain, without asking the model."""
+"""Execute a program, and again with the corrections that are certain, without asking the model."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from jupyter_codeagent.types.approvals import Grant, Proposal
 from jupyter_codeagent.types.run import AgentRun, Step
 
 MAX_REPAIRS = 5
-"""Certain corrections of one program, one after the other; each costs a run."""
+"""Limit for successive corrections of one program; each costs a run."""
 WHY_CHARS = 300
 
 
 async def execute(run: AgentRun, step: Step, deps: LoopDependencies) -> Step:
-    """Have the code decided if it is not, run it; where corrections of it are certain, run it with them."""
+    """Have the code decided if it is not yet, run it, and run it again where corrections of it are certain."""
     done = await _execute(run, step, run.steps, deps)
     if deps.corrects:
         done = await _repaired(run, done, step.note, deps)
@@ -49,7 +49,10 @@ async def _execute(run: AgentRun, step: Step, attempts: Sequence[Step], deps: Lo
 async def decide_code(
     run: AgentRun, step: Step, attempts: Sequence[Step], deps: LoopDependencies, *, note: str = ""
 ) -> Step:
-    """`attempts` came before in this run; the last may be of the same step, before it was repaired."""
+    """Ask for a decision on the step's code.
+
+    `attempts` are the earlier ones of this run; the last may be the same step before it was repaired.
+    """
     proposal = Proposal(
         id=uuid.uuid4().hex[:12],
         run_id=run.id,
@@ -71,7 +74,7 @@ async def decide_code(
 
 
 def _why(attempts: Sequence[Step]) -> str:
-    """What led to another attempt: for the person who decides, not for the model."""
+    """Return why there is another attempt, for the person who decides."""
     if not attempts:
         return ""
     last = attempts[-1]
@@ -86,9 +89,9 @@ def _why(attempts: Sequence[Step]) -> str:
 
 
 async def _repaired(run: AgentRun, step: Step, note: str, deps: LoopDependencies) -> Step:
-    """Certain corrections cost further runs instead of a further call of the model; `note` is that of the code.
+    """Run a step again with certain corrections, which is cheaper than a call of the model.
 
-    What does not end well after all of them counts as the step was before.
+    `note` is the note on its code. Where no correction ends well, the step counts as it was before.
     """
     latest = step
     for _ in range(MAX_REPAIRS):
@@ -116,13 +119,13 @@ async def _repaired(run: AgentRun, step: Step, note: str, deps: LoopDependencies
 
 
 def _with_cause(step: Step, issue: Issue) -> Step:
-    """Say which filter left nothing, in place of the advice to check all."""
+    """Name the filter that left nothing, in place of the advice to check all."""
     note = f"{step.note.removesuffix(FILTER_ADVICE).rstrip()} {issue.text}"
     return replace(step, note=note, rules=(*step.rules, issue.rule))
 
 
 async def _correction(run: AgentRun, step: Step, deps: LoopDependencies) -> Fix | Issue | None:
-    """Find what is certain to correct in a program that has run; an issue where only the cause is known."""
+    """Return a certain correction of a program that has run; an issue where only the cause is known."""
     result = step.result
     if result is None:
         return None
@@ -135,6 +138,6 @@ async def _correction(run: AgentRun, step: Step, deps: LoopDependencies) -> Fix 
 
 
 async def run_again(run: AgentRun, step: Step, deps: LoopDependencies) -> Step:
-    """Execute a step once more: another attempt ran after it, and what is kept is what lies in the sandbox."""
+    """Execute a step again after another attempt, so that the sandbox holds the state of the kept step."""
     deps.undo_attempt()
     return replace(step, result=await deps.runner.execute(step.code, timeout_s=run.request.timeout_s))

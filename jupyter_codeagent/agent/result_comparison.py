@@ -1,7 +1,7 @@
-"""What the outputs of a program found, so that those of two programs can be compared: figures and their keys.
+"""Read numbers, keys and tables from a program's outputs, so that the results of two programs can be compared.
 
-Wording does not count: ``mean: 3.14`` is what ``The mean is 3.142`` says. Keys do where both programs name one:
-``@mean[3.14]`` is not ``@median[3.14]``, and a table is its cells, row by row.
+Wording does not count: ``mean: 3.14`` equals ``The mean is 3.142``. Keys do where both programs name one:
+``@mean[3.14]`` is not ``@median[3.14]``, and a table is compared cell by cell, in rows.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from jupyter_codeagent.notebook.outputs.interactive import INTERACTIVE_MIME
 from jupyter_codeagent.types.sandbox import ExecutionResult, Output
 
 MAX_CHARS = 40_000
-"""Of all outputs that are looked at: they come from code that nobody has read."""
+"""Limit for the outputs that are read: they come from code that nobody has reviewed."""
 MAX_PAIRS = 500
-"""Rows that may stand in any order: each is looked for among all others."""
+"""Limit for rows in any order: each is compared with all others."""
 SIGNIFICANT = 4
-"""Digits to which figures have to agree."""
+"""Digits to which numbers have to agree."""
 MAX_NAME_WORDS = 6
-"""Of an answer without figures (``Germany``) that may stand at the end of another one's sentence."""
+"""Longest answer without numbers (``Germany``) that may end the other result's sentence."""
 
-# Possessive: the text may be made to have a pattern try everything.
+# Possessive quantifiers: hostile text could make a pattern try everything.
 _NUMBER = re.compile(
     r"(?<![\w.])(?=[-\u2212]?\.?\d)"
     r"(?P<value>[-\u2212]?(?:\d{1,3}(?:,\d{3})++(?!\d)|\d++)?(?P<digits>(?<=\d)\.\d*+|\.\d++)?"
@@ -49,11 +49,11 @@ _FILLER = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """A figure as it was printed."""
+    """A number as it was printed."""
 
     value: float
     digits: int = 0
-    """Behind the decimal point."""
+    """Digits behind the decimal point."""
     whole: bool = False
     percent: bool = False
 
@@ -62,26 +62,27 @@ class Number:
 class Row:
     """One line, one row of a table, or one pair of a listing."""
 
-    figures: tuple[Number, ...]
+    numbers: tuple[Number, ...]
     words: tuple[str, ...]
     keyed: bool = False
-    """The words say what the figures are of; they are no sentence around them."""
+    """Whether the words are the key of the numbers, not a sentence around them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """All that a program showed."""
+    """All that a program displayed."""
 
     rows: tuple[Row, ...] = ()
     pictures: int = 0
 
     @property
-    def with_figures(self) -> tuple[Row, ...]:
-        return tuple(row for row in self.rows if row.figures)
+    def with_numbers(self) -> tuple[Row, ...]:
+        """The rows that have a number."""
+        return tuple(row for row in self.rows if row.numbers)
 
 
 def findings(result: ExecutionResult) -> Findings:
-    """Of what was shown; warnings on stderr are no result."""
+    """Read the findings from a result; warnings on stderr are not part of it."""
     rows: list[Row] = []
     left = MAX_CHARS
     for output in result.outputs:
@@ -93,7 +94,7 @@ def findings(result: ExecutionResult) -> Findings:
 
 
 def warning_count(result: ExecutionResult) -> int:
-    """Warnings that the code caused."""
+    """Count the warnings that the code caused."""
     return sum(
         len(_WARNING.findall(output["text"][:MAX_CHARS]))
         for output in result.outputs
@@ -102,23 +103,23 @@ def warning_count(result: ExecutionResult) -> int:
 
 
 def agree(one: Findings, other: Findings) -> bool:
-    """Whether both found the same."""
+    """Check whether both programs found the same."""
     if one.pictures != other.pictures:
         return False
-    mine, yours = one.with_figures, other.with_figures
+    mine, yours = one.with_numbers, other.with_numbers
     if not mine and not yours:
         return _same_words(one.rows, other.rows)
     if len(mine) == len(yours) <= MAX_PAIRS and all(row.keyed for row in (*mine, *yours)):
         return _same_pairs(mine, yours)
-    return _same_figures([n for row in mine for n in row.figures], [n for row in yours for n in row.figures])
+    return _same_numbers([n for row in mine for n in row.numbers], [n for row in yours for n in row.numbers])
 
 
 def _same_pairs(mine: Sequence[Row], yours: Sequence[Row]) -> bool:
-    """Each of the one has its own in the other; what has a key may stand in any order."""
+    """Check whether each row has its own counterpart; rows with keys may come in any order."""
     left = list(yours)
     for row in mine:
         match = next(
-            (found for found in left if _same_key(row, found) and _same_figures(row.figures, found.figures)), None
+            (found for found in left if _same_key(row, found) and _same_numbers(row.numbers, found.numbers)), None
         )
         if match is None:
             return False
@@ -127,12 +128,12 @@ def _same_pairs(mine: Sequence[Row], yours: Sequence[Row]) -> bool:
 
 
 def _same_key(one: Row, other: Row) -> bool:
-    """One may say more: ``mean`` and ``mean fare``."""
+    """Check whether the words of one key contain those of the other: ``mean`` and ``mean fare``."""
     mine, yours = set(one.words), set(other.words)
     return mine <= yours or yours <= mine
 
 
-def _same_figures(mine: Sequence[Number], yours: Sequence[Number]) -> bool:
+def _same_numbers(mine: Sequence[Number], yours: Sequence[Number]) -> bool:
     return len(mine) == len(yours) and all(_close(*pair) for pair in zip(mine, yours, strict=True))
 
 
@@ -161,7 +162,7 @@ def _close_values(one: Number, other: Number) -> bool:
 
 
 def _is_rounded(number: Number) -> bool:
-    """``0.38`` or ``29.7``: enough digits to take it for the same as ``0.3838``, ``29.699``."""
+    """Check for enough digits to equate ``0.38`` with ``0.3838``, or ``29.7`` with ``29.699``."""
     if number.digits == 0 or number.value == 0:
         return False
     shown = math.floor(math.log10(abs(number.value))) + 1 + number.digits
@@ -169,7 +170,7 @@ def _is_rounded(number: Number) -> bool:
 
 
 def _same_words(mine: Sequence[Row], yours: Sequence[Row]) -> bool:
-    """Without figures: the same words, or a name that is the end of the other's one line."""
+    """Compare results without numbers: equal words, or a name at the end of the other's only line."""
     short, long = sorted(([word for row in rows for word in row.words] for rows in (mine, yours)), key=len)
     if short == long:
         return True
@@ -189,7 +190,7 @@ def _is_picture(output: Output) -> bool:
 
 
 def _shown(output: Output) -> tuple[str, str]:
-    """(HTML, plain text) of what is a result and no picture."""
+    """Return (HTML, plain text) of an output that is a result and no picture."""
     if output["output_type"] == "stream":
         return "", output["text"] if output["name"] == "stdout" else ""
     if output["output_type"] == "error" or _is_picture(output):
@@ -199,7 +200,7 @@ def _shown(output: Output) -> tuple[str, str]:
 
 
 def _rows_of_text(text: str) -> Iterator[Row]:
-    """Lines; those next to each other that are divided into cells are a table."""
+    """Yield the rows of a text; successive lines that are divided into cells are a table."""
     table: list[list[str]] = []
     text = _MIDNIGHT.sub("", text.translate(_RULES))
     lines = (_TYPED.sub(r"\1", line).strip() for line in text.split("\n"))
@@ -217,28 +218,31 @@ def _rows_of_text(text: str) -> Iterator[Row]:
 
 
 def _rows_of_line(line: str) -> list[Row]:
-    """``a: 1, b: 2`` is two, each with a key; a sentence is one."""
+    """Return the rows of a line: two with keys for ``a: 1, b: 2``, one for a sentence."""
     pairs = [(name, value) for name, value in _NAMED.findall(line)]
     if not pairs:
         matches = [_PAIR.fullmatch(piece) for piece in _PIECES.split(line)]
         pairs = [(match["key"], match["value"]) for match in matches if match is not None]
-        if len(pairs) < len(matches) or any(len(_figures(value)) != 1 for _, value in pairs):
-            return [Row(figures=_figures(line), words=_words(line))]
+        if len(pairs) < len(matches) or any(len(_numbers(value)) != 1 for _, value in pairs):
+            return [Row(numbers=_numbers(line), words=_words(line))]
     return [_pair(key, value) for key, value in pairs]
 
 
 def _pair(key: str, value: str) -> Row:
-    """Words before the figure are of its key (``Top carrier: UA (58665)``), those behind it are units."""
-    figures = _figures(value)
+    """Return the row of a key and its value.
+
+    Words before the number belong to its key (``Top carrier: UA (58665)``), those behind it are units.
+    """
+    numbers = _numbers(value)
     before = _NUMBER.split(value, maxsplit=1)[0]
     words = (*_words(key, numbers=True), *_words(before))
-    return Row(figures=figures, words=words, keyed=bool(words and figures))
+    return Row(numbers=numbers, words=words, keyed=bool(words and numbers))
 
 
 def _rows_of_cells(table: Sequence[Sequence[str]]) -> list[Row]:
-    """A row for each; a numbering from 0, which is what a frame has if it was given no index, is left out."""
+    """Return a row for each table row, without a numbering from 0: that is a frame's default index."""
     rows = [list(row) for row in table]
-    body = [row for row in rows if any(_is_figure(cell) for cell in row)]
+    body = [row for row in rows if any(_is_number(cell) for cell in row)]
     if body and [row[0] for row in body] == [str(at) for at in range(len(body))]:
         body_ids = {id(row) for row in body}
         rows = [row[1:] if id(row) in body_ids else row for row in rows]
@@ -246,17 +250,17 @@ def _rows_of_cells(table: Sequence[Sequence[str]]) -> list[Row]:
 
 
 def _row_of_cells(cells: Sequence[str]) -> Row:
-    figures = tuple(number for cell in cells if _is_figure(cell) for number in _figures(cell))
-    words = tuple(word for cell in cells if not _is_figure(cell) for word in _words(cell, numbers=True))
-    return Row(figures=figures, words=words, keyed=bool(words and figures))
+    numbers = tuple(number for cell in cells if _is_number(cell) for number in _numbers(cell))
+    words = tuple(word for cell in cells if not _is_number(cell) for word in _words(cell, numbers=True))
+    return Row(numbers=numbers, words=words, keyed=bool(words and numbers))
 
 
-def _is_figure(cell: str) -> bool:
+def _is_number(cell: str) -> bool:
     match = _NUMBER.fullmatch(cell.strip())
     return match is not None and bool(match["value"])
 
 
-def _figures(text: str) -> tuple[Number, ...]:
+def _numbers(text: str) -> tuple[Number, ...]:
     return tuple(_number(match) for match in _NUMBER.finditer(text) if re.search(r"\d", match["value"]))
 
 
@@ -273,6 +277,9 @@ def _number(match: re.Match[str]) -> Number:
 
 
 def _words(text: str, *, numbers: bool = False) -> tuple[str, ...]:
-    """In small letters, without what says nothing; `numbers` are words in a key: ``1st class``, ``2019``."""
+    """Return the words in lower case, without filler words.
+
+    With `numbers`, numbers count as words, as in a key: ``1st class``, ``2019``.
+    """
     found = (word.casefold() for word in _WORD.findall(text if numbers else _NUMBER.sub(" ", text)))
     return tuple(_SAME_WORD.get(word, word) for word in found if not _FILLER.fullmatch(word))

@@ -1,4 +1,4 @@
-"""What the request and the steps of a run say: names, repetitions, the program as the rules see it."""
+"""Facts about a run, read from its request and steps: names, repetitions, the program as rules see it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jupyter_codeagent.types.run import AgentRun, Step
 from jupyter_codeagent.types.sandbox import ExecutionResult
 
 WARNING = "the result looks wrong: "
-"""Begins the note of a step that ran and whose result has an issue."""
+"""Start of the note of a step that ran and whose result has an issue."""
 LOOPING = "the reply repeated one passage without end and was stopped; write shorter lines"
 
 
@@ -20,7 +20,7 @@ def function_names(run: AgentRun) -> list[str]:
 
 
 def copied_names(run: AgentRun) -> list[str]:
-    """Return the variables that lie in the sandbox as copies."""
+    """Return the names of the variables that are copied into the sandbox."""
     return [variable.name for variable in run.manifest.copied]
 
 
@@ -48,12 +48,12 @@ def program_of(
 
 
 def has_warning(step: Step) -> bool:
-    """Tell whether it ran, and its result looks wrong."""
+    """Check whether the step ran and its result looks wrong."""
     return step.note.startswith(WARNING)
 
 
 def repeats(steps: Sequence[Step]) -> bool:
-    """Tell whether at temperature 0 the same would come again.
+    """Check whether the model would repeat itself at temperature 0.
 
     The same code came to the same end twice in a row, or the last reply repeated one passage without end.
     """
@@ -66,17 +66,17 @@ def repetitions(steps: Sequence[Step]) -> int:
 
 
 def is_same(before: Step, after: Step) -> bool:
-    """Tell whether the same code came to the same end."""
+    """Check whether the same code came to the same end."""
     return before.code.strip() == after.code.strip() and failure(before.result) == failure(after.result)
 
 
 def failure(result: ExecutionResult | None) -> tuple[str, str]:
-    """Return how it ended, to compare it with another end."""
+    """Return how the execution ended, to compare it with another."""
     if result is None:
         return ("", "")
     return (result.error.ename, result.error.evalue) if result.error is not None else (result.status, result.reason)
 
 
 def joined_notes(*notes: str) -> str:
-    """Return one line of those that are not empty."""
+    """Join the notes that are not empty into one line."""
     return "; ".join(note for note in notes if note)

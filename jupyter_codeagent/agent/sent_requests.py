@@ -1,4 +1,4 @@
-"""What one run sends to its model: every request passes here, so that the receipt says what was on the wire."""
+"""Record every request of a run to its model, so that the receipt lists what was sent."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ from jupyter_codeagent.types.tagged_text import kinds_in
 
 
 class SentRequests:
-    """Of one run. Written on the background loop, read from any thread."""
+    """The requests of one run. Written on the background loop, read from any thread."""
 
     def __init__(self, before: Sequence[ModelCall] = (), *, changed: Callable[[], None] = lambda: None) -> None:
-        """`before` was sent while the run was prepared; `changed` is called when something new has been sent."""
+        """Start with the calls in `before`, which were made while the run was prepared.
+
+        `changed` is called when something new has been sent.
+        """
         self._before = tuple(before)
         self._changed = changed
         self._requests: list[_Request] = []
@@ -33,72 +36,82 @@ class SentRequests:
 
     @property
     def calls(self) -> tuple[ModelCall, ...]:
-        """In order; those alike that follow each other are told together."""
-        told: list[ModelCall] = list(self._before)
+        """All calls in order; equal ones that follow each other are merged."""
+        merged: list[ModelCall] = list(self._before)
         for call in (request.call for request in tuple(self._requests)):
-            last = told[-1] if told else None
+            last = merged[-1] if merged else None
             if last is not None and replace(last, usage=call.usage) == call:
-                told[-1] = replace(last, usage=last.usage + call.usage)
+                merged[-1] = replace(last, usage=last.usage + call.usage)
             else:
-                told.append(call)
-        return tuple(told)
+                merged.append(call)
+        return tuple(merged)
 
     @property
     def usage(self) -> Usage:
-        """Of all requests so far."""
+        """Tokens of all requests so far."""
         return sum((call.usage for call in self.calls), Usage())
 
     @property
     def last_usage(self) -> Usage:
-        """Of the latest request."""
+        """Tokens of the latest request."""
         return self._requests[-1].call.usage if self._requests else Usage()
 
     def of(self, model: Model, endpoint: ModelEndpoint) -> Model:
-        """The same model, noted here. One that is not ours does not tell when it sends: then it does so at once."""
-        return _NotedModel(model, self, sends_unseen=endpoint.kind == "registered")
+        """Return the model with its requests recorded here.
+
+        A registered model does not report when it sends; its requests count as sent at once.
+        """
+        return _RecordedModel(model, self, assume_sent=endpoint.kind == "registered")
 
     def begin(self, request: CompletionRequest, *, sent: bool) -> _Request:
-        """One request, about to be made."""
-        begun = _Request(request=request, left=self._left)
-        self._requests.append(begun)
+        """Record a request that is about to be made; `sent` if it counts as sent at once."""
+        pending = _Request(request=request, on_sent=self._on_sent)
+        self._requests.append(pending)
         if sent:
-            begun.has_left()
-        return begun
+            pending.mark_sent()
+        return pending
 
-    def _left(self, purpose: ModelCallPurpose, kinds: tuple[ContentKind, ...]) -> None:
-        if (purpose, kinds) not in self._known:  # not at each of hundreds of texts
+    def _on_sent(self, purpose: ModelCallPurpose, kinds: tuple[ContentKind, ...]) -> None:
+        if (purpose, kinds) not in self._known:  # once for each kind, not for each of hundreds of texts
             self._known.add((purpose, kinds))
             self._changed()
 
 
 @dataclass
 class _Request:
-    """What is known of a request so far."""
+    """The state of one request."""
 
     request: CompletionRequest
-    left: Callable[[ModelCallPurpose, tuple[ContentKind, ...]], None]
+    on_sent: Callable[[ModelCallPurpose, tuple[ContentKind, ...]], None]
     sent: bool = False
     text: str = ""
-    """Of the reply, as far as it came."""
+    """The reply so far."""
     counted: Usage | None = None
-    fault: CodeAgentError | None = None
+    callback_error: CodeAgentError | None = None
     refused: bool = False
-    """The server has answered with an error; nothing was read for it that is known of."""
+    """The server has answered with an error; as far as known it has read nothing."""
 
-    def has_left(self) -> None:
+    def mark_sent(self) -> None:
+        """Mark the request as sent and report it, once."""
         if self.sent:
             return
         self.sent = True
         try:
-            self.left(self.request.purpose, self._kinds)
-        except CodeAgentError as error:  # raised here it would pass for a fault of the connection
-            self.fault = error
+            self.on_sent(self.request.purpose, self._kinds)
+        except CodeAgentError as error:  # raised here it would pass for an error of the connection
+            self.callback_error = error
 
     def answered(self, replies: Sequence[Completion]) -> tuple[Completion, ...]:
-        """With the tokens estimated where the server has not counted them. Raises what `changed` has raised."""
-        self.has_left()
-        if self.fault is not None:
-            raise self.fault
+        """Return the replies, with estimated tokens where the server has not counted them.
+
+        Raises
+        ------
+        CodeAgentError
+            What the `changed` callback has raised.
+        """
+        self.mark_sent()
+        if self.callback_error is not None:
+            raise self.callback_error
         counted = sum((reply.usage for reply in replies), Usage())
         if not counted.prompt_tokens and not counted.completion_tokens:
             replies = [self._estimated(reply, is_first=not at) for at, reply in enumerate(replies)]
@@ -107,6 +120,7 @@ class _Request:
 
     @property
     def call(self) -> ModelCall:
+        """The request as the receipt lists it."""
         return ModelCall(purpose=self.request.purpose, kinds=self._kinds, sent=self.sent, usage=self._usage)
 
     @property
@@ -140,13 +154,13 @@ class _Request:
         return replace(reply, usage=usage)
 
 
-class _NotedModel:
-    """See `protocol.Model`."""
+class _RecordedModel:
+    """A model whose requests are recorded; see `protocol.Model`."""
 
-    def __init__(self, model: Model, requests: SentRequests, *, sends_unseen: bool) -> None:
+    def __init__(self, model: Model, requests: SentRequests, *, assume_sent: bool) -> None:
         self._model = model
         self._requests = requests
-        self._sends_unseen = sends_unseen
+        self._assume_sent = assume_sent
 
     @property
     def name(self) -> str:
@@ -163,8 +177,8 @@ class _NotedModel:
         on_text: Callable[[str], None],
         is_complete: Callable[[str], bool],
     ) -> Completion:
-        """See `protocol.Model.complete`."""
-        [reply] = await self._noted(
+        """Record one completion; see `protocol.Model.complete`."""
+        [reply] = await self._record(
             request,
             on_text,
             lambda seen: _one(self._model.complete(request, on_text=seen, is_complete=is_complete)),
@@ -179,30 +193,30 @@ class _NotedModel:
         on_text: Callable[[str], None],
         is_complete: Callable[[str], bool],
     ) -> tuple[Completion, ...]:
-        """See `protocol.Model.sample`."""
-        return await self._noted(
+        """Record one sampling of several replies; see `protocol.Model.sample`."""
+        return await self._record(
             request,
             on_text,
             lambda seen: self._model.sample(request, count, on_text=seen, is_complete=is_complete),
         )
 
-    async def _noted(
+    async def _record(
         self,
         request: CompletionRequest,
         on_text: Callable[[str], None],
         ask: Callable[[Callable[[str], None]], Awaitable[tuple[Completion, ...]]],
     ) -> tuple[Completion, ...]:
-        noted = self._requests.begin(request, sent=self._sends_unseen)
+        pending = self._requests.begin(request, sent=self._assume_sent)
 
         def seen(text: str) -> None:
-            noted.text = text
+            pending.text = text
             on_text(text)
 
-        with when_sent(noted.has_left):
+        with when_sent(pending.mark_sent):
             try:
-                return noted.answered(await ask(seen))
+                return pending.answered(await ask(seen))
             except ModelError:
-                noted.refused = True
+                pending.refused = True
                 raise
 
 

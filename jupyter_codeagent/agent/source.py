@@ -1,4 +1,4 @@
-"""Python text as a value: does it parse, what does it do, and edits that leave the rest of it untouched."""
+"""Python source text: parse it, read what it does, and edit it without touching the rest."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from functools import lru_cache
 from jupyter_codeagent.notebook.effects.analysis import MAX_CODE_CHARS
 
 MAX_DEPTH = 150
-"""Of a tree, of which honest programs have twenty: `ast.unparse` and `ast.dump` take up to four calls for each
-level, and Python allows a thousand in all."""
+"""Limit for the depth of a tree; honest programs have twenty levels.
+
+`ast.unparse` and `ast.dump` take up to four calls for each level, and Python allows a thousand in all.
+"""
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
@@ -28,13 +30,16 @@ class Edit:
 
 
 def parse(code: str) -> ast.Module | None:
-    """The tree, or None if this is no Python, or no program that anybody would read."""
+    """Return the tree; None for text that is not Python, or that is too long or too deeply nested."""
     return None if isinstance(tree := parse_or_error(code), SyntaxError) else tree
 
 
 @lru_cache(maxsize=16)
 def parse_or_error(code: str) -> ast.Module | SyntaxError:
-    """Each caller gets the same tree, which none of them changes: a program is parsed by some forty of them."""
+    """Return the tree, or why there is none.
+
+    All callers get the same tree and none of them changes it: a program is parsed by some forty of them.
+    """
     if len(code) > MAX_CODE_CHARS:
         return SyntaxError(f"{len(code):,} characters; at most {MAX_CODE_CHARS:,} are read")
     try:
@@ -58,47 +63,53 @@ def _is_deep(tree: ast.AST) -> bool:
 
 
 def apply_edits(code: str, edits: Sequence[Edit]) -> str:
-    """All edits at once; they must not overlap."""
+    """Apply all edits at once; they must not overlap."""
     for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
         code = code[: edit.start] + edit.text + code[edit.end :]
     return code
 
 
 def span(code: str, node: ast.stmt | ast.expr) -> tuple[int, int]:
-    """Character offsets of a node. `ast` counts columns in UTF-8 bytes, and only ``\\n`` as a line end."""
+    """Return the character offsets of a node.
+
+    `ast` counts columns in UTF-8 bytes, and only ``\\n`` as a line end.
+    """
     end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
     return _offset(code, node.lineno, node.col_offset), _offset(code, end_line, end_column)
 
 
 def text_of(code: str, node: ast.stmt | ast.expr) -> str:
-    """The node as it is written."""
+    """Return the source text of a node."""
     return code[slice(*span(code, node))]
 
 
 def before_on_its_line(code: str, node: ast.stmt | ast.expr) -> str:
-    """What stands in front of a node on its line: its indentation, or another statement."""
+    """Return what stands before a node on its line: its indentation, or another statement."""
     return code[: span(code, node)[0]].rpartition("\n")[2]
 
 
 def statement_at(tree: ast.Module, line: int | None) -> ast.stmt | None:
-    """The top-level statement that this line belongs to; an error that tells no line is in none."""
+    """Return the top-level statement that contains this line; None if the error has no line."""
     return next((one for one in tree.body if is_on(one, line)), None)
 
 
 def is_on(node: ast.stmt | ast.expr, line: int | None) -> bool:
-    """Whether this line is one of the node's; an error that tells no line is on none."""
+    """Check whether the node contains this line; False if the error has no line."""
     return line is not None and node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def add_argument(code: str, call: ast.Call, argument: str) -> Edit:
-    """The edit that writes one more argument at the end of a call."""
+    """Return the edit that adds an argument at the end of a call."""
     end = span(code, call)[1] - 1
     has_others = bool(call.args or call.keywords) and not code[:end].rstrip().endswith(",")
     return Edit(start=end, end=end, text=f"{', ' if has_others else ''}{argument}")
 
 
 def called_name(call: ast.Call) -> tuple[str, str]:
-    """(owner, name) of a call: ``pd.read_csv(...)`` is ("pd", "read_csv"); the owner is empty for a bare name."""
+    """Return (owner, name) of a call: ("pd", "read_csv") for ``pd.read_csv(...)``.
+
+    The owner is empty for a bare name.
+    """
     match call.func:
         case ast.Attribute(value=ast.Name(id=owner), attr=name):
             return owner, name
@@ -110,7 +121,7 @@ def called_name(call: ast.Call) -> tuple[str, str]:
 
 
 def column_of(node: ast.AST) -> tuple[str, str] | None:
-    """(frame, label) of ``frame["label"]`` or ``frame.label``."""
+    """Return (frame, label) of ``frame["label"]`` or ``frame.label``; None for anything else."""
     match node:
         case ast.Subscript(value=ast.Name(id=frame), slice=ast.Constant(value=str(label))):
             return frame, label
@@ -120,7 +131,7 @@ def column_of(node: ast.AST) -> tuple[str, str] | None:
 
 
 def bound_names(tree: ast.AST) -> set[str]:
-    """Every name the code itself binds anywhere: assigned, imported, defined, an argument, a loop variable."""
+    """Return every name that the code binds: assigned, imported, defined, an argument, a loop variable."""
     names: set[str] = set()
     for node in ast.walk(tree):
         names.update(_binds(node))
@@ -128,7 +139,7 @@ def bound_names(tree: ast.AST) -> set[str]:
 
 
 def loop_names(tree: ast.AST) -> set[str]:
-    """Return the names that are bound by ``for`` and ``with … as`` alone: what is left in them is no result."""
+    """Return the names that are bound by ``for`` and ``with … as`` alone: their last value is no result."""
     targets: dict[bool, list[ast.expr]] = {True: [], False: []}
     for node in ast.walk(tree):
         match node:
@@ -145,12 +156,12 @@ def loop_names(tree: ast.AST) -> set[str]:
 
 
 def used_names(tree: ast.AST) -> set[str]:
-    """Every name the code reads."""
+    """Return every name that the code reads."""
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
 
 
 def returns_none(value: ast.expr) -> bool:
-    """Of ``x.sort(…)`` and what is done in place nothing is shown."""
+    """Check whether an expression displays nothing: ``x.sort(…)``, and all that is done in place."""
     match value:
         case ast.Constant(value=None):
             return True
@@ -161,7 +172,7 @@ def returns_none(value: ast.expr) -> bool:
 
 
 def does_something(code: str) -> bool:
-    """Told from prose that happens to parse: ``Done``, ``Note: see above``, ``well-known``."""
+    """Check whether the code acts, unlike prose that happens to parse: ``Done``, ``Note: see above``."""
     tree = parse(code) if code else None
     return tree is not None and any(_is_action(statement) for statement in tree.body)
 
@@ -176,7 +187,7 @@ def _is_action(statement: ast.stmt) -> bool:
 
 
 def base_names(target: ast.expr) -> Iterator[str]:
-    """Names behind an assignment target: ``df`` for ``df["x"]`` and ``df.x``, both of ``a, b``."""
+    """Yield the names behind an assignment target: ``df`` for ``df["x"]`` and ``df.x``, both of ``a, b``."""
     match target:
         case ast.Name(id=name):
             yield name
@@ -188,7 +199,10 @@ def base_names(target: ast.expr) -> Iterator[str]:
 
 
 def single_values(tree: ast.Module) -> dict[str, ast.expr]:
-    """Names that are bound exactly once, by an assignment, and what they are: not after ``x += 1`` or in a loop."""
+    """Return the names that are bound exactly once, by an assignment, with their values.
+
+    Not those of ``x += 1`` or a loop.
+    """
     values: dict[str, ast.expr] = {}
     for node in ast.walk(tree):
         match node:
@@ -199,7 +213,7 @@ def single_values(tree: ast.Module) -> dict[str, ast.expr]:
 
 
 def valued(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
-    """The value of a name that has just one (`single_values`), else the expression itself."""
+    """Return the only value of a name (see `single_values`), else the expression itself."""
     return values.get(node.id, node) if isinstance(node, ast.Name) else node
 
 
@@ -224,5 +238,5 @@ def _offset(code: str, line: int, column: int) -> int:
 
 @lru_cache(maxsize=16)
 def _line_starts(code: str) -> tuple[int, ...]:
-    """Of each line as Python's parser counts them, and of one behind the last."""
+    """Return the offset of each line as Python's parser counts them, and of one behind the last."""
     return (0, *(end.end() for end in _LINE_END.finditer(code)), len(code) + 1)

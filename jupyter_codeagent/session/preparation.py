@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from jupyter_codeagent.agent.loop import conversation
-from jupyter_codeagent.agent.prompt.changes import told_differences, told_made
+from jupyter_codeagent.agent.prompt.changes import format_differences, format_made
 from jupyter_codeagent.agent.prompt.context_window import ContextWindow, fit_messages
 from jupyter_codeagent.agent.prompt.conversation import Turn
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
@@ -224,8 +224,8 @@ class RunPreparation:
         """Add to its context what the sandbox has that the live kernel has not, or has otherwise."""
         changes = sandbox.changes_of(run.manifest) if sandbox is not None else ()
         seen = "\n".join((run.context, *(turn.code for turn in turns)))
-        made = told_made((line for turn in turns for line in turn.made), run.context)
-        differences = told_differences(changes, seen, names_only=run.request.privacy == "schema")
+        made = format_made((line for turn in turns for line in turn.made), run.context)
+        differences = format_differences(changes, seen, names_only=run.request.privacy == "schema")
         parts = (
             TaggedText(run.context, run.context_spans),
             tagged(made, "names"),

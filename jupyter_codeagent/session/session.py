@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 
-from jupyter_codeagent.agent.ending import ended
+from jupyter_codeagent.agent.ending import end_run
 from jupyter_codeagent.agent.prompt.changes import with_effects
 from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
@@ -132,7 +132,7 @@ class AgentSession:
         """Record a question that could not be sent: the history has it as well."""
         request = build_request(prompt, options, origin, self.settings(options), None)
         run = new_run(request, Manifest(), TaggedText())
-        RunRecorder(run, self.run_log, self.link).changed(ended(run, "failed", str(error)))
+        RunRecorder(run, self.run_log, self.link).changed(end_run(run, "failed", str(error)))
 
     def _wait(
         self, prepared: PreparedRun, recorder: RunRecorder, origin: CellOrigin, display: CellDisplay, *, rerun: bool
@@ -150,14 +150,14 @@ class AgentSession:
             run = self.background.wait(task, tick)
         except (KeyboardInterrupt, asyncio.CancelledError):
             so_far = self.current_run.so_far(recorder)
-            run = ended(so_far, "stopped", "Stopped by you; no cells were inserted.")
+            run = end_run(so_far, "stopped", "Stopped by you; no cells were inserted.")
         except CodeAgentError as error:
             if isinstance(error, ModelError):
                 self.models.forget()  # its server may have gone: look again at the next run
-            run = ended(self.current_run.so_far(recorder), "failed", str(error))
+            run = end_run(self.current_run.so_far(recorder), "failed", str(error))
         except BaseException as error:
             so_far = self.current_run.so_far(recorder)
-            recorder.changed(ended(so_far, "failed", f"A fault of jupyter-codeagent: {error!r}"))
+            recorder.changed(end_run(so_far, "failed", f"A fault of jupyter-codeagent: {error!r}"))
             raise
         finally:
             self.questions.end()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from jupyter_codeagent.agent.output_text import cut, output_text
-from jupyter_codeagent.agent.prompt.changes import made_line
+from jupyter_codeagent.agent.prompt.changes import format_variable
 from jupyter_codeagent.agent.prompt.conversation import MAX_RESULT_CHARS, Turn
 from jupyter_codeagent.agent.source import bound_names, parse
 from jupyter_codeagent.types.run import AgentRun
@@ -64,10 +64,10 @@ def _made_for(run: AgentRun, known: AgentRun, defined: Collection[str]) -> tuple
     if _is_stricter(run, known):
         return ()
     if run.request.privacy != "schema":
-        return tuple(made_line(entry) for entry in left[:MAX_MADE])
+        return tuple(format_variable(entry) for entry in left[:MAX_MADE])
     tree = parse(known.written)
     named = bound_names(tree) if tree is not None else set()
-    return tuple(made_line(entry, names_only=True) for entry in left if entry.name in named)[:MAX_MADE]
+    return tuple(format_variable(entry, names_only=True) for entry in left if entry.name in named)[:MAX_MADE]
 
 
 def displayed_text(run: AgentRun) -> str:

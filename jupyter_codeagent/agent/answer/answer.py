@@ -1,4 +1,4 @@
-"""The short answer in words: asked for in one further turn, believed only if every figure in it was computed."""
+"""The answer in words: asked for in one further turn, accepted only if every number in it was computed."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 from collections.abc import Sequence
 
 from jupyter_codeagent.agent.answer.numbers_in_text import (
-    Figure,
+    NumberInText,
     corrected,
-    figures_in,
     is_supported,
     mixes_rows,
+    numbers_in,
     row_count,
     sources_in,
 )
 from jupyter_codeagent.agent.answer.unknown_names import unknown_names
-from jupyter_codeagent.agent.prompt.offered_words import shows_one, words_offered
+from jupyter_codeagent.agent.prompt.offered_words import contains_one, words_offered
 from jupyter_codeagent.agent.prompt.question_parts import parts_of
 from jupyter_codeagent.agent.prompt.sentences import SENTENCE_END
 from jupyter_codeagent.agent.prompt.system import next_messages
@@ -25,18 +25,18 @@ from jupyter_codeagent.types.tagged_text import TaggedText, join
 
 MAX_CHARS = 400
 MAX_ANSWER_TOKENS = 120
-MAX_SEEN_CHARS = 600
-"""Of an output that a sentence is asked for: a long table has a token for each digit, and says more itself."""
+MAX_OUTPUT_CHARS = 600
+"""Longest output that a sentence is asked for: a long table costs a token for each digit, and explains itself."""
 COMPARED_CHARS = 40_000
-"""Of the outputs, half at either end: far more than the model was told of them."""
-MAX_TOLD_CHARS = 2000
-"""Of a reply that are looked at: servers need not keep to `MAX_ANSWER_TOKENS`."""
+"""Limit for the outputs that are compared, half at either end: far more than the prompt had of them."""
+MAX_READ_CHARS = 2000
+"""Limit for the part of a reply that is read: servers need not keep to `MAX_ANSWER_TOKENS`."""
 
 MAX_UNKNOWN_NAMES = 1
-"""In a sentence: one may be a word that the model writes large."""
+"""Accepted in a sentence: one may be a word that the model capitalizes."""
 
 _TEXT_WANTED = re.compile(r"\b(?:why|explain|interpret|describe|mean\s+for)\b", re.IGNORECASE)
-"""What no line of an output says by itself."""
+"""Requests that no line of an output answers by itself."""
 _JUDGED = re.compile(
     r"\bhow\s+(?:strong|well|good|similar|different|reliabl)\w*"
     r"|\b(?:compare|conclu\w+|significan\w+|trend|normal(?:ly|ity)?)\b",
@@ -47,15 +47,15 @@ _ASKED_FIRST = re.compile(rf"\W*{_ASKS}(?!\s+not\b|n['’]t\b)", re.IGNORECASE)
 _ASKED_WITHIN = re.compile(rf"(?:[,;:]\s+|\band\s+){_ASKS}|\b(?:which|who)\b", re.IGNORECASE)
 MAX_NAMED_LINES = 12
 MAX_NAMED_CHARS = 500
-"""Of a line: a longer one is no figure with its name, and the search in two million characters takes minutes."""
+"""Longest line that can be a number with its name; the search in two million characters takes minutes."""
 _NAMED = re.compile(r"[\W\d_]*+[^\W\d_].*[:=\[]\s*+[-+$€£]?[.,]*+\d")
 _JUDGING = re.compile(r"\W*[^\W\d_][^:=\[]{0,60}[:=\[]\s*['\"]?(?!(?:nan|NaN|None|null|NaT|inf)\b)[^\W\d_][^\d=]*$")
-"""A word with its name; ``none`` is one, ``None`` is a value that is missing."""
+"""A word with its name; ``none`` is a word, ``None`` is a missing value."""
 _SHORTENED = re.compile(
     r"^\[\d+ rows x \d+ columns\]$|^(?:[^\n]*, )?Length: \d+|^[│|]\s*…|characters cut; print less\]",
     re.MULTILINE,
 )
-"""What pandas and polars write below or within a table that they show in part."""
+"""Text of pandas and polars below or within a table that they display in part."""
 _FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 _IMAGE = re.compile(r"!\[[^\[\]]*+\]\([^)]*+\)?")
 _LINK = re.compile(r"\[([^\[\]]*+)\]\([^)]*+\)?")
@@ -70,26 +70,30 @@ _LEFTOVER = re.compile(r"^\W*$")
 
 
 def answer_messages(messages: Sequence[Message], reply: TaggedText, observation: TaggedText) -> tuple[Message, ...]:
-    """The conversation of the run with one more turn that asks for words instead of code."""
+    """Return the messages of the run with one more turn, which asks for words instead of code."""
     return next_messages(messages, reply, answer_request(observation))
 
 
 def answer_request(observation: TaggedText) -> TaggedText:
+    """Return the user message that asks for a sentence about `observation`."""
     asked = "Answer the task in one or two short sentences, with numbers of this output only. No code."
     return join("", ("Output:\n", observation, f"\n\n{asked}"))
 
 
-def is_told_whole(observation: str) -> bool:
-    """Whether all that was shown is told: of a part of a table small models speak as if it were all of it."""
-    return len(observation) <= MAX_SEEN_CHARS and _SHORTENED.search(observation) is None
+def is_output_complete(observation: str) -> bool:
+    """Check whether the observation has all of the output.
+
+    Small models describe a part of a table as if it were all of it.
+    """
+    return len(observation) <= MAX_OUTPUT_CHARS and _SHORTENED.search(observation) is None
 
 
-def speaks_for_itself(outputs: Sequence[Output], prompt: str) -> bool:
-    """Whether a sentence would only say again what was shown: a few lines, each a figure or a word with its name.
+def is_self_explanatory(outputs: Sequence[Output], prompt: str) -> bool:
+    """Check whether a sentence would only repeat the output: a few lines, each a number or a word with its name.
 
-    ``Mean fare: 34.65``, ``share = 0.2``; not a bare figure. Where a judgement was asked for it has to be there, as
-    ``normal: no`` is, or one of the words that the prompt offers. A table only in answer to a question in several
-    parts: no sentence holds all its figures.
+    ``Mean fare: 34.65``, ``share = 0.2``; not a bare number. Where the prompt asks for a judgement, the output
+    must have it, as ``normal: no`` or as one of the words that the prompt offers. A table is one only in answer
+    to a question in several parts: no sentence holds all its numbers.
     """
     if _TEXT_WANTED.search(prompt):
         return False
@@ -105,17 +109,20 @@ def speaks_for_itself(outputs: Sequence[Output], prompt: str) -> bool:
     if len(lines) > MAX_NAMED_LINES or any(len(line) > MAX_NAMED_CHARS for line in lines):
         return False
     offered, asks_for_judgement = words_offered(prompt), _asks_for_judgement(prompt)
-    judging = [line for line in lines if _JUDGING.match(line) or shows_one(offered, line)]
-    figures = [line for line in lines if line not in judging and _NAMED.match(line)]
-    if len(judging) + len(figures) < len(lines) or (asks_for_judgement and not judging):
+    judging = [line for line in lines if _JUDGING.match(line) or contains_one(offered, line)]
+    numbers = [line for line in lines if line not in judging and _NAMED.match(line)]
+    if len(judging) + len(numbers) < len(lines) or (asks_for_judgement and not judging):
         return False
     if tables:
         return len(parts_of(prompt)) > 1
-    return bool(figures) or asks_for_judgement
+    return bool(numbers) or asks_for_judgement
 
 
 def _asks_for_judgement(prompt: str) -> bool:
-    """Whether figures alone would not answer it: ``Are they alike?``, not ``Do not count those that are empty.``"""
+    """Check whether numbers alone would not answer the prompt.
+
+    ``Are they alike?`` asks for a judgement, ``Do not count those that are empty.`` does not.
+    """
     return _JUDGED.search(prompt) is not None or any(
         _ASKED_FIRST.match(sentence) or (sentence.rstrip().endswith("?") and _ASKED_WITHIN.search(sentence))
         for sentence in SENTENCE_END.split(prompt)
@@ -123,12 +130,12 @@ def _asks_for_judgement(prompt: str) -> bool:
 
 
 def check_answer(answer: str, outputs_text: str, prompt: str, code: str = "") -> str:
-    """The cleaned answer, or nothing: a figure that stands neither in the outputs nor in the prompt is made up.
+    """Return the cleaned answer; empty if a number in it is neither in the outputs nor in the prompt.
 
-    Thousands separators, fewer digits and percent forms of the same number are the same figure; the number of rows
-    shown counts as a figure; digits that were cut off instead of rounded are rounded. An answer that names rows of
-    the output but gives the figure of a row that it does not name mixes them up and is dropped too, and so is one
-    with several names that stand neither in the outputs nor in the prompt nor in the code.
+    Thousands separators, fewer digits and percent forms of a number are the same number; the number of
+    displayed rows counts as one; digits that were cut off instead of rounded are rounded. An answer is dropped,
+    too, if it names rows of the output but gives the number of a row that it does not name, or if it has
+    several names that are neither in the outputs nor in the prompt nor in the code.
     """
     sources = _sources(outputs_text, prompt)
     text = corrected(one_paragraph(answer), sources)
@@ -137,29 +144,32 @@ def check_answer(answer: str, outputs_text: str, prompt: str, code: str = "") ->
     return "" if _not_computed(text, sources, outputs_text, prompt, code) else text
 
 
-def made_up(answer: str, outputs_text: str, prompt: str, code: str = "") -> tuple[str, ...]:
-    """The figures and names for which `check_answer` drops an answer, for the run's note."""
+def find_invented(answer: str, outputs_text: str, prompt: str, code: str = "") -> tuple[str, ...]:
+    """Return the numbers and names for which `check_answer` drops an answer, for the run's note."""
     sources = _sources(outputs_text, prompt)
     return _not_computed(corrected(one_paragraph(answer), sources), sources, outputs_text, prompt, code)
 
 
 def _not_computed(
-    text: str, sources: frozenset[Figure], outputs_text: str, prompt: str, code: str
+    text: str, sources: frozenset[NumberInText], outputs_text: str, prompt: str, code: str
 ) -> tuple[str, ...]:
-    """Figures, else names, else figures of a row that is not named."""
-    if figures := {figure.text for figure in figures_in(text) if not is_supported(figure, sources)}:
-        return tuple(sorted(figures))
+    """Return invented numbers, else invented names, else numbers of a row that is not named."""
+    if numbers := {number.text for number in numbers_in(text) if not is_supported(number, sources)}:
+        return tuple(sorted(numbers))
     ends = _ends(outputs_text)
     names = unknown_names(text, f"{ends}\n{prompt}\n{code}")
     return names if len(names) > MAX_UNKNOWN_NAMES else mixes_rows(text, ends, sources_in(prompt))
 
 
-def _sources(outputs_text: str, prompt: str) -> frozenset[Figure]:
+def _sources(outputs_text: str, prompt: str) -> frozenset[NumberInText]:
     return sources_in(_ends(outputs_text)) | sources_in(prompt) | row_count(outputs_text)
 
 
 def _ends(outputs_text: str) -> str:
-    """Of long outputs what the model may have seen; a table of 5,000 rows would be compared for seconds."""
+    """Return both ends of a long output, which is what the model may have seen.
+
+    Comparing a table of 5,000 rows would take seconds.
+    """
     if len(outputs_text) <= COMPARED_CHARS:
         return outputs_text
     half = COMPARED_CHARS // 2
@@ -167,8 +177,8 @@ def _ends(outputs_text: str) -> str:
 
 
 def one_paragraph(answer: str) -> str:
-    """On one line, without code, links, images and HTML; cut at the end of a sentence."""
-    text = answer.replace("\r", "").rpartition("</think>")[2][:MAX_TOLD_CHARS]
+    """Put an answer on one line, without code, links, images and HTML; cut it at the end of a sentence."""
+    text = answer.replace("\r", "").rpartition("</think>")[2][:MAX_READ_CHARS]
     for pattern in (_FENCE, _IMAGE, _REFERENCE):
         text = pattern.sub(" ", text)
     text = _LINK.sub(r"\1", text)

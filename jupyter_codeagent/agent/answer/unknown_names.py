@@ -1,4 +1,4 @@
-"""Names in a sentence that stand nowhere in the result: the countries that a model supposes behind row numbers."""
+"""Names in a sentence that are nowhere in the result: countries that a model imagines behind row numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 _NAME = re.compile(r"(?<![\w'’@#/.-])[A-Z][a-z]+(?:[A-Z][a-z]+)*(?:[ -][A-Z][a-z]+)*(?![\w])")
 _BEGINS = re.compile(r"(?:^|[.!?:;]\s+)$")
 _NOT_ENGLISH = re.compile(r"\b(?:der|das|ist|sind|und|für|von|les|une|est|sont|los|las|het|een|zijn)\b")
-"""Where nouns are written large, or what is not is unknown, nothing is judged."""
+"""Languages that capitalize nouns, or whose names are unknown here: nothing is judged."""
 _WORD = re.compile(r"[^\W\d_]+")
 _KNOWN = frozenset(
     _WORD.findall("""
@@ -22,13 +22,13 @@ _KNOWN = frozenset(
     these those there it they in of for and on by to with at from all both each
     """)
 )
-"""In small letters: what a sentence may say of numbers by itself. Months and days stand behind their numbers."""
+"""In lower case: names that a sentence about numbers may use by itself; months and days stand for numbers."""
 
 
 def unknown_names(sentence: str, known: str) -> tuple[str, ...]:
-    """Proper names of the sentence of which no word stands in `known` (outputs, question, code); in its order.
+    """Return the proper names in a sentence of which no word is in `known` (outputs, question, code), in order.
 
-    Written large, and not the first word of a sentence.
+    A proper name is capitalized and not the first word of a sentence.
     """
     if _NOT_ENGLISH.search(sentence):
         return ()
@@ -40,7 +40,7 @@ def _names(sentence: str) -> Iterator[str]:
     for match in _NAME.finditer(sentence):
         name = match[0]
         if _BEGINS.search(sentence[: match.start()]):
-            name = name.partition(" ")[2]  # the first word is written large whatever it is
+            name = name.partition(" ")[2]  # the first word is always capitalized
         if name:
             yield name
 

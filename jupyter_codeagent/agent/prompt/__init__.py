@@ -1,1 +1,1 @@
-"""What the model is told."""
+"""Build the prompt: the system message, the variables, the task, earlier turns, feedback."""

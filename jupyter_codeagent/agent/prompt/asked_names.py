@@ -1,4 +1,4 @@
-"""Variables that the user asks for by name: ``keep it as late``, ``a table called shares``.
+"""Find variables that the user asks for by name: ``keep it as late``, ``a table called shares``.
 
 Small models compute what was asked for and give it another name, or none.
 """
@@ -11,7 +11,7 @@ import re
 _NAME = r"(?P<{}>[A-Za-z_]\w*)"
 _ENDS = r"(?=\s*(?:[.,;:!?]|$)|\s+and\b)"
 _VARIABLE = "table|frame|dataframe|series|list|array|dict|variable|copy|result"
-"""What can have a name in a program: an *error called TypeError* has none."""
+"""Nouns for a variable of the program; the *error called TypeError* is none."""
 _ASKED = re.compile(
     rf"\b(?:{_VARIABLE})\b[^.;?!\n]{{0,40}}?\s(?:called|named)\s+{_NAME.format('called')}"
     rf"|\b(?:name|call) it\s+{_NAME.format('it')}{_ENDS}"
@@ -25,9 +25,9 @@ _ASKED = re.compile(
 _NO_VARIABLE = re.compile(
     r"\b(?:columns?|files?|labels?|titles?|axis|axes)\s*(?:(?:called|named|name it|call it)\s+)?$", re.IGNORECASE
 )
-"""What stands before ``called late`` where no variable is meant."""
+"""Text before ``called late`` where no variable is meant."""
 BEFORE_CHARS = 40
-"""As far before a name as that may begin."""
+"""Distance before a name within which that text may begin."""
 _NO_NAMES = frozenset(
     {"a", "an", "the", "it", "its", "is", "one", "this", "that", "well", "with", "of", "for", "percent",
      "percentage", "percentages", "numbers", "bars", "dates", "text", "order", "place", "memory", "variable"}
@@ -35,7 +35,7 @@ _NO_NAMES = frozenset(
 
 
 def asked_names(prompt: str) -> tuple[str, ...]:
-    """Names of the variables that the prompt wants, in its order."""
+    """Return the names of the variables that the prompt asks for, in its order."""
     names = []
     for match in _ASKED.finditer(prompt):
         group = next(name for name, found in match.groupdict().items() if found)

@@ -1,6 +1,6 @@
-"""What a run left in the sandbox, in words: copies that it changed, variables that it made.
+"""Describe what a run left in the sandbox: copies that it changed, variables that it made.
 
-The words go to the receipt and to the model; names and columns are text from the sandbox and stay quoted.
+The text goes to the receipt and into the prompt; names and columns come from the sandbox and stay quoted.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from jupyter_codeagent.types.sandbox import CopyChange, NamespaceEntry
 from jupyter_codeagent.variables.text import safe
 
 MAX_SHOWN = 4
-"""Columns of one kind in the receipt."""
+"""Limit for columns of one kind in the receipt."""
 MAX_MADE = 20
-MAX_TOLD_CHARS = 600
+MAX_LINES_CHARS = 600
 MAX_TEXT_CHARS = 80
 NOT_VARIABLES = frozenset({"module", "function", "type", "builtin_function_or_method"})
 
 
 def with_effects(run: AgentRun, variables: Sequence[NamespaceEntry], changes: Sequence[CopyChange]) -> AgentRun:
-    """The run with what it left; `variables` and `changes` are those of the sandbox before it."""
+    """Return the run with its effects; `variables` and `changes` are those of the sandbox before it."""
     result = run.steps[-1].result if run.steps else None
     if run.status != "ok" or result is None:
         return run
@@ -38,7 +38,7 @@ def with_effects(run: AgentRun, variables: Sequence[NamespaceEntry], changes: Se
 def made_variables(
     run: AgentRun, before: Sequence[NamespaceEntry], after: Sequence[NamespaceEntry]
 ) -> tuple[NamespaceEntry, ...]:
-    """Those that the code assigns, and those that are new or look different.
+    """Return the variables that the code assigns, and those that are new or look different.
 
     Copies, functions and loop variables are no results.
     """
@@ -60,7 +60,7 @@ def made_variables(
 
 
 def receipt_lines(changes: Sequence[CopyChange]) -> tuple[str, ...]:
-    """``changed its copy of flights (+ column 'speed')``; one for each copy."""
+    """Format a line for each copy: ``changed its copy of flights (+ column 'speed')``."""
     return tuple(_receipt_line(change) for change in changes)
 
 
@@ -85,18 +85,21 @@ def _labels(labels: Sequence[str]) -> str:
     return f"{shown} and {len(labels) - MAX_SHOWN} more" if len(labels) > MAX_SHOWN else shown
 
 
-def told_differences(changes: Sequence[CopyChange], told: str, *, names_only: bool = False) -> str:
-    """For the model, below the lines on the live variables: where the sandbox's copies are not what these say.
+def format_differences(changes: Sequence[CopyChange], known: str, *, names_only: bool = False) -> str:
+    """Format, for the prompt, how the sandbox's copies differ from the lines on the live variables.
 
-    Labels are told where they stand in `told`, the code and context that the model sees anyway: others may be made
-    of values, as those of dummy variables are. With `names_only` nothing else is told, no number of rows either.
+    Labels are named if they occur in `known`, the code and context that the model sees anyway: others may be
+    made of values, as those of dummy variables are. With `names_only` nothing else is included, not even a
+    number of rows.
     """
-    words = words_of(told)
-    lines = [_told_line(change, words, names_only=names_only) for change in changes if change.kind != "deleted"]
-    return "\n".join(line for line in lines if line)[:MAX_TOLD_CHARS]
+    words = words_of(known)
+    lines = [
+        _difference_line(change, words, names_only=names_only) for change in changes if change.kind != "deleted"
+    ]
+    return "\n".join(line for line in lines if line)[:MAX_LINES_CHARS]
 
 
-def _told_line(change: CopyChange, words: frozenset[str], *, names_only: bool) -> str:
+def _difference_line(change: CopyChange, words: frozenset[str], *, names_only: bool) -> str:
     if not words_of(change.name) <= words:
         return ""
     parts = []
@@ -104,28 +107,31 @@ def _told_line(change: CopyChange, words: frozenset[str], *, names_only: bool) -
     for verb, labels in kinds:
         known = [label for label in labels if words_of(label) <= words]
         more = "" if names_only else f"{len(labels) - len(known)} more"
-        told = [*([_labels(known)] if known else []), *([more] if more and len(labels) > len(known) else [])]
-        if told:
-            parts.append(f"{verb} {' and '.join(told)}")
+        listed = [*([_labels(known)] if known else []), *([more] if more and len(labels) > len(known) else [])]
+        if listed:
+            parts.append(f"{verb} {' and '.join(listed)}")
     if not names_only:
         parts += [f"differs in: {_safe(note)}" for note in change.notes[:MAX_SHOWN] if "'" not in note]
     what = "; ".join(parts) or "was changed"
     return f"In the sandbox, after the code above, {_safe(change.name)} {what}."
 
 
-def told_made(made: Iterable[str], told: str) -> str:
-    """For the model, below the lines on the live variables: what earlier code made, the latest of each name.
+def format_made(made: Iterable[str], known: str) -> str:
+    """Format, for the prompt, what earlier code made, the latest of each name.
 
-    Without what `told`, those lines, has a line of by that name.
+    Variables that have a line in `known`, the lines on the live variables, are left out.
     """
     latest = {line.partition(":")[0]: line for line in made}
-    known = {line.partition(":")[0] for line in told.split("\n")}
-    lines = [f"{line}, made by the code above" for name, line in latest.items() if name not in known]
-    return "\n".join(lines[-MAX_MADE:])[:MAX_TOLD_CHARS]
+    live = {line.partition(":")[0] for line in known.split("\n")}
+    lines = [f"{line}, made by the code above" for name, line in latest.items() if name not in live]
+    return "\n".join(lines[-MAX_MADE:])[:MAX_LINES_CHARS]
 
 
-def made_line(entry: NamespaceEntry, *, names_only: bool = False) -> str:
-    """``daily: DataFrame 365x3 (day, flights)``, for the next question; ``daily: DataFrame`` with `names_only`."""
+def format_variable(entry: NamespaceEntry, *, names_only: bool = False) -> str:
+    """Format a variable for the next prompt: ``daily: DataFrame 365x3 (day, flights)``.
+
+    With `names_only` it is ``daily: DataFrame``.
+    """
     if names_only:
         return f"{_safe(entry.name)}: {entry.type_name if is_library_type(entry.type_name) else 'object'}"
     text = f"{_safe(entry.name)}: {_safe(entry.type_name)}"
@@ -135,5 +141,5 @@ def made_line(entry: NamespaceEntry, *, names_only: bool = False) -> str:
 
 
 def _safe(text: str) -> str:
-    """One line that can neither end a fence nor hide what it says."""
+    """Return one line that can neither end a fence nor hide its content."""
     return safe(text, MAX_TEXT_CHARS)

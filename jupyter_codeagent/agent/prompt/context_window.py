@@ -1,8 +1,8 @@
-"""What of a conversation fits the model's context, and what is left out where it does not, in a fixed order.
+"""Fit a conversation into the model's context window, and leave parts out in a fixed order.
 
-The attempts of this run that failed go first, the oldest first; then what came of the last one is shortened, then
-the earlier questions of the notebook go, then the lines on variables from the last one up, and at last the middle
-of the last attempt. The question itself is never cut.
+The failed attempts of this run go first, the oldest first; then the feedback on the last one is shortened, then
+the earlier questions of the notebook go, then the lines on variables from the last one up, and at last the
+middle of the last attempt. The question itself is never cut.
 """
 
 from __future__ import annotations
@@ -17,33 +17,35 @@ from jupyter_codeagent.types.messages import Message
 from jupyter_codeagent.types.tagged_text import TaggedText, content_of, join, message
 
 MESSAGE_TOKENS = 8
-"""What a chat template puts around each message."""
+"""Tokens that a chat template puts around each message."""
 PREFILL_TOKENS = 100
-"""Of the beginning of the reply, if it is written by us; a longer one is counted by itself."""
+"""Tokens reserved for the prefill; a longer one is counted by itself."""
 UNCOUNTED_FACTOR = 1.25
-"""Tokens for each estimated one as long as the server has counted none. Of whole prompts estimates are short
-by a twentieth at most with the embedded model's tokenizer; others differ."""
+"""Real tokens for each estimated one, until the server has counted some.
+
+Estimates of whole prompts are short by a twentieth at most with the embedded model's tokenizer; others differ.
+"""
 COUNTED_FACTOR = 1.05
 SHORT_CHARS = 600
-"""Of what is said to the last attempt, where all of it does not fit."""
+"""Length of the feedback on the last attempt, where all of it does not fit."""
 SHORTEST_CHARS = 300
-"""Of the last attempt and of what is said to it, each, before it is given up."""
+"""Shortest length of the last attempt and of its feedback, each, before they are given up."""
 LINES_SHARES = (0.75, 0.5, 0.25, 0.0)
 LEFT_OUT = "left out for the model's context of "
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Parts:
-    """A conversation in the parts that can be left out."""
+    """A conversation, divided into the parts that can be left out."""
 
     system: Message
     turns: tuple[Message, ...]
-    """Earlier questions and their code, in turn."""
+    """Earlier questions and their code, alternating."""
     lines: tuple[TaggedText, ...]
-    """On variables, in front of the task."""
+    """Lines on variables, in front of the task."""
     task: str
     attempts: tuple[Message, ...]
-    """Of this run, each with what was said to it."""
+    """Attempts of this run, each with its feedback."""
 
     def messages(self) -> tuple[Message, ...]:
         asked = message("user", join("\n", (*self.lines, self.task)))
@@ -52,26 +54,33 @@ class _Parts:
 
 @dataclass(frozen=True, kw_only=True)
 class ContextWindow:
-    """How much the model takes at once."""
+    """The size of the model's context window, and how tokens are counted."""
 
     context_tokens: int
-    """Prompt and reply together."""
+    """Tokens of prompt and reply together."""
     certain: bool
-    """Whether the server has said so; else it is assumed, and given up where the question alone does not fit."""
+    """Whether the server reported the size; an assumed one is ignored where the question alone does not fit."""
     count: Callable[[str], int]
-    """Estimated tokens of a text."""
+    """Return the estimated tokens of a text."""
     factor: float = UNCOUNTED_FACTOR
 
     def prompt_tokens(self, reply_tokens: int) -> int:
-        """What is left for the messages. A limit for replies that is set very high takes half of it at the most."""
+        """Return the tokens left for the messages.
+
+        The limit for replies takes half of the window at most, however high it is set.
+        """
         return max(self.context_tokens - reply_tokens, self.context_tokens // 2)
 
     def cost(self, messages: Sequence[Message]) -> int:
+        """Estimate the tokens of the messages, with the prefill."""
         estimated = sum(self.count(message.content) + MESSAGE_TOKENS for message in messages)
         return math.ceil(estimated * self.factor) + PREFILL_TOKENS
 
     def calibrated(self, messages: Sequence[Message], counted_tokens: int) -> ContextWindow:
-        """With what the server has counted; one that cuts prompts silently counts less than was sent."""
+        """Return the window with the server's count taken into account.
+
+        A server that cuts prompts silently counts less than was sent.
+        """
         estimated = sum(self.count(message.content) + MESSAGE_TOKENS for message in messages)
         if not counted_tokens or not estimated:
             return self
@@ -80,37 +89,39 @@ class ContextWindow:
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted:
-    """What is sent."""
+    """The messages that are sent."""
 
     messages: tuple[Message, ...]
     note: str = ""
     """What was left out, for the user; empty if nothing was."""
     fits: bool = True
     tokens: int = 0
-    """Of the messages, estimated; 0 where there is no limit."""
+    """Estimated tokens of the messages; 0 where there is no limit."""
 
 
 def fit_messages(
-    messages: tuple[Message, ...], prompt: str, room: ContextWindow | None, reply_tokens: int
+    messages: tuple[Message, ...], prompt: str, window: ContextWindow | None, reply_tokens: int
 ) -> Fitted:
-    """The fullest form of the messages of a run on `prompt` that leaves room for the reply."""
-    if room is None or room.cost(messages) <= (limit := room.prompt_tokens(reply_tokens)):
+    """Return the fullest form of the messages of a run on `prompt` that leaves room for the reply."""
+    if window is None or window.cost(messages) <= (limit := window.prompt_tokens(reply_tokens)):
         return Fitted(messages=messages)
     whole = _parts(messages, prompt)
     asked = (whole.system, message("user", whole.task))
-    if not room.certain and room.cost(asked) > limit:
-        return Fitted(messages=messages)  # so long a question is asked of a model that takes more
+    if not window.certain and window.cost(asked) > limit:
+        return Fitted(
+            messages=messages
+        )  # the assumed size must be wrong: whoever asks so long a question has a larger model
     form, tokens = whole, 0
     for form in _forms(whole):
-        tokens = room.cost(form.messages())
+        tokens = window.cost(form.messages())
         if tokens <= limit:
             break
-    fits = tokens <= limit or not room.certain
-    return Fitted(messages=form.messages(), note=_note(whole, form, room), fits=fits, tokens=tokens)
+    fits = tokens <= limit or not window.certain
+    return Fitted(messages=form.messages(), note=_note(whole, form, window), fits=fits, tokens=tokens)
 
 
 def _parts(messages: Sequence[Message], prompt: str) -> _Parts:
-    """Told apart by the task, which ends the last message of a run's first call (`system.first_messages`)."""
+    """Divide the messages at the task, which ends the first user message of a run (`system.first_messages`)."""
     task = task_text(prompt)
     at = max(at for at, one in enumerate(messages) if one.role == "user" and one.content.endswith(task))
     length = len(messages[at].content) - len(task)
@@ -125,7 +136,7 @@ def _parts(messages: Sequence[Message], prompt: str) -> _Parts:
 
 
 def _forms(whole: _Parts) -> Iterator[_Parts]:
-    """Each with less than the one before."""
+    """Yield forms of the conversation, each shorter than the one before."""
     form = whole
     while len(form.attempts) > 2:
         form = replace(form, attempts=form.attempts[2:])
@@ -152,7 +163,7 @@ def _shortened(
     )
 
 
-def _note(whole: _Parts, form: _Parts, room: ContextWindow) -> str:
+def _note(whole: _Parts, form: _Parts, window: ContextWindow) -> str:
     parts = []
     if attempts := (len(whole.attempts) - len(form.attempts)) // 2:
         parts.append(f"{attempts} earlier attempt{'s' if attempts > 1 else ''} of this run")
@@ -163,4 +174,4 @@ def _note(whole: _Parts, form: _Parts, room: ContextWindow) -> str:
     if form.lines != whole.lines:
         lines = len(whole.lines) - len(form.lines) + 1
         parts.append(f"{lines} line{'s' if lines > 1 else ''} on variables")
-    return f"{LEFT_OUT}{room.context_tokens} tokens: {', '.join(parts)}" if parts else ""
+    return f"{LEFT_OUT}{window.context_tokens} tokens: {', '.join(parts)}" if parts else ""

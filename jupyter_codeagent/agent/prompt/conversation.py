@@ -1,4 +1,4 @@
-"""What one run leaves for the next: task, code, result, changed variables. Never a failed attempt."""
+"""Keep what one run passes on to the next: task, code, result, changed variables. Never a failed attempt."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ class Turn:
 
     prompt: str
     code: str
-    """The code that worked, as it may be told; failed attempts of the same run are not told again."""
+    """The code that worked, as the prompt may contain it; failed attempts of the run are not repeated."""
     ran: str = ""
-    """The code that ran, where that is another one."""
+    """The code that ran, if it differs."""
     written: str = ""
-    """As the model wrote it: it knows what stands in it."""
+    """The code as the model wrote it, which knows its content."""
     answer: str = ""
-    """The model's sentence, or the beginning of the output where there was none."""
+    """The model's sentence, or the beginning of the output if there is none."""
     made: tuple[str, ...] = ()
-    """What it made in the sandbox and is still there: ``daily: DataFrame 365x3 (day, flights, delay)``.
+    """Variables that it made and that still exist: ``daily: DataFrame 365x3 (day, flights, delay)``.
 
-    Told with the variables, not here: after a list of what is defined now, small models take the next task for half
-    done.
+    The prompt lists them with the variables, not here: after a list of what is defined now, small models take the
+    next task for half done.
     """
 
 
 def compact(turns: Sequence[Turn], max_chars: int) -> tuple[Turn, ...]:
-    """The last turns that fit `max_chars`; turns without code (failed, stopped) are dropped.
+    """Return the last turns that fit `max_chars`, without those that have no code (failed, stopped).
 
     Drops down to half of the limit at once: the beginning of the messages then stays byte-equal for several
     runs, and the server's prefix cache with it.
@@ -51,10 +51,10 @@ def compact(turns: Sequence[Turn], max_chars: int) -> tuple[Turn, ...]:
 
 
 def turn_messages(turns: Sequence[Turn]) -> tuple[tuple[Message, ...], TaggedText]:
-    """The earlier turns as alternating messages, and the text that the next user message begins with.
+    """Return the earlier turns as alternating messages, and the text that the next user message begins with.
 
-    A turn's result is told at the start of the following user message, not after the code in the assistant's:
-    a model that sees results behind its code invents them behind the next one.
+    A turn's result is at the start of the following user message, not after the code in the assistant's: a
+    model that sees results after its code invents them after the next one.
     """
     messages: list[Message] = []
     lead = TaggedText()
@@ -66,14 +66,14 @@ def turn_messages(turns: Sequence[Turn]) -> tuple[tuple[Message, ...], TaggedTex
 
 
 def fenced(code: str) -> str:
-    """Code as the models write it."""
+    """Return code in a fence, as models write it."""
     return f"```python\n{code.strip()}\n```"
 
 
 def as_written(reply: str, code: str) -> str:
-    """The reply as it came, where its code is what has run: the server need not read these tokens again.
+    """Return the reply as it came if its code is what has run, else the code that has run, fenced.
 
-    Else the code that has run, since errors are told by its lines.
+    The server need not read the tokens of an unchanged reply again; errors refer to the lines of the code that ran.
     """
     text = reply.rstrip()
     is_as_run = code.strip() in text and extract_code(text).code.strip() == code.strip()

@@ -1,4 +1,4 @@
-"""How terms of data analysis are computed: a line each, told only with a question that names the term.
+"""Formulas for terms of data analysis: one line each, in the prompt only if the question names the term.
 
 Small models know the words and get the formula or its pandas wrong. A line costs about 25 tokens, and most
 questions need none. The formulas are those of textbooks and of the libraries' own documentation.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 MAX_TERMS = 3
 """Three times 25 tokens; whether more would help was not measured."""
 MAX_PROMPT_CHARS = 4000
-"""Of a prompt, half of them at its end: what is longer has data in it."""
+"""Limit for the part of a prompt that is read, half at its end: longer prompts contain data."""
 
 _CHANGE = r"(?:change|growth|increase|decrease|decline|difference|rise|fall)"
 _EACH = r"(?:within|per|by|for|in|of) (?:each|every)"
@@ -30,7 +30,7 @@ class _Term:
     named: re.Pattern[str]
     computed: str
     defined: re.Pattern[str] | None
-    """What a question says that computes it itself, beside ``term = …``, or for which this is not the way."""
+    """Words of a question that computes it itself, beside ``term = …``, or that this formula does not fit."""
 
 
 def _term(named: str, computed: str, *, defined: str = "") -> _Term:
@@ -167,10 +167,10 @@ _DEFINED = re.compile(
 )
 
 
-def how_computed(prompt: str) -> tuple[str, ...]:
-    """For terms that the prompt names, in its order, `MAX_TERMS` at the most; most prompts name none.
+def formulas_for(prompt: str) -> tuple[str, ...]:
+    """Return formulas for the terms that the prompt names, in its order, at most `MAX_TERMS`.
 
-    Where the prompt says itself how a term is computed, that holds: ``Volatility = (High - Low) / Open``.
+    Where the prompt defines a term, its definition holds: ``Volatility = (High - Low) / Open``.
     """
     if len(prompt) > MAX_PROMPT_CHARS:
         half = MAX_PROMPT_CHARS // 2
@@ -184,7 +184,7 @@ def how_computed(prompt: str) -> tuple[str, ...]:
 
 
 def _is_defined(prompt: str, term: _Term, named: str) -> bool:
-    """Whether the prompt computes it itself, or a word of it that begins as `named` is followed by a definition."""
+    """Check whether the prompt defines the term itself, or a word of it that begins as `named`."""
     if term.defined is not None and term.defined.search(prompt) is not None:
         return True
     words = re.finditer(rf"{re.escape(named)}\w*", prompt, re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""What the model is told when its code asks for a column that the user has hidden."""
+"""The hint for the model when its code asks for a column that the user has hidden."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jupyter_codeagent.types.sandbox import ExecutionError
 
 
 def hidden_hint(error: ExecutionError, hidden_columns: Mapping[str, frozenset[str]]) -> str:
-    """One line for labels that the code itself has named; others are never told. Empty if none is hidden."""
+    """Return one line on hidden labels that the code itself has named, never on others; else empty."""
     asked = set(missing_labels(error))
     hits = [f"{label!r} of {name}" for name, labels in hidden_columns.items() for label in sorted(asked & labels)]
     return f"{', '.join(hits)}: hidden by the user, so the sandbox has no copy; answer without it" if hits else ""

@@ -1,7 +1,8 @@
-"""What may be told where the data may not: our own words, those that the model knows, and names of libraries.
+"""Decide which words may go into the prompt where the data may not.
 
-Hints and doubts are made of the sandbox's names and messages, which code can choose as it likes. So their text is
-looked at in the end, word by word, whatever made it.
+Those are the words of this package, those that the model knows, and names of libraries. Hints and warnings contain
+names and messages from the sandbox, which code can choose freely. So their text is checked word by word in the end,
+whatever made it.
 """
 
 from __future__ import annotations
@@ -37,18 +38,19 @@ _TYPES = frozenset(name for name, value in vars(builtins).items() if isinstance(
 
 
 def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text."""
     return frozenset(_WORD.findall(text))
 
 
 def unknown_words(text: str, known: str) -> list[str]:
-    """Words of the text that are neither ours nor known, in their order."""
-    told = words_of(known) | our_words()
-    return [word for word in _WORD.findall(text) if word not in told]
+    """Return the words of a text that are neither known nor of this package, in order."""
+    allowed = words_of(known) | package_words()
+    return [word for word in _WORD.findall(text) if word not in allowed]
 
 
 @cache
-def our_words() -> frozenset[str]:
-    """All words in texts of this package, docstrings aside: of hints, doubts, names of methods."""
+def package_words() -> frozenset[str]:
+    """Return all words in string literals of this package, without docstrings: of hints, warnings, methods."""
     words: set[str] = set()
     for path in Path(__file__).parents[1].rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -59,7 +61,7 @@ def our_words() -> frozenset[str]:
 
 
 def is_library_error(name: str) -> bool:
-    """Whether Python or a library that this process has loaded has an error of that name."""
+    """Check whether Python or a loaded library has an exception of that name."""
     return any(kind.__name__ == name for kind in _errors(BaseException))
 
 
@@ -71,7 +73,7 @@ def _errors(kind: type[BaseException]) -> Iterator[type[BaseException]]:
 
 
 def is_library_type(name: str) -> bool:
-    """Whether it is a type of Python or a class that a library has at its top."""
+    """Check whether it is a built-in type or a class at the top of a loaded library."""
     if name in _TYPES or name == "NoneType":
         return True
     loaded = (sys.modules[library] for library in LIBRARIES - sys.stdlib_module_names if library in sys.modules)

@@ -1,13 +1,14 @@
-"""The parts of a question that asks for several things: a small model answers the first of them, or mixes them up.
+"""Split a question that asks for several things: a small model answers the first of them, or mixes them up.
 
-Told as a numbered list, with the first as a comment at the beginning of its code, it writes code for each in turn.
+With a numbered list in the prompt, and the first part as a comment at the beginning of its code, it writes code for
+each in turn.
 """
 
 from __future__ import annotations
 
 import re
 
-# Of text whose blanks are single ones.
+# For text with single blanks.
 _SENTENCE = re.compile(r"(?<=[.?!;]) (?=\W{0,20}[A-Z0-9])|; ")
 _QUESTION = "how|what|which|who|when|where|whether"
 _ORDER = (
@@ -24,15 +25,17 @@ _OF_BOTH = re.compile(r"^(?P<figure>.*\bof) (?P<one>(?:(?!\bof\b).)+?),? and (?P
 _NAMES_IT = re.compile(
     r"^(?:keep|save|store|call|name)\s+(?:it|this|that|these|them|the (?:result|table)|that table)\b", re.I
 )
-"""No part of its own: `asked_names` sees to it."""
+"""No part of its own: `asked_names` handles it."""
 _SHOWS_IT = re.compile(r"^(?:show|give|print|report|list)\b(?: \S+){1,3}$", re.IGNORECASE)
-"""``Show the counts``: how the part before is shown."""
+"""``Show the counts``: how the part before is displayed."""
 MIN_WORDS = 3
 
 
 def parts_of(prompt: str) -> tuple[str, ...]:
-    """What is asked for, part by part; a prompt with lists or lines of code was ordered by its author and is left
-    alone."""
+    """Return the things that a prompt asks for, part by part.
+
+    Empty for a prompt with lists or lines of code: its author has ordered it.
+    """
     if _ORDERED.search(prompt):
         return ()
     parts: list[str] = []
@@ -50,7 +53,7 @@ def parts_of(prompt: str) -> tuple[str, ...]:
 
 
 def _each(part: str) -> tuple[str, ...]:
-    """``the change of the total and of each country`` asks for two figures."""
+    """Split ``the change of the total and of each country``, which asks for two numbers."""
     if (both := _OF_BOTH.match(part)) is None:
         return (part,)
     return f"{both['figure']} {both['one']}", f"{both['figure'].removesuffix('of')}{both['other']}"

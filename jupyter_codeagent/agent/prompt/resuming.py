@@ -1,8 +1,9 @@
-"""Where a program that failed is to go on: up to there the next reply is begun with it.
+"""Find where a failed program has to change: the next reply is prefilled with the program up to there.
 
-Told that ``verdict`` is not defined, or that the answer has to be *strong* or *weak* and not a figure, a small
-model writes the same program again; with its program begun up to there it computes what was missing. After any
-other error it goes on with the statement that failed, and need not write again what was right.
+If the feedback is that ``verdict`` is not defined, or that the answer has to be *strong* or *weak* and not a
+number, a small model writes the same program again; prefilled with its program up to there it computes what was
+missing. After any other error it continues with the statement that failed, and need not write again what was
+right.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from jupyter_codeagent.agent.source import (
 from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 
-def resumed(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
-    """Before the statement that uses a name which nothing binds, with ``name =``.
+def resume_at_missing_name(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:
+    """Return the code before the statement that uses a name which nothing binds, and ``name =``.
 
-    Empty where the name is a misspelt one, a column, a function or an import. `error.line` is a line of `code`.
+    Empty if the name is a misspelt one, a column, a function or an import. `error.line` is a line of `code`.
     """
     name, tree = missing_name(error), parse(code)
     if not name or tree is None or error.line is None or name in ALIASES or name in bound_names(tree):
@@ -37,7 +38,7 @@ def resumed(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry
     statement = statement_at(tree, error.line)
     if statement is None or name in known or nearest(name, sorted(known), 1):
         return ""
-    if name not in used_names(statement):  # made by `eval` of a value: that is no name of the program's
+    if name not in used_names(statement):  # raised by `eval` of a value: the program has no such name
         return ""
     called = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
     if any(isinstance(function, ast.Name) and function.id == name for function in called):
@@ -47,10 +48,10 @@ def resumed(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry
     return "\n".join([*code.split("\n")[: first_line - 1], f"{name} ="])
 
 
-def at_the_error(code: str, error: ExecutionError) -> tuple[str, str] | None:
-    """The lines in front of the statement that failed, and how that begins; None where nothing is computed in them.
+def resume_at_error(code: str, error: ExecutionError) -> tuple[str, str] | None:
+    """Return the lines before the statement that failed, and its beginning; None if those compute nothing.
 
-    Its beginning (``total =``, ``plt.bar(``) because a model that is not held to it leaves the statement out.
+    The beginning (``total =``, ``plt.bar(``) is given because the model otherwise leaves the statement out.
     """
     tree = parse(code)
     statement = statement_at(tree, error.line) if tree is not None else None
@@ -74,10 +75,10 @@ def at_the_error(code: str, error: ExecutionError) -> tuple[str, str] | None:
     return code[:start], begins
 
 
-def choosing(code: str, words: Sequence[str]) -> str:
-    """Before what is printed first, or the value at the end, with ``if`` and the words to choose from in a comment.
+def resume_at_choice(code: str, words: Sequence[str]) -> str:
+    """Return the code before its first output, with the words to choose from in a comment, and ``if``.
 
-    Empty where nothing is computed before it.
+    The output is the first print or the value at the end. Empty if nothing is computed before it.
     """
     tree = parse(code)
     if tree is None or not tree.body:
@@ -88,7 +89,7 @@ def choosing(code: str, words: Sequence[str]) -> str:
         return ""
     before = code[: span(code, first)[0]].rstrip().split("\n")
     while before and (not before[-1].strip() or before[-1].lstrip().startswith("#")):
-        before.pop()  # a comment on what is shown
+        before.pop()  # a comment on what is displayed
     return "\n".join([*before, f"# {', '.join(map(repr, words))}", "if"])
 
 

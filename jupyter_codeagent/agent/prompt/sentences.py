@@ -1,4 +1,4 @@
-"""Where a sentence of a prompt ends."""
+"""The pattern for the end of a sentence in a prompt."""
 
 from __future__ import annotations
 

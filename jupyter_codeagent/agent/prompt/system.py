@@ -1,4 +1,4 @@
-"""The first messages of a run and the beginning of the reply.
+"""The first messages of a run and the prefill of the reply.
 
 The order `[system][earlier turns][user: variables and task]` and the static bytes of the system prompt keep the
 server's prefix cache useful: later messages of a run are only ever appended.
@@ -24,18 +24,20 @@ You are a data analyst in a Jupyter notebook. Reply with one short sentence, the
 """
 
 STOP = ("\nObservation:", "<|im_start|>")
-"""Where a reply ends although the model goes on: an invented next turn. Not at an output that it makes up: larger
-models go on behind it with the next block of their program."""
+"""Stop at an invented next turn, but not at an invented output: larger models continue with the next block."""
 
 STOP_PREFILLED = ("\n```", "\nOutput:", *STOP)
-"""Only with a prefilled fence; without one it would stop at the opening fence."""
+"""Only with a prefilled fence; without one, the reply would stop at the opening fence."""
 
 MAX_PREFILL_NAMES = 6
 MAX_HINT_CHARS = 300
 
 
 def first_messages(context: TaggedText, prompt: str, history: Sequence[Turn] = ()) -> tuple[Message, ...]:
-    """The messages of a run's first call. `context` is the variable lines, empty if there are none."""
+    """Return the messages of a run's first call.
+
+    `context` has the lines on variables; it is empty if there are none.
+    """
     earlier, lead = turn_messages(history)
     variables = join("", ("Variables:\n", context.stripped(), "\n\n")) if context.text.strip() else TaggedText()
     return (
@@ -46,7 +48,7 @@ def first_messages(context: TaggedText, prompt: str, history: Sequence[Turn] = (
 
 
 def next_messages(messages: Sequence[Message], reply: TaggedText | str, text: TaggedText) -> tuple[Message, ...]:
-    """A further turn of the same run: the model's reply as it came, then what we say to it."""
+    """Append the model's reply and our next user message."""
     answered = reply if isinstance(reply, TaggedText) else TaggedText(reply)
     return (*messages, message("assistant", answered.stripped()), message("user", text))
 
@@ -58,14 +60,13 @@ def prefill(
     hint: TaggedText = TaggedText(),  # noqa: B008 - immutable
     part: str = "",
 ) -> TaggedText:
-    """Beginning of the reply for models that continue one: the fence and a line that says what exists.
+    """Return the prefill for models that continue a reply: the fence and a line that lists what exists.
 
-    With this line the embedded model solved 11 of 14 questions instead of 6 in one call each: it keeps the model
-    from reading a file that is not there. With corrections and further calls it gains nothing on DABench
-    (docs/evals.md). After a failure `hint` (of `hints.hint_for`) makes a
-    second line; without it a small model at temperature 0 writes the same code again. `part` is the first part of
-    a task that has several, as a comment. `functions` are those that may be called: 10 of 25 questions
-    right at the first try instead of 7.
+    With this line the embedded model solved 11 of 14 questions instead of 6 in one call each: it keeps the
+    model from reading a file that is not there. With corrections and further calls it gains nothing on DABench
+    (docs/evals.md). After a failure, `hint` (see `feedback.next_hint`) makes another line; without it a small
+    model at temperature 0 writes the same code again. `part` is the first part of a task that has several, as a
+    comment. `functions` are those that may be called: 10 of 25 questions right at the first try instead of 7.
     """
     shown = [name for name in names if name.isidentifier()][:MAX_PREFILL_NAMES]
     verb = "is" if len(shown) == 1 else "are"
@@ -77,6 +78,6 @@ def prefill(
 
 
 def correction(hint: TaggedText) -> TaggedText:
-    """The comment in front of code that is written anew; `extract_code` takes it out again."""
+    """Return the comment before code that is written anew; `extract_code` removes it again."""
     words = " ".join(harmless(hint.text).split())[:MAX_HINT_CHARS]
     return tagged(f"# corrected: {words}\n" if words else "", *kinds_of(hint.spans))

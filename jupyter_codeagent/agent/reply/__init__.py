@@ -1,1 +1,1 @@
-"""What the model has replied: code out of text."""
+"""Read the model's replies: code out of text."""

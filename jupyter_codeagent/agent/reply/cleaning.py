@@ -1,4 +1,4 @@
-"""One candidate piece of code made to parse by removing what is certainly not code."""
+"""Make one candidate piece of code parse by removing what is certainly not code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PROSE_LINE = re.compile(r"[A-Z][\w'\u2019]*(?: [\w'\u2019,`/-]+){2}")
 
 
 def clean(text: str) -> str:
-    """The code in `text`, parsing; empty if no certain cleaning makes it parse or nothing is in it."""
+    """Return the code in `text`; empty if no certain cleaning makes it parse, or it has no statement."""
     for candidate in _variants(text):
         tree = parse(candidate)
         if tree is not None:
@@ -34,13 +34,13 @@ def clean(text: str) -> str:
 
 
 def command_line(text: str) -> str:
-    """The first notebook command (``!pip install x``, ``%timeit f()``) in text that is no Python; else empty."""
+    """Return the first notebook command (``!pip install x``, ``%timeit f()``) in text that is no Python, or ''."""
     match = _COMMAND.search(_HARMLESS.sub("", text))
     return match.group().strip()[:80] if match and parse(text) is None else ""
 
 
 def _variants(text: str) -> Iterator[str]:
-    """From untouched to more and more cleaned; each keeps the cleaning before it."""
+    """Yield the text from untouched to more and more cleaned; each keeps the cleaning before it."""
     text = _dedent(_HARMLESS.sub("", text))
     if _SESSION.search(text):  # first, because `In [1]: x = 2` is Python too: an annotation
         yield _dedent(_without_prompts(text))
@@ -67,7 +67,7 @@ def _mixes_tabs(text: str) -> bool:
 
 
 def _without_prompts(text: str) -> str:
-    """Input lines of a pasted session; its output lines go."""
+    """Return the input lines of a pasted session, without its output."""
     lines: list[str] = []
     inside = False
     for line in text.split("\n"):
@@ -83,7 +83,7 @@ def _without_prompts(text: str) -> str:
 
 
 def _outer_prose_removed(text: str) -> Iterator[str]:
-    """Sentences before the first and after the last line of code, which fences should have kept out."""
+    """Yield the text without sentences before the first, then also after the last line of code."""
     lines = text.split("\n")
     of_code = [at for at, line in enumerate(lines) if line.strip() and not _PROSE_LINE.match(line)]
     yield "\n".join(lines[of_code[0] :] if of_code else ())
@@ -91,10 +91,10 @@ def _outer_prose_removed(text: str) -> Iterator[str]:
 
 
 def _body_levelled(text: str) -> str:
-    """An indented beginning moved to the margin.
+    """Move an indented beginning to the margin.
 
-    If it returns, it is the body of a function that the model continued: what stands at the margin behind it needs
-    that function, of which the head is not here, and goes.
+    If it returns, it is the body of a function that the model continued: code at the margin behind it needs that
+    function, whose head is missing here, and is dropped.
     """
     lines = text.split("\n")
     end = next((index for index, line in enumerate(lines) if line and not line[0].isspace()), len(lines))
@@ -106,6 +106,6 @@ def _body_levelled(text: str) -> str:
 
 
 def _body_dedented(text: str) -> str:
-    """A function's body without its head: the first line lost its indentation, the others kept it."""
+    """Dedent a function's body whose first line has lost its indentation."""
     first, _, rest = text.partition("\n")
     return first.strip() + "\n" + textwrap.dedent(rest)

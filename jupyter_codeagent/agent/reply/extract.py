@@ -1,8 +1,8 @@
-"""The code in a model's reply. Tolerant of everything small models do to a code block, strict in what it accepts:
-only text that parses as Python comes out.
+"""Extract the code from a model's reply.
 
-Tried in order: fenced blocks, tags, a JSON object with the code in it, the whole text, the part of it between
-sentences. The measure are 3,000 stored replies of other models (`evals/ds1000.py`).
+Tolerant of everything small models do to a code block, strict in what it accepts: only text that parses as Python
+comes out. Tried in order: fenced blocks, tags, a JSON object with the code in it, the whole text, the part of it
+between sentences. Measured on 3,000 stored replies of other models (`evals/ds1000.py`).
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from jupyter_codeagent.notebook.effects.analysis import MAX_CODE_CHARS
 
 NO_CODE = "no code in the reply"
 MAX_PROSE_CHARS = 300
-"""Behind a block: where so much follows without another block, none comes any more."""
+"""Prose after a block that shows that no other block comes."""
 MAX_OBJECTS = 20
-"""Of JSON, in which code is looked for."""
+"""Limit for JSON objects in which code is looked for."""
 MAX_NESTED = 8
 MAX_PART_CHARS = 10_000
-"""Of a reply without any mark around its code."""
+"""Longest reply without any mark around its code."""
 MAX_TRIED_CHARS = 200_000
-"""Of its parts that are parsed, one after the other."""
+"""Limit for all its parts that are parsed, together."""
 MAX_MENTION_CHARS = 200
-"""As far before a tag as it is looked whether it stands in a sentence."""
+"""Length of the text before a tag that may show it to be in a sentence."""
 
 Form = Literal["fence", "tag", "json", "comments", "text", "part", ""]
 """Where in the reply the code was; empty if there is none."""
@@ -51,7 +51,6 @@ _TAG = re.compile(
 )
 _WORDS = re.compile(r">?[ ,]*[a-z]", re.IGNORECASE)
 _CLOSING_TAG = re.compile(rf"</(?:{_TAG_NAMES})\b", re.IGNORECASE)
-"""How a statement begins that does not parse because its end is missing or on another line."""
 _PREFILLED = re.compile(
     r"\A(?:# [\w, ]+ (?:is|are) already (?:loaded|defined)\n){1,2}|^# corrected: .*\n", re.MULTILINE
 )
@@ -60,22 +59,23 @@ _FENCE = re.compile(r"`{3,}+|~{3,}+")
 
 @dataclass(frozen=True, kw_only=True)
 class Extraction:
-    """What a reply holds."""
+    """The code and the words of a reply."""
 
     code: str
     """Parses as Python; empty if there is none."""
     prose: str
-    """The model's words outside the code. Not checked: good for a log, never for an answer."""
+    """The model's words outside the code. Unchecked: for a log, never for an answer."""
     problem: str
     """Why there is no code, in words the model can act on; empty if there is some."""
     form: Form = ""
-    """Nothing depends on it but the measure of the extraction."""
+    """Only the measurement of the extraction uses it."""
     notes: tuple[str, ...] = ()
-    """Where there were several blocks: which are run, and which are not and why."""
+    """If there were several blocks: which are run, and which are not and why."""
 
 
 @lru_cache(maxsize=16)
 def extract_code(reply: str) -> Extraction:
+    """Return the code of a reply, or why there is none."""
     text = without_thoughts(reply.replace("\r\n", "\n").replace("\r", "\n"))
     if text is None:
         return Extraction(code="", prose="", problem="the reply ended before its reasoning did")
@@ -107,14 +107,14 @@ def _prose(parts: Iterable[Block | Prose]) -> str:
 
 
 def _comments(parts: Iterable[Block | Prose]) -> str:
-    """Where a block was begun for it, a model says in comments what it has to say."""
+    """Return the comments of blocks without code: a model writes its words there if a block was begun for it."""
     texts = [_without_comment(part.text) for part in parts if isinstance(part, Block) and part.python]
     lines = [line.strip() for text in texts for line in text.split("\n")]
     return "\n".join(line.lstrip("# ") for line in lines if line.startswith("#"))
 
 
 def _within_limit(found: Extraction) -> Extraction:
-    """What is joined of several blocks may be longer than what is read of each."""
+    """Refuse a program that is too long when joined of several blocks."""
     if len(found.code) <= MAX_CODE_CHARS:
         return found
     return Extraction(code="", prose=found.prose, problem=_too_long(found.code))
@@ -125,7 +125,7 @@ def _too_long(text: str) -> str:
 
 
 def is_program_complete(text: str) -> bool:
-    """Whether nothing more of the program is to come, so that the stream can be closed.
+    """Check whether the program has ended, so that the stream can be closed.
 
     Its last block is closed at column 0, and what follows introduces an alternative, or is `MAX_PROSE_CHARS` long.
     Cheap enough for every part of a stream.
@@ -141,9 +141,9 @@ def is_program_complete(text: str) -> bool:
 
 @lru_cache(maxsize=32)
 def _ends_with_block(text: str) -> bool:
-    """Whether every block is closed, and the last one of Python holds code."""
-    told = without_thoughts(text) if len(_FENCE.findall(text)) <= 2 * MAX_BLOCKS else None
-    blocks = [part for part in split_blocks(told or "") if isinstance(part, Block)]
+    """Check whether every block is closed, and the last one of Python holds code."""
+    reply = without_thoughts(text) if len(_FENCE.findall(text)) <= 2 * MAX_BLOCKS else None
+    blocks = [part for part in split_blocks(reply or "") if isinstance(part, Block)]
     closed = all(block.closed_at_margin and not block.indent for block in blocks)
     of_python = [block for block in blocks if block.python]
     return closed and bool(of_python) and bool(clean(of_python[-1].text))
@@ -156,7 +156,7 @@ def _from_tags(text: str) -> list[str]:
 
 
 def _tagged(text: str) -> list[str]:
-    """What stands in tags, and before a first closing tag that the question opened."""
+    """Return the text in tags, and before a first closing tag that the question opened."""
     closing, opening = _CLOSING_TAG.search(text), _TAG.search(text)
     begun = text[: closing.start()] if closing and (opening is None or closing.start() < opening.start()) else ""
     blocks = [match.group(2) for match in islice(_TAG.finditer(text), MAX_BLOCKS) if not _is_mention(match)]
@@ -164,7 +164,7 @@ def _tagged(text: str) -> list[str]:
 
 
 def _is_mention(tag: re.Match[str]) -> bool:
-    """Told from a block: ``the column <code>fare</code> has``, a few words of code within a sentence."""
+    """Check whether a tag is a few words of code within a sentence: ``the column <code>fare</code> has``."""
     if "\n" in tag.group(2):
         return False
     before = tag.string[max(0, tag.start() - MAX_MENTION_CHARS) : tag.start()].rpartition("\n")[2].strip()
@@ -184,7 +184,10 @@ def _from_json(text: str) -> list[str]:
 
 
 def _from_comments(parts: Iterable[Block | Prose]) -> list[str]:
-    """A program that stands in comments, and nothing beside it: it goes on from our own line, which is one."""
+    """Return a program that is written in comments, with nothing beside it.
+
+    A model does so when it continues the prefilled line, which is a comment.
+    """
     for part in parts:
         if isinstance(part, Block) and part.python and len(part.text) <= MAX_CODE_CHARS:
             lines = [line for line in _without_comment(part.text).split("\n") if line.strip()]
@@ -216,7 +219,10 @@ def _whole(text: str) -> str:
 
 
 def _part(text: str) -> str:
-    """The longest part that is code, if nothing else is: half a program must not run on its own."""
+    """Return the longest part that is code, if nothing else is.
+
+    Half a program must not run on its own.
+    """
     if len(text) > MAX_PART_CHARS:
         return ""
     lines = text.split("\n")
@@ -230,7 +236,7 @@ def _part(text: str) -> str:
 
 
 def _spans(lines: list[str]) -> Iterator[slice]:
-    """One after the other, from an unindented line the longest run of lines that parses; up to a limit."""
+    """Yield from each unindented line the longest run of lines that parses, up to a limit."""
     start = tried = 0
     while start < len(lines):
         end = len(lines) if lines[start].strip() and not lines[start][0].isspace() else start
@@ -249,17 +255,20 @@ def _spans(lines: list[str]) -> Iterator[slice]:
 
 
 def _joined(codes: Iterable[str]) -> Program:
-    """Blocks one after the other; a repeated block counts once."""
+    """Join blocks in order; a repeated block counts once."""
     return Program(code="\n\n".join(dict.fromkeys(code for code in codes if code)))
 
 
 def _without_comment(code: str) -> str:
-    """Without the lines that `system.prefill` put there."""
+    """Remove the lines that `system.prefill` wrote."""
     return _PREFILLED.sub("", code).strip("\n")
 
 
 def _broken_block(parts: Iterable[Block | Prose], text: str) -> str:
-    """What is wrong with the first Python block, if there is one: a part of it must not run on its own."""
+    """Return what is wrong with the first Python block; empty if there is no such block.
+
+    A part of it must not run on its own.
+    """
     fenced = [part.text for part in parts if isinstance(part, Block) and part.python]
     return next((_problem(block) for block in (*fenced, *_tagged(text)) if block.strip()), "")
 

@@ -1,4 +1,4 @@
-"""A reply cut into prose and fenced blocks, line by line; forgiving about how fences are written."""
+"""Split a reply into prose and fenced blocks, line by line; tolerant of how fences are written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OTHER_LABELS = OUTPUT_LABELS | {
 }  # fmt: skip
 
 MAX_CANDIDATES = 5
-"""Fences of which one may close a block."""
+"""Limit for the fences that are tried as the end of a block."""
 _OPEN = re.compile(
     r"^(?P<before>.*?)(?P<fence>`{3,}|~{3,})[ \t]*\{?\.?(?P<label>[A-Za-z][\w+#.-]*)?\}?(?P<rest>.*)"
 )
@@ -28,6 +28,8 @@ _TAGS = re.compile(r"(?:\s*+<[/|][^<>]*+>?)*+[.\s]*+")
 
 @dataclass(frozen=True, kw_only=True)
 class Prose:
+    """Text between blocks."""
+
     text: str
 
 
@@ -39,9 +41,9 @@ class Block:
     """Lower case; empty if the fence has none."""
     text: str
     indent: bool = False
-    """The fence was not at the beginning of its line."""
+    """Whether the fence was not at the beginning of its line."""
     closed_at_margin: bool = False
-    """Closed, by a fence at column 0."""
+    """Whether a fence at column 0 closed it."""
 
     @property
     def python(self) -> bool:
@@ -53,7 +55,7 @@ class Block:
 
 
 def split_blocks(text: str) -> list[Block | Prose]:
-    """Prose and blocks in order; the last block may be unclosed."""
+    """Return prose and blocks in order; the last block may be unclosed."""
     lines = text.split("\n")
     parts: list[Block | Prose] = []
     prose: list[str] = []
@@ -85,7 +87,7 @@ def _opening(line: str) -> re.Match[str] | None:
 
 
 def _read_block(lines: list[str], index: int, opened: re.Match[str]) -> tuple[Block, int]:
-    """The block that opens at `index`, and the line behind it."""
+    """Return the block that opens at `index`, and the number of the line behind it."""
     label, first = (opened["label"] or "").lower(), []
     if label not in PYTHON_LABELS | OTHER_LABELS and (label or opened["rest"].strip()):
         first = [(opened["label"] or "") + opened["rest"]]  # the code began behind the fence, or an odd label
@@ -108,7 +110,7 @@ def _read_block(lines: list[str], index: int, opened: re.Match[str]) -> tuple[Bl
 
 
 def _closing(lines: list[str], start: int, fence: str) -> tuple[int, int, bool]:
-    """(line of the closing fence, line to go on from, closed at column 0).
+    """Return (line of the closing fence, line to continue from, whether it is at column 0).
 
     A fence inside a string of the code does not close: if what stands before it does not parse but what stands
     before a later one does, the later one closes.
@@ -127,7 +129,7 @@ def _closing(lines: list[str], start: int, fence: str) -> tuple[int, int, bool]:
 
 
 def _fences(lines: list[str], start: int, fence: str) -> Iterator[tuple[int, int, bool]]:
-    """Where the block may end, in order."""
+    """Yield the places where the block may end, in order."""
     for index in range(start, len(lines)):
         line = lines[index]
         if _is_fence(line, fence):
@@ -145,7 +147,7 @@ def _inside_string(body: list[str]) -> bool:
 
 
 def _is_fence(line: str, fence: str) -> bool:
-    """Only the fence, as long as the opening one or longer; a tag may follow it."""
+    """Check for a line with nothing but a fence at least as long as the opening one; a tag may follow it."""
     stripped = line.strip()
     run = len(stripped) - len(stripped.lstrip(fence[0]))
     return run >= len(fence) and _TAGS.fullmatch(stripped, run) is not None

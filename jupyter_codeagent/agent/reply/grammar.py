@@ -1,10 +1,11 @@
-"""After a reply in which no program could be read: a grammar that lets the model write nothing else.
+"""A grammar for the retry after a reply without a readable program: the model can write nothing but code.
 
-In GBNF, which llama.cpp reads: each rule on one line, no large repetition counts. Only brackets, strings and
-comments are told from other characters, so that every Python program passes, while prose with an apostrophe, an
-unclosed bracket or a reply without its block do not. No sentence in front of the block: a model that has just
-written prose goes on with it up to its limit of tokens. Not used from the start, because it says nothing about what
-the program does. What it costs is small: llama.cpp looks at other tokens only where the first is refused.
+In GBNF, which llama.cpp reads: each rule on one line, no large repetition counts. The grammar distinguishes
+only brackets, strings and comments from other characters, so that every Python program passes, while prose with
+an apostrophe, an unclosed bracket or a reply without its block do not. It allows no sentence in front of the
+block: a model that has just written prose continues with it up to its token limit. The first call goes without
+it, because it does not improve what the program does. Its cost is small: llama.cpp tries other tokens only
+where the first is refused.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ _WHOLE = r'root ::= "```python\n" line+ "```"'
 
 
 def grammar_after(step: Step | None, *, prefilled: bool) -> str:
-    """For the call after `step`; empty where that had a program, whatever came of it.
+    """Return the grammar for the call after `step`; empty if that step had a program.
 
-    `prefilled`: the opening fence is written already, and what the grammar holds for comes behind it.
+    `prefilled`: the reply is prefilled with the opening fence, and the grammar holds for what follows.
     """
     if step is None or step.code or not step.reply or not extract_code(step.reply).problem:
         return ""

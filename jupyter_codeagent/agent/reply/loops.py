@@ -1,21 +1,24 @@
-"""Replies that go round in circles, as small models at temperature 0 do until the token limit."""
+"""Detect replies that repeat one passage, as small models at temperature 0 do until the token limit."""
 
 from __future__ import annotations
 
 SHORT_CHARS = 150
 LONG_CHARS = 600
 ROUNDS = 4
-"""No program repeats a passage word for word so often."""
+"""Rounds that make a loop: no program repeats a passage word for word so often."""
 WINDOW_CHARS = SHORT_CHARS * ROUNDS
 
 
 def is_looping(text: str) -> bool:
-    """Whether the end of the text is one passage, over and over. Cheap enough for every part of a stream."""
+    """Check whether the text ends in one passage, over and over.
+
+    Cheap enough for every part of a stream.
+    """
     return _period(text) > 0
 
 
 def without_loop(text: str) -> str:
-    """The text up to the end of the first round; the whole of it if it does not end in a circle."""
+    """Return the text up to the end of the first round; all of it if it does not end in a loop."""
     period = _period(text)
     if not period:
         return text
@@ -26,7 +29,7 @@ def without_loop(text: str) -> str:
 
 
 def _period(text: str) -> int:
-    """Length of the repeated passage; 0 if there is none."""
+    """Return the length of the repeated passage; 0 if there is none."""
     end = text[-WINDOW_CHARS:]
     if len(end) < WINDOW_CHARS:
         return 0
@@ -35,7 +38,10 @@ def _period(text: str) -> int:
 
 
 def _long_period(text: str) -> int:
-    """Found by where the last `SHORT_CHARS` stood before: comparing at each length would take long."""
+    """Return the length of a long repeated passage, by where the last `SHORT_CHARS` occurred before.
+
+    Comparing at each length would take long.
+    """
     end = text[-SHORT_CHARS:]
     at = text.rfind(end, 0, len(text) - 1)
     while at >= 0 and (size := len(text) - SHORT_CHARS - at) <= LONG_CHARS:

@@ -1,13 +1,13 @@
-"""Which code blocks of a reply are one program.
+"""Join the code blocks of a reply that are one program.
 
-Larger models write the import, the filter and the count into blocks of their own, with a sentence before each. They
+Larger models write the import, the filter and the count into separate blocks, with a sentence before each. They
 run together, in order. Left out is
 
 - what is introduced as an alternative, and what needs something that only a block left out makes;
-- what is no Python;
-- behind an output that the model made up, what reads nothing: it could only show made-up figures.
+- what is not Python;
+- after an output that the model invented, code that reads nothing: it could only display invented numbers.
 
-A block that has every statement of those before it is the whole program once more, and takes their place.
+A block that has every statement of those before it is the whole program once more, and replaces them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ALTERNATIVE = re.compile(
     r"|if you (?:prefer|also|would (?:rather|prefer|like))|you (?:can|could|may|might) (?:also|instead)\b)",
     re.IGNORECASE | re.MULTILINE,
 )
-"""What a line begins with that introduces code beside the answer."""
+"""Start of a line that introduces code beside the answer."""
 _OUTPUT = re.compile(
     r"^[ \t*#>_]*+(?:(?:expected |sample |example |console )?outputs?|observations?|execution results?|stdout)"
     r"[\s*_]*+:",
@@ -52,22 +52,23 @@ _OUTPUT = re.compile(
 )
 _BOUND_IN_TEXT = re.compile(r"^[ \t]*+([A-Za-z_]\w*+)[ \t]*+=(?!=)", re.MULTILINE)
 _CODE_LINE = re.compile(r"[A-Za-z_][\w.]*(?:\[.*\])?(?:\(|\s*[-+*/|&]?=\s*\S)")
+"""Start of a statement that does not parse because its end is missing or on another line."""
 _KNOWN = frozenset(dir(builtins)) | {"display"}
-_SHOWN_ALREADY = frozenset({"print", "display", "show"})
+_DISPLAYS_ITSELF = frozenset({"print", "display", "show"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """What is run of a reply."""
+    """The code of a reply that is run."""
 
     code: str = ""
     notes: tuple[str, ...] = ()
-    """From which blocks it was joined, and which were left out and why: for the person who reads the result."""
+    """Which blocks were joined, and which were left out and why, for the person who reads the result."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Taken:
-    """What the blocks so far came to."""
+    """The state after some of the blocks."""
 
     kept: tuple[tuple[int, str], ...] = ()
     """(number in the reply, code) of each block of the program."""
@@ -88,7 +89,7 @@ class _Taken:
 
 
 def one_program(parts: Sequence[Block | Prose]) -> Program:
-    """Of the blocks that are labelled as Python; where none is labelled, of those that hold a program."""
+    """Join the blocks that are labelled as Python; if none is labelled, those that hold a program."""
     labelled = any(isinstance(part, Block) and part.python for part in parts)
     taken, number = _Taken(), 0
     for part in parts:
@@ -106,7 +107,7 @@ def one_program(parts: Sequence[Block | Prose]) -> Program:
     if not taken.kept:
         return Program()
     *before, last = (code for _, code in taken.kept)
-    return Program(code="\n\n".join([*map(_with_end_shown, before), last]), notes=tuple(_notes(taken)))
+    return Program(code="\n\n".join([*map(_with_end_displayed, before), last]), notes=tuple(_notes(taken)))
 
 
 def _after_prose(taken: _Taken, text: str) -> _Taken:
@@ -144,12 +145,12 @@ def _with_code(taken: _Taken, number: int, block: Block, *, labelled: bool) -> _
 
 
 def has_code(text: str) -> bool:
-    """Whether one of its lines is code; of more than anybody reads, that is supposed."""
+    """Check whether one of the lines is code; a text too long to read counts as code."""
     return len(text) > MAX_CODE_CHARS or any(is_code(line) for line in text.split("\n"))
 
 
 def is_code(line: str) -> bool:
-    """A statement, the head of a compound one, or the beginning of one."""
+    """Check whether a line is a statement, the head of a compound one, or the beginning of one."""
     line = line.strip()
     return does_something(line) or does_something(f"{line} pass") or _CODE_LINE.match(line) is not None
 
@@ -166,14 +167,14 @@ def _notes(taken: _Taken) -> Iterator[str]:
 
 
 def _statements(code: str) -> set[str]:
-    """What it does, without its imports."""
+    """Return the statements of a program, without its imports."""
     tree = parse(code)
     body = tree.body if tree is not None else []
     return {ast.dump(statement) for statement in body if not isinstance(statement, ast.Import | ast.ImportFrom)}
 
 
 def _made(code: str) -> set[str]:
-    """Names that stand for something behind it."""
+    """Return the names that the code defines for the blocks after it."""
     tree = parse(code)
     found: set[str] = set()
     for statement in tree.body if tree is not None else ():
@@ -185,7 +186,7 @@ def _made(code: str) -> set[str]:
 
 
 def _needed(code: str) -> set[str]:
-    """Names that it reads before it has made them itself."""
+    """Return the names that the code reads before it has made them itself."""
     tree = parse(code)
     made, needed = set(_KNOWN), set[str]()
     for statement in tree.body if tree is not None else ():
@@ -195,7 +196,7 @@ def _needed(code: str) -> set[str]:
 
 
 def _read_by(statement: ast.stmt) -> set[str]:
-    """Without those of comprehensions and functions in it, nor those that a loop binds for itself."""
+    """Return the names that a statement reads, without those that it binds for itself."""
     match statement:
         case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) | ast.Expr(value=value):
             return used_names(statement) - bound_names(value)
@@ -204,13 +205,13 @@ def _read_by(statement: ast.stmt) -> set[str]:
     return used_names(statement) - bound_names(statement)
 
 
-def _with_end_shown(code: str) -> str:
-    """With `display` around the value at its end, which a cell of its own would show."""
+def _with_end_displayed(code: str) -> str:
+    """Wrap the value at the end in `display`, as a cell of its own would display it."""
     tree = parse(code)
     last = tree.body[-1] if tree is not None and tree.body else None
     if not isinstance(last, ast.Expr) or isinstance(last.value, ast.Constant) or returns_none(last.value):
         return code
-    if isinstance(last.value, ast.Call) and (draws(last.value) or called_name(last.value)[1] in _SHOWN_ALREADY):
+    if isinstance(last.value, ast.Call) and (draws(last.value) or called_name(last.value)[1] in _DISPLAYS_ITSELF):
         return code
     start, end = span(code, last)
     return apply_edits(code, [Edit(start=start, end=end, text=f"display({code[start:end]})")])

@@ -1,4 +1,7 @@
-"""What a model said in words where it wrote no code: for the person, as its own words. Nobody has checked them."""
+"""What a model wrote in words where it wrote no code, for the user, as the model's own words.
+
+Nobody has checked them.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,16 @@ from jupyter_codeagent.types.run import Step
 
 
 def own_words(step: Step) -> str:
-    """One short paragraph on one line; empty where the reply has code, cannot be read or went round in a circle."""
+    """Return one short paragraph on one line; empty if the reply has code, cannot be read, or loops."""
     if step.note != NO_CODE:
         return ""
     return one_paragraph(strip_colours(clean_text(extract_code(step.reply).prose)))
 
 
 def words_instead(steps: Sequence[Step]) -> str:
-    """What the model says now, where it answered with words a second time: it was asked for code or the reason."""
+    """Return the model's latest words if it answered in words a second time; else empty.
+
+    It was asked for code or the reason after the first time.
+    """
     said = [own_words(step) for step in steps]
     return said[-1] if len([words for words in said if words]) > 1 else ""

@@ -1,8 +1,7 @@
-"""A program that goes on from an attempt that failed, or from the version that it replaces: it uses names which
-only that had made.
+"""Complete a program that continues a failed attempt, or the version it replaces, and uses names made there.
 
-In the sandbox they are still there; in the user's notebook, where the attempt never becomes a cell and the version
-before makes room, they would be missing. So the lines that made them are put in front.
+In the sandbox they still exist; in the user's notebook, where the attempt never becomes a cell and the version
+before is replaced, they would be missing. So the lines that made them are put in front.
 """
 
 from __future__ import annotations
@@ -20,8 +19,11 @@ NOTE = "starts with lines of the previous program"
 _DISPLAYING = DISPLAYING | {"show", "head", "info", "describe"}
 
 
-def stand_alone(code: str, attempts: Sequence[Step], known: Collection[str]) -> Fix:
-    """The code with what it needs of the latest attempt that made it. `known` are names that need not be made."""
+def make_self_contained(code: str, attempts: Sequence[Step], known: Collection[str]) -> Fix:
+    """Return the code, preceded by the lines of the latest attempt that made the names it needs.
+
+    `known` are names that need not be made.
+    """
     tree = parse(code)
     missing = _missing(tree, known) if tree is not None else set()
     for attempt in reversed(attempts):
@@ -36,12 +38,12 @@ def stand_alone(code: str, attempts: Sequence[Step], known: Collection[str]) -> 
 
 
 def _missing(tree: ast.Module, known: Collection[str]) -> set[str]:
-    """Names that are read and never bound."""
+    """Return the names that are read and never bound."""
     return used_names(tree) - bound_names(tree) - set(known) - set(dir(builtins))
 
 
 def _done(attempt: Step) -> list[ast.stmt]:
-    """The top-level statements of an attempt that ran, without those that only show something."""
+    """Return the top-level statements of an attempt that ran, without those that only display something."""
     tree = parse(attempt.code)
     if tree is None or attempt.result is None:
         return []
@@ -49,10 +51,10 @@ def _done(attempt: Step) -> list[ast.stmt]:
     if error is not None and error.line is None:
         return []
     ran = [statement for statement in tree.body if error is None or (statement.end_lineno or 0) < (error.line or 0)]
-    return [statement for statement in ran if not _only_shows(statement)]
+    return [statement for statement in ran if not _only_displays(statement)]
 
 
-def _only_shows(statement: ast.stmt) -> bool:
+def _only_displays(statement: ast.stmt) -> bool:
     match statement:
         case ast.Expr(value=ast.Call() as call):
             return called_name(call)[1] in _DISPLAYING

@@ -1,4 +1,4 @@
-"""What a model thinks before its reply, in tags: never read for code."""
+"""Remove a model's reasoning before its reply, which stands in tags and is never read for code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ _CLOSED = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 
 
 def without_thoughts(text: str) -> str | None:
-    """The reply without them; None if it ended before they did. A server may have eaten their beginning."""
+    """Return the reply without its reasoning; None if it ended before the reasoning did.
+
+    A server may have dropped the opening tag.
+    """
     text = _without_pairs(text)
     ends = [closed.end() for closed in _CLOSED.finditer(text)]
     if not ends and _OPENED.match(text):
@@ -19,7 +22,7 @@ def without_thoughts(text: str) -> str | None:
 
 
 def _without_pairs(text: str) -> str:
-    """Read from left to right, once."""
+    """Remove paired tags with their text, in one pass from left to right."""
     kept: list[str] = []
     at, opened = 0, ""
     for tag in _TAG.finditer(text):

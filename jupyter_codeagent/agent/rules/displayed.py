@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from jupyter_codeagent.agent.output_text import FIGURE
-from jupyter_codeagent.agent.prompt.offered_words import none_shown
+from jupyter_codeagent.agent.prompt.offered_words import missing_word_advice
 from jupyter_codeagent.agent.rules.rule import FILTER_ADVICE, Program, from_text
 
 _FUNCTION = re.compile(r"<(?:bound method|function|built-in (?:method|function)|class) ?'?([\w.<>]*)")
@@ -60,7 +60,7 @@ def all_missing(program: Program) -> str:
 @from_text
 def no_offered_word(program: Program) -> str:
     """Report an output that holds none of the words that the prompt offers as answers."""
-    return none_shown(program.prompt, program.output)
+    return missing_word_advice(program.prompt, program.output)
 
 
 @from_text

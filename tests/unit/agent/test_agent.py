@@ -38,12 +38,12 @@ def ask(
     answer: bool = False,
     watcher: Watcher | None = None,
     model: ScriptedModel | None = None,
-    room: ContextWindow | None = None,
+    window: ContextWindow | None = None,
     max_tokens: int = 1024,
-    withheld: Sequence[str] = (),
+    masked_values: Sequence[str] = (),
 ) -> AgentRun:
     async def values(text: str) -> Sequence[str]:
-        return [value for value in withheld if value in text]
+        return [value for value in masked_values if value in text]
 
     tools = LoopDependencies(
         model=model or ScriptedModel(replies),
@@ -52,7 +52,7 @@ def ask(
         watcher=watcher or Watcher(),
         defined=lambda: (),
         answer=answer,
-        window=room,
+        window=window,
         max_tokens=max_tokens,
         masked_values=values,
     )
@@ -208,7 +208,7 @@ def test_a_value_that_the_data_writes_in_another_way_is_put_right_without_the_mo
 
 
 @pytest.mark.parametrize(
-    ("column", "found", "withheld"),
+    ("column", "found", "masked_values"),
     [
         ("patient", "Zora Quillfeather", ()),
         ("full_name", "Zquf", ()),
@@ -217,12 +217,12 @@ def test_a_value_that_the_data_writes_in_another_way_is_put_right_without_the_mo
     ],
 )
 def test_no_value_of_a_personal_column_is_put_into_the_code(
-    column: str, found: str, withheld: tuple[str, ...]
+    column: str, found: str, masked_values: tuple[str, ...]
 ) -> None:
     asked = f'print((df["{column}"] == "Z").sum())'
     seen = shown(f'#written-otherwise ["{column}", "Z", ["{found}"], []]\n')
     runner = RunnerDouble({asked: shown("0\n"), probe_after(Program(code=asked)).strip(): seen})
-    run = ask([code(asked)], runner, withheld=withheld)
+    run = ask([code(asked)], runner, masked_values=masked_values)
     assert (run.status, run.code.strip()) == ("ok", asked)
     assert not any(found in executed for executed in runner.executed)
 
@@ -441,7 +441,7 @@ def test_the_words_of_a_model_are_bounded_cleaned_and_masked() -> None:
         map(str, range(999))
     )
 
-    run = ask([words] * 2, RunnerDouble({}), withheld=("Ada Byron",))
+    run = ask([words] * 2, RunnerDouble({}), masked_values=("Ada Byron",))
     assert run.error.startswith("The model wrote no code. The model says: “No data ")
     assert not [hidden for hidden in ("\x1b", "\u202e", "aGk", "Ada", "example.org", "<img") if hidden in run.error]
     assert len(run.error) < 1000
@@ -584,7 +584,7 @@ def test_the_record_is_written_before_the_model_is_asked_and_before_code_is_run(
 # --- the model's context --------------------------------------------------------------------------
 
 
-def room(context_tokens: int) -> ContextWindow:
+def window(context_tokens: int) -> ContextWindow:
     return ContextWindow(context_tokens=context_tokens, certain=True, count=estimate_tokens)
 
 
@@ -618,7 +618,7 @@ def test_no_call_of_a_run_exceeds_the_models_context(
         runner,
         run=replace(new_run(max_steps=9), context=told),
         model=model,
-        room=room(context_tokens),
+        window=window(context_tokens),
         max_tokens=max_tokens,
         answer=True,
     )
@@ -639,8 +639,8 @@ def test_a_long_program_that_is_gone_on_with_leaves_room_for_the_reply(
     runner = RunnerDouble({written: ExecutionResult(status="error", error=error)})
     model = ScriptedModel([written, " 7\nprint(verdict)"], supports_prefill=True)
     told = "\n".join(["df: DataFrame 9x9", *(f" 'column {at}' float 0..{at}" for at in range(300))])
-    limit = room(context_tokens)
-    run = ask([], runner, run=replace(new_run(), context=told), model=model, room=limit, max_tokens=600)
+    limit = window(context_tokens)
+    run = ask([], runner, run=replace(new_run(), context=told), model=model, window=limit, max_tokens=600)
     again = model.requests[1]
     assert again.prefill.endswith("verdict =") is gone_on_with
     sent = sum(estimate_tokens(message.content) for message in again.messages)
@@ -651,7 +651,7 @@ def test_a_long_program_that_is_gone_on_with_leaves_room_for_the_reply(
 def test_a_question_that_exceeds_the_models_context_alone_is_not_sent() -> None:
     model = ScriptedModel([code("print(7)")])
     with pytest.raises(ContextTooLongError, match=r"has about \d+ tokens, .* context of the model is 2000,"):
-        ask([], RunnerDouble(), run=new_run("why? " * 3000), model=model, room=room(2000))
+        ask([], RunnerDouble(), run=new_run("why? " * 3000), model=model, window=window(2000))
     assert model.requests == []
 
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from jupyter_codeagent.agent.answer.answer import (
     MAX_CHARS,
-    MAX_SEEN_CHARS,
+    MAX_OUTPUT_CHARS,
     answer_request,
     check_answer,
-    is_told_whole,
-    made_up,
-    speaks_for_itself,
+    find_invented,
+    is_output_complete,
+    is_self_explanatory,
 )
 from jupyter_codeagent.types.sandbox import DisplayOutput, StreamOutput
 from jupyter_codeagent.types.tagged_text import TaggedText
@@ -74,7 +74,7 @@ def test_an_answer_with_computed_figures_passes(answer: str) -> None:
 )
 def test_a_made_up_figure_drops_the_answer(answer: str, figure: str) -> None:
     assert check_answer(answer, OUTPUT, PROMPT) == ""
-    assert made_up(answer, OUTPUT, PROMPT) == (figure,)
+    assert find_invented(answer, OUTPUT, PROMPT) == (figure,)
 
 
 SPECIES = """\
@@ -94,7 +94,7 @@ def test_digits_that_were_cut_off_are_rounded() -> None:
 def test_a_figure_of_a_row_that_is_not_named_drops_the_answer() -> None:
     mixed = "The means are 3700.66 and 5076.02 for Adelie and Chinstrap."
     assert check_answer(mixed, SPECIES, "") == ""
-    assert made_up(mixed, SPECIES, "") == ("5076.02",)
+    assert find_invented(mixed, SPECIES, "") == ("5076.02",)
     right = "The means are 3700.66 and 5076.02 for Adelie and Gentoo."
     assert check_answer(right, SPECIES, "") == right
 
@@ -149,11 +149,11 @@ def test_a_figure_passes_in_every_usual_form_and_its_neighbour_does_not(number: 
 def test_of_a_table_that_is_shown_in_part_no_sentence_is_asked_for() -> None:
     numbers = pd.Series(range(3000), name="n")
     for whole in (numbers.head(9), numbers.head(9).to_frame(), pl.DataFrame({"n": range(5)}), "Length: short"):
-        assert is_told_whole(str(whole))
-    for part in (numbers, numbers.to_frame(), pl.DataFrame({"n": range(3000)}), "x" * (MAX_SEEN_CHARS + 1)):
-        assert not is_told_whole(str(part))
+        assert is_output_complete(str(whole))
+    for part in (numbers, numbers.to_frame(), pl.DataFrame({"n": range(3000)}), "x" * (MAX_OUTPUT_CHARS + 1)):
+        assert not is_output_complete(str(part))
     started = time.monotonic()
-    assert is_told_whole(", ".join(f"Name: p{at}" for at in range(50)) + ", end")
+    assert is_output_complete(", ".join(f"Name: p{at}" for at in range(50)) + ", end")
     assert time.monotonic() - started < 1
 
 
@@ -203,18 +203,18 @@ def test_a_number_of_any_length_in_the_outputs_is_no_obstacle() -> None:
 )
 def test_named_figures_speak_for_themselves_and_bare_ones_and_tables_do_not(text: str, speaks: bool) -> None:
     printed = StreamOutput(output_type="stream", name="stdout", text=text)
-    assert speaks_for_itself([printed], "Calculate the mean fare.") == speaks
+    assert is_self_explanatory([printed], "Calculate the mean fare.") == speaks
     warned = StreamOutput(output_type="stream", name="stderr", text="Warning: 7")
-    assert not speaks_for_itself([printed, warned], "Calculate the mean fare.")
+    assert not is_self_explanatory([printed, warned], "Calculate the mean fare.")
 
 
 def test_a_table_speaks_for_itself_only_where_several_things_were_asked_for() -> None:
     data = {"text/plain": "   g  x\n0  a  1", "text/html": "<table></table>"}
     table = DisplayOutput(output_type="display_data", data=data, metadata={})
     printed = StreamOutput(output_type="stream", name="stdout", text="n: 7\n")
-    assert speaks_for_itself([printed, table], "Show the number of rows, then show the mean by group.")
-    assert not speaks_for_itself([printed, table], "Show the mean by group.")
-    assert not speaks_for_itself([printed, table], "Show the mean by group, and which group is best?")
+    assert is_self_explanatory([printed, table], "Show the number of rows, then show the mean by group.")
+    assert not is_self_explanatory([printed, table], "Show the mean by group.")
+    assert not is_self_explanatory([printed, table], "Show the mean by group, and which group is best?")
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_a_table_speaks_for_itself_only_where_several_things_were_asked_for() ->
 )
 def test_where_a_judgement_is_asked_for_figures_do_not_speak_for_themselves(prompt: str, speaks: bool) -> None:
     printed = StreamOutput(output_type="stream", name="stdout", text="r = 0.70\n")
-    assert speaks_for_itself([printed], prompt) == speaks
+    assert is_self_explanatory([printed], prompt) == speaks
 
 
 @pytest.mark.parametrize(
@@ -264,4 +264,4 @@ def test_where_a_judgement_is_asked_for_figures_do_not_speak_for_themselves(prom
 )
 def test_a_judgement_that_is_shown_with_its_name_needs_no_sentence(text: str, prompt: str, speaks: bool) -> None:
     printed = StreamOutput(output_type="stream", name="stdout", text=text)
-    assert speaks_for_itself([printed], prompt) == speaks
+    assert is_self_explanatory([printed], prompt) == speaks

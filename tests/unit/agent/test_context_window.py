@@ -37,7 +37,7 @@ ASKED = st.builds(
 Asked = tuple[str, tuple[Message, ...]]
 
 
-def room(context_tokens: int, *, certain: bool = True, factor: float = 1.0) -> ContextWindow:
+def window(context_tokens: int, *, certain: bool = True, factor: float = 1.0) -> ContextWindow:
     return ContextWindow(context_tokens=context_tokens, certain=certain, count=estimate_tokens, factor=factor)
 
 
@@ -49,7 +49,7 @@ def chars(messages: tuple[Message, ...]) -> int:
 def test_what_is_sent_leaves_room_for_the_reply_or_nothing_is_sent(
     asked: Asked, context_tokens: int, reply_tokens: int, factor: float
 ) -> None:
-    (prompt, messages), there = asked, room(context_tokens, factor=factor)
+    (prompt, messages), there = asked, window(context_tokens, factor=factor)
     fitted = fit_messages(messages, prompt, there, reply_tokens)
     limit = max(context_tokens - reply_tokens, context_tokens // 2)
     if fitted.fits:
@@ -65,7 +65,7 @@ def test_the_question_is_whole_roles_alternate_and_a_note_tells_whether_somethin
     asked: Asked, context_tokens: int, certain: bool
 ) -> None:
     prompt, messages = asked
-    fitted = fit_messages(messages, prompt, room(context_tokens, certain=certain), 256)
+    fitted = fit_messages(messages, prompt, window(context_tokens, certain=certain), 256)
     sent = fitted.messages
     assert any(message.content.endswith(f"Task: {prompt.strip()}") for message in sent)
     assert [message.role for message in sent] == ["system", *["user", "assistant"] * (len(sent) // 2 - 1), "user"]
@@ -75,16 +75,16 @@ def test_the_question_is_whole_roles_alternate_and_a_note_tells_whether_somethin
 @given(ASKED, st.integers(100, 4000), st.integers(100, 4000))
 def test_more_room_never_tells_less(asked: Asked, one: int, other: int) -> None:
     prompt, messages = asked
-    small, large = (fit_messages(messages, prompt, room(size), 50) for size in sorted((one, other)))
+    small, large = (fit_messages(messages, prompt, window(size), 50) for size in sorted((one, other)))
     assert chars(small.messages) <= chars(large.messages) or not small.fits
 
 
 @given(ASKED, st.integers(500, 6000))
 def test_what_fits_is_not_changed_again(asked: Asked, context_tokens: int) -> None:
     prompt, messages = asked
-    fitted = fit_messages(messages, prompt, room(context_tokens), 50)
+    fitted = fit_messages(messages, prompt, window(context_tokens), 50)
     if fitted.fits:
-        assert fit_messages(fitted.messages, prompt, room(context_tokens), 50).messages == fitted.messages
+        assert fit_messages(fitted.messages, prompt, window(context_tokens), 50).messages == fitted.messages
 
 
 WHY, WHOLE = conversation(
@@ -96,8 +96,8 @@ WHY, WHOLE = conversation(
 
 
 def test_the_order_is_attempts_then_their_output_then_questions_then_variables() -> None:
-    full = room(0).cost(WHOLE)
-    notes = [fit_messages(WHOLE, WHY, room(2 * size), 2 * size).note for size in range(full, 400, -50)]
+    full = window(0).cost(WHOLE)
+    notes = [fit_messages(WHOLE, WHY, window(2 * size), 2 * size).note for size in range(full, 400, -50)]
     told = [
         tuple(word in note for word in ("earlier attempt", "parts of the last", "earlier question", "on variables"))
         for note in notes
@@ -110,7 +110,7 @@ def test_the_order_is_attempts_then_their_output_then_questions_then_variables()
 
 
 def test_the_note_tells_the_limit_and_how_much_is_missing() -> None:
-    least = fit_messages(WHOLE, WHY, room(1400), 1400)
+    least = fit_messages(WHOLE, WHY, window(1400), 1400)
     assert least.note.startswith(
         f"{LEFT_OUT}1400 tokens: 2 earlier attempts of this run, parts of the last attempt, "
     )
@@ -124,21 +124,21 @@ def test_without_a_limit_everything_is_told() -> None:
 
 def test_an_assumed_limit_is_given_up_for_a_question_that_exceeds_it_alone() -> None:
     prompt, messages = conversation("df: DataFrame 9x40", "why? " * 5000, [], [("x", "y")])
-    assert fit_messages(messages, prompt, room(2000, certain=False), 100).messages == messages
-    assert not fit_messages(messages, prompt, room(2000), 100).fits
-    assert fit_messages(WHOLE, WHY, room(2000, certain=False), 100).note
+    assert fit_messages(messages, prompt, window(2000, certain=False), 100).messages == messages
+    assert not fit_messages(messages, prompt, window(2000), 100).fits
+    assert fit_messages(WHOLE, WHY, window(2000, certain=False), 100).note
 
 
 def test_the_same_question_asked_before_is_not_taken_for_this_one() -> None:
     prompt, messages = conversation("", "why?", [Turn(prompt="why?", code="x = 1\n" * 900)], [])
-    fitted = fit_messages(messages, prompt, room(2400), 1200)
+    fitted = fit_messages(messages, prompt, window(2400), 1200)
     assert fitted.messages == first_messages(TaggedText(), "why?")
     assert fitted.note == f"{LEFT_OUT}2400 tokens: 1 earlier question"
 
 
 def test_a_count_of_the_server_replaces_the_margin() -> None:
-    there = room(8000, factor=1.25)
-    raw = room(8000).cost(WHOLE)
+    there = window(8000, factor=1.25)
+    raw = window(8000).cost(WHOLE)
     assert there.calibrated(WHOLE, 2 * raw).cost(WHOLE) > 2 * raw
     assert there.calibrated(WHOLE, raw // 3).factor == 1.0, "a server that cuts prompts silently counts too few"
     assert there.calibrated(WHOLE, 0) == there
@@ -149,7 +149,7 @@ def test_what_is_cut_is_no_longer_tagged_as_what_was_in_it() -> None:
     first = first_messages(context, "why?", [Turn(prompt="quokka " * 40, code="x", answer="seven")])
     assert kinds_in(first) == ("names", "statistics", "earlier_code", "earlier_results")
     found = {
-        limit: kinds_in(fit_messages(first, "why?", room(limit, certain=True), 100).messages)
+        limit: kinds_in(fit_messages(first, "why?", window(limit, certain=True), 100).messages)
         for limit in range(300, 1400, 50)
     }
     assert found[1350] == kinds_in(first)
@@ -159,7 +159,7 @@ def test_what_is_cut_is_no_longer_tagged_as_what_was_in_it() -> None:
     ) in found.values()  # the answer stands with the variables, the last of which went
     for limit, kinds in found.items():
         text = "".join(
-            message.content for message in fit_messages(first, "why?", room(limit, certain=True), 100).messages
+            message.content for message in fit_messages(first, "why?", window(limit, certain=True), 100).messages
         )
         assert ("statistics" in kinds) == ("z: int = 5" in text), limit
         assert ("earlier_code" in kinds) == ("quokka" in text), limit

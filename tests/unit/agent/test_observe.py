@@ -10,7 +10,7 @@ from rule_calls import issue_of
 from jupyter_codeagent.agent.output_text import cut
 from jupyter_codeagent.agent.prompt.observe import (
     check_message,
-    in_lines_of,
+    locate_error_in,
     no_code_message,
     observe,
     repair_message,
@@ -93,7 +93,7 @@ def test_an_error_is_one_line_with_its_source_and_one_hint() -> None:
 def test_an_error_is_told_with_its_line_in_the_program_as_the_model_wrote_it(told: str, line: int | None) -> None:
     error = ExecutionError(ename="KeyError", evalue="'Revenu'", line=3)
     ran = "import pandas as pd\nx = 1\nx = df['Revenu']"
-    found = in_lines_of(told, ExecutionResult(status="error", error=error), ran).error
+    found = locate_error_in(told, ExecutionResult(status="error", error=error), ran).error
     assert found is not None
     assert (found.line, found.source) == (line, "x = df['Revenu']")
 

@@ -7,7 +7,7 @@ import time
 import pytest
 from rule_calls import issue_of
 
-from jupyter_codeagent.agent.prompt.offered_words import none_shown, words_offered
+from jupyter_codeagent.agent.prompt.offered_words import missing_word_advice, words_offered
 from jupyter_codeagent.types.sandbox import ExecutionResult, StreamOutput
 
 
@@ -41,10 +41,10 @@ def test_an_output_with_none_of_the_words_goes_back_with_them() -> None:
     assert told.startswith(
         'The answer has to be one of "to the left", "to the right", "no"; none of them was shown.'
     )
-    assert none_shown(prompt, "Skewed: To the left") == ""
-    assert none_shown("Say either 'yes' or 'no'.", "is_normal: False") != ""
-    assert none_shown("Say either 'yes' or 'no'.", "@is_normal[No]") == ""
-    assert none_shown("Is the age skewed?", "skewness: -0.53") == ""
+    assert missing_word_advice(prompt, "Skewed: To the left") == ""
+    assert missing_word_advice("Say either 'yes' or 'no'.", "is_normal: False") != ""
+    assert missing_word_advice("Say either 'yes' or 'no'.", "@is_normal[No]") == ""
+    assert missing_word_advice("Is the age skewed?", "skewness: -0.53") == ""
 
 
 def test_a_prompt_of_any_length_takes_no_time() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.agent.prompt.resuming import at_the_error, choosing, resumed
+from jupyter_codeagent.agent.prompt.resuming import resume_at_choice, resume_at_error, resume_at_missing_name
 from jupyter_codeagent.types.sandbox import ExecutionError, NamespaceEntry
 
 NAMESPACE = [NamespaceEntry(name="flights", type_name="DataFrame", columns=("delay",))]
@@ -16,10 +16,10 @@ def missing(name: str, line: int | None) -> ExecutionError:
 
 def test_the_next_program_begins_with_what_ran_and_the_missing_name() -> None:
     code = "m = flights.delay.mean()\nprint(\n    m,\n    verdict)\nprint(2)"
-    assert resumed(code, missing("verdict", 4), NAMESPACE) == "m = flights.delay.mean()\nverdict ="
-    assert resumed("print(verdict)", missing("verdict", 1), NAMESPACE) == "verdict ="
+    assert resume_at_missing_name(code, missing("verdict", 4), NAMESPACE) == "m = flights.delay.mean()\nverdict ="
+    assert resume_at_missing_name("print(verdict)", missing("verdict", 1), NAMESPACE) == "verdict ="
     decorated = "x = 1\n@cache\ndef f(n=verdict):\n    return n"
-    assert resumed(decorated, missing("verdict", 3), NAMESPACE) == "x = 1\nverdict ="
+    assert resume_at_missing_name(decorated, missing("verdict", 3), NAMESPACE) == "x = 1\nverdict ="
 
 
 @pytest.mark.parametrize(
@@ -34,12 +34,14 @@ def test_the_next_program_begins_with_what_ran_and_the_missing_name() -> None:
 )
 def test_a_program_goes_on_with_the_statement_that_failed(failed: str, begins: str) -> None:
     error = ExecutionError(ename="KeyError", evalue="'x'", line=3)
-    assert at_the_error(f"n = 1\n# é\n{failed}\nm = 2", error) == ("n = 1\n# é\n", begins)
+    assert resume_at_error(f"n = 1\n# é\n{failed}\nm = 2", error) == ("n = 1\n# é\n", begins)
 
 
 def test_a_call_that_may_be_what_is_wrong_is_not_begun_again() -> None:
     for ename in ("AttributeError", "NameError"):
-        assert at_the_error("n = 1\nout.append(n)", ExecutionError(ename=ename, evalue="no append", line=2)) is None
+        assert (
+            resume_at_error("n = 1\nout.append(n)", ExecutionError(ename=ename, evalue="no append", line=2)) is None
+        )
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,7 @@ def test_a_call_that_may_be_what_is_wrong_is_not_begun_again() -> None:
     ],
 )
 def test_a_program_of_which_nothing_is_known_to_be_right_is_written_anew(code: str, line: int | None) -> None:
-    assert at_the_error(code, ExecutionError(ename="KeyError", evalue="'x'", line=line)) is None
+    assert resume_at_error(code, ExecutionError(ename="KeyError", evalue="'x'", line=line)) is None
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,7 @@ def test_a_program_of_which_nothing_is_known_to_be_right_is_written_anew(code: s
     ],
 )
 def test_a_name_that_another_correction_is_for_is_not_begun(code: str, error: ExecutionError) -> None:
-    assert resumed(code, error, NAMESPACE) == ""
+    assert resume_at_missing_name(code, error, NAMESPACE) == ""
 
 
 @pytest.mark.parametrize(
@@ -99,4 +101,4 @@ def test_a_name_that_another_correction_is_for_is_not_begun(code: str, error: Ex
 def test_a_program_that_shows_a_figure_where_a_word_was_wanted_goes_on_with_the_choice(
     code: str, begun: str
 ) -> None:
-    assert choosing(code, ("strong", "weak")) == begun
+    assert resume_at_choice(code, ("strong", "weak")) == begun

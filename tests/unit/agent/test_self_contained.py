@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.agent.reply.self_contained import NOTE, stand_alone
+from jupyter_codeagent.agent.reply.self_contained import NOTE, make_self_contained
 from jupyter_codeagent.types.run import Step
 from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult
 
@@ -17,14 +17,14 @@ def attempt(code: str, line: int | None = 4) -> Step:
 
 
 def test_lines_that_made_what_is_used_come_first() -> None:
-    alone = stand_alone("print(n / len(late))", [attempt(FAILED)], ["df"])
+    alone = make_self_contained("print(n / len(late))", [attempt(FAILED)], ["df"])
     assert alone.code == "late = df[df.d > 60]\nn = len(late)\nprint(n / len(late))"
     assert alone.notes == (NOTE,)
 
 
 def test_an_attempt_that_only_looked_wrong_gives_all_it_made() -> None:
     looked_wrong = Step(index=1, messages=(), code="a = df.head(0)\na", result=ExecutionResult(status="ok"))
-    assert stand_alone("print(a.shape)", [looked_wrong], ["df"]).code == "a = df.head(0)\nprint(a.shape)"
+    assert make_self_contained("print(a.shape)", [looked_wrong], ["df"]).code == "a = df.head(0)\nprint(a.shape)"
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def test_an_attempt_that_only_looked_wrong_gives_all_it_made() -> None:
     ],
 )
 def test_a_program_that_stands_alone_or_cannot_be_helped_stays(code: str) -> None:
-    alone = stand_alone(code, [attempt(FAILED)], ["df"])
+    alone = make_self_contained(code, [attempt(FAILED)], ["df"])
     assert (alone.code, alone.notes) == (code, ())
 
 
 def test_of_an_attempt_that_does_not_say_where_it_failed_nothing_is_taken() -> None:
-    assert stand_alone("print(n)", [attempt(FAILED, line=None)], ["df"]).code == "print(n)"
+    assert make_self_contained("print(n)", [attempt(FAILED, line=None)], ["df"]).code == "print(n)"

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from jupyter_codeagent.agent.prompt.formulas import MAX_TERMS, how_computed
+from jupyter_codeagent.agent.prompt.formulas import MAX_TERMS, formulas_for
 from jupyter_codeagent.agent.prompt.question_parts import parts_of
 from jupyter_codeagent.agent.prompt.system import first_messages, prefill
 from jupyter_codeagent.agent.prompt.task import first_part, task_text
@@ -102,7 +102,7 @@ def test_two_parts_with_a_term_are_told_the_term_only() -> None:
     ],
 )
 def test_a_term_is_told_with_how_it_is_computed(prompt: str, term: str) -> None:
-    assert how_computed(prompt)[0].startswith(term)
+    assert formulas_for(prompt)[0].startswith(term)
 
 
 @pytest.mark.parametrize(
@@ -116,24 +116,24 @@ def test_a_term_is_told_with_how_it_is_computed(prompt: str, term: str) -> None:
     ],
 )
 def test_a_term_that_the_question_defines_itself_or_means_otherwise_is_not_told(prompt: str) -> None:
-    assert [term for term in how_computed(prompt) if re.search("volatility|IQR|simple regression", term)] == []
+    assert [term for term in formulas_for(prompt) if re.search("volatility|IQR|simple regression", term)] == []
 
 
 def test_z_is_told_in_groups_where_the_question_has_groups() -> None:
-    assert how_computed("Fares with a z-score above 3?") == ("z = (x - x.mean()) / x.std()",)
-    grouped = how_computed("Penguins more than 2 standard deviations from the mean of their species")
+    assert formulas_for("Fares with a z-score above 3?") == ("z = (x - x.mean()) / x.std()",)
+    grouped = formulas_for("Penguins more than 2 standard deviations from the mean of their species")
     assert [term.partition(" =")[0].partition(":")[0] for term in grouped] == ["z", "z in groups"]
 
 
 def test_most_questions_name_no_term_and_none_gets_many() -> None:
-    assert how_computed("Mean fare by class, highest first") == ()
+    assert formulas_for("Mean fare by class, highest first") == ()
     many = "Welch, ANOVA, Mann-Whitney, chi-square, Shapiro and Spearman tests please"
-    assert len(how_computed(many)) == MAX_TERMS
+    assert len(formulas_for(many)) == MAX_TERMS
 
 
 @pytest.mark.parametrize("asked", ["Spearman's rho?{}", "{}. Spearman's rho?"])
 def test_a_term_is_found_before_and_behind_pasted_data(asked: str) -> None:
-    assert how_computed(asked.format(" 1, 2, 3" * 10_000))
+    assert formulas_for(asked.format(" 1, 2, 3" * 10_000))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_term_is_found_before_and_behind_pasted_data(asked: str) -> None:
 )
 def test_a_formula_gives_the_figure_that_its_term_means(prompt: str, value: object) -> None:
     """Run as it stands, up to the words behind it."""
-    [computed] = how_computed(prompt)
+    [computed] = formulas_for(prompt)
     formula = re.split(r", 252| in order| of the 2x2| of months", computed.partition(": ")[2])[0]
     *before, last = formula.split("; ")
     names = dict(_EXAMPLE[prompt])
@@ -190,5 +190,5 @@ def test_every_test_that_is_named_exists() -> None:
     prompts = ["Welch", "paired t test", "Mann-Whitney", "chi-square", "ANOVA", "Kruskal", "Shapiro", "Spearman",
                "confidence interval", "regress y on x", "Pearson r and p"]  # fmt: skip
     for prompt in prompts:
-        [name] = re.findall(r"stats\.(\w+)", how_computed(prompt)[0])
+        [name] = re.findall(r"stats\.(\w+)", formulas_for(prompt)[0])
         assert hasattr(stats, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeagent.agent.answer.answer import check_answer, made_up
+from jupyter_codeagent.agent.answer.answer import check_answer, find_invented
 from jupyter_codeagent.agent.answer.unknown_names import unknown_names
 
 INVENTED = "The rate fell most in Chad (5.484), Barbados (5.178) and Saint Lucia (5.087)."
@@ -13,7 +13,7 @@ OUTPUT = "44     5.484\n207    5.178\n5      5.087\ndtype: float64"
 
 def test_a_sentence_with_names_that_stand_nowhere_is_dropped_and_they_are_told() -> None:
     assert check_answer(INVENTED, OUTPUT, "In which countries did the rate fall most?") == ""
-    assert made_up(INVENTED, OUTPUT, "In which countries?") == ("Chad", "Barbados", "Saint Lucia")
+    assert find_invented(INVENTED, OUTPUT, "In which countries?") == ("Chad", "Barbados", "Saint Lucia")
 
 
 @pytest.mark.parametrize(

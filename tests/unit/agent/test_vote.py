@@ -41,7 +41,7 @@ def test_what_agrees_with_both_sides_is_kept_before_either() -> None:
 
 def test_errors_and_doubtful_results_have_no_vote_unless_there_is_nothing_else() -> None:
     assert vote([EMPTY, EMPTY, step("3")]).groups == ((2,),)
-    assert vote([FAILED, EMPTY]) == Vote(groups=((1,),), doubted=True)
+    assert vote([FAILED, EMPTY]) == Vote(groups=((1,),), all_look_wrong=True)
     assert vote([FAILED, step(None)]) == Vote()
     assert vote([FAILED]).chosen is None
 
