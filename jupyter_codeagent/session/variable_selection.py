@@ -1,6 +1,6 @@
-"""Which values the sandbox gets in a run, and which part of each: what the user named, narrowed as the options say.
+"""The values that the sandbox gets in a run, and which part of each: what the user named, narrowed by the options.
 
-Runs on the main thread, before anything is copied. The live variables are not changed.
+This runs on the main thread, before anything is copied. The live variables are not changed.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from jupyter_codeagent.variables.privacy.unused_categories import without_unused
 from jupyter_codeagent.variables.relevance import NO_CLUES, SelectionClues, relevant_variables
 
 AskForFiles = Callable[[str, Sequence[LocalFile]], None]
-"""(variable, its files) -> raises DeniedError or VariableError unless the sandbox may read them."""
+"""Function of (variable, its files) that raises DeniedError or VariableError unless the sandbox may read them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VariableSelection:
-    """What is copied. `values` are the live ones, but for those of which the sandbox gets a part or a plan."""
+    """What is copied. `values` are the live ones, except for those of which the sandbox gets a part or a plan."""
 
     names: tuple[str, ...]
     values: Mapping[str, Any]
     required: bool
-    """A name that cannot be copied ends the run; else it is skipped, with the reason."""
+    """Whether a name that cannot be copied ends the run; else it is skipped, with the reason."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """Which part of a variable it is."""
+    """Variable -> which part of it is copied."""
     plans: Mapping[str, Plan] = field(default_factory=dict)
-    """Of lazy variables."""
+    """Plans of lazy variables."""
     narrowed: frozenset[str] = frozenset()
-    """Of these the sandbox has other rows or columns than the live kernel: they are described anew."""
+    """Variables of which the sandbox has other rows or columns than the live kernel: they are described again."""
     skipped: tuple[SkippedVariable, ...] = ()
 
     def complete(self, manifest: Manifest) -> Manifest:
-        """With what is known here of the variables that were copied."""
+        """Return the manifest with what is known here of the variables that were copied."""
         copied = []
         for copy in manifest.copied:
             plan = self.plans.get(copy.name)
@@ -57,7 +57,7 @@ class VariableSelection:
     ) -> tuple[VariableSummary, ...]:
         """Return the summaries of what the sandbox has, those of narrowed variables by `anew(values)`.
 
-        What was asked for and could not be copied is among them: code that needs it fails and says so.
+        Requested variables that could not be copied are among them: code that needs one fails with a clear error.
         A lazy variable has the columns of its plan if the plan was copied.
         """
         known = {*self.names, *(skipped.name for skipped in self.skipped)}
@@ -81,7 +81,7 @@ class VariableSelection:
 
     @property
     def run_notes(self) -> tuple[str, ...]:
-        """For the receipt."""
+        """Return the notes for the receipt."""
         return tuple(
             f"numbers for {name} are from its copy ({note}); accepted cells run on your whole {name}"
             for name, note in self.notes.items()
@@ -99,7 +99,7 @@ def select_variables(
     ask: AskForFiles,
     clues: SelectionClues = NO_CLUES,
 ) -> VariableSelection:
-    """Decide names, then narrow each; `always` are shared by the user for every run.
+    """Select names, then narrow each; the user shares those in `always` for every run.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def select_variables(
 
 
 class _Parts:
-    """Collects what becomes of each name."""
+    """Collects the outcome for each name."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class _Parts:
 
     def take(self, name: str) -> None:
         if name not in self._variables:
-            return  # the export says so, with the names that are near
+            return  # the export reports it, with similar names
         try:
             self._take(name, self._variables[name], self._wanted[name])
         except VariableError as problem:
@@ -208,7 +208,7 @@ def _columns(plan: Plan) -> tuple[ColumnSummary, ...]:
 
 
 def _type_text(kind: Any) -> str:
-    """As the describers tell it: the type of an Enum has its values in it."""
+    """Return a type as the describers write it: the type of an Enum has its values in it."""
     library = (kind if isinstance(kind, type) else type(kind)).__module__.partition(".")[0]
     if library == "polars":
         return polars.short_type(kind() if isinstance(kind, type) else kind)
@@ -222,7 +222,7 @@ def _by_prompt(
     names: tuple[str, ...],
     max_bytes: int,
 ) -> tuple[tuple[str, ...], tuple[SkippedVariable, ...]]:
-    """As `relevant_variables`, and lazy values that the prompt names; what is too large is skipped, and said."""
+    """Select `relevant_variables` and lazy values that the prompt names; skip what is too large, with a reason."""
     words = words_of(prompt)
     elsewhere = [
         summary.name
@@ -252,7 +252,7 @@ def _is_elsewhere(value: object) -> bool:
 
 
 def _as_narrowed(summary: VariableSummary, value: Any, wanted: Mapping[str, SubsetRequest]) -> VariableSummary:
-    """With the size that is left of it: known for a sample, not before it is evaluated for a condition."""
+    """Return the summary with the size left: known for a sample, unknown for a condition before it is evaluated."""
     narrowing = wanted.get(summary.name, SubsetRequest())
     if not narrowing or not summary.size_bytes or not supports_subset(value):
         return summary
