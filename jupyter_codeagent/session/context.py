@@ -97,7 +97,7 @@ class LiveContext:
     def for_pages(self, settings: Settings) -> tuple[PromptContext, tuple[VariableSummary, ...]]:
         """Return the lines for the panel, and the summaries. No model is searched for: this is done after each cell.
 
-        Names of people are not masked everywhere that a question would mask them: that search takes too long.
+        Names of people are not masked wherever a question would mask them: that takes too long.
         """
         summaries, variables = self._described("", settings)
         relations = self.relations(summaries, variables, "", settings)

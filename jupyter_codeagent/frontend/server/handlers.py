@@ -1,7 +1,8 @@
-"""REST under ``/jupyter-codeagent/``: runs listed, read, exported, decided over and deleted.
+"""REST under ``/jupyter-codeagent/``: lists, reads, exports, decides over and deletes runs.
 
 Every request is authenticated, authorized and, where it changes something, protected against XSRF by Jupyter
 Server. SQLite runs in a thread. Errors are JSON with the one-line `message`, status 400, 404 or 500.
+
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class RunsHandler(HistoryHandler):
     @authorized
     @reported
     async def delete(self) -> None:
-        """All runs of `notebook`, or with ``all=yes`` all; a request that names neither deletes nothing."""
+        """Delete all runs of `notebook`, or with ``all=yes`` all; a request that names neither deletes nothing."""
         notebook, everything = self.get_query_argument("notebook", ""), self.get_query_argument("all", "")
         if bool(notebook) == (everything == "yes"):
             raise UsageError("Say which runs to delete: notebook=PATH, or all=yes for all of all notebooks.")
@@ -93,7 +94,7 @@ class RunsHandler(HistoryHandler):
 
 
 class OverviewHandler(HistoryHandler):
-    """What the list of matching runs looks like before its lines are read, and what can be chosen from."""
+    """An overview of the matching runs before the list is read, and the values that the filters offer."""
 
     @web.authenticated
     @authorized
@@ -131,7 +132,7 @@ class RunHandler(HistoryHandler):
 
 
 class CellsHandler(HistoryHandler):
-    """Cells to insert again: pending, unless the run was accepted as it is; and the receipt of the run."""
+    """Cells to insert again (pending, unless the run was accepted unedited), and the receipt of the run."""
 
     @web.authenticated
     @authorized
@@ -169,7 +170,7 @@ class StateHandler(HistoryHandler):
 
 
 class AppliedHandler(HistoryHandler):
-    """The page has this code run in the live kernel, where no agent listens."""
+    """A record that the page runs this code in the live kernel, which has no agent to record it."""
 
     @web.authenticated
     @authorized
