@@ -10,7 +10,7 @@ from jupyter_codeagent.types.errors import UsageError
 
 KEPT = 100
 """Number of the newest failed cells that are kept; each holds the text of a cell."""
-SHOWN_ID_CHARS = 8
+ID_CHARS = 8
 MAX_ID_CHARS = 4096
 
 
@@ -55,7 +55,7 @@ class Failures:
         """
         for key, failure in reversed(self._by_cell.items()):
             if NOTEBOOK_ID.fullmatch(key):
-                yield key[:SHOWN_ID_CHARS], failure.error
+                yield key[:ID_CHARS], failure.error
             elif failure.count is not None:
                 yield str(failure.count), failure.error
 
@@ -76,7 +76,7 @@ class Failures:
             return self._last
         for known in reversed(self._by_cell):
             if NOTEBOOK_ID.fullmatch(known) and (
-                known == cell or (len(cell) >= SHOWN_ID_CHARS and known.startswith(cell))
+                known == cell or (len(cell) >= ID_CHARS and known.startswith(cell))
             ):
                 return self._by_cell[known]
         for failure in reversed(self._by_cell.values()):

@@ -49,7 +49,7 @@ class FrontEndAdapters:
     ) -> None:
         self._kernel = kernel
         self._effects = effects
-        self._told = False
+        self._was_displayed = False
         self._background = background
         self._link = link
         self._grants = grants
@@ -68,8 +68,8 @@ class FrontEndAdapters:
             return HeadlessInserter(self._background.on_main_thread)
         if self._link is not None and self._link.was_open:
             return PanelInserter(self._link, origin.session)
-        line = "" if self._told else what_is_missing(origin)
-        self._told = True
+        line = "" if self._was_displayed else what_is_missing(origin)
+        self._was_displayed = True
         return self.in_place(line)
 
     def in_place(self, line: str = "") -> CellInserter:

@@ -122,9 +122,9 @@ class JsonDisplay:
 def progress_text(run: AgentRun, phase: Phase, text: str, elapsed_s: int, lines: int = LINES_ALONE) -> str:
     """Return the state of the run in progress, and the last lines of its growing text."""
     step = f"step {len(run.steps)} · " if run.steps else ""
-    above, shown = last_lines(text, lines)
+    above, tail = last_lines(text, lines)
     more = f"… {above} lines above\n" if above > 1 else ""
-    return f"{step}{PHASES[phase]} · {elapsed_s} s\n\n{more}{clean_text(shown)}".rstrip()
+    return f"{step}{PHASES[phase]} · {elapsed_s} s\n\n{more}{clean_text(tail)}".rstrip()
 
 
 def last_lines(text: str, lines: int) -> tuple[int, str]:
@@ -169,9 +169,9 @@ def receipt_html(run: AgentRun) -> str:
 
 
 def _attention(text: str) -> str:
-    said = f"<b>{escape(text)}</b>" if text.startswith(NOT_ISOLATED) else escape(text)
+    html = f"<b>{escape(text)}</b>" if text.startswith(NOT_ISOLATED) else escape(text)
     quiet = " jp-mod-quiet" if text == NOT_RUN else ""
-    return f'<div class="jp-CodeAgent-receiptNote{quiet}"><small>{said}</small></div>'
+    return f'<div class="jp-CodeAgent-receiptNote{quiet}"><small>{html}</small></div>'
 
 
 def _section(title: str, text: str) -> str:

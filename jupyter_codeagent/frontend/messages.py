@@ -346,7 +346,7 @@ class RefusedMessage(TypedDict):
 
 
 class UnrecordedMessage(TypedDict):
-    """To the page whose `cell_state` or `applied` the history could not record, and why; it is done all the same."""
+    """To the page whose `cell_state` or `applied` the history could not record, and why; it was done."""
 
     type: Literal["unrecorded"]
     run_id: str

@@ -84,8 +84,8 @@ def _copied_in_line(run: AgentRun) -> list[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:MAX_NAMES])
-    return shown if len(names) <= MAX_NAMES else f"{shown} and {len(names) - MAX_NAMES} more"
+    listed = ", ".join(names[:MAX_NAMES])
+    return listed if len(names) <= MAX_NAMES else f"{listed} and {len(names) - MAX_NAMES} more"
 
 
 def _sent_in_line(run: AgentRun) -> str:
@@ -95,8 +95,8 @@ def _sent_in_line(run: AgentRun) -> str:
     kinds = _kinds(call for call in run.model_calls if call.sent)
     if not any(call.sent for call in run.model_calls):
         return "nothing sent"
-    said = [kind for kind in kinds if not (kind == "names" and "statistics" in kinds)]
-    words = ", ".join(IN_LINE[kind] for kind in said).replace(EARLIER, EARLIER_IN_SHORT)
+    named = [kind for kind in kinds if not (kind == "names" and "statistics" in kinds)]
+    words = ", ".join(IN_LINE[kind] for kind in named).replace(EARLIER, EARLIER_IN_SHORT)
     return f"{words or 'the question'} → {to}"
 
 

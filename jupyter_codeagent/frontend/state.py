@@ -68,10 +68,10 @@ def context_view(look: LookAtVariables, shared: Mapping[str, Shared], hidden_col
     hidden = [name for name in look.hidden if name not in summaries][:MAX_HIDDEN_VARIABLES]
     in_order = dict.fromkeys((*in_prompt, *look.context.dropped, *summaries))
     names = [name for name in in_order if name in summaries]
-    shown = names[:MAX_VARIABLES] + [name for name in names[MAX_VARIABLES:] if name in hidden_columns]
+    listed = names[:MAX_VARIABLES] + [name for name in names[MAX_VARIABLES:] if name in hidden_columns]
     variables: list[VariableView] = []
     room = MAX_COLUMNS_TOGETHER
-    for name in (*shown, *hidden):
+    for name in (*listed, *hidden):
         labels = hidden_columns.get(name, frozenset())
         how = shared.get(name, "auto")
         summary = summaries.get(name)
@@ -109,10 +109,10 @@ def listed_columns(columns: Sequence[Column], hidden: frozenset[str], *, at_most
     """Return the columns in order; of too many, the hidden ones first; hidden ones that are gone come last."""
     if len(columns) > at_most:
         columns = sorted(columns, key=lambda column: column.label not in hidden)[: max(at_most, 0)]
-    shown = [ColumnView(name=c.label, dtype=c.dtype, hidden=c.label in hidden) for c in columns]
+    views = [ColumnView(name=c.label, dtype=c.dtype, hidden=c.label in hidden) for c in columns]
     present = {column.label for column in columns}
     gone = sorted(hidden - present)[:MAX_COLUMNS]
-    return [*shown, *(ColumnView(name=label, dtype="", hidden=True) for label in gone)]
+    return [*views, *(ColumnView(name=label, dtype="", hidden=True) for label in gone)]
 
 
 def columns_message(look: LookAtVariables, hidden_columns: Labels, name: str, search: str) -> ColumnsMessage:

@@ -95,9 +95,9 @@ class LiveContext:
         return self.fit(sent, relations, prompt, settings, self._local_model(settings))
 
     def for_pages(self, settings: Settings) -> tuple[PromptContext, tuple[VariableSummary, ...]]:
-        """Return the lines for the panel, and the summaries. No model is searched for: this is done after each cell.
+        """Return the lines for the panel, and the summaries. No model is used, as this is done after each cell.
 
-        Names of people are not masked wherever a question would mask them: that takes too long.
+        People are not masked wherever a question would mask them; that takes too long.
         """
         summaries, variables = self._described("", settings)
         relations = self.relations(summaries, variables, "", settings)

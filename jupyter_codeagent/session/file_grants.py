@@ -35,9 +35,9 @@ def require(name: str, files: Sequence[LocalFile], policy: SandboxPolicy, grants
         The sandbox runs on another machine, where the file does not exist.
     DeniedError
     """
-    if elsewhere := [level for level in policy.levels if level in REMOTE_LEVELS]:
+    if remote := [level for level in policy.levels if level in REMOTE_LEVELS]:
         raise VariableError(
-            f"{name!r} reads files of this machine; a sandbox of level {elsewhere[0]} cannot see them. Load "
+            f"{name!r} reads files of this machine; a sandbox of level {remote[0]} cannot see them. Load "
             "what you need into a frame, or use a sandbox on this machine."
         )
     known = _granted_paths(grants)

@@ -54,7 +54,7 @@ class NotebookWriter:
                 cells,
                 anchor=run.request.cell_id,
                 replace=self.run_log.earlier_versions(run),
-                unless=self.run_log.shown_by(kept) if kept is not None else (),
+                unless=self.run_log.runs_displaying(kept) if kept is not None else (),
             )
         except InsertError as error:
             if error.refused:

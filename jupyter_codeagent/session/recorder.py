@@ -18,7 +18,7 @@ from jupyter_codeagent.types.run_json import call_view, run_view
 from jupyter_codeagent.types.sandbox import ExecutionResult, ToolCall
 
 PROGRESS_INTERVAL_S = 0.25
-SHOWN_CALLS = 20
+DISPLAYED_CALLS = 20
 """Calls that are displayed while they are made; the record has all."""
 
 
@@ -106,7 +106,7 @@ class RunRecorder:
             text=part.text,
             elapsed_s=time.monotonic() - self._began,
             usage=UsageView(**asdict(self.sent.usage)),  # type: ignore[typeddict-item]
-            calls=[call_view(call) for call in calls[-SHOWN_CALLS:]],
+            calls=[call_view(call) for call in calls[-DISPLAYED_CALLS:]],
             call_count=len(calls),
         )
 
@@ -115,13 +115,13 @@ def with_reply(run: AgentRun, text: str, usage: Usage) -> AgentRun:
     """Return the record of a run whose last reply was cut off, with the part that arrived and its cost."""
     if not run.steps or not text or run.steps[-1].reply:
         return run
-    begun = replace(run.steps[-1], reply=text, usage=usage)
-    return replace(run, steps=(*run.steps[:-1], begun))
+    partial = replace(run.steps[-1], reply=text, usage=usage)
+    return replace(run, steps=(*run.steps[:-1], partial))
 
 
 def with_calls(run: AgentRun, calls: Sequence[ToolCall]) -> AgentRun:
     """Return the record of a run whose last step has no result yet, with the calls so far."""
     if not run.steps or not calls or run.steps[-1].result is not None:
         return run
-    begun = replace(run.steps[-1], result=ExecutionResult(status="interrupted", calls=tuple(calls)))
-    return replace(run, steps=(*run.steps[:-1], begun))
+    partial = replace(run.steps[-1], result=ExecutionResult(status="interrupted", calls=tuple(calls)))
+    return replace(run, steps=(*run.steps[:-1], partial))

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from jupyter_codeagent.agent.prompt.conversation import Turn
 from jupyter_codeagent.history import HistoryStore, RunRow
-from jupyter_codeagent.session.turns import displayed_text, may_tell, turn_of
+from jupyter_codeagent.session.turns import displayed_text, may_include, turn_of
 from jupyter_codeagent.types.errors import HistoryError, UnknownRunError, UsageError
 from jupyter_codeagent.types.messages import Usage
 from jupyter_codeagent.types.run import AgentRun, CellState
@@ -78,7 +78,7 @@ class RunLog:
         return tuple(
             turn_of(run, known, defined)
             for known in self._conversation(run.request.cell_id)
-            if known.id != run.request.refines and may_tell(run, known)
+            if known.id != run.request.refines and may_include(run, known)
         )
 
     def copied_before(self, cell_id: str | None, refines: str = "") -> frozenset[str]:
@@ -111,7 +111,7 @@ class RunLog:
         The variables that it made are left out: the code that replaces it must do without them.
         """
         known = self._runs.get(run.request.refines)
-        return (turn_of(run, known),) if known is not None and may_tell(run, known) else ()
+        return (turn_of(run, known),) if known is not None and may_include(run, known) else ()
 
     def changed_by_cell(self, cell_id: str | None) -> frozenset[str]:
         """Return the copies that earlier runs of a `%%agent` cell changed, for a run of it that starts afresh."""
@@ -170,16 +170,16 @@ class RunLog:
             if row.cell_state == "pending" and (row.id == run.request.refines or not _is_in_other_file(row, run))
         ]
 
-    def shown_by(self, run: AgentRun) -> list[str]:
+    def runs_displaying(self, run: AgentRun) -> list[str]:
         """Return the runs whose cells display this result: its own, or those present when it was replayed."""
-        shown = [run.id]
+        run_ids = [run.id]
         while run.replayed_from and run.placed in ("kept", ""):  # older records do not have it
-            shown.append(run.replayed_from)
+            run_ids.append(run.replayed_from)
             try:
                 run = self.history.load(run.replayed_from)
             except UnknownRunError:
                 break
-        return shown
+        return run_ids
 
     def _earlier_versions(self, run: AgentRun) -> list[RunRow]:
         refined = self.history.rows([run.request.refines]) if run.request.refines else ()
@@ -215,5 +215,5 @@ def _is_in_other_file(row: RunRow, run: AgentRun) -> bool:
 
 
 def _slim(run: AgentRun) -> AgentRun:
-    shown = StreamOutput(output_type="stream", name="stdout", text=displayed_text(run))
-    return replace(run, steps=(), outputs=(shown,))
+    displayed = StreamOutput(output_type="stream", name="stdout", text=displayed_text(run))
+    return replace(run, steps=(), outputs=(displayed,))

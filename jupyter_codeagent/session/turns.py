@@ -32,7 +32,7 @@ def turn_of(run: AgentRun, known: AgentRun, defined: Collection[str] = ()) -> Tu
     )
 
 
-def may_tell(run: AgentRun, known: AgentRun) -> bool:
+def may_include(run: AgentRun, known: AgentRun) -> bool:
     """Return whether an earlier run may be in the prompt of this one: not, if another server answered it."""
     return not (run.request.remote and known.request.server != run.request.server)
 
@@ -46,8 +46,8 @@ def _code_for(run: AgentRun, known: AgentRun) -> str:
 
 def _result_for(run: AgentRun, known: AgentRun) -> str:
     """Return the result that the prompt may have."""
-    may_tell = run.request.privacy != "schema" and not _is_stricter(run, known)
-    return (known.answer or displayed_text(known)) if may_tell else ""
+    allowed = run.request.privacy != "schema" and not _is_stricter(run, known)
+    return (known.answer or displayed_text(known)) if allowed else ""
 
 
 def _is_stricter(run: AgentRun, known: AgentRun) -> bool:

@@ -53,9 +53,9 @@ class VariableSelection:
         return replace(manifest, copied=tuple(copied), skipped=(*manifest.skipped, *self.skipped))
 
     def described(
-        self, summaries: Sequence[VariableSummary], manifest: Manifest, anew: Callable[..., Any]
+        self, summaries: Sequence[VariableSummary], manifest: Manifest, describe: Callable[..., Any]
     ) -> tuple[VariableSummary, ...]:
-        """Return the summaries of what the sandbox has, those of narrowed variables by `anew(values)`.
+        """Return the summaries of what the sandbox has, those of narrowed variables by `describe(values)`.
 
         Requested variables that could not be copied are among them: code that needs one fails with a clear error.
         A lazy variable has the columns of its plan if the plan was copied.
@@ -63,7 +63,7 @@ class VariableSelection:
         known = {*self.names, *(skipped.name for skipped in self.skipped)}
         copied = {copy.name for copy in manifest.copied}
         parts = {name: self.values[name] for name in self.notes if name in self.narrowed}
-        again: dict[str, VariableSummary] = {summary.name: summary for summary in anew(parts)} if parts else {}
+        again: dict[str, VariableSummary] = {summary.name: summary for summary in describe(parts)} if parts else {}
         found = []
         for summary in summaries:
             if summary.name not in known:
@@ -193,9 +193,9 @@ class _Parts:
             raise VariableError(f"{name!r} is a {type(value).__name__}: it has no columns to select.")
         else:
             part = take_subset(name, value, wanted) if wanted and supports_subset(value) else Subset(value=value)
-            shown, left_out = without_unused(name, part.value)
+            used, left_out = without_unused(name, part.value)
             if note := "; ".join(note for note in (part.note, left_out) if note):
-                self._keep(name, shown, note)
+                self._keep(name, used, note)
 
     def _keep(self, name: str, value: Any, note: str) -> None:
         self.values[name] = value
@@ -224,16 +224,16 @@ def _by_prompt(
 ) -> tuple[tuple[str, ...], tuple[SkippedVariable, ...]]:
     """Select `relevant_variables` and lazy values that the prompt names; skip what is too large, with a reason."""
     words = words_of(prompt)
-    elsewhere = [
+    not_in_memory = [
         summary.name
         for summary in summaries
         if names_variable(words, summary)
-        and _is_elsewhere(variables.get(summary.name))
+        and _is_not_in_memory(variables.get(summary.name))
         and summary.name not in names
     ]
-    if elsewhere and not any(names_variable(words, s) for s in summaries if s.name in names):
+    if not_in_memory and not any(names_variable(words, s) for s in summaries if s.name in names):
         names = ()  # the prompt names what it is about
-    named = any(names_variable(words, summary) for summary in summaries if summary.copyable) or bool(elsewhere)
+    named = any(names_variable(words, summary) for summary in summaries if summary.copyable) or bool(not_in_memory)
     skipped = []
     for summary in () if named else summaries:
         size_bytes = summary.size_bytes or 0
@@ -244,10 +244,10 @@ def _by_prompt(
             skipped.append(SkippedVariable(name=summary.name, reason=reason))
     for name in names:
         _require_fitting(name, variables.get(name), summaries, words, max_bytes)
-    return (*names, *elsewhere), tuple(skipped)
+    return (*names, *not_in_memory), tuple(skipped)
 
 
-def _is_elsewhere(value: object) -> bool:
+def _is_not_in_memory(value: object) -> bool:
     return is_lazy(value) or engine_of(value) is not None or is_database(value)
 
 
@@ -281,7 +281,7 @@ def _check_used(where: Condition, values: Sequence[Any], notes: Mapping[str, str
     """Raise UsageError for a condition whose columns no frame has: the result would be of all rows."""
     if any("where" in note for note in notes.values()):
         return
-    frames = [value for value in values if supports_subset(value) or _is_elsewhere(value)]
+    frames = [value for value in values if supports_subset(value) or _is_not_in_memory(value)]
     raise UsageError(
         f"--where {where.text!r}: none of the {len(frames)} frames has all of the columns "
         f"{', '.join(map(repr, where.names))}."

@@ -65,7 +65,9 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
     workspace = SandboxWorkspace(max_bytes=at_start.max_transfer_bytes)
     models = ModelResolver()
     masking = PromptMasking(live, background)
-    questions = ModelQuestions(settings=settings, models=models, withheld=masking.values_in, run=background.run)
+    questions = ModelQuestions(
+        settings=settings, models=models, masked_values=masking.values_in, run=background.run
+    )
     tools = ToolAdmin(live=live, background=background, grants=grants, questions=questions)
     sharing = NotebookSharing(live, forget=run_log.forget_variable)
     current_run = CurrentRun()

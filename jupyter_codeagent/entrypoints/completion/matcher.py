@@ -84,9 +84,9 @@ class AgentCompleter:
             return SimpleMatcherResult(completions=[])
         typed, found = complete(slot, self._offers)
         # Without a match, offer the typed text itself: without any offer IPython would ask the matchers of Python.
-        shown = found[:MAX_OFFERED] or [Offer(text=typed, meaning="")]
+        offered = found[:MAX_OFFERED] or [Offer(text=typed, meaning="")]
         return SimpleMatcherResult(
-            completions=[SimpleCompletion(offer.text, type=offer.meaning) for offer in shown],
+            completions=[SimpleCompletion(offer.text, type=offer.meaning) for offer in offered],
             matched_fragment=typed,
             suppress=True,
             ordered=True,

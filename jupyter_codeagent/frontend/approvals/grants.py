@@ -63,5 +63,5 @@ class Grants:
 
 
 def grant_text(grant: Grant) -> str:
-    """Return a text that says what the grant allows."""
+    """Return a text on what the grant allows."""
     return WORDS[grant.kind].format(subject=visible_code(grant.subject))

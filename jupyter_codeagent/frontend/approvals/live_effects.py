@@ -21,7 +21,7 @@ class LiveEffects:
         self._background = background
 
     async def of(self, code: str, *, in_kernel: bool) -> Effects:
-        """Return the effects of code; `in_kernel`: it would run in the user's kernel, which must have what it reads."""
+        """Return the effects of code; `in_kernel`: in the user's kernel, which must have what it reads."""
         found = await asyncio.to_thread(code_effects, code)
         try:
             async with asyncio.timeout(LOOK_S):

@@ -2,7 +2,7 @@
 
 A front end cannot be asked whether it displays widgets, so it is tried: an invisible `Play` widget in the card is
 started until its view answers, on the channel that the decision will use. Without an answer within
-`SHOWN_WITHIN_S` the card is removed, and no card is tried again for this front end.
+`DISPLAY_TIMEOUT_S` the card is removed, and no card is tried again for this front end.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from jupyter_codeagent.frontend.shell_queue import MainShell
 from jupyter_codeagent.notebook.outputs import visible_code
 from jupyter_codeagent.types.approvals import Decision, Proposal
 
-SHOWN_WITHIN_S = 5.0
+DISPLAY_TIMEOUT_S = 5.0
 """The first widget of a page may have to load its library."""
-KNOCK_EVERY_S = 0.4
+PROBE_EVERY_S = 0.4
 POLL_S = 0.05
 
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
@@ -85,11 +85,11 @@ class Card:
         self._reason = ipywidgets.Text(placeholder="Why not? (optional, sent to the model)", layout=wide)
         self._approve = ipywidgets.Button(description="Approve", tooltip="Run it")
         self._reject = ipywidgets.Button(description="Reject", tooltip="Do not run it")
-        self._knock = ipywidgets.Play(min=0, max=1, value=0, interval=50)
-        self._knock.layout.display = "none"
+        self._probe = ipywidgets.Play(min=0, max=1, value=0, interval=50)
+        self._probe.layout.display = "none"
         buttons = ipywidgets.HBox([self._reject, self._approve])
         self._box = ipywidgets.VBox(
-            [ipywidgets.HTML(heading), self._code, self._reason, buttons, self._knock],
+            [ipywidgets.HTML(heading), self._code, self._reason, buttons, self._probe],
             layout=ipywidgets.Layout(border="1px solid var(--jp-border-color2, #bbb)", padding="8px"),
         )
         self._decision: Decision | None = None
@@ -111,20 +111,20 @@ class Card:
             return self._decision
         finally:
             nothing = "Not answered in time." if self.was_seen else "Not shown as a card."
-            shown = nothing if self._decision is None else decision_text(self._decision)
-            update_display({"text/plain": shown}, raw=True, display_id=display_id)
+            text = nothing if self._decision is None else decision_text(self._decision)
+            update_display({"text/plain": text}, raw=True, display_id=display_id)
             self._close()
 
     def _is_seen(self, shell: MainShell, over: threading.Event) -> bool:
         """Check whether the widget is displayed: only a view of `Play` counts up when it is started."""
-        until, knock_at = time.monotonic() + SHOWN_WITHIN_S, 0.0
-        while self._knock.value == 0 and not over.is_set():
+        until, probe_at = time.monotonic() + DISPLAY_TIMEOUT_S, 0.0
+        while self._probe.value == 0 and not over.is_set():
             if (now := time.monotonic()) > until:
                 return False
-            if now >= knock_at:
-                self._knock.playing = False
-                self._knock.playing = True
-                knock_at = now + KNOCK_EVERY_S
+            if now >= probe_at:
+                self._probe.playing = False
+                self._probe.playing = True
+                probe_at = now + PROBE_EVERY_S
             self._handle_messages(shell)
         return True
 
@@ -147,7 +147,7 @@ class Card:
             self._decision = reject(self._proposal, "widget", self._reason.value.strip())
 
     def _widgets(self) -> list[Any]:
-        return [self._box, self._code, self._reason, self._approve, self._reject, self._knock]
+        return [self._box, self._code, self._reason, self._approve, self._reject, self._probe]
 
     def _close(self) -> None:
         for widget in (*self._box.children, *self._box.children[3].children, self._box):

@@ -75,8 +75,8 @@ class RunsHandler(HistoryHandler):
             limit=self.number("limit", 50),
             offset=self.number("offset", 0),
         )
-        shown = self.paths.shown
-        self.answer({"total": total, "runs": [asdict(row) | {"notebook": shown(row.notebook)} for row in rows]})
+        for_page = self.paths.for_page
+        self.answer({"total": total, "runs": [asdict(row) | {"notebook": for_page(row.notebook)} for row in rows]})
 
     @web.authenticated
     @authorized
@@ -104,7 +104,7 @@ class OverviewHandler(HistoryHandler):
         self.answer(
             {
                 "times": found.times,
-                "notebooks": _counted((self.paths.shown(name), count) for name, count in found.notebooks),
+                "notebooks": _counted((self.paths.for_page(name), count) for name, count in found.notebooks),
                 "models": _counted(found.models),
                 "outcomes": _counted(found.outcomes),
             }
@@ -119,7 +119,7 @@ class RunHandler(HistoryHandler):
         run = await asyncio.to_thread(self.history.load, run_id)
         decisions = await asyncio.to_thread(self.history.decisions, run.id)
         record = run_with_messages(run)
-        record["request"]["notebook"] = self.paths.shown(run.request.notebook)
+        record["request"]["notebook"] = self.paths.for_page(run.request.notebook)
         self.answer(record | {"decisions": [asdict(decision) for decision in decisions]})
 
     @web.authenticated

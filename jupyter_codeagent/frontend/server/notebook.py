@@ -38,7 +38,7 @@ class NotebookHandler(HistoryHandler):
         states = {row.id: row.cell_state for row in rows if await self._made_here(row, notebook)}
         undecided = await asyncio.to_thread(self.history.undecided, self.paths.recorded(notebook), cell_ids)
         missing = [
-            asdict(row) | {"notebook": self.paths.shown(row.notebook)}
+            asdict(row) | {"notebook": self.paths.for_page(row.notebook)}
             for row in undecided
             # A question that was asked after the file was last saved was lost with its result; an older one that
             # has no cell here belonged to another notebook of this name.
@@ -50,7 +50,7 @@ class NotebookHandler(HistoryHandler):
 
     async def _made_here(self, row: RunRow, notebook: str) -> bool:
         """Check whether a run was made in the notebook of this path, or in one whose former path is gone."""
-        where = self.paths.shown(row.notebook)
+        where = self.paths.for_page(row.notebook)
         return where == notebook or (where is not None and not await self._is_there(where))
 
     async def _is_there(self, path: str) -> bool:

@@ -12,15 +12,15 @@ class NotebookPaths:
 
     root: str
 
-    def shown(self, notebook: str | None) -> str | None:
+    def for_page(self, notebook: str | None) -> str | None:
         """Return the path relative to the root, as ``docmanager:open`` takes it; any other notebook as recorded."""
         if not self.root or notebook is None or not os.path.isabs(notebook):
             return notebook
         below = os.path.relpath(notebook, self.root)
         return notebook if below.startswith(os.pardir) else below.replace(os.sep, "/")
 
-    def recorded(self, shown: str) -> tuple[str, ...]:
+    def recorded(self, page_path: str) -> tuple[str, ...]:
         """Return all names that the history may have for a notebook that is displayed so."""
-        if not self.root or os.path.isabs(shown):
-            return (shown,)
-        return (shown, os.path.join(self.root, *shown.split("/")))
+        if not self.root or os.path.isabs(page_path):
+            return (page_path,)
+        return (page_path, os.path.join(self.root, *page_path.split("/")))
