@@ -13,7 +13,7 @@ __all__ = ["agent_tool", "sql_tool"]
 
 
 def __getattr__(name: str) -> Any:
-    """`agent_tool`, `sql_tool` and `__version__`, looked up when asked for: the magic loads without them."""
+    """Return `agent_tool`, `sql_tool` or `__version__` on first use: the magic loads without them."""
     if name == "agent_tool":
         from jupyter_codeagent.tools.registry import agent_tool
 

@@ -1,1 +1,1 @@
-"""Where a person starts: the magics, the command line, headless runs, completion."""
+"""What a user starts: the magics, the command line, headless runs, completion."""

@@ -1,4 +1,4 @@
-"""A question of the user: filled in, asked or shown as a dry run."""
+"""A question of the user: its expressions filled in, then sent or displayed as a dry run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jupyter_codeagent.types.sizes import format_bytes
 
 
 class Asking:
-    """How the magics ask the session."""
+    """Asks the session for the magics."""
 
     def __init__(self, shell: Any, session: AgentSession) -> None:
         self._shell = shell
@@ -66,7 +66,7 @@ class Asking:
 
 
 def dry_run_text(prepared: PreparedRun, counter: TokenCounter) -> str:
-    """Show what a run would send and copy, and what it would cost."""
+    """Return what a run would send and copy, and what it would cost."""
     request, manifest = prepared.run.request, prepared.run.manifest
     sent = [f"--- {message.role}\n{message.content}" for message in prepared.messages]
     tokenizer = find_tokenizer(prepared.endpoint, sends=False)

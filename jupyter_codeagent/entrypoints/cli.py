@@ -23,11 +23,11 @@ READERS = {
     ".feather": "pd.read_feather({path!r})",
     ".xlsx": "pd.read_excel({path!r})",
 }
-"""File ending -> how `ask` loads it, in the user's own kernel."""
+"""File suffix -> how `ask` loads the file in the user's own kernel."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point of the console script; returns the exit status."""
+    """Run the console script; return the exit status."""
     options = build_parser().parse_args(arguments)
     try:
         return int(options.command(options))
@@ -110,12 +110,12 @@ def ask_command(options: argparse.Namespace) -> int:
 
 
 def question_notebook(question: str, files: Sequence[Path]) -> Any:
-    """Notebook with one loading cell and one `%%agent` cell.
+    """Return a notebook with one loading cell and one `%%agent` cell.
 
     Raises
     ------
     UsageError
-        A file is missing or of a kind that is not known.
+        A file is missing or of an unknown kind.
     """
     from nbformat import v4
 
@@ -135,7 +135,7 @@ def question_notebook(question: str, files: Sequence[Path]) -> Any:
 
 
 def variable_name(stem: str) -> str:
-    """``2024 sales-eu`` -> ``data_2024_sales_eu``: a name that can be assigned to and still tells the file."""
+    """Return ``data_2024_sales_eu`` for ``2024 sales-eu``: a valid name from which the file can be recognised."""
     name = "".join(letter if letter.isalnum() else "_" for letter in stem).strip("_")
     return name if name.isidentifier() and not keyword.iskeyword(name) else f"data_{name}"
 
@@ -166,7 +166,7 @@ def _origins_of(servers: Sequence[str]) -> list[str]:
 
 
 def doctor_command(options: argparse.Namespace) -> int:
-    """Status 0 only if every check is fine."""
+    """Print all checks; return 0 only if every one is fine."""
     from jupyter_codeagent.entrypoints import doctor
 
     checks = asyncio.run(doctor.run_checks(_settings()))
@@ -175,7 +175,7 @@ def doctor_command(options: argparse.Namespace) -> int:
 
 
 def models_command(options: argparse.Namespace) -> int:
-    """List, fetch the weights of a model that can run here, or stop the servers of those that do."""
+    """List models, fetch the weights of one that can run here, or stop the servers of those that run."""
     from jupyter_codeagent.entrypoints import doctor
     from jupyter_codeagent.models.discovery import list_models
     from jupyter_codeagent.models.embedded.catalogue import DEFAULT_MODEL, EMBEDDED_PREFIX, published_weights
@@ -203,7 +203,7 @@ def models_command(options: argparse.Namespace) -> int:
 
 
 def history_command(options: argparse.Namespace) -> int:
-    """List or search; `--show` and `--export` take the beginning of a run's id."""
+    """List or search runs; `--show` and `--export` take the beginning of a run's id."""
     from jupyter_codeagent.history import HistoryStore, RunFilter
     from jupyter_codeagent.notebook.cells import export_notebook, export_script
     from jupyter_codeagent.types.run_json import run_to_json

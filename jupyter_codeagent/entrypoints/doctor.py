@@ -1,4 +1,4 @@
-"""Checks of model, sandbox, front end and history: each says what is wrong and what to do."""
+"""Checks of model, sandbox, front end and history: each reports what is wrong and what to do."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Check:
 
 
 async def run_checks(settings: Settings) -> tuple[Check, ...]:
-    """All checks, each on its own: one that fails does not hide the others."""
+    """Run all checks, each on its own: one that fails does not hide the others."""
     return (await check_model(settings), await check_sandbox(settings), check_frontend(), check_history())
 
 
 async def check_model(settings: Settings) -> Check:
-    """Find the model and have it say one word."""
+    """Find the model and have it generate one word."""
     try:
         endpoint = await resolve_model(settings.model, os.environ)
         model = await open_model(endpoint, settings.model)
@@ -57,12 +57,12 @@ async def check_model(settings: Settings) -> Check:
 
 
 async def _passed_over(settings: Settings) -> list[str]:
-    """Servers of other users on this machine, which are not used without a yes."""
+    """List the servers of other users on this machine, which are not used without approval."""
     return [str(error) for _, error in (await loopback_servers(settings.model)).skipped]
 
 
 async def check_sandbox(settings: Settings) -> Check:
-    """Start one and tell what was measured inside."""
+    """Start a sandbox and report what was measured inside."""
     with tempfile.TemporaryDirectory(prefix="codeagent-doctor-") as directory:
         try:
             sandbox = await SandboxKernel.start(policy=settings.sandbox, data_dir=Path(directory))
@@ -77,7 +77,7 @@ async def check_sandbox(settings: Settings) -> Check:
 
 
 def check_frontend() -> Check:
-    """Whether the labextension and the server extension are installed in this environment."""
+    """Check whether the labextension and the server extension are installed in this environment."""
     panel = _first(Path(path) / "labextensions" / "jupyter-codeagent" / "package.json" for path in jupyter_path())
     server = _first(
         Path(path) / "jupyter_server_config.d" / "jupyter_codeagent.json" for path in jupyter_config_path()
@@ -100,7 +100,7 @@ def check_frontend() -> Check:
 
 
 def check_history() -> Check:
-    """Whether the record of runs can be opened and read."""
+    """Check whether the history can be opened and read."""
     try:
         store = HistoryStore(None)
         total, _ = store.search(limit=1)
@@ -111,7 +111,7 @@ def check_history() -> Check:
 
 
 def checks_text(checks: Sequence[Check]) -> str:
-    """One line each, details indented."""
+    """Return a line for each check, details indented."""
     lines = []
     for check in checks:
         first, *rest = check.text.split("\n")
@@ -123,7 +123,7 @@ def checks_text(checks: Sequence[Check]) -> str:
 
 
 def endpoint_text(endpoint: ModelEndpoint) -> str:
-    """``name at 127.0.0.1:8080 (on this machine)``."""
+    """Return ``name at 127.0.0.1:8080 (on this machine)``."""
     return f"{endpoint.model} at {endpoint.label} ({_where(endpoint)})"
 
 

@@ -1,4 +1,4 @@
-"""What `%load_ext` and `%unload_ext` do."""
+"""Implementation of `%load_ext` and `%unload_ext`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _loaded: dict[int, tuple[AgentSession, AgentMagics, PendingGuard, QuestionMarks,
 
 
 def load(shell: Any) -> None:
-    """Register the magics and warm a sandbox in the background; nothing blocks, nothing is sent."""
+    """Register the magics and warm a sandbox in the background; block nothing, send nothing."""
     if id(shell) in _loaded:
         return
     config = CodeAgent(parent=shell)
@@ -30,7 +30,7 @@ def load(shell: Any) -> None:
     shell.register_magics(magics)
     shell.events.register("post_run_cell", magics.remember_failure)
     guard = PendingGuard(shell, session.run_log)
-    # The first of all: others change what looks like a prompt, and the guard compares the code as it stands.
+    # First of all transformers: others change what looks like a prompt, and the guard compares the unchanged code.
     questions = QuestionMarks(shell)
     shell.input_transformers_cleanup[:0] = [guard, questions]
     completer = AgentCompleter(session_offers(session, SUBCOMMANDS, magics.failures.listed))

@@ -1,4 +1,4 @@
-"""The user's own cells that ended with an error, for `%agent fix`."""
+"""Cells of the user that failed, for `%agent fix`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from jupyter_codeagent.frontend.cell_origin import CELL_ID as NOTEBOOK_ID
 from jupyter_codeagent.types.errors import UsageError
 
 KEPT = 100
-"""The newest; each is the text of one cell."""
-SHOWN_ID_CHARS = 8
+"""Number of the newest failed cells that are kept; each holds the text of a cell."""
+ID_CHARS = 8
 MAX_ID_CHARS = 4096
 
 
@@ -22,11 +22,11 @@ class Failure:
     error: str
     """``NameError: name 'x' is not defined``"""
     count: int | None = None
-    """The number that the notebook shows beside the cell, as in ``[3]``."""
+    """The number that the notebook displays beside the cell, as in ``[3]``."""
 
 
 class Failures:
-    """By cell, the last one at the end. Where cells have no id, the same text is the same cell."""
+    """Failures by cell, the last one at the end; where cells have no id, the same text is the same cell."""
 
     def __init__(self) -> None:
         self._by_cell: dict[str, Failure] = {}
@@ -48,13 +48,14 @@ class Failures:
         self._by_cell.pop(_key(cell, source), None)
 
     def listed(self) -> Iterator[tuple[str, str]]:
-        """Cells as a person names them, and errors; the newest first.
+        """Yield cells as a person names them, with their errors; the newest first.
 
-        The beginning of an id that a notebook has; the number of a cell without one. VS Code's ids all begin alike.
+        A cell is named by the beginning of its id in the notebook, or by its number if it has none that tells cells
+        apart: VS Code's ids all begin alike.
         """
         for key, failure in reversed(self._by_cell.items()):
             if NOTEBOOK_ID.fullmatch(key):
-                yield key[:SHOWN_ID_CHARS], failure.error
+                yield key[:ID_CHARS], failure.error
             elif failure.count is not None:
                 yield str(failure.count), failure.error
 
@@ -75,7 +76,7 @@ class Failures:
             return self._last
         for known in reversed(self._by_cell):
             if NOTEBOOK_ID.fullmatch(known) and (
-                known == cell or (len(cell) >= SHOWN_ID_CHARS and known.startswith(cell))
+                known == cell or (len(cell) >= ID_CHARS and known.startswith(cell))
             ):
                 return self._by_cell[known]
         for failure in reversed(self._by_cell.values()):
@@ -88,5 +89,5 @@ class Failures:
 
 
 def _key(cell: str | None, source: str) -> str:
-    """VS Code's ids are addresses: they tell cells apart, but nobody writes them."""
+    """Return the key of a cell; VS Code's ids are addresses, which tell cells apart but are written by nobody."""
     return cell if cell is not None and len(cell) <= MAX_ID_CHARS else f"text {source}"

@@ -23,11 +23,11 @@ Report = Callable[[str], None]
 def run_notebook(
     notebook: NotebookNode, *, directory: Path, name: str, report: Report, servers: Sequence[str] = ()
 ) -> str:
-    """Execute in place, cell by cell; the new cells with outputs stand below their `%%agent` cells.
+    """Execute in place, cell by cell; insert the new cells with outputs below their `%%agent` cells.
 
     `servers` may be sent prompts although nobody can be asked.
 
-    Returns the first error as one line, empty if all went well. The notebook is valid in either case, with
+    Return the first error as one line, empty if all went well. The notebook is valid in either case, with
     what had been done until then.
     """
     client = NotebookClient(
@@ -71,7 +71,7 @@ def _is_pending(cell: NotebookNode) -> bool:
 
 
 def _has_cells_below(notebook: NotebookNode, cell: NotebookNode) -> bool:
-    """Whether the next one came of a run of the agent."""
+    """Check whether the next cell came from a run of the agent."""
     below = notebook.cells[notebook.cells.index(cell) + 1 :]
     return bool(below) and isinstance(below[0].metadata.get("codeagent"), dict)
 

@@ -1,7 +1,7 @@
 """`{{expression}}` in a prompt. Everything else in a prompt is text: braces, percent signs, quotes, any Unicode.
 
-The expression stands on one line. `\\{{` is a literal `{{`; `{{}}` and a `{{` that is never closed are text.
-Evaluation happens elsewhere, on the main thread of the live kernel.
+The expression is on one line. `\\{{` is a literal `{{`; `{{}}` and a `{{` that is never closed are text.
+Expressions are not evaluated here, but on the main thread of the live kernel.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ ESCAPE = "\\{{"
 
 
 def find_expressions(prompt: str) -> tuple[str, ...]:
-    """Each expression once, in order, without the blanks around it.
+    """Return each expression once, in order, without the blanks around it.
 
     Raises
     ------
     UsageError
-        If what stands between the braces is no Python expression.
+        If the text between the braces is not a Python expression.
     """
     return tuple(dict.fromkeys(expression for _, expression in _pieces(prompt) if expression))
 
@@ -42,7 +42,7 @@ def fill(prompt: str, values: Mapping[str, str]) -> str:
 
 
 def _pieces(prompt: str) -> Iterator[tuple[str, str]]:
-    """(text, expression after it) pairs; the expression is empty at the end and after an escape."""
+    """Yield (text, expression after it); the expression is empty at the end and after an escape."""
     position = 0
     text = ""
     while (start := prompt.find("{{", position)) >= 0:

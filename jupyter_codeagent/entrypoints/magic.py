@@ -17,7 +17,7 @@ from jupyter_codeagent.types.options import RunOptions
 
 
 class DebugError(Exception):
-    """Carries an error whose whole traceback was asked for with ``--debug``."""
+    """Carries an error whose whole traceback was requested with ``--debug``."""
 
 
 @magics_class
@@ -62,9 +62,9 @@ class AgentMagics(Magics):
             print(help_text())
 
     def remember_failure(self, result: Any) -> None:
-        """`post_run_cell` hook: what `%agent fix` can repair."""
+        """Keep a failed cell for `%agent fix`; a `post_run_cell` hook."""
         if not result.info.store_history:
-            return  # a front end asks for something: no cell of the user's
+            return  # a request of the front end, not a cell of the user
         error = result.error_in_exec or result.error_before_exec
         source = getattr(result.info, "raw_cell", "") or ""
         cell = find_cell_origin(self.shell).cell_id

@@ -1,7 +1,7 @@
-"""A cell that its user has ended, by a stop or a no, fails as it must, but not in red: it did what was asked.
+"""The end of a cell that its user stopped or rejected: it fails, as it must, but not in red.
 
-Front ends learn from the reply that a cell has failed, and give up what waits behind it; what a cell shows of an
-error is another message, which IPython lets a handler replace.
+Front ends learn from the reply that a cell has failed, and drop the cells queued behind it. The error that a cell
+displays is another message, which IPython lets a handler replace.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from jupyter_codeagent.types.errors import CodeAgentError
 
 
 def install(shell: Any) -> None:
-    """Unless somebody else handles exceptions in this shell: then it is a line in red as any other error."""
+    """Install the handler, unless this shell has another one: then the error is displayed in red."""
     if not shell.custom_exceptions:
         shell.set_custom_exc((CodeAgentError,), _show)
 
@@ -28,5 +28,5 @@ def _show(shell: Any, kind: type, error: CodeAgentError, traceback: Any, tb_offs
         return []
     if error.neutral_text:
         print(error.neutral_text)
-    shell._last_traceback = [str(error)]  # of the reply: else it would be that of an earlier cell
+    shell._last_traceback = [str(error)]  # traceback of the reply: otherwise it would be that of an earlier cell
     return []

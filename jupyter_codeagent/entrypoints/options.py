@@ -1,4 +1,4 @@
-"""The option line of `%%agent`: text in, a frozen value out. The body of the cell is never parsed."""
+"""The option line of `%%agent`, parsed into a frozen value; the body of the cell is never parsed."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.types.variables import Privacy
 
 COLUMN = re.compile(r"""(?:'[^']*+'|"[^"]*+"|[^,'"])++""")
-"""One column of ``df[…]``: bare, or in quotes where its name holds a comma or a bracket."""
+"""One column of ``df[…]``: bare, or in quotes if its name has a comma or a bracket."""
 SELECTION = re.compile(
     r"""\s*+(?P<name>[^\W\d]\w*+)\s*+(?:\[(?P<columns>(?:'[^']*+'|"[^"]*+"|[^'"\[\]])*+)\]\s*+)?(?:,\s*+|$)"""
 )
 
 
 MIN_CONTEXT_TOKENS = 50
-"""As of the configuration."""
+"""Minimum, as in the configuration."""
 
 
 class OptionParser(argparse.ArgumentParser):
-    """argparse that raises a one-line error with the nearest option instead of ending the process."""
+    """An argparse parser that raises a one-line error with the nearest option instead of ending the process."""
 
     def error(self, message: str) -> NoReturn:
         unknown = message.removeprefix("unrecognized arguments: ").split()[0] if message else ""
@@ -43,7 +43,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _selections(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """``flights[origin,'dep delay'],planes`` as (name, columns); no columns for a whole variable."""
+    """Parse ``flights[origin,'dep delay'],planes`` into (name, columns); no columns for a whole variable."""
     found, rest = [], text.strip()
     while rest:
         item = SELECTION.match(rest)
@@ -134,12 +134,12 @@ def build_parser() -> OptionParser:
 
 
 def parse_options(line: str) -> RunOptions:
-    """Parse the line behind `%%agent`.
+    """Parse the line after `%%agent`.
 
     Raises
     ------
     UsageError
-        One line: the bad option or value, and the nearest good one.
+        The message is one line: the bad option or value, and the nearest good one.
     """
     try:
         words = shlex.split(line)

@@ -1,4 +1,4 @@
-"""A pending cell is not run in the user's kernel: `Run All` shows its recorded outputs instead.
+"""Pending cells are not run in the user's kernel: `Run All` displays their recorded outputs instead.
 
 Only the page knows what is pending in the notebook; the kernel knows which cell it is asked to run, by id.
 """
@@ -15,10 +15,10 @@ from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.types.run import KEPT_STATES, AgentRun
 
 ACCEPT_S = 0.4
-"""*Accept & run* sends both at once, on two channels: the acceptance may be the second to arrive."""
+"""*Accept & run* sends both at once, on two channels: the acceptance may arrive second."""
 POLL_S = 0.02
 RECORDED = "_recorded"
-"""Subcommand of `%agent` that shows a run's outputs from the record."""
+"""Subcommand of `%agent` that displays a run's outputs from the record."""
 
 
 class PendingGuard:
@@ -42,7 +42,7 @@ class PendingGuard:
         return [f"get_ipython().run_line_magic('agent', '{RECORDED} {run_id}')\n"]
 
     def _is_pending(self, run_id: str, source: str) -> bool:
-        """Until somebody accepted it; also of a discarded run. Code that the user has changed is the user's."""
+        """Check whether the cell is pending or discarded and unchanged: code that the user edited is the user's."""
         run = self._run_log.find(run_id)
         codes = (run.code, *(step.code for step in run.steps))
         return run.cell_state not in KEPT_STATES and any(_words(code) == _words(source) for code in codes if code)
@@ -63,7 +63,7 @@ def recorded_note(run: AgentRun) -> str:
 
 
 def _words(code: str) -> list[str]:
-    """So that blanks at line ends and empty lines count for nothing."""
+    """Return the words of the code, so that blanks at line ends and empty lines do not matter."""
     return [line.rstrip() for line in code.splitlines() if line.strip()]
 
 

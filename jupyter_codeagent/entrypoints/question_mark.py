@@ -1,4 +1,4 @@
-"""`%agent why are flights late?`: IPython takes a question mark at a line's end for a wish for its own help."""
+"""`%agent why are flights late?`: IPython reads a question mark at a line's end as a request for its own help."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class QuestionMarks:
         if found is None:
             return lines[at]
         indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
-        # Where no statement can stand there is a text over several lines.
+        # Inside a text over several lines no statement can begin.
         if self._is_complete("".join((*lines[:at], f"{indent}pass\n\n")))[0] != "complete":
             return lines[at]
         return f"{indent}get_ipython().run_line_magic('agent', {found['words']!r})\n"

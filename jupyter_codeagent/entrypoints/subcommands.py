@@ -1,4 +1,4 @@
-"""The subcommands of `%agent`, but for those on tools."""
+"""The subcommands of `%agent`, except those on tools."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ SUBCOMMANDS: dict[str, str] = {
 
 
 class Subcommands:
-    """Each acts and prints, or raises a CodeAgentError."""
+    """The subcommands; each acts and prints, or raises a CodeAgentError."""
 
     def __init__(self, shell: Any, session: AgentSession, asking: Asking, failures: Failures) -> None:
         self._shell = shell
@@ -65,7 +65,7 @@ class Subcommands:
         self._tools = ToolSubcommands(shell, session)
 
     def all(self) -> dict[str, Callable[[str], None]]:
-        """Return each subcommand by its word; it takes the rest of the line."""
+        """Return each subcommand by its word; each takes the rest of the line."""
         return {
             "help": lambda _: print(help_text()),
             "status": lambda _: print(self._status()),
@@ -211,7 +211,7 @@ class Subcommands:
 
 
 def help_text() -> str:
-    """Options and subcommands on one screen."""
+    """Return options and subcommands on one screen."""
     options = build_parser().format_help().partition("\n\n")[2]  # without the usage, which is the next line here
     width = max(map(len, SUBCOMMANDS)) + 2
     commands = [f"  %agent {name:<{width}}{text}" for name, text in SUBCOMMANDS.items()]

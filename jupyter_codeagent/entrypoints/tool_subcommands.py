@@ -14,14 +14,14 @@ from jupyter_codeagent.types.variables import ToolPolicy
 
 
 class ToolSubcommands:
-    """Each prints what holds afterwards."""
+    """The subcommands on tools; each prints the state afterwards."""
 
     def __init__(self, shell: Any, session: AgentSession) -> None:
         self._shell = shell
         self._session = session
 
     def tool(self, words: str) -> None:
-        """Add or remove a function, take back its calls, or list all functions.
+        """Add or remove a function, undo its calls, or list all functions.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What a run needs of the front end it was started from: who decides, where the cells go."""
+"""The front end of a run: who decides there, and where the cells go."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from jupyter_codeagent.frontend.link import PanelLink
 FIRST_HELLO_S = 2.0
 LAB_HELLO_S = 6.0
 LATER_HELLO_S = 0.3
-"""How long a run waits for a page to say hello: once, longest where the cell came from a page that is likely to be
-ours and brings the lists of what is hidden; then a moment if a page was there before."""
+"""How long a run waits for the hello of a page: at first, longest if the cell came from a page that is likely to be
+ours and brings the lists of hidden variables; later only a moment, if a page was there before."""
 
 
 NAMES: dict[FrontEnd, str] = {
@@ -36,7 +36,7 @@ NAMES: dict[FrontEnd, str] = {
 
 
 class FrontEndAdapters:
-    """Panel where a page is open; else a card under the cell, or the input line; headless nobody."""
+    """Uses the panel if a page is open; else a card under the cell, or the input line; headless nobody decides."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class FrontEndAdapters:
     ) -> None:
         self._kernel = kernel
         self._effects = effects
-        self._told = False
+        self._was_displayed = False
         self._background = background
         self._link = link
         self._grants = grants
@@ -57,19 +57,19 @@ class FrontEndAdapters:
         self._waited = False
 
     def gate(self, origin: CellOrigin, *, timeout_s: float) -> ApprovalGate:
-        """Who decides there, after the policy and what was granted before."""
+        """Return the gate for a cell: its approver, after the policy and earlier grants."""
         if origin.headless not in self._approvers:
             self._approvers[origin.headless] = self._approver(origin)
         return ApprovalGate(self._approvers[origin.headless], grants=self._grants, timeout_s=timeout_s)
 
     def inserter(self, origin: CellOrigin) -> CellInserter:
-        """Where the cells go."""
+        """Return the inserter for the cells of a run."""
         if origin.headless:
             return HeadlessInserter(self._background.on_main_thread)
         if self._link is not None and self._link.was_open:
             return PanelInserter(self._link, origin.session)
-        line = "" if self._told else what_is_missing(origin)
-        self._told = True
+        line = "" if self._was_displayed else what_is_missing(origin)
+        self._was_displayed = True
         return self.in_place(line)
 
     def in_place(self, line: str = "") -> CellInserter:
@@ -77,7 +77,7 @@ class FrontEndAdapters:
         return InPlaceInserter(self._background.on_main_thread, line)
 
     def wait_for_page(self, origin: CellOrigin) -> None:
-        """Give a page that was just opened the moment it needs to say hello. Main thread."""
+        """Wait a moment for the hello of a page that was just opened. Main thread."""
         link = self._link
         if link is None or origin.headless or origin.front_end == "program" or link.is_open:
             return
@@ -98,7 +98,7 @@ class FrontEndAdapters:
 
 
 def what_is_missing(origin: CellOrigin) -> str:
-    """One line for the front ends that make no cells; said once."""
+    """Return a line for front ends that insert no cells; it is displayed once."""
     who = NAMES.get(origin.front_end, "This front end")
     if origin.front_end == "program":
         return (

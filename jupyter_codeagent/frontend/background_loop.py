@@ -33,11 +33,11 @@ class BackgroundTask(Generic[Result]):
         loop.call_soon_threadsafe(self._start, coroutine)
 
     def cancel(self) -> None:
-        """Ask it to stop; `wait` still sees how it ended."""
+        """Request the end of the coroutine; `wait` still sees how it ended."""
         self._loop.call_soon_threadsafe(self._cancel)
 
     def wait(self, timeout_s: float) -> bool:
-        """Whether it has ended within `timeout_s`."""
+        """Wait at most `timeout_s`; return whether the coroutine has ended."""
         try:
             self._finished.exception(timeout_s)
         except TimeoutError:
@@ -49,7 +49,7 @@ class BackgroundTask(Generic[Result]):
         return self._finished.done()
 
     def when_done(self, call: Callable[[], None]) -> None:
-        """`call` it on the loop's thread; at once if it has ended."""
+        """Have `call` called on the loop's thread at the end; at once if it has ended."""
         self._finished.add_done_callback(lambda _: call())
 
     def result(self) -> Result:
@@ -87,7 +87,7 @@ class BackgroundLoop:
         self._handle_messages: Callable[[], None] = lambda: None
         self._calls: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
         self._woken = threading.Event()
-        """There is a call, or a task has ended: whoever waits need not wait for the next tick."""
+        """Set when there is a call or a task has ended, so that a waiting thread wakes before the next tick."""
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -102,10 +102,10 @@ class BackgroundLoop:
         return BackgroundTask(self.loop, coroutine)
 
     def wait(self, task: BackgroundTask[Result], tick: Callable[[], None] = lambda: None) -> Result:
-        """Wait on the main thread; call `tick` there about ten times a second, and what is asked for at once.
+        """Wait on the main thread; call `tick` there about ten times a second, and run requested calls at once.
 
-        Whatever is raised here meanwhile, a KeyboardInterrupt above all, cancels the task, waits until it has wound
-        up (at most `STOP_GRACE_S`), and goes on: a run that nobody waits for must not go on.
+        Whatever is raised here meanwhile, a KeyboardInterrupt above all, cancels the task, waits for its end (at
+        most `STOP_GRACE_S`), and propagates: a run that nobody waits for must not continue.
         """
         task.when_done(self._woken.set)
         tick_at = time.monotonic() + TICK_S
@@ -131,15 +131,15 @@ class BackgroundLoop:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self.loop))
 
     def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
-        """Submit and wait."""
+        """Submit a coroutine and wait for its result."""
         return self.wait(self.submit(coroutine))
 
     def serve_when_idle(self, schedule: Callable[[Callable[[], None]], object]) -> None:
-        """`schedule` has the main thread call something when no cell is running, as a kernel's loop can."""
+        """Set `schedule`, which has the main thread call something when no cell is running."""
         self._schedule = schedule
 
     def handle_while_waiting(self, handle: Callable[[], None]) -> None:
-        """Have `handle` called on the main thread again and again while it waits in a cell."""
+        """Have `handle` called repeatedly on the main thread while it waits in a cell."""
         self._handle_messages = handle
 
     async def on_main_thread(self, call: Callable[[], Result]) -> Result:
@@ -185,10 +185,10 @@ class BackgroundLoop:
                 with panics_as_errors():
                     future.set_result(call())
             except KeyboardInterrupt:
-                # `cancel` does nothing to a call that has begun: whoever waits for it would wait for ever.
+                # `cancel` does nothing to a call that has begun: its caller would wait for ever.
                 future.set_exception(asyncio.CancelledError())
                 raise
-            except StopIteration as error:  # which no future carries
+            except StopIteration as error:  # which no future can carry
                 future.set_exception(RuntimeError(f"StopIteration: {error}"))
             except Exception as error:  # noqa: BLE001 - belongs to whoever asked for the call
                 future.set_exception(error)

@@ -1,4 +1,4 @@
-"""Where a magic is running: which cell, which page, which notebook, which kind of front end."""
+"""The origin of a magic: which cell, which page, which notebook, which kind of front end."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from typing import Any, Literal
 
 HEADLESS_VARIABLE = "CODEAGENT_HEADLESS"
 HAS_CELLS_BELOW = "codeagentHasCellsBelow"
-"""In the metadata of a request of the headless client."""
+"""Key in the metadata of a request of the headless client."""
 """Set by `jupyter codeagent run`, which takes the cells out of the outputs itself."""
 
 FrontEnd = Literal["terminal", "vscode", "colab", "program", "other"]
-"""`program`: nbclient, papermill and all else that runs a notebook with nobody there to ask."""
+"""Kind of front end; `program` is nbclient, papermill and all else that runs a notebook with nobody to ask."""
 
 CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""By the schema of nbformat 4.5, as JupyterLab sends it; VS Code sends an address."""
+"""The schema of nbformat 4.5, which JupyterLab's ids follow; VS Code sends an address."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellOrigin:
-    """Facts of one execution; taken from the request's header, so they hold when the focus has moved."""
+    """Facts of one execution, from the request's header: they hold when the focus has moved."""
 
     cell_id: str | None = None
     request: str | None = None
-    """Id of the message that asked for this execution."""
+    """Id of the message that requested this execution."""
     session: str | None = None
     """Client session of the page that ran the cell."""
     notebook: str | None = None
     has_kernel: bool = False
     headless: bool = False
     has_cells_below: bool = True
-    """Whether cells of earlier runs stand below the cell; a page knows that itself, the headless client says it."""
+    """Whether cells of earlier runs follow the cell; a page finds out itself, the headless client sends it."""
     front_end: FrontEnd = "other"
 
 
 def find_cell_origin(shell: Any, environ: Mapping[str, str] = os.environ) -> CellOrigin:
-    """Read the place of the cell that is being executed by `shell`."""
+    """Return the origin of the cell that `shell` is executing."""
     kernel = getattr(shell, "kernel", None)
     if kernel is None:
         return CellOrigin(front_end="terminal")
     parent = kernel.get_parent() or {}
     cell_id = _text(parent.get("metadata", {}).get("cellId"))
     return CellOrigin(
-        # The id comes from the browser: a hint where to insert, never more.
+        # The id comes from the browser: it hints where to insert, and is trusted with no more.
         cell_id=cell_id,
         request=_text(parent.get("header", {}).get("msg_id")),
         session=_text(parent.get("header", {}).get("session")),

@@ -1,12 +1,12 @@
-"""A comm of our own class: publishes from any thread and keeps the page's choice of subshell.
+"""A comm of our own class, which publishes from any thread and keeps the page's choice of subshell.
 
-Two facts of ipykernel decide its form:
+Two facts of ipykernel determine it:
 
 * While a cell runs on the main shell, a comm message is handled at once only if it was sent to a subshell
   (ipykernel >= 7).
 * ipykernel 7.4's own `Comm.publish_msg` records the subshell of the publisher and sends the page's next
   messages there. A magic that publishes from the main thread would thereby make the page's decisions wait for
-  the cell that waits for them. `BaseComm` has no such memory.
+  the cell that waits for them. `BaseComm` records nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KernelMessage = dict[str, Any]
 
 
 class AgentComm(BaseComm):
-    """One side of the link to one page."""
+    """The kernel's side of the link to one page."""
 
     kernel: Any
     parent_message: KernelMessage | None = None
@@ -49,7 +49,7 @@ class AgentComm(BaseComm):
         )
 
     def handle_msg(self, msg: KernelMessage) -> None:
-        """Without IPython's pre/post_execute events, which would run on the subshell's thread."""
+        """Handle a message without IPython's pre/post_execute events, which would run on the subshell's thread."""
         if self._msg_callback is not None:
             self._msg_callback(msg)
 
@@ -60,7 +60,7 @@ def take_over(kernel: Any, opened: Any, parent: KernelMessage) -> AgentComm:
     client.kernel = kernel
     client.parent_message = parent
     BaseComm.__init__(client, target_name=TARGET, comm_id=opened.comm_id, primary=False)
-    opened._closed = True  # its __del__ must not close the comm we have taken over
+    opened._closed = True  # its __del__ must not close the comm that we have taken over
     comm.get_comm_manager().register_comm(client)
     return client
 
@@ -92,7 +92,7 @@ def unregister(on_open: Callable[[Any, KernelMessage], None]) -> None:
 
 
 def is_ours(msg_type: str, content: Mapping[str, Any]) -> bool:
-    """Whether a message of a page is about a comm of the agent; it may be of any other kind as well."""
+    """Check whether a message of a page is for a comm of the agent; it may be of any other kind as well."""
     if msg_type == "comm_open":
         return content.get("target_name") == TARGET
     return msg_type in ("comm_msg", "comm_close") and _ours(content) is not None
@@ -109,12 +109,12 @@ def handle(message: KernelMessage) -> None:
 
 
 def _ours(content: Mapping[str, Any]) -> AgentComm | None:
-    # Not `get_comm`: of an id that it does not know it prints a warning, into the output of the cell that runs.
+    # Not `get_comm`: for an unknown id it prints a warning, into the output of the running cell.
     known = comm.get_comm_manager().comms.get(str(content.get("comm_id")))
     return known if isinstance(known, AgentComm) else None
 
 
 def forget(known: AgentComm) -> None:
     """Drop a comm without a message to its page."""
-    known._closed = True  # else its __del__ would tell all pages, and those that do not know it complain
+    known._closed = True  # else its __del__ would notify all pages, and those without it complain
     comm.get_comm_manager().comms.pop(known.comm_id, None)

@@ -1,4 +1,4 @@
-"""Messages that one page has to act on: sent again until it acknowledges them, then to the next page.
+"""Delivery of messages that one page has to act on: sent again until it acknowledges them, then to the next page.
 
 `insert` and `mark` are idempotent: the Jupyter server drops messages while a flood of output exceeds its rate
 limit.
@@ -20,7 +20,7 @@ TRIES = 3
 
 
 class Delivery:
-    """Of one link. On the background loop."""
+    """Delivers the messages of a link. On the background loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, pages: Pages) -> None:
         self._loop = loop
@@ -29,18 +29,18 @@ class Delivery:
         self._awaited: set[str] = set()
         self._undelivered: dict[str, InsertMessage] = {}
         self._again: dict[str, asyncio.Task[None]] = {}
-        """Of the undelivered, what is being tried again, by the id of the message."""
+        """Retries in progress of undelivered messages, by the id of the message."""
 
     async def insert(self, message: InsertMessage, session: str | None) -> InsertedMessage:
         """Have one page insert cells; see `PanelLink.insert`."""
         try:
             return cast("InsertedMessage", await self.deliver(message, session))
         except InsertError:
-            # Not earlier: two pages of a shared document would both insert it, the one that just came as well.
+            # Not earlier: two pages of a shared document would both insert it, if one has just connected.
             self._undelivered[message["id"]] = message
             raise
         except asyncio.CancelledError:
-            # Stopped: nothing comes later, and what a page has inserted without our knowing goes again.
+            # Stopped: nothing follows, and cells that a page has inserted without our knowledge are removed.
             self._pages.send(_discard_mark(message["run_id"]))
             raise
 
@@ -52,12 +52,12 @@ class Delivery:
         Raises
         ------
         InsertError
-            No page did.
+            No page acknowledged it.
         """
         problem = "no page with the side panel has this notebook open"
         refused = False
         tried: set[str] = set()
-        # Asked again each time: a page that came in the meantime is the next to try.
+        # Queried again each time: a page that came in the meantime is the next to try.
         while pages := await self._pages.alive(session, tried):
             tried.add(pages[0].comm.comm_id)
             answer = await self._request(message, pages[0])
@@ -83,7 +83,7 @@ class Delivery:
                     async with asyncio.timeout(ACK_S):
                         while message["id"] not in self._acknowledged:
                             if not self._pages.has(page):
-                                return None  # it went, or said hello anew
+                                return None  # the page left, or sent another hello
                             await self._pages.next_change()
                 except TimeoutError:
                     continue
@@ -102,22 +102,22 @@ class Delivery:
                     self._undelivered.pop(message_id, None)
 
     def retry(self, session: str) -> None:
-        """Try again what no page has inserted, now that one has come."""
+        """Retry what no page has inserted, now that a page is there."""
         for message_id, message in self._undelivered.items():
-            if message_id not in self._again:  # what is under way tries this page, too
+            if message_id not in self._again:  # a delivery in progress tries this page, too
                 self._again[message_id] = self._loop.create_task(self._insert_again(message, session))
 
     async def _insert_again(self, message: InsertMessage, session: str) -> None:
-        """One page at a time here, too."""
+        """Deliver again, to one page at a time here, too."""
         try:
             await self.deliver(message, session)
         except InsertError:
-            pass  # reported when it was first tried; it stays for the next page
+            pass  # reported at the first attempt; it waits for the next page
         finally:
             del self._again[message["id"]]
 
     def forget_run(self, run_id: str) -> None:
-        """Insert nothing of a run any more, which was discarded."""
+        """Drop the cells of a run, which was discarded."""
         self._undelivered = {key: one for key, one in list(self._undelivered.items()) if one["run_id"] != run_id}
 
     def close(self) -> None:

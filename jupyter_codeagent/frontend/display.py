@@ -1,4 +1,4 @@
-"""What the user sees in the `%%agent` cell itself: the reply as it streams, then one line with folded details."""
+"""The output of the `%%agent` cell itself: the reply as it streams, then one line with folded details."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PHASES: dict[Phase, str] = {
 
 
 class CellDisplay(Protocol):
-    """Where a run shows itself. Called on the main thread only."""
+    """Displays a run. Called on the main thread only."""
 
     def progress(self, run: AgentRun, phase: Phase, text: str) -> None: ...
 
@@ -47,8 +47,8 @@ class CellDisplay(Protocol):
 class NotebookDisplay:
     """One output that is updated in place, at most four times a second.
 
-    A front end draws an output as a whole at every update: what streams is plain text and its last lines only.
-    Markdown or HTML highlighted anew for every token costs the browser whole seconds. The panel shows all of it.
+    A front end renders the whole output at every update, so only the last lines of a stream are displayed, as plain
+    text. Markdown or HTML highlighted again for every token costs the browser whole seconds. The panel has it all.
     """
 
     def __init__(
@@ -85,14 +85,14 @@ class NotebookDisplay:
 
 
 class TerminalDisplay:
-    """A terminal cannot update what it printed: print what is new, then the receipt."""
+    """Prints to a terminal, which cannot update what it printed: what is new, then the receipt."""
 
     def __init__(self) -> None:
         self._phase: tuple[int, Phase] | None = None
         self._printed = 0
 
     def progress(self, run: AgentRun, phase: Phase, text: str) -> None:
-        text = clean_text(text)  # a model can write escape sequences, and a terminal would obey
+        text = clean_text(text)  # a model can write escape sequences, which a terminal would obey
         at = (len(run.steps), phase)
         if at != self._phase:
             if self._printed:
@@ -110,7 +110,7 @@ class TerminalDisplay:
 
 
 class JsonDisplay:
-    """For `--json`: the run's record at its end, without what it keeps for a replay, and nothing else."""
+    """For `--json`: prints the run's record at its end, without what it keeps for a replay, and nothing else."""
 
     def progress(self, run: AgentRun, phase: Phase, text: str) -> None:
         pass
@@ -120,15 +120,15 @@ class JsonDisplay:
 
 
 def progress_text(run: AgentRun, phase: Phase, text: str, elapsed_s: int, lines: int = LINES_ALONE) -> str:
-    """Where a run under way stands, and the last lines of its growing text."""
+    """Return the state of the run in progress, and the last lines of its growing text."""
     step = f"step {len(run.steps)} · " if run.steps else ""
-    above, shown = last_lines(text, lines)
+    above, tail = last_lines(text, lines)
     more = f"… {above} lines above\n" if above > 1 else ""
-    return f"{step}{PHASES[phase]} · {elapsed_s} s\n\n{more}{clean_text(shown)}".rstrip()
+    return f"{step}{PHASES[phase]} · {elapsed_s} s\n\n{more}{clean_text(tail)}".rstrip()
 
 
 def last_lines(text: str, lines: int) -> tuple[int, str]:
-    """How many lines are left out, and the rest; a line more rather than a note that one is left out."""
+    """Return how many lines are left out, and the rest; one more line rather than a note on a single one."""
     whole = text.rstrip().split("\n")
     above = len(whole) - lines
     if above <= 1:
@@ -138,13 +138,13 @@ def last_lines(text: str, lines: int) -> tuple[int, str]:
 
 
 def receipt_text(run: AgentRun) -> str:
-    """One line, what needs attention below it, and how to see the rest; for terminals, and wherever HTML is not."""
+    """Return one line, what needs attention, and how to see the rest; for front ends without HTML."""
     receipt = receipt_of(run)
     return "\n".join((f"{receipt.line} · %agent show {run.id[:6]}", *receipt.attention))
 
 
 def whole_receipt_text(run: AgentRun) -> str:
-    """With the details, the error and all notes."""
+    """Return the receipt with the details, the error and all notes."""
     receipt = receipt_of(run)
     attention = receipt.attention if ended_by_user(run) else (run.error, *receipt.attention)
     sections = (f"--- {title}\n{text}" if text else title for title, text in receipt.details if title or text)
@@ -152,7 +152,7 @@ def whole_receipt_text(run: AgentRun) -> str:
 
 
 def receipt_bundle(run: AgentRun) -> Bundle:
-    """As the output of the question's cell."""
+    """Return the receipt as an output of the question's cell."""
     return {"text/plain": receipt_text(run), "text/html": receipt_html(run)}
 
 
@@ -169,9 +169,9 @@ def receipt_html(run: AgentRun) -> str:
 
 
 def _attention(text: str) -> str:
-    said = f"<b>{escape(text)}</b>" if text.startswith(NOT_ISOLATED) else escape(text)
+    html = f"<b>{escape(text)}</b>" if text.startswith(NOT_ISOLATED) else escape(text)
     quiet = " jp-mod-quiet" if text == NOT_RUN else ""
-    return f'<div class="jp-CodeAgent-receiptNote{quiet}"><small>{said}</small></div>'
+    return f'<div class="jp-CodeAgent-receiptNote{quiet}"><small>{html}</small></div>'
 
 
 def _section(title: str, text: str) -> str:

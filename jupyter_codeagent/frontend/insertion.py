@@ -1,4 +1,4 @@
-"""Where the cells of a run go: inserted by the panel, collected by the headless client, or shown in place."""
+"""Insertion of the cells of a run: by the panel, by the headless client, or displayed in place."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class CellInserter(Protocol):
     """Puts the cells of one run where the user finds them."""
 
     placed: Placed
-    """Where that is."""
+    """Where the cells are put."""
     knows_cells: bool
-    """Whether it looks at what the notebook has: then `unless` counts."""
+    """Whether it knows the cells of the notebook: only then `unless` counts."""
 
     async def insert(
         self,
@@ -35,18 +35,18 @@ class CellInserter(Protocol):
         replace: Sequence[str],
         unless: Sequence[str] = (),
     ) -> bool:
-        """Whether they are there now; not where the notebook has cells of one of the runs in `unless`.
+        """Insert the cells and return True, unless the notebook has cells of one of the runs in `unless`.
 
         Raises
         ------
         InsertError
-            They could not be placed; they are in the history all the same.
+            The cells could not be inserted; they are in the history all the same.
         """
         ...
 
 
 class PanelInserter:
-    """Below the `%%agent` cell, by cell id, acknowledged by the page."""
+    """Inserts below the `%%agent` cell, by cell id; the page acknowledges it."""
 
     placed: Placed = "cells"
     knows_cells = True
@@ -81,7 +81,7 @@ OnMainThread = Callable[[Callable[[], None]], Awaitable[None]]
 
 
 class HeadlessInserter:
-    """As one output of a private MIME type, which `jupyter codeagent run` takes out and turns into cells."""
+    """Displays one output of a private MIME type, which `jupyter codeagent run` turns into cells."""
 
     placed: Placed = "cells"
     knows_cells = False
@@ -106,13 +106,13 @@ class HeadlessInserter:
 
 
 class InPlaceInserter:
-    """In the output of the `%%agent` cell: the one fallback that works in every front end."""
+    """Displays in the output of the `%%agent` cell: the one fallback that works in every front end."""
 
     placed: Placed = "output"
     knows_cells = False
 
     def __init__(self, on_main_thread: OnMainThread, line: str = "") -> None:
-        """`line` says what this front end cannot do."""
+        """`line` explains what this front end cannot do."""
         self._on_main_thread = on_main_thread
         self._line = line
 
@@ -135,7 +135,7 @@ class InPlaceInserter:
 
 
 def show_outputs(outputs: Sequence[Output]) -> None:
-    """Show recorded outputs, which were cleaned before they were recorded. Main thread."""
+    """Display recorded outputs, which were cleaned before they were recorded. Main thread."""
     for output in outputs:
         _show_output(output)
 

@@ -1,7 +1,6 @@
-"""The link between one kernel and its pages: which of them there are, and who handles their messages.
+"""The link between one kernel and its pages: which pages there are, and who handles their messages.
 
-Messages of the pages arrive on subshell threads; everything here happens on the background loop, where they are
-handed over.
+Messages of the pages arrive on subshell threads, and are handled on the background loop.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from jupyter_codeagent.types.run import CellState
 
 
 def main_shell_of(kernel: Any) -> MainShell | None:
-    """None in a kernel that is built otherwise than ipykernel."""
+    """Return the main shell; None for a kernel that is not built as in ipykernel."""
     try:
         return MainShell(kernel)
     except AttributeError:
@@ -42,7 +41,7 @@ def main_shell_of(kernel: Any) -> MainShell | None:
 
 
 class PanelLink:
-    """The kernel's side of the link. Also the `Approver` that asks in the panel."""
+    """The kernel's side of the link, and the `Approver` that asks in the panel."""
 
     def __init__(
         self,
@@ -66,7 +65,7 @@ class PanelLink:
     # --- pages come and go ------------------------------------------------------------------------
 
     def announce(self) -> None:
-        """Tell every page that the agent is here. Called from the main thread and from the loop."""
+        """Announce the agent to every page. Called from the main thread and from the loop."""
         if self._beacon is not None:
             comm.forget(self._beacon)
         self._beacon = comm.open_beacon(self._kernel)
@@ -87,11 +86,11 @@ class PanelLink:
 
     @property
     def was_open(self) -> bool:
-        """Whether a page was ever there: then it may come back, and what it missed waits for it."""
+        """Whether a page was ever there: it may come back, and what it missed waits for it."""
         return self._pages.were_there
 
     async def wait_for_page(self, timeout_s: float) -> bool:
-        """Return whether a page said hello within `timeout_s`."""
+        """Wait at most `timeout_s` for the hello of a page; return whether one came."""
         try:
             async with asyncio.timeout(timeout_s):
                 while not self.is_open:
@@ -101,7 +100,7 @@ class PanelLink:
         return True
 
     def close(self, *, tell_pages: bool) -> None:
-        """End the link. A kernel that ends need not tell its pages: they see it, and know its comms no more."""
+        """End the link. A kernel that ends need not notify its pages: they notice, and forget its comms."""
         comm.unregister(self._opened)
         self._delivery.close()
         comms = [page.comm for page in self._pages.all]
@@ -126,7 +125,7 @@ class PanelLink:
         self.send(self._state())
 
     def decided(self, run_id: str, state: CellState, *, session: str) -> None:
-        """Tell all pages what was decided over a run's cells; what was discarded is not inserted any more."""
+        """Send all pages a decision over a run's cells; discarded cells are not inserted any more."""
         if state == "discarded":
             self._delivery.forget_run(run_id)
         self.send(DecidedMessage(type="decided", run_id=run_id, state=state, session=session))
@@ -145,7 +144,7 @@ class PanelLink:
         Raises
         ------
         InsertError
-            No page did. The message stays and is sent to the next page that says hello.
+            No page did. The message is kept and sent to the next page that connects.
         """
         return await self._delivery.insert(message, session)
 
@@ -162,7 +161,7 @@ class PanelLink:
     # --- pages -> kernel --------------------------------------------------------------------------
 
     def _opened(self, opened: Any, message: KernelMessage) -> None:
-        """On a subshell's thread: take the comm over at once, the rest on the loop."""
+        """Take the comm over at once, on a subshell's thread; do the rest on the loop."""
         data = _data_of(message)
         protocol = data.get("protocol")
         if protocol != PROTOCOL:
@@ -181,9 +180,9 @@ class PanelLink:
         self._loop.call_soon_threadsafe(self._welcome, page, data)
 
     def _welcome(self, page: Page, hello: Mapping[str, Any]) -> None:
-        self._on_event(hello)  # before anyone knows that a page is there: it brings lists of what is hidden
+        self._on_event(hello)  # before the page is announced: it brings the lists of what is hidden
         for other in [other for other in self._pages.all if other.session == page.session]:
-            self._pages.remove(other)  # a page that came back replaces its former self
+            self._pages.remove(other)  # a page that reconnected replaces its old connection
             comm.forget(other.comm)
         self._pages.add(page)
         page.comm.send(dict(self._state()))
@@ -206,12 +205,12 @@ class PanelLink:
         self._pages.note_change()
 
     def _record(self, page: Page, data: Mapping[str, Any]) -> None:
-        """Record a decision that the page has carried out already; tell it if that fails."""
+        """Record a decision that the page has carried out already; report a failure to the page."""
         try:
             self._on_event({**data, "session": page.session})
         except HistoryError as error:
             if isinstance(error, UnknownRunError) and data["type"] == "cell_state":
-                return  # cells of somebody else's notebook: no line of this history tells of them
+                return  # cells of somebody else's notebook: this history does not have them
             page.comm.send(
                 {
                     "type": "unrecorded",
@@ -223,6 +222,6 @@ class PanelLink:
 
 
 def _data_of(message: KernelMessage) -> Mapping[str, Any]:
-    """Empty for what is no message of a page of ours."""
+    """Return the data of a message; empty if it is not one of our pages."""
     data = message["content"].get("data")
     return data if isinstance(data, dict) else {}

@@ -57,12 +57,12 @@ class VariableView(TypedDict):
     size_bytes: int | None
     shared: Shared
     told: str
-    """Exactly as it stands in the prompt, as long as the prompt names nothing; empty if it is left out."""
+    """The line exactly as in the prompt, if the prompt names no variable; empty if it is left out."""
     tokens: int
     withheld: str
     """Why it is hidden as a whole although only columns of it are; else empty."""
     columns: list[ColumnView]
-    """The first ones, and those that are hidden; `find_columns` gives others."""
+    """The first columns and the hidden ones; `find_columns` finds others."""
     column_count: int
     hidden_count: int
 
@@ -74,23 +74,23 @@ class ContextView(TypedDict):
     tokens: int
     budget_tokens: int
     text: str
-    """All of it, with the lines that belong to no variable."""
+    """The whole text, with the lines that belong to no variable."""
     variables: list[VariableView]
-    """The first ones, and those of which something is hidden."""
+    """The first variables, and those of which something is hidden."""
     variable_count: int
     sharing: SharingView
-    """All that is hidden or always shared, also where the variable does not exist at present."""
+    """All that is hidden or always shared, even if the variable does not exist at present."""
 
 
 class NamedView(TypedDict):
-    """A name and what it stands for; empty if that is not known."""
+    """A name and what it stands for; the latter is empty if not known."""
 
     name: str
     what: str
 
 
 class EffectsView(TypedDict):
-    """`Effects`: what code would do to the names of the user's kernel, as far as its text tells."""
+    """`Effects`: what code would do to the names of the user's kernel, as far as its text reveals."""
 
     reads: list[NamedView]
     creates: list[NamedView]
@@ -103,14 +103,14 @@ class EffectsView(TypedDict):
 
 
 class GrantView(TypedDict):
-    """`Grant`; together the two name it."""
+    """`Grant`; kind and subject together identify it."""
 
     kind: GrantKind
     subject: str
 
 
 class ProposalView(TypedDict):
-    """`Proposal` as the approval card shows it."""
+    """`Proposal` as the approval card displays it."""
 
     id: str
     run_id: str
@@ -119,16 +119,16 @@ class ProposalView(TypedDict):
     note: str
     why: str
     previous_code: str
-    """Of the attempt before in this run; empty if there was none."""
+    """Code of the attempt before in this run; empty if there was none."""
     effects: EffectsView | None
-    """None for what is no code."""
+    """None if the proposal has no code."""
     step: int
     calls: int
-    """Of a function, that the program makes in one go."""
+    """Calls of a function that the program makes at once."""
     scopes: list[DecisionScope]
-    """What a yes can be for, the usual one first."""
+    """Scopes that an approval can have, the usual one first."""
     lasting: list[GrantView]
-    """What it grants with the scope ``notebook``."""
+    """What an approval with the scope ``notebook`` grants."""
 
 
 class SettingView(TypedDict):
@@ -142,22 +142,22 @@ class SettingView(TypedDict):
 
 
 class ServerView(TypedDict):
-    """Where prompts go."""
+    """The server that prompts are sent to."""
 
     model: str
-    """Empty: not known before the first run."""
+    """Name of the model; empty before the first run."""
     label: str
     remote: bool
 
 
 class SettingsView(TypedDict):
-    """What is set, and what it leads to."""
+    """The settings, and what they lead to."""
 
     values: list[SettingView]
     server: ServerView | None
-    """None: a model is looked for on this machine at the first run."""
+    """None: a model is searched for on this machine at the first run."""
     problem: str
-    """Why no run is possible, such as an administrator's policy that cannot be read; then there is nothing else."""
+    """Why no run is possible, such as an administrator's policy that cannot be read; the rest is empty then."""
 
 
 class ServedView(TypedDict):
@@ -187,7 +187,7 @@ class UsageView(TypedDict):
 
 
 class StateMessage(TypedDict):
-    """Answer to `hello`, and every 5 s while a decision is waited for."""
+    """Answer to `hello`; also sent every 5 s while a decision is waited for."""
 
     type: Literal["state"]
     protocol: int
@@ -201,33 +201,33 @@ class StateMessage(TypedDict):
     proposals: list[ProposalView]
     grants: list[GrantView]
     progress: ProgressMessage | None
-    """Of the run under way, with its whole text."""
+    """Progress of the current run, with its whole text."""
 
 
 class RunMessage(TypedDict):
-    """A run began, finished a step or ended. Replaces what the page knew of it."""
+    """A run began, finished a step or ended. Replaces the page's state of it."""
 
     type: Literal["run"]
     run: dict[str, Any]
 
 
 class ProgressMessage(TypedDict):
-    """At most 4 a second."""
+    """Progress of a run; sent at most 4 times a second."""
 
     type: Literal["progress"]
     run_id: str
     phase: Phase
     step: int
     stream: int
-    """Another number: another text."""
+    """Number of the text; another number is another text."""
     offset: int
-    """Where `text` begins in the whole text, in UTF-16 units; the page asks with `missed` if it has less."""
+    """Where `text` begins in the whole text, in UTF-16 units; the page sends `missed` if it has less."""
     text: str
-    """What is new of the reply of this step, or of the code that runs or waits."""
+    """New part of the reply of this step, or of the code that runs or waits."""
     elapsed_s: float
     usage: UsageView
     calls: list[dict[str, Any]]
-    """The last of this execution, as `record.call_view` shows them; of how many, `call_count` tells."""
+    """The last calls of this execution, as `record.call_view` writes them; `call_count` is the number of all."""
     call_count: int
 
 
@@ -237,7 +237,7 @@ class ProposalMessage(TypedDict):
 
 
 class ResolvedMessage(TypedDict):
-    """A proposal was decided, here or elsewhere, or its run is over."""
+    """A proposal was decided, in this page or another place, or its run is over."""
 
     type: Literal["resolved"]
     proposal_id: str
@@ -245,7 +245,7 @@ class ResolvedMessage(TypedDict):
 
 
 class GrantsMessage(TypedDict):
-    """All yeses that last, after one was given or taken back."""
+    """All lasting approvals, after one was given or revoked."""
 
     type: Literal["grants"]
     grants: list[GrantView]
@@ -258,7 +258,7 @@ class DecidedMessage(TypedDict):
     run_id: str
     state: CellState
     session: str
-    """Of the page where it was decided, which has it in its notebook already; empty for a command in a cell."""
+    """Session of the page that decided, which has changed its notebook already; empty for a command in a cell."""
 
 
 class InsertMessage(TypedDict):
@@ -268,7 +268,7 @@ class InsertMessage(TypedDict):
     id: str
     run_id: str
     anchor: str | None
-    """Id of the `%%agent` cell; if it is gone the cells go to the end of the notebook."""
+    """Id of the `%%agent` cell; if it is gone, the cells are added at the end of the notebook."""
     replace: list[str]
     """Earlier runs of the same cell: their cells that are still pending are removed in the same transaction."""
     unless: list[str]
@@ -286,7 +286,7 @@ class MarkMessage(TypedDict):
 
 
 class PulledMessage(TypedDict):
-    """Answers `pull`: the variable is in the user's kernel now, or why not."""
+    """Answer to `pull`: the variable is in the user's kernel now, or why not."""
 
     type: Literal["pulled"]
     id: str
@@ -297,7 +297,7 @@ class PulledMessage(TypedDict):
 
 
 class EffectsMessage(TypedDict):
-    """Answers `effects`."""
+    """Answer to `effects`."""
 
     type: Literal["effects"]
     id: str
@@ -309,12 +309,12 @@ class PingMessage(TypedDict):
 
 
 class ContextMessage(TypedDict):
-    """A cell has changed variables, or the user has switched one. Replaces the context of the state."""
+    """A cell has changed variables, or the user has switched one. Replaces the context in the state."""
 
     type: Literal["context"]
     context: ContextView
     heard: str
-    """Id of the switch that is the reason; empty for other reasons."""
+    """Id of the switch that caused the message; empty for other causes."""
 
 
 class ColumnsMessage(TypedDict):
@@ -325,28 +325,28 @@ class ColumnsMessage(TypedDict):
     search: str
     columns: list[ColumnView]
     column_count: int
-    """How many match."""
+    """Number of columns that match."""
 
 
 class ModelsMessage(TypedDict):
-    """Answer to `find_models`: what answered just now, and what the person named."""
+    """Answer to `find_models`: the servers that answered just now, and those that the user named."""
 
     type: Literal["models"]
     servers: list[ServedView]
     embedded: EmbeddedView
     looked: bool
-    """Whether the usual ports of this machine were looked at."""
+    """Whether the usual ports of this machine were tried."""
 
 
 class RefusedMessage(TypedDict):
-    """A `choose` or `use_model` that was not done, or preferences that were not taken, and why."""
+    """A `choose` or `use_model` that failed, or preferences that were not accepted, and why."""
 
     type: Literal["refused"]
     text: str
 
 
 class UnrecordedMessage(TypedDict):
-    """To the page whose `cell_state` or `applied` the history did not take, and why; what it tells of is done."""
+    """To the page whose `cell_state` or `applied` the history could not record, and why; it was done."""
 
     type: Literal["unrecorded"]
     run_id: str
@@ -384,11 +384,11 @@ class DecisionMessage(TypedDict):
     reason: NotRequired[str]
     scope: NotRequired[DecisionScope]
     calls: NotRequired[int]
-    """With the scope ``run``: of so many calls."""
+    """With the scope ``run``: the number of calls."""
 
 
 class TakeBackMessage(TypedDict):
-    """The user takes back a yes that lasts."""
+    """The user revokes a lasting approval."""
 
     type: Literal["take_back"]
     kind: GrantKind
@@ -402,16 +402,16 @@ class FindEffectsMessage(TypedDict):
     id: str
     code: str
     in_kernel: bool
-    """Else in the sandbox, on copies."""
+    """Whether it would run in the user's kernel; else in the sandbox, on copies."""
 
 
 class AppliedMessage(TypedDict):
-    """The user said yes to running a run's code in their own kernel; the page does it."""
+    """The user approved running a run's code in their own kernel; the page does it."""
 
     type: Literal["applied"]
     run_id: str
     code: str
-    """As it stands in the cell, which the user may have edited."""
+    """Code of the cell, which the user may have edited."""
 
 
 class StopMessage(TypedDict):
@@ -420,25 +420,25 @@ class StopMessage(TypedDict):
 
 
 class MissedMessage(TypedDict):
-    """A part of the growing text did not arrive; answered by a `progress` with all of it."""
+    """A part of the growing text did not arrive; the answer is a `progress` with all of it."""
 
     type: Literal["missed"]
     run_id: str
 
 
 class InsertedMessage(TypedDict):
-    """Acknowledges `insert`."""
+    """Acknowledgement of `insert`."""
 
     type: Literal["inserted"]
     id: str
     ok: bool
     cell_ids: list[str]
-    """Of the cells that are there now; empty where others stand for them (`unless`)."""
+    """Ids of the cells that are there now; empty if cells of other runs are kept (`unless`)."""
     problem: str
 
 
 class MarkedMessage(TypedDict):
-    """Acknowledges `mark`."""
+    """Acknowledgement of `mark`."""
 
     type: Literal["marked"]
     id: str
@@ -483,9 +483,9 @@ class FindColumnsMessage(TypedDict):
 
 
 class SharingMessage(TypedDict):
-    """The lists in the metadata of a notebook that was opened on this kernel later than the page said hello.
+    """The lists in the metadata of a notebook that was opened on this kernel after the page's hello.
 
-    Variables that are `shared` are among them only if a person said so in this page: the notebook may be another's.
+    Variables that are `shared` are included only if a person chose so in this page: the notebook may be another's.
     """
 
     type: Literal["sharing"]
@@ -502,20 +502,20 @@ class PullMessage(TypedDict):
 
 
 class FindModelsMessage(TypedDict):
-    """Ask the named servers and the usual ports of this machine which models they have."""
+    """Ask the named servers and the usual ports of this machine for their models."""
 
     type: Literal["find_models"]
 
 
 class UseModelMessage(TypedDict):
-    """Take this model of this server from now on, in this kernel."""
+    """Use this model of this server from now on, in this kernel."""
 
     type: Literal["use_model"]
     model: str
     base_url: str
-    """Empty for the embedded model."""
+    """Address of the server; empty for the embedded model."""
     confirmed: str
-    """Of a server elsewhere: its label, to which the user said yes; else empty."""
+    """Label of a remote server that the user approved; else empty."""
 
 
 class ChooseMessage(TypedDict):
@@ -527,7 +527,7 @@ class ChooseMessage(TypedDict):
 
 
 class PreferencesMessage(TypedDict):
-    """The user's settings of JupyterLab have changed. They come from nowhere else, least of all from a notebook."""
+    """The user's settings of JupyterLab have changed. They come from there alone, never from a notebook."""
 
     type: Literal["preferences"]
     preferences: dict[str, str | int | float | bool]

@@ -11,7 +11,7 @@ from jupyter_codeagent.frontend.comm import AgentComm
 from jupyter_codeagent.frontend.messages import ToPage
 
 ALIVE_S = 1.0
-"""A page that closed never says so: before one is chosen all are pinged, and these many seconds waited."""
+"""A page that closed sends nothing: before one is selected all are pinged, and these many seconds waited."""
 
 
 @dataclass(eq=False)
@@ -22,17 +22,17 @@ class Page:
     session: str
     notebook: str | None
     last_message_at: float = field(default_factory=time.monotonic)
-    """On the monotonic clock, in seconds."""
+    """Time of the last message on the monotonic clock, in seconds."""
 
 
 class Pages:
-    """Changed on the background loop; read from any thread."""
+    """The linked pages; changed on the background loop, read from any thread."""
 
     def __init__(self) -> None:
         self._pages: dict[str, Page] = {}
         self._changed = asyncio.Event()
         self.were_there = False
-        """Whether a page was ever there: then it may come back, and what it missed waits for it."""
+        """Whether a page was ever there: it may come back, and what it missed waits for it."""
 
     def __len__(self) -> int:
         return len(self._pages)
@@ -56,7 +56,7 @@ class Pages:
         return page.comm.comm_id in self._pages
 
     def send(self, message: ToPage) -> None:
-        """Send it to every page."""
+        """Send a message to every page."""
         for page in self.all:
             page.comm.send(dict(message))
 
@@ -72,7 +72,7 @@ class Pages:
     async def alive(self, session: str | None, tried: Collection[str]) -> list[Page]:
         """Return the pages that answer a ping, the one that ran the cell first, then that of the latest message.
 
-        Without those whose comms are `tried`. Where none answers in time, all others are returned all the same.
+        Pages whose comms are `tried` are left out. If none answers in time, all others are returned all the same.
         """
         started = time.monotonic()
         self.send({"type": "ping"})

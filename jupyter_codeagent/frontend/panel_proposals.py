@@ -15,7 +15,7 @@ HEARTBEAT_S = 5.0
 
 
 class PanelProposals:
-    """Displayed in every page; the first answer counts."""
+    """Proposals that every page displays; the first answer counts."""
 
     def __init__(self, *, send: Callable[[ToPage], None], send_state: Callable[[], None]) -> None:
         self._send = send
@@ -56,7 +56,7 @@ class PanelProposals:
         proposal_id = str(data.get("proposal_id"))
         future = self._decisions.get(proposal_id)
         if future is None or future.done():
-            self._send_state()  # the page has missed that it is decided
+            self._send_state()  # the page has missed the decision
             return
         future.set_result(_decision(self._proposals[proposal_id], data))
 

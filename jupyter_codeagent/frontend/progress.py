@@ -1,4 +1,4 @@
-"""The growing text of a run, cut for the wire: a page is sent what is new, and can tell when some is missing."""
+"""The growing text of a run, split for the wire: a page gets what is new, and can detect a missing part."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ class Part:
 
     stream: int
     offset: int
-    """In UTF-16 units, as JavaScript counts."""
+    """Offset in UTF-16 units, as JavaScript counts."""
     text: str
 
 
 class TextStream:
-    """What the pages have. Another phase or step, or a text that does not go on, begins another stream."""
+    """The text that the pages have. Another phase, step or text that does not continue it begins a new stream."""
 
     def __init__(self) -> None:
         self._number = 0
@@ -34,7 +34,7 @@ class TextStream:
         return Part(stream=self._number, offset=offset, text=new)
 
     def whole(self, text: str) -> Part:
-        """For a page that missed something; the others go on from what they have."""
+        """Return the whole text, for a page that missed a part; the others continue with what they have."""
         return Part(stream=self._number, offset=0, text=text)
 
 

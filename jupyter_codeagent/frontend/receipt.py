@@ -1,7 +1,7 @@
-"""What a run did, in the user's words, read off its record alone.
+"""The receipt of a run: what it did, in plain words, from its record alone.
 
-One line, what needs attention, and the details. What was sent comes from the requests that were noted on their way
-(`sent_requests`), what ran and what never did from the decisions and results of the steps.
+It has one line, what needs attention, and the details. What was sent comes from the requests that were recorded
+when they were sent (`sent_requests`), what ran and what never did from the decisions and results of the steps.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from jupyter_codeagent.types.sizes import format_bytes
 from jupyter_codeagent.types.variables import CopiedVariable
 
 MAX_NAMES = 3
-"""Variables that the line names; the details name all."""
+"""Most variables that the line names; the details name all."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt:
-    """What a cell, a terminal and `%agent show` show of a run."""
+    """The receipt that a cell, a terminal and `%agent show` display of a run."""
 
     line: str
     attention: tuple[str, ...]
     details: tuple[tuple[str, str], ...]
-    """(title, text); the first, which says all in brief, has no text."""
+    """Pairs of title and text; the first, a summary, has no text."""
 
 
 def receipt_of(run: AgentRun) -> Receipt:
@@ -68,7 +68,7 @@ def _status(run: AgentRun) -> str:
 
 
 def ended_by_user(run: AgentRun) -> bool:
-    """By a stop or a no: that is no error. Where nobody was there to say yes it is one."""
+    """Check whether the user ended the run by a stop or a no, which is no error; a missing approver is one."""
     last = run.steps[-1].decision if run.steps else None
     nobody = last is not None and last.decided_by == "nobody"
     return run.status == "stopped" or (run.status == "rejected" and not nobody)
@@ -84,8 +84,8 @@ def _copied_in_line(run: AgentRun) -> list[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:MAX_NAMES])
-    return shown if len(names) <= MAX_NAMES else f"{shown} and {len(names) - MAX_NAMES} more"
+    listed = ", ".join(names[:MAX_NAMES])
+    return listed if len(names) <= MAX_NAMES else f"{listed} and {len(names) - MAX_NAMES} more"
 
 
 def _sent_in_line(run: AgentRun) -> str:
@@ -95,13 +95,13 @@ def _sent_in_line(run: AgentRun) -> str:
     kinds = _kinds(call for call in run.model_calls if call.sent)
     if not any(call.sent for call in run.model_calls):
         return "nothing sent"
-    said = [kind for kind in kinds if not (kind == "names" and "statistics" in kinds)]
-    words = ", ".join(IN_LINE[kind] for kind in said).replace(EARLIER, EARLIER_IN_SHORT)
+    named = [kind for kind in kinds if not (kind == "names" and "statistics" in kinds)]
+    words = ", ".join(IN_LINE[kind] for kind in named).replace(EARLIER, EARLIER_IN_SHORT)
     return f"{words or 'the question'} → {to}"
 
 
 def _target(run: AgentRun) -> str:
-    """With the owner of a server of another user of this machine, which the label names."""
+    """Return where requests go, with the owner of the server if that is another user of this machine."""
     server = run.request.server
     if run.request.remote:
         return server
@@ -136,7 +136,7 @@ def _attention(run: AgentRun, notes: Sequence[str]) -> Iterable[str]:
 
 
 def _notes(notes: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Those for the details, and those that are shown. Several corrections of a program are one note."""
+    """Return the notes for the details, and those that are displayed; corrections of one program are one note."""
     quiet, loud = list[str](), list[str]()
     for note in notes:
         parts = [note] if _is_quiet(note) else note.split("; ")
@@ -173,7 +173,7 @@ def _summary(run: AgentRun) -> str:
 
 
 def tokens_text(usage: Usage) -> str:
-    """``1,210 tokens in (180 cached), 31 out``; with *about* where they were estimated."""
+    """Return ``1,210 tokens in (180 cached), 31 out``; with *about* if they were estimated."""
     cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
     about = "about " if usage.estimated else ""
     return f"{about}{usage.prompt_tokens:,} tokens in{cached}, {usage.completion_tokens:,} out"
@@ -194,7 +194,7 @@ def _copies_text(run: AgentRun) -> str:
 
 
 def _size(copied: CopiedVariable) -> str:
-    """Of what was copied; of a lazy value its plan alone was."""
+    """Return the size of a copy as text; for a lazy value, that of its plan."""
     files = len(copied.reads)
     size = f"plan, reads {files} local file{'s' if files > 1 else ''}" if files else format_bytes(copied.size_bytes)
     return f"{size}; {copied.note}" if copied.note else size
@@ -211,7 +211,7 @@ def _sent_text(run: AgentRun) -> str:
 
 
 def _call_text(call: ModelCall, before: ModelCall | None) -> str:
-    """`before`: the latest request for a program, of which a conversation mostly goes on."""
+    """Return a line on a request; `before` is the latest request for a program, which most others extend."""
     if not call.sent:
         return f"{PURPOSES[call.purpose]}: not sent, there was no connection"
     kinds = [IN_DETAIL[kind] for kind in call.kinds]
@@ -243,7 +243,7 @@ def step_outcome(step: Step) -> str:
 
 
 def _attempts(run: AgentRun) -> Iterable[str]:
-    """How the result was come to, where not at once."""
+    """Yield how the result was reached, if not at once."""
     steps = run.steps[:-1] if run.status == "ok" else run.steps
     counts = Counter(filter(None, map(_attempt, steps))) if run.request.candidates == 1 else {}
     repaired = "repaired in the sandbox" if run.status == "ok" else "in the sandbox"

@@ -1,4 +1,4 @@
-"""The words of a receipt, and the rule which of its notes need attention, as data."""
+"""The texts of a receipt, and the rule which of its notes need attention, as data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STATUS: dict[RunStatus, str] = {
     "waiting": "…",
 }
 NOT_APPROVED = "✗ Not approved"
-"""Rejected, as nobody was there to say yes."""
+"""Rejected, as nobody was there to approve it."""
 
 IN_LINE: dict[ContentKind, str] = {
     "names": "names and types",
@@ -35,7 +35,7 @@ IN_LINE: dict[ContentKind, str] = {
     "edited_code": "your code",
     "texts": "texts",
 }
-"""Of what was sent beside the question."""
+"""Texts for what was sent beside the question."""
 EARLIER = f"{IN_LINE['earlier_code']}, {IN_LINE['earlier_results']}"
 EARLIER_IN_SHORT = "earlier code + results"
 IN_DETAIL: dict[ContentKind, str] = {
@@ -62,12 +62,12 @@ PURPOSES: dict[ModelCallPurpose, str] = {
 }
 
 STRONG_SANDBOXES = ("bubblewrap", "namespaces", "seatbelt", "container")
-"""Levels on this machine that hide files and processes; any other stands outside of the details."""
+"""Levels on this machine that hide files and processes; any other is displayed outside of the details."""
 SERVER_OF = ", server of "
-"""In the label of a server that another account of this machine runs."""
+"""Part of the label of a server that another account of this machine runs."""
 NOT_ISOLATED = "NOT ISOLATED"
 NOT_RUN = "No cells were inserted. Cells that were waiting behind it were not run."
-"""Front ends give up what waits behind a cell that failed, and say nothing."""
+"""Front ends drop the cells queued behind one that failed, without a message."""
 
 QUIET_NOTES = tuple(
     re.compile(pattern)
@@ -91,5 +91,5 @@ QUIET_NOTES = tuple(
         r"the model's sentence was dropped: [^;]*",
     )
 )
-"""Notes that go to the details: the result is what the user would expect without them. All others are shown, those
-of tomorrow too: a program that was rewritten or joined, figures of a sample, what was dropped, a doubt."""
+"""Notes that go to the details: the result is what the user would expect without them. All others are displayed,
+new ones as well: a program that was rewritten or joined, numbers of a sample, what was dropped, a warning."""

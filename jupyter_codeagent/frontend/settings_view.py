@@ -1,4 +1,4 @@
-"""The settings of one kernel as its pages see and change them. On the background loop."""
+"""The settings of one kernel as its pages display and change them. On the background loop."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 
 
 class SettingsHandler:
-    """Displays them, changes them for this kernel, and finds models. A refusal is sent with its reason."""
+    """Displays settings, changes them for this kernel, and finds models. A refusal is sent with its reason."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class SettingsHandler:
         self._submit = submit
 
     def view(self) -> SettingsView:
-        """Return all settings, or why the configuration cannot be used. Asks no server."""
+        """Return all settings, or why the configuration cannot be used; ask no server."""
         try:
             values = [
                 SettingView(name=s.name, value=s.value, source=s.source, fixed=s.fixed, limit=s.limit)
@@ -81,7 +81,7 @@ class SettingsHandler:
                 self._submit(self.find_models())
 
     def adopt(self, preferences: object) -> None:
-        """Take over the user's settings in JupyterLab, as a page read them."""
+        """Adopt the user's settings in JupyterLab, as a page read them."""
         refusals = ["The settings of JupyterLab did not arrive as names and values; reload the page."]
         if isinstance(preferences, dict):
             wanted, refusals = dict(preferences), []
@@ -95,12 +95,12 @@ class SettingsHandler:
             self._submit(self._refuse_later(refusals))
 
     async def _refuse_later(self, refusals: Sequence[str]) -> None:
-        """Refuse once a page that says hello can receive it."""
+        """Send the refusals once the connecting page can receive them."""
         for refusal in refusals:
             self._refuse(refusal)
 
     def choose(self, values: Mapping[str, Any]) -> None:
-        """Set them in this kernel, all or none, if the administrator allows it."""
+        """Set the values in this kernel, all or none, if the administrator allows it."""
         try:
             caps = read_caps()
             check_settings(values)
@@ -113,9 +113,9 @@ class SettingsHandler:
         self.send_state()
 
     def use_model(self, model: str, base_url: str, confirmed: str) -> None:
-        """Use another model from the next run on; on a remote host only if the user said yes to this very host.
+        """Use another model from the next run on; on a remote host only if the user approved this very host.
 
-        It is the yes that a run would ask for. The one to another user's server on this machine is left to the run.
+        It is the approval that a run would ask for. A server of another user on this machine is left to the run.
         """
         try:
             if base_url and not is_loopback(base_url):
@@ -131,7 +131,7 @@ class SettingsHandler:
         self.choose({"model": model if base_url else EMBEDDED, "base_url": base_url})
 
     async def find_models(self) -> None:
-        """Ask the servers that were named, and loopback; tell the pages."""
+        """Ask the named servers and loopback for models; send the pages the answers."""
         try:
             settings = self._settings().model
             fixed = read_caps().get("base_url")
@@ -172,12 +172,12 @@ class SettingsHandler:
             if named is None:
                 return None
             label, remote = host_and_port(named.base_url), not is_loopback(named.base_url)
-        except CodeAgentError as error:  # displayed where it can be mended
+        except CodeAgentError as error:  # displayed where it can be corrected
             return ServerView(model=model, label=str(error), remote=True)
         return ServerView(model=model, label=label, remote=remote)
 
     def send_state(self) -> None:
-        """Send every page what holds now."""
+        """Send every page the settings in force."""
         link = self._link()
         if link is not None:
             link.send_state()

@@ -1,9 +1,9 @@
 """Messages of the kernel's main shell while a cell is running: a person's decision may be among them.
 
-What a page without a subshell says (an older ipykernel, a front end that knows none, a page that was not given one)
-goes to the main shell, where it would wait for the end of the very cell that waits for it. Here the main thread
-takes out what belongs to the agent. All else is queued again in its order, as the kernel would have queued it, and
-is handled after the cell.
+Messages of a page without a subshell (an older ipykernel, a front end that knows none, a page that was not given
+one) go to the main shell, where they would wait for the end of the very cell that waits for them. Here the main
+thread takes out what belongs to the agent. All else is queued again in its order, as the kernel would have queued
+it, and is handled after the cell.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ import zmq
 
 Message = dict[str, Any]
 Wanted = Callable[[str, Mapping[str, Any]], bool]
-"""By type and content of a message whose signature has not been checked yet."""
+"""Filter by type and content of a message whose signature has not been checked yet."""
 
 
 class MainShell:
-    """For the main thread only, and only while it is executing a cell."""
+    """The queue of the main shell; for the main thread only, and only while it is executing a cell."""
 
     def __init__(self, kernel: Any) -> None:
         """Find the shell channel; raise AttributeError if the kernel is not built as in ipykernel 6 and 7."""
         self._kernel = kernel
         thread = getattr(kernel, "shell_channel_thread", None)
-        if thread is not None:  # ipykernel 7: this thread reads the channel and hands the main thread its share
+        if thread is not None:  # ipykernel 7: this thread reads the channel and forwards to the main thread
             self._socket = thread.manager.get_shell_channel_to_subshell_pair(None).to_socket
         else:
             self._socket = kernel.shell_stream.socket
 
     def handle_waiting(self, wanted: Wanted, handle: Callable[[Message], None]) -> None:
-        """Have what has arrived of it handled, signatures checked. An interrupt waits until nothing can be lost."""
+        """Have the wanted messages handled, signatures checked; an interrupt waits until nothing can be lost."""
         while self._socket.getsockopt(zmq.EVENTS) & zmq.POLLIN:
             with _interrupts_held_back():
                 frames = self._socket.recv_multipart(zmq.NOBLOCK, copy=False)
@@ -52,7 +52,7 @@ class MainShell:
             session.send(iopub, "status", {"execution_state": state}, parent=message, ident=b"status")
 
     def _message_if(self, frames: list[zmq.Frame], wanted: Wanted) -> Message | None:
-        """None also for what cannot be read: the kernel will say so, or knows what it means."""
+        """Return the message if it is wanted; None also if it cannot be read: the kernel reports or handles it."""
         session = self._kernel.session
         try:
             _, parts = session.feed_identities(frames, copy=False)
@@ -79,7 +79,7 @@ def _interrupts_held_back() -> Iterator[None]:
     """Delay a KeyboardInterrupt to the end of the block; for short blocks only."""
     before = signal.getsignal(signal.SIGINT)
     if before is None or threading.current_thread() is not threading.main_thread():
-        yield  # not Python's to hold back, or raised elsewhere
+        yield  # no handler of Python to delay, or raised in another thread
         return
     arrived: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _: arrived.append(number))

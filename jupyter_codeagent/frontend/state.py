@@ -20,10 +20,10 @@ from jupyter_codeagent.variables.privacy.sharing.rules import Shared, sharing_vi
 from jupyter_codeagent.variables.render import RenderedVariables
 
 MAX_VARIABLES = 300
-"""Listed in a message, besides those of which something is hidden."""
+"""Variables listed in a message, besides those of which something is hidden."""
 MAX_HIDDEN_VARIABLES = 1000
 MAX_COLUMNS = 200
-"""Listed of one variable; the page asks for others by a part of their name."""
+"""Columns listed of one variable; the page searches for others by a part of their name."""
 MAX_COLUMNS_TOGETHER = 1000
 
 Labels = Mapping[str, frozenset[str]]
@@ -31,13 +31,13 @@ Labels = Mapping[str, frozenset[str]]
 
 @dataclass(frozen=True, kw_only=True)
 class LookAtVariables:
-    """One look at the live variables, taken on the main thread; the views are made of it on any."""
+    """State of the live variables, read on the main thread; views of it are made on any thread."""
 
     context: RenderedVariables = field(default_factory=lambda: RenderedVariables(tagged=TaggedText()))
     tokens: int = 0
-    """Of the whole text, by the best counter there is."""
+    """Tokens of the whole text, by the best counter available."""
     summaries: tuple[VariableSummary, ...] = ()
-    """Of what is not hidden."""
+    """Summaries of what is not hidden."""
     hidden: Mapping[str, str] = field(default_factory=dict)
     """Variable that is hidden as a whole -> name of its type, empty if it does not exist at present."""
     withheld: Mapping[str, str] = field(default_factory=dict)
@@ -62,20 +62,20 @@ def sandbox_view(status: SandboxStatus | None) -> SandboxView | None:
 
 
 def context_view(look: LookAtVariables, shared: Mapping[str, Shared], hidden_columns: Labels) -> ContextView:
-    """Return what the prompt would contain, in its order; then what it would not, then what is hidden."""
+    """Return what the prompt would contain, in its order; then what it would leave out, then what is hidden."""
     summaries = {summary.name: summary for summary in look.summaries}
     in_prompt = {one.name: one for one in look.context.variables}
     hidden = [name for name in look.hidden if name not in summaries][:MAX_HIDDEN_VARIABLES]
     in_order = dict.fromkeys((*in_prompt, *look.context.dropped, *summaries))
     names = [name for name in in_order if name in summaries]
-    shown = names[:MAX_VARIABLES] + [name for name in names[MAX_VARIABLES:] if name in hidden_columns]
+    listed = names[:MAX_VARIABLES] + [name for name in names[MAX_VARIABLES:] if name in hidden_columns]
     variables: list[VariableView] = []
     room = MAX_COLUMNS_TOGETHER
-    for name in (*shown, *hidden):
+    for name in (*listed, *hidden):
         labels = hidden_columns.get(name, frozenset())
         how = shared.get(name, "auto")
         summary = summaries.get(name)
-        # A switch that came after the look is in force, so the words that it forbids are not displayed.
+        # A switch after this state was read is in force, so the text that it forbids is not displayed.
         line = in_prompt.get(name) if how != "hidden" and name not in look.withheld else None
         columns = listed_columns(look.columns.get(name, ()), labels, at_most=min(MAX_COLUMNS, room))
         room = max(room - len(columns), 0)
@@ -106,17 +106,17 @@ def context_view(look: LookAtVariables, shared: Mapping[str, Shared], hidden_col
 
 
 def listed_columns(columns: Sequence[Column], hidden: frozenset[str], *, at_most: int) -> list[ColumnView]:
-    """In their order; where there are too many, the hidden ones first. Hidden ones that are gone come last."""
+    """Return the columns in order; of too many, the hidden ones first; hidden ones that are gone come last."""
     if len(columns) > at_most:
         columns = sorted(columns, key=lambda column: column.label not in hidden)[: max(at_most, 0)]
-    shown = [ColumnView(name=c.label, dtype=c.dtype, hidden=c.label in hidden) for c in columns]
+    views = [ColumnView(name=c.label, dtype=c.dtype, hidden=c.label in hidden) for c in columns]
     present = {column.label for column in columns}
     gone = sorted(hidden - present)[:MAX_COLUMNS]
-    return [*shown, *(ColumnView(name=label, dtype="", hidden=True) for label in gone)]
+    return [*views, *(ColumnView(name=label, dtype="", hidden=True) for label in gone)]
 
 
 def columns_message(look: LookAtVariables, hidden_columns: Labels, name: str, search: str) -> ColumnsMessage:
-    """Answer to `find_columns`."""
+    """Return the answer to `find_columns`."""
     part = search.casefold()
     found = [column for column in look.columns.get(name, ()) if part in column.label.casefold()]
     hidden = hidden_columns.get(name, frozenset())

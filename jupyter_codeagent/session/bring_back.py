@@ -1,4 +1,4 @@
-"""Variables of the sandbox are brought back into the live kernel, as data: `--return`, `%agent pull`, the panel."""
+"""Variables of the sandbox brought back into the live kernel, as data: `--return`, `%agent pull`, the panel."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Returned:
     what: str
     """``DataFrame 365x3``."""
     notes: tuple[str, ...]
-    """What was changed on its way, because it has no exact data form."""
+    """What was changed in transit, because it has no exact data form."""
 
 
 class ResultTransfer:
-    """The only way by which a value of the sandbox reaches the live kernel."""
+    """The only way in which a value of the sandbox reaches the live kernel."""
 
     def __init__(
         self,
@@ -59,10 +59,10 @@ class ResultTransfer:
         return self._background.run(self.pull(names, origin))
 
     async def pull(self, names: Sequence[str], origin: CellOrigin) -> tuple[Returned, ...]:
-        """All of these variables or none: what exists already is overwritten after one yes to all of it.
+        """Copy all of these variables or none; existing ones are overwritten after one approval of all of them.
 
-        Nothing is decoded before that yes. On the background loop; the live kernel is touched when its main thread
-        is free.
+        Nothing is decoded before that approval. On the background loop; the live kernel is changed when its main
+        thread is free.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class ResultTransfer:
         await self._consent.decide("overwrite", code, note, origin)
 
     async def answer_pull(self, name: str, request_id: str, run_id: str) -> PulledMessage:
-        """For the button in the panel: never raises for what can go wrong with a value."""
+        """Answer the button in the panel; never raise for what can go wrong with a value."""
         try:
             [returned] = await self.pull([name], CellOrigin(has_kernel=True))
         except CodeAgentError as problem:

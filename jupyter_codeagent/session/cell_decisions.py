@@ -1,4 +1,4 @@
-"""What a person decides over the cells of a run: accept, discard, run its code in the live kernel."""
+"""Decisions of a person over the cells of a run: accept, discard, run their code in the live kernel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 
 class CellDecisions:
-    """On record first, then known to all pages."""
+    """Takes decisions: each is recorded first, then sent to all pages."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class CellDecisions:
         self._link = link
 
     def apply(self, run: AgentRun, origin: CellOrigin) -> None:
-        """Run a run's code in the LIVE kernel, after a yes to the code itself. Main thread.
+        """Run a run's code in the LIVE kernel, after approval of the code itself. Main thread.
 
         Raises
         ------
@@ -60,11 +60,11 @@ class CellDecisions:
         return count
 
     def note_applied(self, run_id: str, code: str, *, decided_by: str) -> None:
-        """Note that somebody said yes to running this code in the live kernel; before it runs, with the time."""
+        """Record that somebody approved running this code in the live kernel; before it runs, with the time."""
         self._run_log.history.note_applied(run_id, code, decided_by)
 
     def set_cell_state(self, run_id: str, state: CellState, *, decided_by: str, session: str = "") -> None:
-        """Record the state of a run's cells; `session` is that of the page where it was decided.
+        """Record the state of a run's cells; `session` is the page where it was decided.
 
         A discarded run leaves the conversation, and what it did to the copies is undone.
         """
@@ -74,12 +74,12 @@ class CellDecisions:
             self._workspace.current.reload()
 
     def replaced(self, run_ids: Sequence[str], session: str, *, decided_by: str) -> None:
-        """Record that the cells of a newer run replaced these; the copies stay as that one left them."""
+        """Record that the cells of a newer run replaced these; the copies stay as the newer run left them."""
         for run_id in run_ids:
             self._record(run_id, "discarded", decided_by=decided_by, session=session)
 
     def _record(self, run_id: str, state: CellState, *, decided_by: str, session: str) -> bool:
-        """Return whether it is another state than before."""
+        """Record the state; return whether it changed."""
         changed = self._run_log.set_cell_state(run_id, state, decided_by=decided_by)
         if changed and self._link is not None:
             self._link.decided(run_id, state, session=session)

@@ -1,4 +1,4 @@
-"""What a person is asked before it is done: overwriting a variable, code in the live kernel, a file, a server."""
+"""Approvals before something is done: overwriting a variable, code in the live kernel, a file, a server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Consent:
     def require(
         self, kind: ProposalKind, subject: str, note: str, lasting: Sequence[Grant], origin: CellOrigin
     ) -> None:
-        """Have a person allow files or a server; a yes lasts. Main thread.
+        """Have a person allow files or a server; the approval lasts. Main thread.
 
         Raises
         ------
@@ -46,7 +46,7 @@ class Consent:
         run_id: str = "",
         lasting: tuple[Grant, ...] = (),
     ) -> Decision:
-        """Have a person decide, and return the approval. On the background loop.
+        """Have a person decide; return the approval. On the background loop.
 
         Raises
         ------
@@ -67,7 +67,7 @@ class Consent:
 
 
 class ModelFinder:
-    """Finds the model for some settings, after a yes to its server where it needs one. Main thread."""
+    """Finds the model for some settings, after approval of its server if it needs one. Main thread."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class ModelFinder:
         self._with_grants = with_grants
 
     def find(self, settings: Settings, origin: CellOrigin | None = None) -> ModelEndpoint:
-        """Return where the model is. With an origin, the user is asked about a server that needs a yes.
+        """Return where the model is. With an origin, the user is asked about a server that needs approval.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The variable lines of the prompt: variables described, put in the order of use, fitted into the token budget."""
+"""The variable lines of the prompt: variables described, sorted by last use, fitted into the token budget."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class LiveContext:
         )
 
     def of_prompt(self, prompt: str, settings: Settings) -> PromptContext:
-        """Return what a prompt would send, for `%agent context`; all there is, without one. Asks no remote host."""
+        """Return what a prompt would send, or all if it is empty, for `%agent context`; ask no remote host."""
         summaries, variables = self._described(prompt, settings)
         relations = self.relations(summaries, variables, prompt, settings)
         names = self._names_for(prompt, summaries, relations, settings)
@@ -95,9 +95,9 @@ class LiveContext:
         return self.fit(sent, relations, prompt, settings, self._local_model(settings))
 
     def for_pages(self, settings: Settings) -> tuple[PromptContext, tuple[VariableSummary, ...]]:
-        """Return the lines for the panel, and the summaries. No model is looked for: this is done after each cell.
+        """Return the lines for the panel, and the summaries. No model is used, as this is done after each cell.
 
-        People are not masked everywhere that a question would mask them: looking for them takes too long for that.
+        People are not masked wherever a question would mask them; that takes too long.
         """
         summaries, variables = self._described("", settings)
         relations = self.relations(summaries, variables, "", settings)

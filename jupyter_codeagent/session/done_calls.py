@@ -1,4 +1,4 @@
-"""The calls of the last runs, which `%agent tool undo` can take back."""
+"""The calls of the last runs, which `%agent tool undo` can undo."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from jupyter_codeagent.types.run import AgentRun
 from jupyter_codeagent.types.sandbox import ToolCall
 
 KEPT_CALLS_RUNS = 20
-"""Runs whose calls can be taken back. Their results are the user's objects: so only those of a few are kept."""
+"""Number of runs whose calls can be undone; their results are the user's objects, so few are kept."""
 
 
 class DoneCalls:
-    """By run, oldest first."""
+    """Calls by run, oldest first."""
 
     def __init__(self, run_log: RunLog, changed: Callable[[AgentRun], object]) -> None:
         """Start without calls; `changed` is called with each record in which calls are marked as undone."""
@@ -32,12 +32,12 @@ class DoneCalls:
                 del self._done[old]
 
     def undo(self, run_id: str) -> Undone:
-        """Take back what the calls of a run did, of the last one that made any if no id is given. Main thread.
+        """Undo the calls of a run, or without an id those of the last run that made any. Main thread.
 
         Raises
         ------
         UsageError
-            No run of this kernel with such an id has made calls that can still be taken back.
+            No run of this kernel with such an id has made calls that can still be undone.
         """
         known = [run for run in self._done if run.startswith(run_id)]
         if not known:

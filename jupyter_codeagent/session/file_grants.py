@@ -1,4 +1,4 @@
-"""Files of the user's that the sandbox may read: asked for once each, and granted until that is taken back."""
+"""Files of the user that the sandbox may read: each is asked for once, and granted until the grant is revoked."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from jupyter_codeagent.types.variables import LocalFile
 
 MIB = 1 << 20
 Ask = Callable[[str, str, Sequence[Grant]], object]
-"""(paths, one line each; what they are for; what a yes grants) -> raises DeniedError unless a person says yes."""
+"""Function of (paths, one per line; their purpose; the grants) that raises DeniedError without approval."""
 
 
 def granted_files(grants: Grants) -> tuple[LocalFile, ...]:
-    """Those that are there now, in the order of their paths: the same files are the same policy.
+    """Return the granted files that exist now, sorted by path: the same files are the same policy.
 
-    By real path: a newer file that takes its place is covered, a link to elsewhere is not.
+    The real path counts: a newer file in its place is covered, a link to another file is not.
     """
     found = (_as_it_is(path) for path in sorted(_granted_paths(grants)))
     return tuple(file for file in found if file is not None)
 
 
 def require(name: str, files: Sequence[LocalFile], policy: SandboxPolicy, grants: Grants, ask: Ask) -> None:
-    """Have every one of these files granted.
+    """Require a grant for each of these files; ask for those without one.
 
     Raises
     ------
     VariableError
-        At levels that run elsewhere: the file is not there.
+        The sandbox runs on another machine, where the file does not exist.
     DeniedError
     """
-    if elsewhere := [level for level in policy.levels if level in REMOTE_LEVELS]:
+    if remote := [level for level in policy.levels if level in REMOTE_LEVELS]:
         raise VariableError(
-            f"{name!r} reads files of this machine; a sandbox of level {elsewhere[0]} cannot see them. Load "
+            f"{name!r} reads files of this machine; a sandbox of level {remote[0]} cannot see them. Load "
             "what you need into a frame, or use a sandbox on this machine."
         )
     known = _granted_paths(grants)
@@ -52,7 +52,7 @@ def _granted_paths(grants: Grants) -> frozenset[str]:
 
 
 def _as_it_is(path: str) -> LocalFile | None:
-    """None once it is gone, or something else: what was granted is a regular file under this very path."""
+    """Return the file; None if it is gone or is no regular file under this very path, which was granted."""
     try:
         return checked_file("", path) if os.path.realpath(path) == path else None
     except VariableError:
@@ -60,11 +60,11 @@ def _as_it_is(path: str) -> LocalFile | None:
 
 
 def purpose(name: str, files: Sequence[LocalFile]) -> str:
-    """How far a yes goes, and what for, in one sentence."""
+    """Return the scope and the purpose of an approval in one sentence."""
     what = "This file is" if len(files) == 1 else f"These {len(files)} files are"
     return f"{what} what {name!r} reads; the sandbox does not write there."
 
 
 def listed(files: Sequence[LocalFile]) -> str:
-    """One path to a line, with its size; all of them, for each is granted."""
+    """Return a line for each path, with its size; none is left out, for each is granted."""
     return "\n".join(f"{file.path}  ({file.size_bytes / MIB:,.1f} MiB)" for file in files)

@@ -28,16 +28,16 @@ class NotebookWriter:
     ) -> AgentRun:
         """Return the run with where its cells are; `known` is the earlier run of its cell, if it has the same code.
 
-        Cells that could not be inserted are no error: they are in the history, and a note says so.
+        Cells that could not be inserted are no error: they are in the history, and a note is added.
         """
         kept = known if known is not None and run.replayed_from and known.cell_state in KEPT_STATES else None
         inserter = self.front_ends.inserter(origin)
         if kept is not None and not inserter.knows_cells and origin.has_cells_below:
             return _with_cells_of(run, kept)
-        as_kept = kept is not None and kept.cell_state == "accepted"  # else they are without the user's changes
+        as_kept = kept is not None and kept.cell_state == "accepted"  # otherwise they lack the user's changes
         accepted = as_kept or run.request.approve == "auto"
         run = replace(run, cell_state="accepted" if accepted else "pending", placed="inserting")
-        # Before its cells are anywhere: whoever finds them after a crash finds what they are.
+        # Recorded before its cells are inserted: whoever finds them after a crash can look up what they are.
         recorder.changed(run)
         recorder.progress(run, "inserting")
         return await self._insert(replace(run, placed=inserter.placed), inserter, kept, origin)
@@ -45,7 +45,7 @@ class NotebookWriter:
     async def _insert(
         self, run: AgentRun, inserter: CellInserter, kept: AgentRun | None, origin: CellOrigin
     ) -> AgentRun:
-        """Insert them unless those of `kept` are there; they may have gone from the notebook since."""
+        """Insert the cells unless those of `kept` are there; they may have gone from the notebook since."""
         cells = [dict(cell) for cell in cells_from_run(run, state=run.cell_state)]
         replaced = self.run_log.replaced_by(run)
         try:
@@ -54,7 +54,7 @@ class NotebookWriter:
                 cells,
                 anchor=run.request.cell_id,
                 replace=self.run_log.earlier_versions(run),
-                unless=self.run_log.shown_by(kept) if kept is not None else (),
+                unless=self.run_log.runs_displaying(kept) if kept is not None else (),
             )
         except InsertError as error:
             if error.refused:

@@ -24,7 +24,7 @@ from jupyter_codeagent.variables.privacy.sharing.rules import Shared
 
 @dataclass(frozen=True, kw_only=True)
 class PageHandler:
-    """Everything here happens on the background loop. Unknown messages are ignored."""
+    """Handles messages on the background loop; ignores unknown ones."""
 
     settings: SettingsHandler
     sharing: NotebookSharing
@@ -43,7 +43,7 @@ class PageHandler:
         Raises
         ------
         HistoryError
-            A decision about cells that the history did not take.
+            The history could not record a decision about cells.
         """
         self.settings.handle_message(data)
         match data:
@@ -75,7 +75,7 @@ class PageHandler:
         if kind == "stop":
             if recorder is not None:
                 self.current_run.stop()
-            else:  # its request has not begun yet
+            else:  # the request of that run has not begun yet
                 self.current_run.stop_early(run_id)
         elif recorder is not None:
             self.send(recorder.whole_progress())

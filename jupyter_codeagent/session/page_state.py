@@ -1,4 +1,4 @@
-"""The whole state of a session, for a page that has just come."""
+"""The whole state of a session, for a page that has just opened."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from jupyter_codeagent.types.run_json import run_view
 
 @dataclass(frozen=True, kw_only=True)
 class PageState:
-    """Called on the background loop."""
+    """Builds the state; called on the background loop."""
 
     settings: Callable[[], Settings]
     models: ModelResolver
@@ -38,7 +38,7 @@ class PageState:
     link: Callable[[], PanelLink | None]
 
     def __call__(self) -> StateMessage:
-        """Return the message that a page gets."""
+        """Return the state message for a page."""
         model, approve = self._model_and_approve()
         link = self.link()
         return StateMessage(
@@ -56,7 +56,7 @@ class PageState:
         )
 
     def _model_and_approve(self) -> tuple[str, ApprovalPolicy]:
-        """Of the settings; without them the page links all the same, and says why no run is possible."""
+        """Return model and approval policy of the settings; a page links without them, too, and displays why."""
         try:
             settings = self.settings()
         except UsageError:

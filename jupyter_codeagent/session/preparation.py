@@ -51,13 +51,13 @@ NO_TOOLS_WITH_CANDIDATES = "Tools are disabled with `--candidates`, because each
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedRun:
-    """One run, ready to be sent."""
+    """A run that is ready to be sent."""
 
     run: AgentRun
     settings: Settings
     endpoint: ModelEndpoint
     turns: tuple[Turn, ...]
-    """The conversation it follows."""
+    """The conversation before it."""
     messages: tuple[Message, ...]
     context: PromptContext
     tools: Mapping[str, Tool] = field(default_factory=dict)
@@ -65,14 +65,14 @@ class PreparedRun:
     incomplete: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Columns with missing values, see `incomplete_columns`."""
     window: ContextWindow | None = None
-    """What the model takes at once."""
+    """The context window of the model."""
     inserts: bool = True
     """Whether cells are inserted; not with ``--json``, which displays the record and nothing else."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Copies:
-    """What the sandbox gets in a run, and what there is to tell of it."""
+    """What the sandbox gets in a run, and how the prompt describes it."""
 
     manifest: Manifest
     summaries: tuple[VariableSummary, ...]
@@ -108,14 +108,14 @@ class RunPreparation:
         CodeAgentError
             The question cannot be asked; one line for the user.
         """
-        # With a page come the user's settings, and the notebook's lists of what is hidden.
+        # A page brings the user's settings, and the notebook's lists of hidden variables.
         self.front_ends.wait_for_page(origin)
         settings, endpoint = self._settings_and_model(options, origin)
         self.starting_state.remove_hidden(origin.notebook)
         copies = self._copy(prompt, options, origin, settings)
         settings = self.settings.with_grants(settings)
         request = build_request(prompt, options, origin, settings, endpoint)
-        # The last of all that can fail: it may ask the model's tokenizer, and who is asked stands in the record.
+        # Last of all that can fail: it may ask the model's tokenizer, which is recorded.
         context = self.live_context.fit(
             copies.summaries, copies.relations, prompt, settings, endpoint, sends=not options.dry_run
         )
@@ -147,7 +147,7 @@ class RunPreparation:
         return self.settings.with_grants(settings), endpoint
 
     def _copy(self, prompt: str, options: RunOptions, origin: CellOrigin, settings: Settings) -> _Copies:
-        """Copy the variables that the question is about, and describe what was copied."""
+        """Copy the variables that the question is about, and describe the copies."""
         live = self.sharing.visible()
         self.sharing.check(options, live.withheld)
         server_notes = () if options.dry_run else self.tools.refresh_servers()
@@ -212,7 +212,7 @@ class RunPreparation:
     def _with_conversation(self, run: AgentRun, options: RunOptions) -> tuple[AgentRun, tuple[Turn, ...]]:
         """Return the run with what earlier runs left in the sandbox, and these runs as turns."""
         sandbox = self.workspace.current
-        if options.new and options.dry_run:  # a run with `--new` has been reset before it comes here
+        if options.new and options.dry_run:  # a run with `--new` was reset before this
             return self._with_differences(run, (), None), ()
         defined = frozenset(entry.name for entry in sandbox.variables) if sandbox is not None else frozenset()
         turns = self.masking.turns(self.run_log.turns_before(run, defined))
@@ -221,7 +221,7 @@ class RunPreparation:
     def _with_differences(
         self, run: AgentRun, turns: tuple[Turn, ...], sandbox: PersistentSandbox | None
     ) -> AgentRun:
-        """Add to its context what the sandbox has that the live kernel has not, or has otherwise."""
+        """Add what the sandbox has and the live kernel lacks, or has with another value, to the context."""
         changes = sandbox.changes_of(run.manifest) if sandbox is not None else ()
         seen = "\n".join((run.context, *(turn.code for turn in turns)))
         made = format_made((line for turn in turns for line in turn.made), run.context)

@@ -14,12 +14,12 @@ from jupyter_codeagent.types.variables import VariableSummary
 from jupyter_codeagent.variables.render import RenderedVariables, render
 
 MAX_FITTINGS = 4
-"""Requests to a tokenizer for one text; one is enough when the text is like the last."""
+"""Most requests to a tokenizer for one text; one is enough if the text is like the last."""
 TIGHTER = 0.95
 MAX_LISTED = 30
-"""Names of variables that were left out."""
+"""Most names of variables left out that are listed."""
 WELL_USED = 0.9
-"""Share of the budget from which on a text that was shortened is not fitted again."""
+"""Share of the budget from which on a shortened text is not fitted again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +28,10 @@ class PromptContext:
 
     context: RenderedVariables
     count: TokenCount
-    """Of the whole text; the shares of the variables are always estimated."""
+    """Tokens of the whole text; the shares of the variables are always estimated."""
     budget_tokens: int
     counted_kinds: tuple[ContentKind, ...] = ()
-    """What the model's tokenizer was asked to count the tokens of."""
+    """Kinds of content whose tokens the model's tokenizer was asked to count."""
 
 
 def render_context(summaries: Sequence[VariableSummary], settings: Settings, prompt: str) -> RenderedVariables:
@@ -80,7 +80,7 @@ def fit_context(
 
 
 def incomplete_columns(summaries: Sequence[VariableSummary]) -> dict[str, frozenset[str]]:
-    """Variable -> `repr()` of its columns with missing values, as far as the summary tells of pandas frames."""
+    """Return variable -> `repr()` of its columns with missing values, for pandas frames whose summary has them."""
     return {
         summary.name: missing
         for summary in summaries
@@ -90,10 +90,10 @@ def incomplete_columns(summaries: Sequence[VariableSummary]) -> dict[str, frozen
 
 
 def question_digest(summaries: Sequence[VariableSummary], settings: Settings, prompt: str, more: str = "") -> str:
-    """Digest what the prompt has of the variables, and `more` lines of it.
+    """Return a digest of what the prompt has of the variables, and of `more` lines.
 
-    Unlike the text that is sent it does not depend on which cells ran last, nor on whether a tokenizer was there:
-    the same question on the same data is replayed from the record.
+    Unlike the text that is sent it depends neither on which cells ran last nor on whether a tokenizer answered: the
+    same question on the same data is replayed from the record.
     """
     text = f"{render_context(summaries, settings, prompt).text}\n{more}"
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

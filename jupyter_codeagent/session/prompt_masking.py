@@ -1,4 +1,4 @@
-"""Masking of personal values in what the model is sent beside the variable lines: turns, errors, texts."""
+"""Masking of personal values in what the model gets beside the variable lines: turns, errors, texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PromptMasking:
         self._background = background
 
     async def values_in(self, text: str) -> tuple[str, ...]:
-        """Return the values of personal columns that stand in a text. On the background loop."""
+        """Return the values of personal columns that occur in a text. On the background loop."""
         return await self._background.on_main_thread(lambda: self._values_in(text))
 
     def turns(self, turns: Sequence[Turn]) -> tuple[Turn, ...]:

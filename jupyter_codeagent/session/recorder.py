@@ -18,13 +18,13 @@ from jupyter_codeagent.types.run_json import call_view, run_view
 from jupyter_codeagent.types.sandbox import ExecutionResult, ToolCall
 
 PROGRESS_INTERVAL_S = 0.25
-SHOWN_CALLS = 20
-"""While they are made; the record has all."""
+DISPLAYED_CALLS = 20
+"""Calls that are displayed while they are made; the record has all."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """The newest state of a run under way, for the cell's display."""
+    """The latest state of the run in progress, for the cell's display."""
 
     run: AgentRun
     phase: Phase
@@ -32,7 +32,7 @@ class Progress:
 
 
 class RunRecorder:
-    """Lives for one run; its methods are called on the background loop, `latest` is read on the main thread."""
+    """Records one run; its methods are called on the background loop, `latest` is read on the main thread."""
 
     def __init__(self, run: AgentRun, run_log: RunLog, link: PanelLink | None) -> None:
         self._run_log = run_log
@@ -48,7 +48,7 @@ class RunRecorder:
 
     def changed(self, run: AgentRun) -> None:
         """Write the record, then update cell and pages: what they display is always in the history too."""
-        if run.ended_at is not None:  # by our own count: the clock on the wall may have been set meanwhile
+        if run.ended_at is not None:  # measured on the monotonic clock: the wall clock may have been set meanwhile
             run = replace(run, ended_at=run.started_at + time.monotonic() - self._began)
         run = self._with_sent(run)
         self._run_log.write(run)
@@ -67,7 +67,7 @@ class RunRecorder:
         wait_s = self._sent_at + PROGRESS_INTERVAL_S - time.monotonic()
         if phase != self._sent_phase or wait_s <= 0:
             self._send(self._link)
-        elif self._later is None:  # what came last is sent also when the model pauses after it
+        elif self._later is None:  # the latest text is sent also when the model pauses after it
             self._later = asyncio.get_running_loop().call_later(wait_s, self._send, self._link)
 
     def called(self, calls: tuple[ToolCall, ...]) -> None:
@@ -76,7 +76,7 @@ class RunRecorder:
         self.progress(self.latest.run, self.latest.phase, self.latest.text)
 
     def call_starts(self, calls: tuple[ToolCall, ...]) -> None:
-        """Record a call that is about to be made, the last of these, should the kernel end meanwhile."""
+        """Record a call that is about to be made, the last of these, in case the kernel ends meanwhile."""
         self._run_log.write(self._with_sent(with_calls(self.latest.run, calls)))
 
     def _send(self, link: PanelLink) -> None:
@@ -90,12 +90,12 @@ class RunRecorder:
         link.send(self._message(self._stream.next_part((phase, len(run.steps)), text)))
 
     def whole_progress(self) -> ProgressMessage:
-        """Return the progress with the whole text, for a page that has just come or missed a part of it."""
+        """Return the progress with the whole text, for a page that has just opened or missed a part."""
         return self._message(self._stream.whole(self.latest.text))
 
     def _message(self, part: Part) -> ProgressMessage:
         run, phase = self.latest.run, self.latest.phase
-        calls = self._calls if phase == "sandbox" else ()  # of the step before, while the model writes the next one
+        calls = self._calls if phase == "sandbox" else ()  # else those of the step before
         return ProgressMessage(
             type="progress",
             run_id=run.id,
@@ -106,7 +106,7 @@ class RunRecorder:
             text=part.text,
             elapsed_s=time.monotonic() - self._began,
             usage=UsageView(**asdict(self.sent.usage)),  # type: ignore[typeddict-item]
-            calls=[call_view(call) for call in calls[-SHOWN_CALLS:]],
+            calls=[call_view(call) for call in calls[-DISPLAYED_CALLS:]],
             call_count=len(calls),
         )
 
@@ -115,13 +115,13 @@ def with_reply(run: AgentRun, text: str, usage: Usage) -> AgentRun:
     """Return the record of a run whose last reply was cut off, with the part that arrived and its cost."""
     if not run.steps or not text or run.steps[-1].reply:
         return run
-    begun = replace(run.steps[-1], reply=text, usage=usage)
-    return replace(run, steps=(*run.steps[:-1], begun))
+    partial = replace(run.steps[-1], reply=text, usage=usage)
+    return replace(run, steps=(*run.steps[:-1], partial))
 
 
 def with_calls(run: AgentRun, calls: Sequence[ToolCall]) -> AgentRun:
     """Return the record of a run whose last step has no result yet, with the calls so far."""
     if not run.steps or not calls or run.steps[-1].result is not None:
         return run
-    begun = replace(run.steps[-1], result=ExecutionResult(status="interrupted", calls=tuple(calls)))
-    return replace(run, steps=(*run.steps[:-1], begun))
+    partial = replace(run.steps[-1], result=ExecutionResult(status="interrupted", calls=tuple(calls)))
+    return replace(run, steps=(*run.steps[:-1], partial))

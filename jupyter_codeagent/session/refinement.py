@@ -11,7 +11,7 @@ from jupyter_codeagent.types.run import AgentRun, Step
 from jupyter_codeagent.types.sandbox import ExecutionResult
 
 KEPT_OPTIONS = 500
-"""Runs of this session that can be refined, the latest ones."""
+"""Number of the latest runs of this session that can be refined."""
 
 
 class Refinements:
@@ -28,7 +28,7 @@ class Refinements:
             del self._options[next(iter(self._options))]
 
     def run_and_options(self, run_id: str, refinement: str) -> tuple[AgentRun, RunOptions]:
-        """Return a run of this session, and the options under which another version of its result is asked for.
+        """Return a run of this session, and the options for another version of its result.
 
         Raises
         ------

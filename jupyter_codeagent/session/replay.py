@@ -1,6 +1,7 @@
-"""Run All asks the model only where something changed: the other cells' code runs again from the record.
+"""Replay: Run All asks the model only where something changed; the other cells' code runs from the record.
 
-The sandbox needs the variables that it makes, so the code is executed; only the model is not asked.
+The sandbox needs the variables that the code makes, so it is executed; only the model is not asked.
+
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from jupyter_codeagent.types.sandbox import ExecutionResult
 
 
 def is_same_question(known: AgentRun, run: AgentRun) -> bool:
-    """Whether prompt, model and what there is to tell of the variables are the same.
+    """Check whether prompt, model and the description of the variables are the same.
 
-    The data is compared by its digest. Records of older versions have the text that was sent only.
+    The data is compared by its digest. Records of older versions have only the text that was sent.
     """
     before, now = known.request, run.request
     if (before.prompt, before.model, before.privacy) != (now.prompt, now.model, now.privacy):

@@ -1,4 +1,4 @@
-"""From a prepared run to its result: the recorded one where nothing changed, else that of the loop."""
+"""From a prepared run to its result: the recorded one if nothing changed, else that of the loop."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import Noteboo
 
 @dataclass(frozen=True, kw_only=True)
 class ResultFinder:
-    """Of one session. On the background loop."""
+    """Finds the results of a session. On the background loop."""
 
     background: BackgroundLoop
     users_loop: BackgroundLoop
-    """For coroutines among the functions that code calls; started with the first."""
+    """Loop for coroutines among the functions that code calls; started with the first."""
     front_ends: FrontEndAdapters
     models: ModelResolver
     workspace: SandboxWorkspace

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from jupyter_codeagent.agent.prompt.conversation import Turn
 from jupyter_codeagent.history import HistoryStore, RunRow
-from jupyter_codeagent.session.turns import displayed_text, may_tell, turn_of
+from jupyter_codeagent.session.turns import displayed_text, may_include, turn_of
 from jupyter_codeagent.types.errors import HistoryError, UnknownRunError, UsageError
 from jupyter_codeagent.types.messages import Usage
 from jupyter_codeagent.types.run import AgentRun, CellState
@@ -17,11 +17,11 @@ from jupyter_codeagent.types.sandbox import StreamOutput
 from jupyter_codeagent.types.variables import Manifest
 
 KEPT_RUNS = 50
-"""Runs that a page is shown at once; older ones come from the history."""
+"""Runs that a page gets at once; older ones come from the history."""
 
 
 class RunLog:
-    """What was asked and what came of it, newest last."""
+    """Requests and their results, newest last."""
 
     def __init__(self, history: HistoryStore, session_id: str) -> None:
         self.history = history
@@ -29,10 +29,10 @@ class RunLog:
         self._runs: dict[str, AgentRun] = {}
         self._forgotten: set[str] = set()
         self._slim: set[str] = set()
-        """Older ones, of which only what the conversation needs is kept here: outputs are megabytes."""
+        """Older runs, of which only what the conversation needs is kept here: outputs are megabytes."""
 
     def write(self, run: AgentRun) -> None:
-        """Into the history first: what anybody is shown is always on disk.
+        """Write a run, into the history first: what is displayed is always on disk.
 
         Raises
         ------
@@ -40,7 +40,7 @@ class RunLog:
         """
         self.history.save(run, session=self._session_id)
         self._runs[run.id] = run
-        self._refresh([run.id])  # its cells may have been decided over while the run was still ending
+        self._refresh([run.id])  # its cells may have been accepted or discarded while the run was still ending
         for old in list(self._runs)[:-KEPT_RUNS]:
             if old not in self._slim:
                 self._runs[old] = _slim(self._runs[old])
@@ -48,8 +48,8 @@ class RunLog:
 
     @property
     def recent(self) -> list[AgentRun]:
-        """The last runs of this kernel, oldest first, with what is decided over their cells by now."""
-        with suppress(HistoryError):  # a page links all the same; who runs or decides something gets the error
+        """The last runs of this kernel, oldest first, with the present state of their cells."""
+        with suppress(HistoryError):  # a page links all the same; whoever runs or decides something gets the error
             self._refresh(list(self._runs)[-KEPT_RUNS:])
         return list(self._runs.values())[-KEPT_RUNS:]
 
@@ -71,18 +71,18 @@ class RunLog:
     def turns_before(self, run: AgentRun, defined: Collection[str] = ()) -> tuple[Turn, ...]:
         """Return the conversation: runs that gave a result, without discarded ones and those of the same cell.
 
-        What was sent to one server is not sent to another one that is remote, and code and results are sent only
-        where this run's privacy is not stricter than that under which they were made. `defined` are the variables
-        that the sandbox has now: of those that the runs made only these are mentioned.
+        What was sent to one server is not sent to another one that is remote. Code and results are sent only if
+        this run's privacy is not stricter than the one under which they were made. `defined` are the variables that
+        the sandbox has now: of those that the runs made only these are mentioned.
         """
         return tuple(
             turn_of(run, known, defined)
             for known in self._conversation(run.request.cell_id)
-            if known.id != run.request.refines and may_tell(run, known)
+            if known.id != run.request.refines and may_include(run, known)
         )
 
     def copied_before(self, cell_id: str | None, refines: str = "") -> frozenset[str]:
-        """Return the variables that the run which is refined, else the question before this cell's, was about."""
+        """Return the variables of the run that is refined, else of the question before this cell's."""
         refined = self._runs.get(refines)
         conversation = self._conversation(cell_id) if refined is None else [refined]
         return frozenset(copy.name for copy in conversation[-1].manifest.copied) if conversation else frozenset()
@@ -100,7 +100,7 @@ class RunLog:
         ]
 
     def with_unchanged(self, manifest: Manifest) -> Manifest:
-        """With the variables whose copy an earlier run of this kernel had already."""
+        """Return the manifest with those variables marked whose copy an earlier run of this kernel had already."""
         known = {(copied.name, copied.version) for run in self._runs.values() for copied in run.manifest.copied}
         unchanged = (copied.name for copied in manifest.copied if (copied.name, copied.version) in known)
         return replace(manifest, unchanged=tuple(unchanged))
@@ -111,7 +111,7 @@ class RunLog:
         The variables that it made are left out: the code that replaces it must do without them.
         """
         known = self._runs.get(run.request.refines)
-        return (turn_of(run, known),) if known is not None and may_tell(run, known) else ()
+        return (turn_of(run, known),) if known is not None and may_include(run, known) else ()
 
     def changed_by_cell(self, cell_id: str | None) -> frozenset[str]:
         """Return the copies that earlier runs of a `%%agent` cell changed, for a run of it that starts afresh."""
@@ -151,18 +151,18 @@ class RunLog:
         return [self.find(key) for key in dict.fromkeys((run_id, *known))]
 
     def known_ids(self) -> list[str]:
-        """All runs on record, those of this kernel first."""
+        """Return the ids of all recorded runs, those of this kernel first."""
         return list(dict.fromkeys((*reversed(self._runs), *self.history.ids())))
 
     def earlier_versions(self, run: AgentRun) -> list[str]:
-        """Return the runs whose pending cells those of this run replace: the refined one, and those of its cell."""
+        """Return the runs whose pending cells this run replaces: the refined one, and those of its cell."""
         return [row.id for row in self._earlier_versions(run)]
 
     def replaced_by(self, run: AgentRun) -> list[str]:
-        """Return those of `earlier_versions` that were pending until then, and are discarded thereby.
+        """Return those of `earlier_versions` that were pending and that this run discards.
 
-        A copy of the notebook has a cell of the same id: results in a file that is still there stay pending, unless
-        the run refines just them.
+        A copy of the notebook has a cell of the same id: results in a file that still exists stay pending, unless
+        the run refines them.
         """
         return [
             row.id
@@ -170,16 +170,16 @@ class RunLog:
             if row.cell_state == "pending" and (row.id == run.request.refines or not _is_in_other_file(row, run))
         ]
 
-    def shown_by(self, run: AgentRun) -> list[str]:
+    def runs_displaying(self, run: AgentRun) -> list[str]:
         """Return the runs whose cells display this result: its own, or those present when it was replayed."""
-        shown = [run.id]
+        run_ids = [run.id]
         while run.replayed_from and run.placed in ("kept", ""):  # older records do not have it
-            shown.append(run.replayed_from)
+            run_ids.append(run.replayed_from)
             try:
                 run = self.history.load(run.replayed_from)
             except UnknownRunError:
                 break
-        return shown
+        return run_ids
 
     def _earlier_versions(self, run: AgentRun) -> list[RunRow]:
         refined = self.history.rows([run.request.refines]) if run.request.refines else ()
@@ -215,5 +215,5 @@ def _is_in_other_file(row: RunRow, run: AgentRun) -> bool:
 
 
 def _slim(run: AgentRun) -> AgentRun:
-    shown = StreamOutput(output_type="stream", name="stdout", text=displayed_text(run))
-    return replace(run, steps=(), outputs=(shown,))
+    displayed = StreamOutput(output_type="stream", name="stdout", text=displayed_text(run))
+    return replace(run, steps=(), outputs=(displayed,))

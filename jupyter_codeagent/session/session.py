@@ -65,7 +65,7 @@ NEW_SANDBOX = "The sandbox restarted with new settings or file grants; variables
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AgentSession:
-    """The agent of one kernel, put together by `wiring.new_session`. The magics and the panel act through it."""
+    """The agent of one kernel, built by `wiring.new_session`. The magics and the panel act through it."""
 
     config: CodeAgent
     settings: SettingsInForce
@@ -98,12 +98,12 @@ class AgentSession:
     # --- one run --------------------------------------------------------------------------------------
 
     def run(self, prompt: str, options: RunOptions, origin: CellOrigin, display: CellDisplay) -> AgentRun:
-        """From a prompt to cells. Blocks; an interrupt stops the model and the sandbox within a second.
+        """Turn a prompt into cells. Blocks; an interrupt stops the model and the sandbox within a second.
 
         Raises
         ------
         CodeAgentError
-            One line for the user; the record is in the history, nothing is half inserted.
+            The message is one line for the user; the record is in the history, nothing is half inserted.
         """
         if self.current_run.was_stopped(origin.request):
             raise StoppedError("Stopped by you; nothing was sent.")
@@ -153,8 +153,8 @@ class AgentSession:
             run = end_run(so_far, "stopped", "Stopped by you; no cells were inserted.")
         except CodeAgentError as error:
             if isinstance(error, ModelError):
-                self.models.forget()  # its server may have gone: look again at the next run
-            run = end_run(self.current_run.so_far(recorder), "failed", str(error))
+                self.models.forget()  # its server may be gone: the next run searches again
+            run = ended(self.current_run.so_far(recorder), "failed", str(error))
         except BaseException as error:
             so_far = self.current_run.so_far(recorder)
             recorder.changed(end_run(so_far, "failed", f"A fault of jupyter-codeagent: {error!r}"))
@@ -183,7 +183,7 @@ class AgentSession:
         lost_before = sandbox.lost
         status = await sandbox.prepare(manifest)
         if self.link is not None and status != status_before:
-            self.link.send_state()  # the page displays which sandbox is in force from now on
+            self.link.send_state()  # the page displays from now on which sandbox is in force
         variables, changes = sandbox.variables, sandbox.changes_of(manifest)
         run = replace(prepared.run, sandbox=status.label)
         # The copies are hashed while the model is asked; the digest tells a later Run All that nothing changed.
@@ -206,10 +206,10 @@ class AgentSession:
         sandbox = await self.workspace.sandbox(prepared.settings.sandbox)
         return sandbox, had_variables and sandbox is not before
 
-    # --- life -------------------------------------------------------------------------------------------
+    # --- lifetime ---------------------------------------------------------------------------------------
 
     def has_panel(self) -> bool:
-        """Return whether a page displays what runs. Any thread."""
+        """Whether a page displays what runs. Any thread."""
         return self.link is not None and self.link.is_open
 
     def warm(self) -> None:
@@ -217,20 +217,20 @@ class AgentSession:
         try:
             policy = self.settings().sandbox
         except UsageError:
-            return  # a configuration that cannot be used stops every run, with the reason; loading goes on
+            return  # a configuration that cannot be used stops every run, with the reason; loading continues
         self.background.submit(self.workspace.warm(policy))
 
     def stop(self) -> bool:
-        """Stop the run under way; return whether there was one. From any thread."""
+        """Stop the run in progress; return whether there was one. Any thread."""
         return self.current_run.stop()
 
     def reset(self) -> None:
-        """Forget the conversation and the sandbox's variables, and take back every yes that lasts."""
+        """Forget the conversation and the sandbox's variables, and revoke every grant."""
         self.grants.clear()
         self.starting_state.forget_all()
 
     def close(self, *, tell_pages: bool = True) -> None:
-        """Stop everything this session started; pages learn of it unless the kernel itself ends."""
+        """Stop everything this session started; tell the pages unless the kernel itself ends."""
         self.stop()
         if self.link is not None:
             self.link.close(tell_pages=tell_pages)
@@ -242,10 +242,10 @@ class AgentSession:
 
 
 def _with_call_notes(run: AgentRun, broker: ToolCallBroker, questions_note: str) -> AgentRun:
-    """Add what the run's code called."""
+    """Add notes on the calls of the run's code."""
     if not broker.of_run:
         return run
-    # Of a replay that failed, so that the model continued.
+    # The calls of a replay that failed, so that the model continued.
     recorded = replay_notes(broker)[:1] if broker.replayed and not run.replayed_from else ()
     notes = [note for note in (*recorded, calls_note(broker.of_run), questions_note) if note]
     return replace(run, notes=(*run.notes, *notes))
@@ -258,5 +258,5 @@ def raise_if_failed(run: AgentRun) -> None:
     kinds = {"stopped": StoppedError, "rejected": DeniedError}
     error = kinds.get(run.status, RunFailedError)(run.error)
     if ended_by_user(run):
-        error.neutral_text = ""  # the receipt says it
+        error.neutral_text = ""  # the receipt has the reason
     raise error

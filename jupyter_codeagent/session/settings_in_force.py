@@ -1,4 +1,4 @@
-"""The settings that hold now: configuration, then options, then the administrator's caps, then what was granted."""
+"""The settings in force: configuration, then options, then the administrator's caps, then what was granted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jupyter_codeagent.types.options import RunOptions
 
 
 class SettingsInForce:
-    """Called for the settings of a run, or of the session."""
+    """Returns the settings of a run or of the session when called."""
 
     def __init__(self, config: CodeAgent, grants: Grants) -> None:
         self._config = config
@@ -36,7 +36,7 @@ class SettingsInForce:
     def at_start(self) -> Settings:
         """Return the settings, or the defaults where the configuration cannot be used.
 
-        Loading continues then: every run stops with the reason, and the panel displays it.
+        Loading then continues: every run stops with the reason, and the panel displays it.
         """
         try:
             return self()
@@ -55,5 +55,5 @@ class SettingsInForce:
 
 
 def person_sees_all_code() -> bool:
-    """Whether the administrator demands that a person approves all code."""
+    """Check whether the administrator requires that a person approves all code."""
     return read_caps().get("approve") == "ask"

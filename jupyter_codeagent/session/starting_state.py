@@ -1,4 +1,4 @@
-"""What a run starts from: conversation, sandbox and copies without what must not be there any more."""
+"""The state that a run starts from: conversation, sandbox and copies without what must not be there any more."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import Noteboo
 
 @dataclass(frozen=True, kw_only=True)
 class StartingState:
-    """Of one session. Main thread."""
+    """The starting state of a session's runs. Main thread."""
 
     background: BackgroundLoop
     run_log: RunLog
@@ -27,17 +27,17 @@ class StartingState:
         self._reset_sandbox()
 
     def restore_copies(self, cell_id: str | None) -> None:
-        """Load the copies afresh that earlier runs of this cell changed: asked again, it changes them once more."""
+        """Load again the copies that earlier runs of this cell changed: asked again, it changes them once more."""
         if self.workspace.current is not None:
             self.workspace.current.reload(self.run_log.changed_by_cell(cell_id))
 
     def remove_hidden(self, notebook: str | None) -> None:
-        """Leave a sandbox behind that has what is hidden now, and undo what a failed run did to the copies.
+        """Abandon a sandbox that has what is hidden now, and undo what a failed run did to the copies.
 
         Raises
         ------
         UsageError
-            The notebook's lists of what is hidden cannot be read.
+            The notebook's lists of hidden variables cannot be read.
         """
         self.sharing.adopt_file(notebook)
         if self.sharing.must_reset:
@@ -52,7 +52,7 @@ class StartingState:
                 self.background.run(self.workspace.current.reset())
             if hidden:
                 self.workspace.forget_copies()
-                self.grants.clear("mount")  # what was hidden may be read from a file
+                self.grants.clear("mount")  # hidden data may be read from a file
         except BaseException:
             self.sharing.must_reset = True
             raise

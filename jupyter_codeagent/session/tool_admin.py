@@ -19,7 +19,7 @@ from jupyter_codeagent.variables.user_namespace import UserNamespace
 
 
 class ToolAdmin:
-    """Adds and removes them; what is added under a free name can also be called in the live kernel."""
+    """Adds and removes functions; one that is added under a free name can also be called in the live kernel."""
 
     def __init__(
         self, *, live: UserNamespace, background: BackgroundLoop, grants: Grants, questions: ModelQuestions
@@ -34,7 +34,7 @@ class ToolAdmin:
     def all(self) -> dict[str, Tool]:
         """Return the functions of this kernel and of its MCP servers, by name.
 
-        Those of servers only under names that stand for nothing else in the notebook, nor by convention.
+        Those of servers only under names without another meaning in the notebook or by convention.
         """
         users = (name for name, value in self._live.everything().items() if not is_of_server(value))
         return merged(self.registry.tools(), self.servers.servers, taken={*users, *ALIASES})
@@ -44,7 +44,7 @@ class ToolAdmin:
         return self._background.run(self.servers.refresh()) if self.servers.servers else ()
 
     def add(self, name: str, function: object, policy: ToolPolicy) -> None:
-        """Let code call a function; one that is declared keeps its undo, its time limit and what it refuses.
+        """Let code call a function; a declared one keeps its undo, its time limit and its restrictions.
 
         Raises
         ------
@@ -65,7 +65,7 @@ class ToolAdmin:
         self._live.bind_free({tool.name: tool.function})
 
     def add_server(self, name: str, target: Sequence[str], policy: ToolPolicy) -> None:
-        """Start an MCP server. The user can call its functions too: cells that were accepted call them.
+        """Start an MCP server. The user can call its functions, too, since accepted cells call them.
 
         Raises
         ------
@@ -79,7 +79,7 @@ class ToolAdmin:
         self._live.bind_free({name: function for name, function in named.items() if id(function) in added})
 
     def remove(self, name: str) -> None:
-        """Let code call a function no more.
+        """Remove a function that code may call.
 
         Raises
         ------

@@ -1,7 +1,7 @@
-"""Earlier runs as later prompts have them; pure functions.
+"""Earlier runs as turns of later prompts; pure functions.
 
-What was sent to one server is not sent to another one that is remote, and code and results are in a prompt only
-where its privacy is not stricter than that under which they were made.
+What was sent to one server is not sent to another one that is remote. Code and results are in a prompt only if its
+privacy is not stricter than the one under which they were made.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_MADE = 8
 
 
 def turn_of(run: AgentRun, known: AgentRun, defined: Collection[str] = ()) -> Turn:
-    """Return an earlier run as it stands in the prompt of this one."""
+    """Return an earlier run as a turn in the prompt of this one."""
     return Turn(
         prompt=known.request.prompt,
         code=_code_for(run, known),
@@ -32,22 +32,22 @@ def turn_of(run: AgentRun, known: AgentRun, defined: Collection[str] = ()) -> Tu
     )
 
 
-def may_tell(run: AgentRun, known: AgentRun) -> bool:
+def may_include(run: AgentRun, known: AgentRun) -> bool:
     """Return whether an earlier run may be in the prompt of this one: not, if another server answered it."""
     return not (run.request.remote and known.request.server != run.request.server)
 
 
 def _code_for(run: AgentRun, known: AgentRun) -> str:
-    """Its code as the prompt may have it: corrections of it are made by values of the data."""
+    """Return the code that the prompt may have: corrections of it are made from values of the data."""
     if _is_stricter(run, known):
         return ""
     return known.written if run.request.privacy == "schema" else known.code
 
 
 def _result_for(run: AgentRun, known: AgentRun) -> str:
-    """Its result as the prompt may have it."""
-    may_tell = run.request.privacy != "schema" and not _is_stricter(run, known)
-    return (known.answer or displayed_text(known)) if may_tell else ""
+    """Return the result that the prompt may have."""
+    allowed = run.request.privacy != "schema" and not _is_stricter(run, known)
+    return (known.answer or displayed_text(known)) if allowed else ""
 
 
 def _is_stricter(run: AgentRun, known: AgentRun) -> bool:
@@ -56,9 +56,9 @@ def _is_stricter(run: AgentRun, known: AgentRun) -> bool:
 
 
 def _made_for(run: AgentRun, known: AgentRun, defined: Collection[str]) -> tuple[str, ...]:
-    """Names and types; columns too where results may be sent, as those of a pivot table are made of values.
+    """Return names and types of variables; columns only if results may be sent: a pivot table's are made of values.
 
-    Under `schema` only of what the model itself has named: code can give variables any names.
+    Under `schema` only variables that the model itself named are included: code can give variables any names.
     """
     left = [entry for entry in known.made if entry.name in defined]
     if _is_stricter(run, known):
@@ -71,5 +71,5 @@ def _made_for(run: AgentRun, known: AgentRun, defined: Collection[str]) -> tuple
 
 
 def displayed_text(run: AgentRun) -> str:
-    """Return the beginning and the end of what a run displayed, where it has no sentence of its own."""
+    """Return the beginning and the end of what a run displayed, for a run without an answer sentence."""
     return cut(output_text(ExecutionResult(status="ok", outputs=run.outputs)), MAX_RESULT_CHARS)

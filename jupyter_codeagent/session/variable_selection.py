@@ -1,6 +1,6 @@
-"""Which values the sandbox gets in a run, and which part of each: what the user named, narrowed as the options say.
+"""The values that the sandbox gets in a run, and which part of each: what the user named, narrowed by the options.
 
-Runs on the main thread, before anything is copied. The live variables are not changed.
+This runs on the main thread, before anything is copied. The live variables are not changed.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from jupyter_codeagent.variables.privacy.unused_categories import without_unused
 from jupyter_codeagent.variables.relevance import NO_CLUES, SelectionClues, relevant_variables
 
 AskForFiles = Callable[[str, Sequence[LocalFile]], None]
-"""(variable, its files) -> raises DeniedError or VariableError unless the sandbox may read them."""
+"""Function of (variable, its files) that raises DeniedError or VariableError unless the sandbox may read them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VariableSelection:
-    """What is copied. `values` are the live ones, but for those of which the sandbox gets a part or a plan."""
+    """What is copied. `values` are the live ones, except for those of which the sandbox gets a part or a plan."""
 
     names: tuple[str, ...]
     values: Mapping[str, Any]
     required: bool
-    """A name that cannot be copied ends the run; else it is skipped, with the reason."""
+    """Whether a name that cannot be copied ends the run; else it is skipped, with the reason."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """Which part of a variable it is."""
+    """Variable -> which part of it is copied."""
     plans: Mapping[str, Plan] = field(default_factory=dict)
-    """Of lazy variables."""
+    """Plans of lazy variables."""
     narrowed: frozenset[str] = frozenset()
-    """Of these the sandbox has other rows or columns than the live kernel: they are described anew."""
+    """Variables of which the sandbox has other rows or columns than the live kernel: they are described again."""
     skipped: tuple[SkippedVariable, ...] = ()
 
     def complete(self, manifest: Manifest) -> Manifest:
-        """With what is known here of the variables that were copied."""
+        """Return the manifest with what is known here of the variables that were copied."""
         copied = []
         for copy in manifest.copied:
             plan = self.plans.get(copy.name)
@@ -53,17 +53,17 @@ class VariableSelection:
         return replace(manifest, copied=tuple(copied), skipped=(*manifest.skipped, *self.skipped))
 
     def described(
-        self, summaries: Sequence[VariableSummary], manifest: Manifest, anew: Callable[..., Any]
+        self, summaries: Sequence[VariableSummary], manifest: Manifest, describe: Callable[..., Any]
     ) -> tuple[VariableSummary, ...]:
-        """Return the summaries of what the sandbox has, those of narrowed variables by `anew(values)`.
+        """Return the summaries of what the sandbox has, those of narrowed variables by `describe(values)`.
 
-        What was asked for and could not be copied is among them: code that needs it fails and says so.
+        Requested variables that could not be copied are among them: code that needs one fails with a clear error.
         A lazy variable has the columns of its plan if the plan was copied.
         """
         known = {*self.names, *(skipped.name for skipped in self.skipped)}
         copied = {copy.name for copy in manifest.copied}
         parts = {name: self.values[name] for name in self.notes if name in self.narrowed}
-        again: dict[str, VariableSummary] = {summary.name: summary for summary in anew(parts)} if parts else {}
+        again: dict[str, VariableSummary] = {summary.name: summary for summary in describe(parts)} if parts else {}
         found = []
         for summary in summaries:
             if summary.name not in known:
@@ -81,7 +81,7 @@ class VariableSelection:
 
     @property
     def run_notes(self) -> tuple[str, ...]:
-        """For the receipt."""
+        """Return the notes for the receipt."""
         return tuple(
             f"numbers for {name} are from its copy ({note}); accepted cells run on your whole {name}"
             for name, note in self.notes.items()
@@ -99,7 +99,7 @@ def select_variables(
     ask: AskForFiles,
     clues: SelectionClues = NO_CLUES,
 ) -> VariableSelection:
-    """Decide names, then narrow each; `always` are shared by the user for every run.
+    """Select names, then narrow each; the user shares those in `always` for every run.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def select_variables(
 
 
 class _Parts:
-    """Collects what becomes of each name."""
+    """Collects the outcome for each name."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class _Parts:
 
     def take(self, name: str) -> None:
         if name not in self._variables:
-            return  # the export says so, with the names that are near
+            return  # the export reports it, with similar names
         try:
             self._take(name, self._variables[name], self._wanted[name])
         except VariableError as problem:
@@ -193,9 +193,9 @@ class _Parts:
             raise VariableError(f"{name!r} is a {type(value).__name__}: it has no columns to select.")
         else:
             part = take_subset(name, value, wanted) if wanted and supports_subset(value) else Subset(value=value)
-            shown, left_out = without_unused(name, part.value)
+            used, left_out = without_unused(name, part.value)
             if note := "; ".join(note for note in (part.note, left_out) if note):
-                self._keep(name, shown, note)
+                self._keep(name, used, note)
 
     def _keep(self, name: str, value: Any, note: str) -> None:
         self.values[name] = value
@@ -208,7 +208,7 @@ def _columns(plan: Plan) -> tuple[ColumnSummary, ...]:
 
 
 def _type_text(kind: Any) -> str:
-    """As the describers tell it: the type of an Enum has its values in it."""
+    """Return a type as the describers write it: the type of an Enum has its values in it."""
     library = (kind if isinstance(kind, type) else type(kind)).__module__.partition(".")[0]
     if library == "polars":
         return polars.short_type(kind() if isinstance(kind, type) else kind)
@@ -222,18 +222,18 @@ def _by_prompt(
     names: tuple[str, ...],
     max_bytes: int,
 ) -> tuple[tuple[str, ...], tuple[SkippedVariable, ...]]:
-    """As `relevant_variables`, and lazy values that the prompt names; what is too large is skipped, and said."""
+    """Select `relevant_variables` and lazy values that the prompt names; skip what is too large, with a reason."""
     words = words_of(prompt)
-    elsewhere = [
+    not_in_memory = [
         summary.name
         for summary in summaries
         if names_variable(words, summary)
-        and _is_elsewhere(variables.get(summary.name))
+        and _is_not_in_memory(variables.get(summary.name))
         and summary.name not in names
     ]
-    if elsewhere and not any(names_variable(words, s) for s in summaries if s.name in names):
+    if not_in_memory and not any(names_variable(words, s) for s in summaries if s.name in names):
         names = ()  # the prompt names what it is about
-    named = any(names_variable(words, summary) for summary in summaries if summary.copyable) or bool(elsewhere)
+    named = any(names_variable(words, summary) for summary in summaries if summary.copyable) or bool(not_in_memory)
     skipped = []
     for summary in () if named else summaries:
         size_bytes = summary.size_bytes or 0
@@ -244,15 +244,15 @@ def _by_prompt(
             skipped.append(SkippedVariable(name=summary.name, reason=reason))
     for name in names:
         _require_fitting(name, variables.get(name), summaries, words, max_bytes)
-    return (*names, *elsewhere), tuple(skipped)
+    return (*names, *not_in_memory), tuple(skipped)
 
 
-def _is_elsewhere(value: object) -> bool:
+def _is_not_in_memory(value: object) -> bool:
     return is_lazy(value) or engine_of(value) is not None or is_database(value)
 
 
 def _as_narrowed(summary: VariableSummary, value: Any, wanted: Mapping[str, SubsetRequest]) -> VariableSummary:
-    """With the size that is left of it: known for a sample, not before it is evaluated for a condition."""
+    """Return the summary with the size left: known for a sample, unknown for a condition before it is evaluated."""
     narrowing = wanted.get(summary.name, SubsetRequest())
     if not narrowing or not summary.size_bytes or not supports_subset(value):
         return summary
@@ -281,7 +281,7 @@ def _check_used(where: Condition, values: Sequence[Any], notes: Mapping[str, str
     """Raise UsageError for a condition whose columns no frame has: the result would be of all rows."""
     if any("where" in note for note in notes.values()):
         return
-    frames = [value for value in values if supports_subset(value) or _is_elsewhere(value)]
+    frames = [value for value in values if supports_subset(value) or _is_not_in_memory(value)]
     raise UsageError(
         f"--where {where.text!r}: none of the {len(frames)} frames has all of the columns "
         f"{', '.join(map(repr, where.names))}."

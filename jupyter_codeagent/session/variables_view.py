@@ -19,13 +19,13 @@ from jupyter_codeagent.variables.user_namespace import UserNamespace
 SLOW_LOOK_S = 0.05
 LOOK_WAIT_FACTOR = 10
 MAX_LOOK_WAIT_S = 3.0
-"""A look after each cell costs little; where it does not, it waits until no further cell comes."""
+"""If reading the variables is slow, it waits, so many seconds at most, until no further cell comes."""
 
 Describe = Callable[[Settings], tuple[PromptContext, tuple[VariableSummary, ...]]]
 
 
 class VariablesView:
-    """Keeps the last look at the live variables; views of it may be made on any thread."""
+    """Keeps the latest state of the live variables; views of it may be made on any thread."""
 
     def __init__(
         self,
@@ -72,21 +72,21 @@ class VariablesView:
             self._waiting = self._main_loop.call_later(wait_s, self.look)
 
     def switched(self, request_id: str = "") -> None:
-        """Send what was hidden or shared at once, and look again when the main thread is free. Any thread.
+        """Send what was hidden or shared at once, and read again when the main thread is free. Any thread.
 
-        `request_id`: of the page's message that asked for it.
+        `request_id` is the id of the page's message that requested it.
         """
         if self._is_anyone_there():
             self._send(self.view, request_id)
         self.look_soon()
 
     def look_soon(self) -> None:
-        """Look when the main thread is free. Any thread."""
+        """Read the variables when the main thread is free. Any thread."""
         if self._main_loop is not None and not self._main_loop.is_closed():
             self._main_loop.call_soon_threadsafe(self.look)
 
     def look(self) -> None:
-        """Look now, and send what has changed. Main thread."""
+        """Read the variables now, and send what has changed. Main thread."""
         try:
             settings = self._settings()
         except UsageError:
@@ -105,7 +105,7 @@ class VariablesView:
         everything = self._live.everything()
         described = {summary.name for summary in summaries}
         hidden = dict.fromkeys(name for name, how in shared.items() if how == "hidden")
-        # Under another name of a hidden frame, or of a kind that has no columns: what is not described is hidden.
+        # A hidden frame under another name, or of a kind without columns: what is not described is hidden.
         hidden |= dict.fromkeys(name for name in hidden_columns if name not in described)
         hidden |= dict.fromkeys(withheld)
         types = {name: type(everything[name]).__name__ if name in everything else "" for name in hidden}

@@ -1,4 +1,4 @@
-"""A session is put together from its parts, which is the only thing that happens here."""
+"""Construction of a session from its parts; nothing else happens here."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from jupyter_codeagent.variables.user_namespace import Shell, UserNamespace
 def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
     """Make the session of one kernel, and announce it to the pages. Main thread; `AgentSession.close` ends it."""
     link: PanelLink | None = None
-    """Made when all is there that a page's first message needs; whoever needs it before asks for it."""
+    """Set once everything exists that a page's first message needs."""
 
     def send(message: ToPage) -> None:
         if link is not None:
@@ -65,7 +65,9 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
     workspace = SandboxWorkspace(max_bytes=at_start.max_transfer_bytes)
     models = ModelResolver()
     masking = PromptMasking(live, background)
-    questions = ModelQuestions(settings=settings, models=models, withheld=masking.values_in, run=background.run)
+    questions = ModelQuestions(
+        settings=settings, models=models, masked_values=masking.values_in, run=background.run
+    )
     tools = ToolAdmin(live=live, background=background, grants=grants, questions=questions)
     sharing = NotebookSharing(live, forget=run_log.forget_variable)
     current_run = CurrentRun()

@@ -108,10 +108,10 @@ def call_text(name: str, bound: inspect.BoundArguments, *, max_chars: int = MAX_
         positional = []
     count = len(positional) + len(named)
     share = max_chars // max(count, 1)
-    shown = [(f"argument {at}", "", written(value, share)) for at, value in enumerate(positional, 1)]
-    shown += [(key, f"{key}=", written(value, share)) for key, value in named.items()]
-    text = f"{name}({', '.join(label + one.text for _, label, one in shown)})"
-    return CallText(text=text, in_brief=tuple(key for key, _, one in shown if not one.is_whole))
+    texts = [(f"argument {at}", "", written(value, share)) for at, value in enumerate(positional, 1)]
+    texts += [(key, f"{key}=", written(value, share)) for key, value in named.items()]
+    text = f"{name}({', '.join(label + one.text for _, label, one in texts)})"
+    return CallText(text=text, in_brief=tuple(key for key, _, one in texts if not one.is_whole))
 
 
 def parse_call(tool: Tool, text: str) -> inspect.BoundArguments:

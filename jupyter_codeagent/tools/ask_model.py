@@ -50,13 +50,13 @@ class ModelQuestions:
         *,
         settings: Callable[[], Settings],
         models: ModelResolver,
-        withheld: Callable[[str], Awaitable[Sequence[str]]],
+        masked_values: Callable[[str], Awaitable[Sequence[str]]],
         run: Callable[[Coroutine[Any, Any, Any]], Any],
     ) -> None:
-        """`run` waits for a coroutine on the main thread; `withheld` are values that are masked for every model."""
+        """`run` waits for a coroutine on the main thread; `masked_values` finds values to mask for every model."""
         self._settings = settings
         self._models = models
-        self._withheld = withheld
+        self._masked_values = masked_values
         self._run = run
         self._in_force: Settings | None = None
         """Settings of the run, not read before it begins: a policy that cannot be read is reported there."""
@@ -137,7 +137,7 @@ class ModelQuestions:
         self, model: Model, prompt: str, text: str, choices: Sequence[str] | None, budget: int
     ) -> str | None:
         asked = question_text(prompt, text, choices)
-        text_for_model = masked(asked, await self._withheld(asked))
+        text_for_model = masked(asked, await self._masked_values(asked))
         expected = estimate_tokens(SYSTEM + text_for_model) + MAX_ANSWER_TOKENS
         if self._tokens + expected > budget:
             raise ValueError(

@@ -103,7 +103,7 @@ class ToolCallBroker:
         """Return the recorded calls whose results the replay could have used and did not."""
         return self._recorded.left
 
-    def made_anew(self) -> tuple[ToolCall, ...]:
+    def made_again(self) -> tuple[ToolCall, ...]:
         """Return calls made or denied in a replay although their kind gets results from the record."""
         return tuple(call for call in self.of_run if not call.earlier and self._recorded.is_replayed(call.tool))
 

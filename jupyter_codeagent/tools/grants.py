@@ -17,7 +17,7 @@ def grant_of(tool: Tool) -> Grant:
 
 @dataclass(frozen=True, eq=False)
 class SameFunction:
-    """A function that equals itself and what the same cell defines anew.
+    """A function that equals itself and what the same cell defines again.
 
     That is a function of the same code and defaults, without a closure. A query function of another connection has
     the same code, but a closure, and is another one.

@@ -1,6 +1,6 @@
 """One MCP server as a source of tools, through the official SDK: a program that is started here, or a URL.
 
-Its tools become functions like the user's own. What it says of them (names, types, descriptions, hints) is passed
+Its tools become functions like the user's own. Their metadata (names, types, descriptions, hints) is passed
 on and checked, never trusted. The connection lives in one task of the background loop, as the SDK requires.
 """
 
@@ -142,7 +142,7 @@ class McpServer:
         self.tools, self.left_out, self.changed = tools, tuple(left_out), tuple(changed)
 
     async def _listed(self, client: Client) -> list[Described]:
-        """List the server's tools, a few more than are taken, so that a note can say that there are more."""
+        """List the server's tools, a few more than are accepted, so that a note can count the others."""
         listed: list[Described] = []
         cursor: str | None = None
         for _ in range(MAX_PAGES):

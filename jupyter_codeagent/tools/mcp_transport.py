@@ -199,6 +199,6 @@ async def _has_ended(process: Process) -> bool:
     """Check whether the program ends within `END_S`; `Process.wait` would also wait for the end of its output."""
     with suppress(TimeoutError):
         async with asyncio.timeout(END_S):
-            while process.returncode is None:  # noqa: ASYNC110  (asyncio tells it in no other way)
+            while process.returncode is None:  # noqa: ASYNC110  (asyncio offers no other way)
                 await asyncio.sleep(POLL_S)
     return process.returncode is not None

@@ -188,9 +188,9 @@ def _kind(value: object, max_chars: int) -> str:
         return _outline(value, max_chars)
     name = type(value).__name__
     if type(value) is str:
-        shown = max(max_chars - 2 * END_CHARS, max_chars // 2)
+        kept_chars = max(max_chars - 2 * END_CHARS, max_chars // 2)
         end = repr(value[-min(END_CHARS, max_chars // 4) :])
-        return f"text of {len(value):,}: {repr(value[:shown])[: shown + 2]} … {end}"
+        return f"text of {len(value):,}: {repr(value[:kept_chars])[: kept_chars + 2]} … {end}"
     if type(value) is int:
         return f"int of {value.bit_length():,} bits"
     try:
@@ -206,12 +206,12 @@ def _kind(value: object, max_chars: int) -> str:
 
 def _outline(value: Outline, max_chars: int) -> str:
     """Return ``DataFrame 24x5: 'id' int64, 'name' text, …``: as many of its columns as there is space for."""
-    shown: list[str] = []
+    columns: list[str] = []
     left = max_chars - len(value.text)
     for detail in value.details:
         left -= len(detail) + 2
         if left < 0:
-            shown.append("…")
+            columns.append("…")
             break
-        shown.append(detail)
-    return value.text + (f": {', '.join(shown)}" if shown else "")
+        columns.append(detail)
+    return value.text + (f": {', '.join(columns)}" if columns else "")

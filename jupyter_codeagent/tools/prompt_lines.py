@@ -69,10 +69,10 @@ def functions_text(stubs: Sequence[ToolStub]) -> str:
         lines = [stub_line(stub, length) for stub in allowed]
         if estimate_tokens("\n".join(lines)) <= MAX_DESCRIBED_TOKENS:
             break
-    shown = next(count for count in range(min(len(lines), MAX_LINES), -1, -1) if _fits(lines[:count]))
-    if shown < len(lines):
-        more = f"# and {len(lines) - shown} more: print(tools.search('words')) lists those that match"
-        return "\n".join((HEADING, *lines[:shown], more))
+    fitting = next(count for count in range(min(len(lines), MAX_LINES), -1, -1) if _fits(lines[:count]))
+    if fitting < len(lines):
+        more = f"# and {len(lines) - fitting} more: print(tools.search('words')) lists those that match"
+        return "\n".join((HEADING, *lines[:fitting], more))
     return "\n".join((HEADING, *lines))
 
 
@@ -91,17 +91,17 @@ def replay_notes(broker: ToolCallBroker) -> tuple[str, ...]:
     notes = []
     if broker.replayed:
         notes.append(f"not called again, results as recorded: {_listed(broker.replayed)}")
-    anew = broker.made_anew()
+    made_again = broker.made_again()
     if missed := broker.not_replayed():
         notes.append(f"the replay did not make these recorded calls: {_listed(missed)}")
-    if anew and (missed or broker.replayed):
-        notes.append(f"the replay made other calls than the record: {_listed(anew)}")
+    if made_again and (missed or broker.replayed):
+        notes.append(f"the replay made other calls than the record: {_listed(made_again)}")
     return tuple(notes)
 
 
 def _listed(calls: Sequence[ToolCall]) -> str:
-    shown = ", ".join(call.call for call in calls[:MAX_LISTED])
-    return f"{shown} and {len(calls) - MAX_LISTED} more" if len(calls) > MAX_LISTED else shown
+    listed = ", ".join(call.call for call in calls[:MAX_LISTED])
+    return f"{listed} and {len(calls) - MAX_LISTED} more" if len(calls) > MAX_LISTED else listed
 
 
 def calls_note(calls: Sequence[ToolCall]) -> str:

@@ -29,7 +29,7 @@ def fields_of(kind: object) -> Hints | None:
         return None
     try:
         hints = typing.get_type_hints(kind)
-    except Exception:  # noqa: BLE001  (names of the user's that stand for nothing here: fields without types)
+    except Exception:  # noqa: BLE001  (names that cannot be resolved here: fields without types)
         hints = {}
     if is_model:
         names: Sequence[str] = list(kind.model_fields)  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.variables import ToolPolicy
 from jupyter_codeagent.variables.text import safe
 
-MAX_SAID_CHARS = 120
+MAX_REASON_CHARS = 120
 MAX_NAMED = 5
 
 
@@ -66,8 +66,10 @@ class McpServers:
                     await server.refresh()
             except Exception as problem:  # noqa: BLE001  (whatever a foreign program answers: the run goes on without)
                 server.tools, server.changed = {}, ()
-                said = safe(str(problem), MAX_SAID_CHARS) or type(problem).__name__
-                notes.append(f"the MCP server {name} does not list its functions, which are not available: {said}")
+                reason = safe(str(problem), MAX_REASON_CHARS) or type(problem).__name__
+                notes.append(
+                    f"the MCP server {name} does not list its functions, which are not available: {reason}"
+                )
             if server.changed:
                 names = ", ".join(server.changed[:MAX_NAMED])
                 more = f" and {len(server.changed) - MAX_NAMED} more" if len(server.changed) > MAX_NAMED else ""

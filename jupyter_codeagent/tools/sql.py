@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Any
 from jupyter_codeagent.tools.databases import rows
 from jupyter_codeagent.tools.databases.duckdb import duckdb_tables, run_duckdb
 from jupyter_codeagent.tools.databases.rows import Run
-from jupyter_codeagent.tools.databases.servers import check_engine, check_unasked, engine_tables, run_engine
+from jupyter_codeagent.tools.databases.servers import (
+    check_engine,
+    check_without_approval,
+    engine_tables,
+    run_engine,
+)
 from jupyter_codeagent.tools.databases.sqlite import run_sqlite, sqlite_tables
 from jupyter_codeagent.tools.registry import REGISTRY
 from jupyter_codeagent.tools.tool import tool_of
@@ -68,7 +73,7 @@ def sql_tool(
     def query(sql: str) -> pd.DataFrame:
         import pandas as pd
 
-        columns, found = run(sql, _is_unasked(query))
+        columns, found = run(sql, _needs_no_approval(query))
         if len(found) > rows.MAX_ROWS:
             raise ValueError(f"more than {rows.MAX_ROWS:,} rows: aggregate or filter in the query")
         return pd.DataFrame.from_records([tuple(row) for row in found], columns=list(columns))
@@ -83,7 +88,7 @@ def sql_tool(
                 "sql_tool: with allow_writes=True each query is asked for; policy='auto' is for reading."
             )
         if hasattr(connection, "dialect"):
-            check_unasked(connection)
+            check_without_approval(connection)
 
     if policy == "auto":
         check_auto()
@@ -92,7 +97,7 @@ def sql_tool(
     return query
 
 
-def _is_unasked(query: Query) -> bool:
+def _needs_no_approval(query: Query) -> bool:
     """Check whether code may call the function now without approval, under whatever name."""
     return any(tool.function is query and tool.stub.policy == "auto" for tool in REGISTRY.tools().values())
 

@@ -192,9 +192,9 @@ def _default(name: str, default: object) -> Any:
 
 
 def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
-    if hasattr(function, "__signature__"):  # made of a schema: the function's own annotations say nothing
+    if hasattr(function, "__signature__"):  # made of a schema: its own annotations do not count
         return {}
     try:
         return typing.get_type_hints(function)
-    except Exception:  # noqa: BLE001  (whatever stands in annotations: types are then neither in the prompt nor checked)
+    except Exception:  # noqa: BLE001  (any annotation: types are then neither in the prompt nor checked)
         return {}

@@ -1,6 +1,6 @@
-"""Completes `%%agent` cells and `%agent` lines wherever IPython is asked: notebook, VS Code, terminal.
+"""Completion of `%%agent` cells and `%agent` lines wherever IPython completes: notebook, VS Code, terminal.
 
-Names stay on this machine: what is offered here is read for the person who types and is sent to nobody.
+Names stay on this machine: completions are made for the person who types, and are not sent anywhere.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from jupyter_codeagent.entrypoints.completion.position import Grammar, Slot, slo
 
 MAX_OFFERED = 200
 MAX_WORDS = 6
-"""Of a column's name that are looked back for."""
+"""Words of a column's name that are matched before the cursor."""
 PLAIN_LABEL = re.compile(r"""[^\s,'"\[\]]+""")
 UNWRITABLE = re.compile(r"""['"\[\]]""")
-"""In a label that the option line has no way to write."""
+"""Characters of a label that the option line has no syntax for."""
 FIRST = 1e6
-"""Before IPython's own matchers: they take prose for Python."""
+"""Priority before IPython's own matchers, which read prose as Python."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """One thing that may stand here."""
+    """One possible completion."""
 
     text: str
     meaning: str
-    """What the front end shows beside it."""
+    """What the front end displays beside it."""
 
 
 class Index:
-    """Offers by how they begin, in any case of letters."""
+    """Finds completions by their beginning, ignoring case."""
 
     def __init__(self, offers: Iterable[Offer]) -> None:
         self._by_text = sorted((offer.text.casefold(), at, offer) for at, offer in enumerate(offers))
 
     def starting(self, typed: str) -> list[Offer]:
-        """In the order they were given; those that begin exactly so, capitals included, come first."""
+        """Return those that begin so, in the given order; those that match in case come first."""
         folded = typed.casefold()
         begin = bisect_left(self._by_text, (folded,))
         found: list[tuple[int, Offer]] = []
@@ -56,16 +56,16 @@ class Index:
 
 @dataclass(frozen=True, kw_only=True)
 class Offers:
-    """What there is to offer, looked up only where it is asked for."""
+    """All that can be completed; looked up only when needed."""
 
     grammar: Grammar
     options: Index
     subcommands: Index
     values: Mapping[str, Callable[[], Iterable[Offer]]]
-    """Of an option or subcommand."""
+    """Values by option or subcommand."""
     variables: Callable[[], Index]
     columns: Callable[[str], Index]
-    """Of one variable."""
+    """Columns of one variable."""
     names: Callable[[], Index]
     """Variables, then the columns of all of them."""
 
@@ -84,9 +84,9 @@ class AgentCompleter:
             return SimpleMatcherResult(completions=[])
         typed, found = complete(slot, self._offers)
         # Without a match, offer the typed text itself: without any offer IPython would ask the matchers of Python.
-        shown = found[:MAX_OFFERED] or [Offer(text=typed, meaning="")]
+        offered = found[:MAX_OFFERED] or [Offer(text=typed, meaning="")]
         return SimpleMatcherResult(
-            completions=[SimpleCompletion(offer.text, type=offer.meaning) for offer in shown],
+            completions=[SimpleCompletion(offer.text, type=offer.meaning) for offer in offered],
             matched_fragment=typed,
             suppress=True,
             ordered=True,
@@ -116,7 +116,7 @@ def complete(slot: Slot, offers: Offers) -> tuple[str, list[Offer]]:
 
 
 def _in_prose(before: str, offers: Offers) -> tuple[str, list[Offer]]:
-    """Names that begin like the last words: as many words as fit one, ``dep del`` for the column ``dep delay``."""
+    """Match names with the last words, as many as fit one: ``dep del`` for the column ``dep delay``."""
     starts = [at.start() for at in re.finditer(r"(?<!\w)\w", before)][-MAX_WORDS:]
     names = offers.names()
     for start in starts:
@@ -139,7 +139,7 @@ def _quoted(offer: Offer) -> Offer:
 
 
 def merged(offers: Iterable[tuple[str, str]]) -> list[Offer]:
-    """(label, where it is) as one offer per label: ``column of flights, planes``."""
+    """Merge (label, where it is) into one completion per label: ``column of flights, planes``."""
     places: dict[str, list[str]] = {}
     for label, place in offers:
         places.setdefault(label, []).append(place)
@@ -147,12 +147,12 @@ def merged(offers: Iterable[tuple[str, str]]) -> list[Offer]:
 
 
 def install(shell: Any, completer: AgentCompleter) -> None:
-    """Ask `completer` too; a shell without IPython's completer has nothing to ask."""
+    """Add `completer` to IPython's matchers; a shell without IPython's completer has none."""
     if (known := getattr(shell, "Completer", None)) is not None:
         known.custom_matchers.append(completer.match)
 
 
 def uninstall(shell: Any, completer: AgentCompleter) -> None:
     if (known := getattr(shell, "Completer", None)) is not None:
-        # Another extension may have put a list of its own in its place.
+        # Another extension may have set a list of its own.
         known.custom_matchers = [matcher for matcher in known.custom_matchers if matcher != completer.match]

@@ -1,4 +1,4 @@
-"""What is being typed at the cursor, from the text of the cell alone."""
+"""What is being typed at the cursor, by the text of the cell alone."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ Kind = Literal["option", "value", "variable", "column", "prose", "subcommand", "
 CELL = re.compile(r"%%agent(?=\s|$)")
 LINE = re.compile(r"\s*%agent\s+(?=(?P<rest>.*)$)")
 QUOTED_OR_SIGN = re.compile(r"""'[^']*+'?|"[^"]*+"?|[\s,\[\]]""")
-"""Quotes with what is in them, also before they are closed, and the signs that mean something outside of them."""
+"""Quoted text, also before it is closed, and the characters with a meaning outside of quotes."""
 NAME_AT_END = re.compile(r"(?<!\w)[^\W\d]\w*$")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Slot:
-    """A place in the text, and what has been typed there."""
+    """A position in the syntax, and what has been typed there."""
 
     kind: Kind
     typed: str
-    """Up to the cursor; in prose the whole line, because a column's name may have several words."""
+    """Text up to the cursor; in prose the whole line, because a column's name may have several words."""
     of: str = ""
-    """The option or subcommand whose value it is, the variable whose column it is."""
+    """The option or subcommand of a value, the variable of a column."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Grammar:
-    """What `%%agent` and `%agent` understand."""
+    """The syntax of `%%agent` and `%agent`."""
 
     values: Mapping[str, bool]
     """Option -> whether a value follows it."""
     selections: frozenset[str]
     """Options and subcommands that take variables and columns: ``a,b[x,y]``."""
     subcommands: Mapping[str, str]
-    """Subcommand -> the word in capitals that stands for its value; empty if it takes none."""
+    """Subcommand -> the word in capitals for its value; empty if it takes none."""
 
 
 def slot_at(text: str, line: int, column: int, grammar: Grammar) -> Slot | None:

@@ -1,4 +1,4 @@
-"""What a session has to offer: options, subcommands, models, runs, and the user's own names."""
+"""The completions of a session: options, subcommands, models, runs, and the user's own names."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from jupyter_codeagent.session.session import AgentSession
 from jupyter_codeagent.types.errors import CodeAgentError
 
 RUNS = 40
-"""Of the newest."""
+"""Number of the newest runs that are offered."""
 MODELS_WAIT_S = 0.3
-"""For the list of models; a server that takes longer is offered at the next try."""
+"""Time for the list of models, in seconds; a slower server is offered at the next try."""
 MEANINGS = {
     "schema": "names and types only",
     "stats": "statistics of the columns, too",
@@ -30,7 +30,7 @@ MEANINGS = {
     "ask": "code waits for your approval before it runs",
     "auto": "nothing waits",
 }
-"""Of the values of `--privacy` and `--approve`."""
+"""Values of `--privacy` and `--approve`."""
 NO_DATA = (
     type,
     types.ModuleType,
@@ -46,7 +46,11 @@ TAKES_SELECTION = frozenset({"--vars", "share", "hide"})
 def session_offers(
     session: AgentSession, subcommands: Mapping[str, str], failed: Callable[[], Iterable[tuple[str, str]]]
 ) -> Offers:
-    """`subcommands` as in the help: ``"show RUN": "what it does"``; `failed` are cells by id, and their errors."""
+    """Return the completions of a session.
+
+    `subcommands` are written as in the help: ``"show RUN": "what it does"``; `failed` are failed cells by id, with
+    their errors.
+    """
     actions = [action for action in build_parser()._actions if action.option_strings]
     commands = {usage.partition(" ")[0]: usage.partition(" ")[2] for usage in subcommands}
     models = _Models(session)
@@ -55,7 +59,7 @@ def session_offers(
         try:
             _, rows = session.run_log.history.search(RunFilter(), limit=RUNS)
         except CodeAgentError:
-            return  # `%agent history` tells why
+            return  # `%agent history` reports the error
         for row in rows:
             yield Offer(text=row.id, meaning=f"{row.status}: {' '.join(row.prompt.split())[:60]}")
 
@@ -105,18 +109,18 @@ def _variables(session: AgentSession) -> list[Offer]:
     return [
         Offer(text=name, meaning=type(value).__name__)
         for name, value in session.live.everything().items()
-        if not issubclass(type(value), NO_DATA)  # `isinstance` would ask the value itself, which may be anything
+        if not issubclass(type(value), NO_DATA)  # `isinstance` would ask the value itself, which may run any code
     ]
 
 
 def _columns(session: AgentSession, names: Iterable[str]) -> list[Offer]:
-    """Hidden ones as well: they are completed for the eyes of the person who types them."""
+    """Return the columns, hidden ones as well: only the person who types sees them."""
     listed = session.live.columns(names)
     return merged((column.label, of) for of, columns in listed.items() for column in columns)
 
 
 class _Names:
-    """Variables and columns, looked up again when a cell has run or a name stands for something else."""
+    """Variables and columns, looked up again when a cell has run or a name has another value."""
 
     def __init__(self, session: AgentSession) -> None:
         self._session = session
@@ -134,7 +138,7 @@ class _Names:
 
 
 class _Models:
-    """Asked once, in the background."""
+    """The list of models, requested once, in the background."""
 
     def __init__(self, session: AgentSession) -> None:
         self._session = session
@@ -149,7 +153,7 @@ class _Models:
         try:
             found = task.result()
         except CodeAgentError:
-            return []  # `%agent models` says why; a key press asks again
+            return []  # `%agent models` reports the error; the next key press tries again
         listed = {model.name: model.label for model in found if model.ready}
         others = {f"{EMBEDDED_PREFIX}{model}": EMBEDDED for model in downloaded_models() if model not in listed}
         return [Offer(text=name, meaning=label) for name, label in (listed | others).items()]

@@ -1,4 +1,4 @@
-"""The ways to ask a person that need no browser: the terminal's stdin, and nobody."""
+"""Approvers that need no browser: the terminal's stdin, and nobody."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUESTIONS: Mapping[ProposalKind, str] = {
     "call": "Call your function in YOUR kernel?",
     "server": "Send your prompts to this model server?",
 }
-"""The panel has its own, in the user's language."""
+"""Questions in English; the panel has its own, in the user's language."""
 
 OnMainThread = Callable[[Callable[[], str]], Awaitable[str]]
 
@@ -40,10 +40,10 @@ class InformedApprover:
 
 
 class NobodyApprover:
-    """Headless: there is nobody to ask, so the answer is no."""
+    """Rejects everything: without a front end there is nobody to ask."""
 
     async def ask(self, proposal: Proposal) -> Decision:
-        # For what is asked whatever the policy, another policy is no way out.
+        # Proposals that need approval under every policy are not helped by another policy.
         other = "use `--approve review` or `auto`, or " if proposal.kind not in ALWAYS_ASK else ""
         address = proposal.code.partition(" ")[0]
         if proposal.kind == "server" and "://" in address:
@@ -87,12 +87,12 @@ class StdinApprover:
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A proposal in words, a line each; the code stands between them."""
+    """A proposal as text, a line each; the code is in the middle."""
 
     head: tuple[str, ...]
     """What is asked, and why."""
     effects: tuple[str, ...]
-    """What the code would do to the user's names; empty where there is no code, or it was not looked at."""
+    """What the code would do to the user's names; empty without code, or if it was not checked."""
 
 
 def question_of(proposal: Proposal) -> Question:
@@ -103,14 +103,14 @@ def question_of(proposal: Proposal) -> Question:
 
 
 def question_text(proposal: Proposal) -> str:
-    """Question, code and effects, for a terminal."""
+    """Return question, code and effects, for a terminal."""
     question = question_of(proposal)
     parts = ("\n".join(question.head), visible_code(proposal.code), "\n".join(question.effects))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 class FirstAvailableApprover:
-    """The panel if one listens at the moment of the question, else the fallback."""
+    """Asks in the panel if one is connected at that moment, else by the fallback."""
 
     def __init__(self, panel: Approver, fallback: Approver, is_panel_open: Callable[[], bool]) -> None:
         self._panel = panel

@@ -1,4 +1,4 @@
-"""The gate every proposal passes: policy first, then a person if it says so. No answer is a no."""
+"""The gate that every proposal passes: the policy first, then a person if it requires one. No answer is a no."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ApprovalGate:
         self._timeout_s = timeout_s
 
     async def decide(self, proposal: Proposal, policy: ApprovalPolicy) -> Decision:
-        """Never raises for a missing answer: that is a rejection by `nobody`."""
+        """Decide the proposal; a missing answer is a rejection by `nobody`, never an error."""
         if not needs_person(policy, proposal.kind) or self._grants.cover(proposal.lasting):
             return Decision(action="approve", code=proposal.code, decided_by="policy", decided_at=time.time())
         try:

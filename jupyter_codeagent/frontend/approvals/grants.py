@@ -1,4 +1,4 @@
-"""The yeses of one kernel that last, whatever they are for: one list, which the user sees and can shorten."""
+"""The lasting approvals of one kernel, whatever they are for: one list, which the user sees and can shorten."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ WORDS: Mapping[GrantKind, str] = {
     "call": "code may call {subject}() without asking",
     "server": "prompts may go to {subject}",
 }
-"""The panel has its own, in the user's language."""
+"""Texts in English; the panel has its own, in the user's language."""
 
 
 class Grants:
-    """In memory only: they end with the kernel. Changed from the main thread and from the background loop."""
+    """Grants in memory only: they end with the kernel. Changed from the main thread and the background loop."""
 
     def __init__(self, changed: Callable[[], object] = lambda: None) -> None:
         """Create an empty list; `changed` is called after each change, on the thread that made it."""
@@ -28,12 +28,12 @@ class Grants:
 
     @property
     def all(self) -> tuple[Grant, ...]:
-        """In the order in which they were given."""
+        """Grants in the order in which they were given."""
         with self._lock:
             return tuple(self._granted.values())
 
     def cover(self, wanted: Iterable[Grant]) -> bool:
-        """Whether all of it is granted, and there is something. What the name stands for no longer ends here."""
+        """Check whether all of it is granted, and not empty; drop a grant whose name now means something else."""
         granted = {(grant.kind, grant.subject): grant for grant in self.all}
         known = [(grant, granted.get((grant.kind, grant.subject))) for grant in wanted]
         for grant, given in known:
@@ -51,7 +51,7 @@ class Grants:
         self._keep(lambda grant: (grant.kind, grant.subject) != (kind, subject))
 
     def clear(self, kind: GrantKind | None = None) -> None:
-        """Take back all of a kind, or all there are."""
+        """Revoke all grants of a kind, or all there are."""
         self._keep(lambda grant: kind not in (None, grant.kind))
 
     def _keep(self, wanted: Callable[[Grant], bool]) -> None:
@@ -63,5 +63,5 @@ class Grants:
 
 
 def grant_text(grant: Grant) -> str:
-    """Return a text that says what the grant allows."""
+    """Return a text on what the grant allows."""
     return WORDS[grant.kind].format(subject=visible_code(grant.subject))

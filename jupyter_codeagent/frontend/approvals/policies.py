@@ -1,4 +1,4 @@
-"""Which proposals need a person, and what a yes to each can be for: pure functions."""
+"""Which proposals need a person, and which scopes an approval of each can have: pure functions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import replace
 from jupyter_codeagent.types.approvals import ApprovalPolicy, Decision, DecisionScope, Proposal, ProposalKind
 
 ALWAYS_ASK: frozenset[ProposalKind] = frozenset({"apply", "overwrite", "mount", "call", "server"})
-"""Touch the live kernel, widen the sandbox, or send prompts where the user has not sent any: asked whatever the
-policy."""
+"""Proposals that touch the live kernel, widen the sandbox, or send prompts to a new server: they need approval
+under every policy."""
 
 SCOPES: Mapping[ProposalKind, tuple[DecisionScope, ...]] = {
     "run": ("once", "notebook"),
@@ -19,14 +19,14 @@ SCOPES: Mapping[ProposalKind, tuple[DecisionScope, ...]] = {
     "call": ("once", "run", "notebook"),
     "server": ("notebook",),
 }
-"""What a yes can be for; the first where nothing else was offered. What changes the user's own kernel is asked for
+"""Scopes that an approval can have; the first is the default. What changes the user's own kernel needs approval
 each time: nobody foresees all code of a notebook."""
 
 EDITABLE: frozenset[ProposalKind] = frozenset({"run", "apply", "call"})
 
 
 def needs_person(policy: ApprovalPolicy, kind: ProposalKind) -> bool:
-    """Unless it was granted before."""
+    """Check whether a proposal needs a person, unless it was granted before."""
     return kind in ALWAYS_ASK or policy == "ask"
 
 

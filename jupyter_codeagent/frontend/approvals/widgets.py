@@ -1,8 +1,8 @@
-"""A card under the cell, made of ipywidgets: for front ends that show widgets and have no panel of ours.
+"""A card under the cell, made of ipywidgets: for front ends that display widgets and lack our panel.
 
-Whether a front end shows widgets cannot be asked, so it is tried: a `Play` widget in the card, which nobody sees,
-is started until its view answers. Its answer takes the way that the decision will take. No answer within
-`SHOWN_WITHIN_S`: the card goes away again and is not tried once more for this front end.
+A front end cannot be asked whether it displays widgets, so it is tried: an invisible `Play` widget in the card is
+started until its view answers, on the channel that the decision will use. Without an answer within
+`DISPLAY_TIMEOUT_S` the card is removed, and no card is tried again for this front end.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from jupyter_codeagent.frontend.shell_queue import MainShell
 from jupyter_codeagent.notebook.outputs import visible_code
 from jupyter_codeagent.types.approvals import Decision, Proposal
 
-SHOWN_WITHIN_S = 5.0
-"""The first widget of a page may have its library to load."""
-KNOCK_EVERY_S = 0.4
+DISPLAY_TIMEOUT_S = 5.0
+"""The first widget of a page may have to load its library."""
+PROBE_EVERY_S = 0.4
 POLL_S = 0.05
 
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
@@ -33,14 +33,14 @@ CardOnMainThread = Callable[[Callable[[], Decision | None]], Awaitable[Decision 
 
 
 class WidgetApprover:
-    """The card where the front end shows it, else the fallback."""
+    """Asks by a card if the front end displays it, else by the fallback."""
 
     def __init__(self, kernel: Any, on_main_thread: CardOnMainThread, fallback: Approver) -> None:
         self._kernel = kernel
         self._on_main_thread = on_main_thread
         self._fallback = fallback
         self._without_widgets: set[str] = set()
-        """Sessions of front ends that showed no card."""
+        """Sessions of front ends that displayed no card."""
 
     async def ask(self, proposal: Proposal) -> Decision:
         over = threading.Event()
@@ -51,9 +51,9 @@ class WidgetApprover:
         return decision or await self._fallback.ask(proposal)
 
     def _show_card(self, proposal: Proposal, over: threading.Event) -> Decision | None:
-        """None where it was not shown. Main thread."""
+        """Display a card and return its decision; None if it was not displayed. Main thread."""
         session = str((self._kernel.get_parent() or {}).get("header", {}).get("session", ""))
-        # Who cannot answer `input()` (nbclient, papermill) is no person, and will not answer a card.
+        # A front end that cannot answer `input()` (nbclient, papermill) has no person who could answer a card.
         if session in self._without_widgets or not getattr(self._kernel, "_allow_stdin", False):
             return None
         try:
@@ -68,7 +68,7 @@ class WidgetApprover:
 
 
 class Card:
-    """Code to edit, a reason, two buttons. The focus is nowhere, so no key decides by accident."""
+    """Code to edit, a reason, two buttons. Nothing has the focus, so no key decides by accident."""
 
     def __init__(self, proposal: Proposal) -> None:
         import ipywidgets
@@ -85,11 +85,11 @@ class Card:
         self._reason = ipywidgets.Text(placeholder="Why not? (optional, sent to the model)", layout=wide)
         self._approve = ipywidgets.Button(description="Approve", tooltip="Run it")
         self._reject = ipywidgets.Button(description="Reject", tooltip="Do not run it")
-        self._knock = ipywidgets.Play(min=0, max=1, value=0, interval=50)
-        self._knock.layout.display = "none"
+        self._probe = ipywidgets.Play(min=0, max=1, value=0, interval=50)
+        self._probe.layout.display = "none"
         buttons = ipywidgets.HBox([self._reject, self._approve])
         self._box = ipywidgets.VBox(
-            [ipywidgets.HTML(heading), self._code, self._reason, buttons, self._knock],
+            [ipywidgets.HTML(heading), self._code, self._reason, buttons, self._probe],
             layout=ipywidgets.Layout(border="1px solid var(--jp-border-color2, #bbb)", padding="8px"),
         )
         self._decision: Decision | None = None
@@ -98,7 +98,7 @@ class Card:
         self._reject.on_click(lambda _: self._decide("reject"))
 
     def decided(self, shell: MainShell, over: threading.Event) -> Decision | None:
-        """Show the card and wait: for a sign that it is seen, then for the decision. None if it is not seen."""
+        """Display the card and wait for a sign that it is seen, then for the decision; None if it is not seen."""
         display_id = f"codeagent-{uuid.uuid4().hex[:12]}"
         view = {"model_id": self._box.model_id, "version_major": 2, "version_minor": 0}
         waiting = "The code agent waits for your decision."
@@ -111,25 +111,25 @@ class Card:
             return self._decision
         finally:
             nothing = "Not answered in time." if self.was_seen else "Not shown as a card."
-            shown = nothing if self._decision is None else decision_text(self._decision)
-            update_display({"text/plain": shown}, raw=True, display_id=display_id)
+            text = nothing if self._decision is None else decision_text(self._decision)
+            update_display({"text/plain": text}, raw=True, display_id=display_id)
             self._close()
 
     def _is_seen(self, shell: MainShell, over: threading.Event) -> bool:
         """Check whether the widget is displayed: only a view of `Play` counts up when it is started."""
-        until, knock_at = time.monotonic() + SHOWN_WITHIN_S, 0.0
-        while self._knock.value == 0 and not over.is_set():
+        until, probe_at = time.monotonic() + DISPLAY_TIMEOUT_S, 0.0
+        while self._probe.value == 0 and not over.is_set():
             if (now := time.monotonic()) > until:
                 return False
-            if now >= knock_at:
-                self._knock.playing = False
-                self._knock.playing = True
-                knock_at = now + KNOCK_EVERY_S
+            if now >= probe_at:
+                self._probe.playing = False
+                self._probe.playing = True
+                probe_at = now + PROBE_EVERY_S
             self._handle_messages(shell)
         return True
 
     def _handle_messages(self, shell: MainShell) -> None:
-        """Not by `comm.handle_msg`, which would have the user's hooks run in the middle of a cell."""
+        """Handle messages to the widgets; `comm.handle_msg` would run the user's hooks in the middle of a cell."""
         comms = {widget.comm.comm_id: widget for widget in self._widgets() if widget.comm is not None}
         shell.handle_waiting(
             lambda kind, content: kind == "comm_msg" and content.get("comm_id") in comms,
@@ -147,7 +147,7 @@ class Card:
             self._decision = reject(self._proposal, "widget", self._reason.value.strip())
 
     def _widgets(self) -> list[Any]:
-        return [self._box, self._code, self._reason, self._approve, self._reject, self._knock]
+        return [self._box, self._code, self._reason, self._approve, self._reject, self._probe]
 
     def _close(self) -> None:
         for widget in (*self._box.children, *self._box.children[3].children, self._box):

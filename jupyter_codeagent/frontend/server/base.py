@@ -20,7 +20,7 @@ Handler = TypeVar("Handler", bound=Callable[..., Awaitable[None]])
 
 
 def reported(method: Handler) -> Handler:
-    """Our own errors become an answer; any other is Jupyter Server's to log and to answer with 500."""
+    """Answer our own errors as JSON; any other is left to Jupyter Server, which logs it and answers 500."""
 
     @functools.wraps(method)
     async def inner(self: HistoryHandler, *args: str) -> None:
@@ -40,10 +40,10 @@ def _http_status(error: CodeAgentError) -> int:
 
 
 class HistoryHandler(APIHandler):
-    """What all of them share."""
+    """Base of all handlers."""
 
     auth_resource = "jupyter-codeagent"
-    """For an authorizer that tells users apart; Jupyter Server's own lets every authenticated user."""
+    """For an authorizer that tells users apart; Jupyter Server's own allows every authenticated user."""
 
     def initialize(self, history: HistoryStore) -> None:
         self.history = history
@@ -51,7 +51,7 @@ class HistoryHandler(APIHandler):
     def answer(self, value: dict[str, Any]) -> None:
         try:
             self.finish(json.dumps(value, allow_nan=False))
-        except ValueError:  # NaN in an output's JSON; a browser refuses the whole answer for it
+        except ValueError:  # for NaN in an output's JSON a browser refuses the whole answer
             self.finish(json.dumps(_without_nan(value)))
 
     @property

@@ -1,7 +1,8 @@
-"""REST under ``/jupyter-codeagent/``: runs listed, read, exported, decided over and deleted.
+"""REST under ``/jupyter-codeagent/``: lists, reads, exports, decides over and deletes runs.
 
 Every request is authenticated, authorized and, where it changes something, protected against XSRF by Jupyter
 Server. SQLite runs in a thread. Errors are JSON with the one-line `message`, status 400, 404 or 500.
+
 """
 
 from __future__ import annotations
@@ -74,14 +75,14 @@ class RunsHandler(HistoryHandler):
             limit=self.number("limit", 50),
             offset=self.number("offset", 0),
         )
-        shown = self.paths.shown
-        self.answer({"total": total, "runs": [asdict(row) | {"notebook": shown(row.notebook)} for row in rows]})
+        for_page = self.paths.for_page
+        self.answer({"total": total, "runs": [asdict(row) | {"notebook": for_page(row.notebook)} for row in rows]})
 
     @web.authenticated
     @authorized
     @reported
     async def delete(self) -> None:
-        """All runs of `notebook`, or with ``all=yes`` all; a request that names neither deletes nothing."""
+        """Delete all runs of `notebook`, or with ``all=yes`` all; a request that names neither deletes nothing."""
         notebook, everything = self.get_query_argument("notebook", ""), self.get_query_argument("all", "")
         if bool(notebook) == (everything == "yes"):
             raise UsageError("Say which runs to delete: notebook=PATH, or all=yes for all of all notebooks.")
@@ -93,7 +94,7 @@ class RunsHandler(HistoryHandler):
 
 
 class OverviewHandler(HistoryHandler):
-    """What the list of matching runs looks like before its lines are read, and what can be chosen from."""
+    """An overview of the matching runs before the list is read, and the values that the filters offer."""
 
     @web.authenticated
     @authorized
@@ -103,7 +104,7 @@ class OverviewHandler(HistoryHandler):
         self.answer(
             {
                 "times": found.times,
-                "notebooks": _counted((self.paths.shown(name), count) for name, count in found.notebooks),
+                "notebooks": _counted((self.paths.for_page(name), count) for name, count in found.notebooks),
                 "models": _counted(found.models),
                 "outcomes": _counted(found.outcomes),
             }
@@ -118,7 +119,7 @@ class RunHandler(HistoryHandler):
         run = await asyncio.to_thread(self.history.load, run_id)
         decisions = await asyncio.to_thread(self.history.decisions, run.id)
         record = run_with_messages(run)
-        record["request"]["notebook"] = self.paths.shown(run.request.notebook)
+        record["request"]["notebook"] = self.paths.for_page(run.request.notebook)
         self.answer(record | {"decisions": [asdict(decision) for decision in decisions]})
 
     @web.authenticated
@@ -131,7 +132,7 @@ class RunHandler(HistoryHandler):
 
 
 class CellsHandler(HistoryHandler):
-    """Cells to insert again: pending, unless the run was accepted as it is; and the receipt of the run."""
+    """Cells to insert again (pending, unless the run was accepted unedited), and the receipt of the run."""
 
     @web.authenticated
     @authorized
@@ -169,7 +170,7 @@ class StateHandler(HistoryHandler):
 
 
 class AppliedHandler(HistoryHandler):
-    """The page has this code run in the live kernel, where no agent listens."""
+    """A record that the page runs this code in the live kernel, which has no agent to record it."""
 
     @web.authenticated
     @authorized

@@ -36,12 +36,12 @@ def plotly_script() -> str | None:
 
 
 class PlotlyHandler(APIHandler):
-    """As plain text, so that no page can load it as a script."""
+    """The script as plain text, so that no page can load it as a script."""
 
     auth_resource = "jupyter-codeagent"
 
     def initialize(self, history: HistoryStore) -> None:
-        """All routes are given the history; this one does not read it."""
+        """Drop the history, which all routes are given and this one does not read."""
 
     @web.authenticated
     @authorized

@@ -1,4 +1,4 @@
-"""What the record says of the cells of one notebook."""
+"""The record of the cells of one notebook."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from jupyter_codeagent.types.errors import UsageError
 
 
 class NotebookHandler(HistoryHandler):
-    """What the record says of the cells of one notebook, which the page has read from its file.
+    """The record of the cells of one notebook, which the page has read from its file.
 
     The body has its path (`notebook`), the time of its file (`saved_at`, seconds since the epoch), the ids of its
-    cells (`cell_ids`) and of the runs to which some of them belong (`run_ids`). The answer has what was decided
-    over the runs that were made in this notebook, not in one that it is a copy of (`states`), which of the runs
-    are in the history (`known`), and the results that belong into the notebook and are not there (`missing`).
+    cells (`cell_ids`) and of the runs to which some of them belong (`run_ids`). The answer has the decisions over
+    the runs that were made in this notebook, not in one that it is a copy of (`states`), which of the runs are in
+    the history (`known`), and the results that belong into the notebook and are not there (`missing`).
     """
 
     @web.authenticated
@@ -38,10 +38,10 @@ class NotebookHandler(HistoryHandler):
         states = {row.id: row.cell_state for row in rows if await self._made_here(row, notebook)}
         undecided = await asyncio.to_thread(self.history.undecided, self.paths.recorded(notebook), cell_ids)
         missing = [
-            asdict(row) | {"notebook": self.paths.shown(row.notebook)}
+            asdict(row) | {"notebook": self.paths.for_page(row.notebook)}
             for row in undecided
-            # A question that was asked after the file was last saved went with its result; what is older and has
-            # no cell here belonged to another notebook of this name.
+            # A question that was asked after the file was last saved was lost with its result; an older one that
+            # has no cell here belonged to another notebook of this name.
             if row.id not in run_ids
             and (row.cell_id in cell_ids or row.started_at > saved_at)
             and await self._made_here(row, notebook)
@@ -49,8 +49,8 @@ class NotebookHandler(HistoryHandler):
         self.answer({"states": states, "known": [row.id for row in rows], "missing": missing})
 
     async def _made_here(self, row: RunRow, notebook: str) -> bool:
-        """In the notebook of this path, or in one that had another path and is there no more."""
-        where = self.paths.shown(row.notebook)
+        """Check whether a run was made in the notebook of this path, or in one whose former path is gone."""
+        where = self.paths.for_page(row.notebook)
         return where == notebook or (where is not None and not await self._is_there(where))
 
     async def _is_there(self, path: str) -> bool:

@@ -38,10 +38,10 @@ HARMLESS = frozenset(
 WORDS = re.compile(r"[\w ]+")
 
 
-def run_duckdb(connection: Any, sql: str, unasked: bool, *, allow_writes: bool) -> Rows:
+def run_duckdb(connection: Any, sql: str, without_approval: bool, *, allow_writes: bool) -> Rows:
     """Run a query on a thread of its own: DuckDB checks for signals so rarely that a Stop could take a minute."""
     with closing(connection.cursor()) as cursor, ThreadPoolExecutor(1, "codeagent-duckdb") as thread:
-        running = thread.submit(_query, cursor, sql, unasked, allow_writes)
+        running = thread.submit(_query, cursor, sql, without_approval, allow_writes)
         try:
             return running.result()
         except BaseException:
@@ -49,7 +49,7 @@ def run_duckdb(connection: Any, sql: str, unasked: bool, *, allow_writes: bool) 
             raise
 
 
-def _query(cursor: Any, sql: str, unasked: bool, allow_writes: bool) -> Rows:
+def _query(cursor: Any, sql: str, without_approval: bool, allow_writes: bool) -> Rows:
     try:
         # Only on this cursor: `FROM df` is not a variable of yours.
         cursor.execute("SET python_enable_replacements = false")
@@ -62,7 +62,7 @@ def _query(cursor: Any, sql: str, unasked: bool, allow_writes: bool) -> Rows:
                 "the configuration of DuckDB is locked while queries find your variables"
             ) from problem
     if not allow_writes:
-        _Check(cursor=cursor, unasked=unasked).statement(sql)
+        _Check(cursor=cursor, without_approval=without_approval).statement(sql)
         cursor.execute("BEGIN TRANSACTION READ ONLY")
     return fetched(cursor.execute(sql))
 
@@ -78,7 +78,7 @@ class _Check:
     """Checks one statement, and the macros and views that it uses; its methods raise PermissionError."""
 
     cursor: Any
-    unasked: bool
+    without_approval: bool
     seen: set[object] = field(default_factory=set)
     """Macros and views that are or were being checked."""
 
@@ -132,7 +132,7 @@ class _Check:
         name = (catalog, schema, table)
         is_long = len((node.get("qualified_name") or {}).get("path", ())) > len(name)
         if name in self._relations and not is_long:
-            for view in self._relations[name] if self.unasked else ():
+            for view in self._relations[name] if self.without_approval else ():
                 self._view(view)
         elif is_long or catalog or schema or table not in named:
             if in_view and os.path.splitext(table)[1] in BY_EXTENSION:
@@ -169,7 +169,7 @@ class _Check:
         found = self._functions.get(name, ())
         for macro in (one for one in found if one.definition):
             self._macro(macro)
-        if not self.unasked or name in HARMLESS:
+        if not self.without_approval or name in HARMLESS:
             return
         brought = _brought_along()
         if not found or any(not (one.definition or (one.is_safe and name in brought)) for one in found):

@@ -45,7 +45,7 @@ def check_engine(engine: Any, *, allow_writes: bool) -> None:
         )
 
 
-def check_unasked(engine: Any) -> None:
+def check_without_approval(engine: Any) -> None:
     """Raise UsageError for an engine that cannot run queries without approval.
 
     Raises
@@ -93,7 +93,9 @@ def own_connection(engine: Any) -> Iterator[Any]:
         pool.dispose()
 
 
-def run_engine(engine: Any, sql: str, unasked: bool, *, allow_writes: bool, timeout_s: float | None) -> Rows:
+def run_engine(
+    engine: Any, sql: str, without_approval: bool, *, allow_writes: bool, timeout_s: float | None
+) -> Rows:
     """Run a query in a transaction that is rolled back unless writes are allowed."""
     dialect = engine.dialect.name
     with own_connection(engine) as opened:
@@ -106,11 +108,11 @@ def run_engine(engine: Any, sql: str, unasked: bool, *, allow_writes: bool, time
             return rows
         only_reads(sql)
         if dialect == "sqlite":
-            return run_sqlite(opened.connection.driver_connection, sql, unasked, allow_writes=allow_writes)
+            return run_sqlite(opened.connection.driver_connection, sql, without_approval, allow_writes=allow_writes)
         if ";" in sql.rstrip().rstrip(";"):
             raise PermissionError("one statement is allowed here, without a semicolon in it")
         _begin_reading(opened, dialect)
-        if unasked:
+        if without_approval:
             sql = _checked(opened, dialect, sql)
         # Rows come as they are fetched: otherwise a driver would hold all of them before there is a limit.
         streamed = opened.execution_options(stream_results=first_word(sql) in STREAMED, no_parameters=True)
@@ -148,7 +150,7 @@ def _begin_reading(opened: Any, dialect: str) -> None:
 
 
 def _commits_each(opened: Any) -> bool:
-    """Of psycopg, psycopg2 and pg8000; SQLAlchemy itself tells the isolation of the server here."""
+    """Check the autocommit of psycopg, psycopg2 and pg8000; SQLAlchemy returns the server's default here."""
     return bool(getattr(opened.connection.driver_connection, "autocommit", False))
 
 

@@ -24,7 +24,7 @@ READING_PRAGMAS = frozenset({"data_version", "table_info", "table_xinfo", "table
 """Pragmas allowed as functions; a statement that begins with PRAGMA is refused."""
 
 
-def run_sqlite(connection: Any, sql: str, unasked: bool, *, allow_writes: bool) -> Rows:
+def run_sqlite(connection: Any, sql: str, without_approval: bool, *, allow_writes: bool) -> Rows:
     """Run a query and restore `query_only` after it; statements that set it are refused, as reading needs none."""
     cursor = connection.cursor()
     cursor.row_factory = None
@@ -37,7 +37,7 @@ def run_sqlite(connection: Any, sql: str, unasked: bool, *, allow_writes: bool) 
         [before] = cursor.execute("PRAGMA query_only").fetchone()
         cursor.execute("PRAGMA query_only = 1")
         try:
-            if not unasked:
+            if not without_approval:
                 return fetched(cursor.execute(sql))
             with _only_known_functions(connection):
                 return fetched(cursor.execute(sql))

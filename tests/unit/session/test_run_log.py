@@ -133,10 +133,10 @@ def test_the_cells_that_show_a_replayed_result_are_its_own_or_those_that_were_ke
     ]
     for run_id, placed, source in chain:
         run_log.write(replace(a_run(run_id), placed=placed, replayed_from=source))
-    shown = {run_id: run_log.shown_by(run_log.find(run_id)) for run_id, *_ in chain}
+    shown = {run_id: run_log.runs_displaying(run_log.find(run_id)) for run_id, *_ in chain}
     assert shown == {"a": ["a"], "b": ["b", "a"], "c": ["c"], "d": ["d", "c"], "old": ["old", "a"]}
     run_log.history.delete("c")
-    assert run_log.shown_by(run_log.find("d")) == ["d", "c"]
+    assert run_log.runs_displaying(run_log.find("d")) == ["d", "c"]
 
 
 def test_the_version_that_is_refined_is_told_once_whatever_was_decided_and_without_the_variables_it_made(

@@ -53,7 +53,7 @@ def asking(answer: Callable[[str], str] = str.upper, **settings: Any) -> tuple[M
         return asyncio.run(coroutine)
 
     questions = ModelQuestions(
-        settings=lambda: in_force, models=cast("ModelResolver", model), withheld=none_withheld, run=run
+        settings=lambda: in_force, models=cast("ModelResolver", model), masked_values=none_withheld, run=run
     )
     return questions, model
 

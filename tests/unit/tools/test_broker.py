@@ -562,7 +562,7 @@ def test_a_replay_gives_recorded_results_once_each_and_only_for_calls_that_were_
     assert ([one.code for one in people.asked], sent, got) == (["send(1)"], [1], [3])
     assert [call.call for call in again.replayed] == ["send(1)"]
     assert [call.call for call in again.not_replayed()] == ["send(2)"]
-    assert [call.call for call in again.made_anew()] == ["send(1)"]
+    assert [call.call for call in again.made_again()] == ["send(1)"]
     assert [one.value for one in answers(again, *asked)] == ["sent", "sent anew", "read anew"], "within the run too"
 
 
