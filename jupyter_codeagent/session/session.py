@@ -154,7 +154,7 @@ class AgentSession:
         except CodeAgentError as error:
             if isinstance(error, ModelError):
                 self.models.forget()  # its server may be gone: the next run searches again
-            run = ended(self.current_run.so_far(recorder), "failed", str(error))
+            run = end_run(self.current_run.so_far(recorder), "failed", str(error))
         except BaseException as error:
             so_far = self.current_run.so_far(recorder)
             recorder.changed(end_run(so_far, "failed", f"A fault of jupyter-codeagent: {error!r}"))
