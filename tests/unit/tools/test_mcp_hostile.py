@@ -167,7 +167,7 @@ def test_no_function_of_a_server_has_a_name_that_stands_for_something_else() -> 
 
 @pytest.mark.parametrize("attack", ["odd-schema", "schema-is-true"])
 def test_a_listing_that_is_none_is_one_line(attack: str) -> None:
-    with pytest.raises(CodeAgentError, match=r"^The MCP server weather cannot be used: it does not tell") as caught:
+    with pytest.raises(CodeAgentError, match=r"^The MCP server weather cannot be used: it does not list") as caught:
         offered(attack)
     assert "\n" not in str(caught.value)
 
@@ -262,7 +262,7 @@ def test_what_came_or_changed_since_the_user_said_auto_is_asked_for_and_told(
     assert first == {"look": "auto"}
     assert later == [policies] * 2
     assert [len(told) for told in notes] == [1 if changed else 0, 0], "said once"
-    assert all(f"something else of {changed} than" in note for told in notes for note in told)
+    assert all(f"now describes {changed} differently than" in note for told in notes for note in told)
 
 
 # --- over HTTP: whoever the server is, its answers have a limit -------------------------------------------
