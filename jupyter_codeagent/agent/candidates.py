@@ -73,13 +73,13 @@ async def _sample(run: AgentRun, turns: Sequence[Turn], deps: LoopDependencies) 
     """
     prepared = await begin_step(run, conversation(run, turns), deps)
     first = await complete(run, prepared, deps)
-    shown = replace(run, steps=(replace(prepared, reply=first.text),))
+    with_first = replace(run, steps=(replace(prepared, reply=first.text),))
     request = replace(
         completion_request(prepared, deps),
         temperature=max(deps.temperature, SAMPLING_TEMPERATURE),
         seed=deps.seed + 1,
     )
-    second = replace(shown, steps=(*shown.steps, replace(prepared, index=2)))
+    second = replace(with_first, steps=(*with_first.steps, replace(prepared, index=2)))
     deps.watcher.changed(second)
     deps.watcher.progress(second, "model")
     others = await deps.model.sample(
@@ -204,17 +204,21 @@ async def _run_chosen(run: AgentRun, steps: Sequence[Step], result: Vote, deps: 
     deps.watcher.changed(running)
     deps.watcher.progress(running, "sandbox", again.code)
     deps.undo_attempt()
-    shown = await deps.runner.execute(again.code, timeout_s=run.request.timeout_s)
-    again = replace(again, result=shown, duration_s=shown.duration_s)
+    result_again = await deps.runner.execute(again.code, timeout_s=run.request.timeout_s)
+    again = replace(again, result=result_again, duration_s=result_again.duration_s)
     run = replace(run, steps=(*run.steps, again))
     deps.watcher.changed(run)
-    if shown.status != "ok":
-        why = f"{shown.error.ename}: {shown.error.evalue}" if shown.error is not None else shown.reason
+    if result_again.status != "ok":
+        why = (
+            f"{result_again.error.ename}: {result_again.error.evalue}"
+            if result_again.error is not None
+            else result_again.reason
+        )
         first_line = why.split("\n")[0][:200]
         return end_run(run, "failed", f"The chosen candidate did not run a second time: {first_line}")
-    if not agree(findings(shown), findings(best.result)):
+    if not agree(findings(result_again), findings(best.result)):
         run = replace(run, notes=(*run.notes, "its result differs from one execution to the next"))
-    return await finish(run, replace(best, result=shown), deps, calls=1)
+    return await finish(run, replace(best, result=result_again), deps, calls=1)
 
 
 async def _without_vote(

@@ -165,8 +165,8 @@ def _is_rounded(number: Number) -> bool:
     """Check for enough digits to equate ``0.38`` with ``0.3838``, or ``29.7`` with ``29.699``."""
     if number.digits == 0 or number.value == 0:
         return False
-    shown = math.floor(math.log10(abs(number.value))) + 1 + number.digits
-    return shown >= (2 if number.digits > 1 else 3)
+    significant = math.floor(math.log10(abs(number.value))) + 1 + number.digits
+    return significant >= (2 if number.digits > 1 else 3)
 
 
 def _same_words(mine: Sequence[Row], yours: Sequence[Row]) -> bool:

@@ -14,7 +14,7 @@ from jupyter_codeagent.types.run import AgentRun
 from jupyter_codeagent.types.sandbox import CopyChange, NamespaceEntry
 from jupyter_codeagent.variables.text import safe
 
-MAX_SHOWN = 4
+MAX_LISTED = 4
 """Limit for columns of one kind in the receipt."""
 MAX_MADE = 20
 MAX_LINES_CHARS = 600
@@ -77,12 +77,12 @@ def _receipt_line(change: CopyChange) -> str:
 def _parts(change: CopyChange) -> list[str]:
     kinds = (("+", change.added), ("−", change.removed), ("values of", change.values))
     parts = [f"{sign} {_labels(labels)}" for sign, labels in kinds if labels]
-    return [*parts, *(_safe(note) for note in change.notes[:MAX_SHOWN])]
+    return [*parts, *(_safe(note) for note in change.notes[:MAX_LISTED])]
 
 
 def _labels(labels: Sequence[str]) -> str:
-    shown = ", ".join(_safe(label) for label in labels[:MAX_SHOWN])
-    return f"{shown} and {len(labels) - MAX_SHOWN} more" if len(labels) > MAX_SHOWN else shown
+    listed = ", ".join(_safe(label) for label in labels[:MAX_LISTED])
+    return f"{listed} and {len(labels) - MAX_LISTED} more" if len(labels) > MAX_LISTED else listed
 
 
 def format_differences(changes: Sequence[CopyChange], known: str, *, names_only: bool = False) -> str:
@@ -111,7 +111,7 @@ def _difference_line(change: CopyChange, words: frozenset[str], *, names_only: b
         if listed:
             parts.append(f"{verb} {' and '.join(listed)}")
     if not names_only:
-        parts += [f"differs in: {_safe(note)}" for note in change.notes[:MAX_SHOWN] if "'" not in note]
+        parts += [f"differs in: {_safe(note)}" for note in change.notes[:MAX_LISTED] if "'" not in note]
     what = "; ".join(parts) or "was changed"
     return f"In the sandbox, after the code above, {_safe(change.name)} {what}."
 

@@ -108,9 +108,7 @@ def fit_messages(
     whole = _parts(messages, prompt)
     asked = (whole.system, message("user", whole.task))
     if not window.certain and window.cost(asked) > limit:
-        return Fitted(
-            messages=messages
-        )  # the assumed size must be wrong: whoever asks so long a question has a larger model
+        return Fitted(messages=messages)  # the model surely takes more than was assumed
     form, tokens = whole, 0
     for form in _forms(whole):
         tokens = window.cost(form.messages())

@@ -58,9 +58,9 @@ def observation(
 ) -> TaggedText:
     """Return the text of `observe`, tagged for a message."""
     # Cut twice: the rest of a number at the edges of the first cut must not get into the prompt.
-    shown = tagged(cut(mask(cut(output_text(result), max(max_chars, SEARCHED_CHARS))), max_chars), "output")
+    output = tagged(cut(mask(cut(output_text(result), max(max_chars, SEARCHED_CHARS))), max_chars), "output")
     end = tagged(mask(_end_text(result, code, hinted=hinted)), error_content(result))
-    return join("\n", filter(None, (shown, end))) or TaggedText(NO_OUTPUT)
+    return join("\n", filter(None, (output, end))) or TaggedText(NO_OUTPUT)
 
 
 def error_content(result: ExecutionResult) -> ContentKind:
@@ -75,8 +75,8 @@ def error_text(error: ExecutionError, code: str) -> str:
     lines = code.split("\n")
     source = error.source or (lines[error.line - 1] if error.line and error.line <= len(lines) else "")
     source = harmless(source).strip().split("\n")[0][:160]
-    shown = f"\n    {source}" if source else ""
-    return f"{headline(error, place)}{shown}"
+    source_line = f"\n    {source}" if source else ""
+    return f"{headline(error, place)}{source_line}"
 
 
 def headline(error: ExecutionError, place: str = "") -> str:
@@ -92,14 +92,14 @@ def calls_line(result: ExecutionResult) -> str:
     """
     failed = result.calls[-1].call if result.calls and result.calls[-1].status == "failed" else ""
     failure = f"The call that failed: {failed}\n" if failed else ""
-    begun = dict.fromkeys(call.call for call in result.calls if call.status == "stopped")
-    failure += f"Ended before it had returned, perhaps done: {', '.join(begun)}\n" if begun else ""
+    stopped = dict.fromkeys(call.call for call in result.calls if call.status == "stopped")
+    failure += f"Ended before it had returned, perhaps done: {', '.join(stopped)}\n" if stopped else ""
     done = dict.fromkeys(call.call for call in result.calls if call.status == "ok")
     if not done:
         return failure
-    shown = ", ".join(list(done)[:MAX_CALLS])
+    listed = ", ".join(list(done)[:MAX_CALLS])
     more = f" and {len(done) - MAX_CALLS} more" if len(done) > MAX_CALLS else ""
-    return f"{failure}Calls done: {shown}{more}. They are not made twice; the same call returns the same result.\n"
+    return f"{failure}Calls done: {listed}{more}. They are not made twice; the same call returns the same result.\n"
 
 
 def locate_error_in(known: str, result: ExecutionResult, ran: str) -> ExecutionResult:
@@ -132,8 +132,8 @@ def check_message(
     `issue` is the text of an `Issue`. `hinted`: the reply is prefilled with it.
     """
     seen = observation(result, code, max_chars=MAX_OUTPUT_CHARS, mask=mask)
-    doubt = tagged(_WRONG if hinted else mask(issue), "doubt")
-    return join("\n", (seen, "", doubt, _WHOLE))
+    warning = tagged(_WRONG if hinted else mask(issue), "doubt")
+    return join("\n", (seen, "", warning, _WHOLE))
 
 
 def without_values(result: ExecutionResult, known: str, code: str) -> ExecutionResult:
@@ -192,8 +192,8 @@ def no_code_message(problem: str) -> TaggedText:
 
 def rejected_message(reason: str) -> TaggedText:
     """Return the user message after a person rejected the code with a reason."""
-    said = tagged(reason.strip()[:MAX_MESSAGE], "reason")
-    return join("", ("The user rejected this code: ", said, f"\n{_WHOLE}"))
+    why = tagged(reason.strip()[:MAX_MESSAGE], "reason")
+    return join("", ("The user rejected this code: ", why, f"\n{_WHOLE}"))
 
 
 def _end_text(result: ExecutionResult, code: str, *, hinted: bool) -> str:

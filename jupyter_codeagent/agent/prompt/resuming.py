@@ -83,8 +83,8 @@ def resume_at_choice(code: str, words: Sequence[str]) -> str:
     tree = parse(code)
     if tree is None or not tree.body:
         return ""
-    shown = [statement for statement in tree.body if _prints(statement)] or [tree.body[-1]]
-    first = shown[0]
+    outputs = [statement for statement in tree.body if _prints(statement)] or [tree.body[-1]]
+    first = outputs[0]
     if not isinstance(first, ast.Expr) or first is tree.body[0] or before_on_its_line(code, first).strip():
         return ""
     before = code[: span(code, first)[0]].rstrip().split("\n")

@@ -68,9 +68,9 @@ def prefill(
     model at temperature 0 writes the same code again. `part` is the first part of a task that has several, as a
     comment. `functions` are those that may be called: 10 of 25 questions right at the first try instead of 7.
     """
-    shown = [name for name in names if name.isidentifier()][:MAX_PREFILL_NAMES]
-    verb = "is" if len(shown) == 1 else "are"
-    loaded = tagged(f"# {', '.join(shown)} {verb} already loaded\n" if shown else "", "names")
+    listed = [name for name in names if name.isidentifier()][:MAX_PREFILL_NAMES]
+    verb = "is" if len(listed) == 1 else "are"
+    loaded = tagged(f"# {', '.join(listed)} {verb} already loaded\n" if listed else "", "names")
     called = functions[:MAX_PREFILL_NAMES]
     verb = "is" if len(called) == 1 else "are"
     defined = tagged(f"# {', '.join(called)} {verb} already defined\n" if called else "", "functions")

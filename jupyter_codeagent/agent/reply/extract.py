@@ -158,9 +158,9 @@ def _from_tags(text: str) -> list[str]:
 def _tagged(text: str) -> list[str]:
     """Return the text in tags, and before a first closing tag that the question opened."""
     closing, opening = _CLOSING_TAG.search(text), _TAG.search(text)
-    begun = text[: closing.start()] if closing and (opening is None or closing.start() < opening.start()) else ""
+    opened = text[: closing.start()] if closing and (opening is None or closing.start() < opening.start()) else ""
     blocks = [match.group(2) for match in islice(_TAG.finditer(text), MAX_BLOCKS) if not _is_mention(match)]
-    return [begun, *blocks] if has_code(begun) else blocks
+    return [opened, *blocks] if has_code(opened) else blocks
 
 
 def _is_mention(tag: re.Match[str]) -> bool:

@@ -77,7 +77,7 @@ class _Taken:
     lost: frozenset[str] = field(default_factory=frozenset)
     """Names that only blocks left out make."""
     introduced_as_other: bool = False
-    """The sentence before the next block says so."""
+    """The sentence before the next block introduces an alternative."""
     after_output: bool = False
 
     def without(self, number: int, why: str, made: set[str]) -> _Taken:
@@ -124,7 +124,7 @@ def _with_code(taken: _Taken, number: int, block: Block, *, labelled: bool) -> _
     code = clean(block.text)
     if not code:
         is_empty = (tree := parse(block.text)) is not None and not tree.body
-        # A comment; an output without a label; a sentence of a model that did not go on with our block.
+        # A comment; an output without a label; a sentence of a model that did not continue our block.
         if is_empty or not labelled or not has_code(block.text):
             return taken
         return taken.without(number, "no Python", set(_BOUND_IN_TEXT.findall(block.text)))

@@ -26,5 +26,5 @@ def words_instead(steps: Sequence[Step]) -> str:
 
     It was asked for code or the reason after the first time.
     """
-    said = [own_words(step) for step in steps]
-    return said[-1] if len([words for words in said if words]) > 1 else ""
+    answers = [own_words(step) for step in steps]
+    return answers[-1] if len([words for words in answers if words]) > 1 else ""

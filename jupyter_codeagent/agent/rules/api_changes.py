@@ -113,7 +113,7 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 def known_error_hint(message: str) -> str:
-    """What to do about an error message, if the table knows; else empty."""
+    """Return what to do about an error message, if the table has it; else empty."""
     begin = message[:MAX_MESSAGE_CHARS]
     return next((hint for pattern, hint in HINTS if pattern.search(begin)), "")
 

@@ -76,7 +76,10 @@ def select_labels(program: Program) -> list[tuple[Edit, str]]:
 
 
 def _bound(code: str, chain: ast.Compare) -> Iterator[Edit]:
-    """``a > 1 & b < 3`` is read as ``a > (1 & b) < 3``: around each ``&`` stand parts of two comparisons."""
+    """Yield the brackets for ``a > 1 & b < 3``, which Python reads as ``a > (1 & b) < 3``.
+
+    Around each ``&`` there are parts of two comparisons.
+    """
     operands = [chain.left, *chain.comparators]
     joined = [operand for operand in operands if _is_join(operand)]
     last = len(operands) - 1
@@ -108,7 +111,7 @@ def _is_join(node: ast.expr) -> bool:
 
 
 def _is_value(node: ast.expr) -> bool:
-    """A constant or a column: nobody means the bits of it."""
+    """Check for a constant or a column: nobody wants the bits of it."""
     return isinstance(node, ast.Constant) or column_of(node) is not None
 
 

@@ -16,9 +16,10 @@ _BARS = frozenset({"bar", "barh"})
 
 
 def broadcast_to_rows(program: Program) -> Fix | None:
-    """The code with `transform`, and with a bar for each group where it draws one for each row.
+    """Use `transform`, and draw a bar for each group where the code draws one for each row.
 
-    Only of a table that has the groups in a column: with those as its index the figures would find their rows.
+    Only for a table that has the groups in a column: with the groups as its index, the numbers would find their
+    rows.
     """
     tree, code = program.tree, program.code
     columns = {entry.name: entry.columns for entry in program.namespace if entry.type_name == "DataFrame"}
@@ -38,7 +39,7 @@ def broadcast_to_rows(program: Program) -> Fix | None:
 
 
 def _key(grouped: ast.expr, frame: str) -> str:
-    """The column by which this one column of the frame is grouped; empty for anything else."""
+    """Return the column by which this one column of the frame is grouped; empty for anything else."""
     match grouped:
         case (
             ast.Subscript(value=ast.Call() as call, slice=ast.Constant(value=str()))

@@ -17,8 +17,10 @@ from jupyter_codeagent.types.sandbox import NamespaceEntry
 
 
 def respell_columns(program: Program) -> Fix | None:
-    """Labels that differ from a column in case, blanks or underscores only; with the first all others, each of
-    which would else cost a run of its own."""
+    """Correct labels that differ from a column in case, blanks or underscores only.
+
+    With the first come all others, each of which would otherwise cost a run of its own.
+    """
     tree, code, error, namespace = program.tree, program.code, program.error, program.namespace
     right = same_columns(missing_labels(error), namespace)
     if not right:
@@ -132,8 +134,11 @@ def use_joined_table(program: Program) -> Fix | None:
 
 
 def _is_join(whole: frozenset[str], one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether a table with these columns was joined of two with those: it has what only the one has, what only the
-    other has, and nothing else. Of tables of the same kind, of two years say, not each has something of its own."""
+    """Check whether a table with these columns was joined from two with those.
+
+    It has what only the one has, what only the other has, and nothing else. Of tables of the same kind, of two
+    years for example, not each has a column of its own.
+    """
     own = {re.sub(r"_[xy]$", "", column) for column in whole}
     return bool(own <= one | other and own & (one - other) and own & (other - one) and one - own <= other)
 

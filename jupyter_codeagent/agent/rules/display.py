@@ -124,7 +124,7 @@ def _with_end(code: str, names: Sequence[str]) -> str:
 
 
 def _computed(statement: ast.stmt) -> str:
-    """The one name that a statement binds to a value; what a drawing call returns is none."""
+    """Return the one name that a statement binds to a value; the result of a drawing call does not count."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if draws(call):
             return ""
@@ -194,8 +194,10 @@ def _displays(tree: ast.Module) -> bool:
 
 
 def _last_bound(tree: ast.Module) -> str:
-    """The name that the last statement assigns or changes; for a loop or a branch, the last such name in it that
-    certainly exists afterwards."""
+    """Return the name that the last statement assigns or changes.
+
+    For a loop or a branch, it is the last such name in it that certainly exists afterwards.
+    """
     last = tree.body[-1]
     if isinstance(last, ast.For | ast.While | ast.If | ast.With | ast.Try):
         before = bound_names(ast.Module(body=tree.body[:-1], type_ignores=[]))

@@ -13,9 +13,9 @@ _DRAWN = frozenset({"sample", "choice", "normal", "uniform", "integers", "rand",
 
 @from_text
 def duplicate_expressions(program: Program) -> str:
-    """What to say of ``low = df["x"].mean()`` and ``high = df["x"].mean()``, one below the other; else empty.
+    """Report ``low = df["x"].mean()`` and ``high = df["x"].mean()``, one below the other.
 
-    Only where a column is read (``a = df.copy()`` and ``b = df.copy()`` are well), and where none of the results is
+    Only where a column is read (``a = df.copy()`` and ``b = df.copy()`` are fine), and where none of the results is
     changed later.
     """
     body = program.tree.body
@@ -33,7 +33,7 @@ def duplicate_expressions(program: Program) -> str:
 
 
 def _computed(statement: ast.stmt) -> object:
-    """What a statement computes from a column; of any other the statement itself, which is like no other."""
+    """Return what a statement computes from a column; any other statement stands for itself."""
     match statement:
         case ast.Assign(targets=[_], value=value) if _reads_a_column(value) and not _changed(statement) & _read(
             value

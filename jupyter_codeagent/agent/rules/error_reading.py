@@ -29,7 +29,7 @@ def missing_labels(error: ExecutionError) -> tuple[str, ...]:
 
 
 def missing_name(error: ExecutionError) -> str:
-    """The name that the code asked for and nothing has bound; empty for every other error."""
+    """Return the name that the code uses and nothing has bound; empty for every other error."""
     match = _NO_NAME.search(error.evalue) if error.ename in ("NameError", "UnboundLocalError") else None
     return match.group(1) if match is not None else ""
 
@@ -45,7 +45,7 @@ def same_columns(labels: Iterable[str], namespace: Sequence[NamespaceEntry]) -> 
 
 
 def nearest(name: str, known: Iterable[str], count: int) -> list[str]:
-    """The names that it may be meant for, the nearest first."""
+    """Return the names that it may be meant for, the nearest first."""
     if len(name) > MAX_COMPARED_CHARS:
         return []
     return difflib.get_close_matches(name, list(islice(known, MAX_COMPARED)), count, SIMILARITY)
@@ -89,7 +89,7 @@ def _missing_keys(text: str) -> tuple[str, ...]:
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """The texts in its first brackets."""
+    """Return the texts in the first brackets."""
     inside = text.partition("[")[2].partition("]")[0]
     return tuple(first or second for first, second in _LABEL.findall(inside))
 

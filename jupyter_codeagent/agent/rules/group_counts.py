@@ -11,8 +11,11 @@ from jupyter_codeagent.agent.source import Edit, column_of, single_values, span,
 
 @from_edits
 def count_missing_rows(program: Program) -> list[tuple[Edit, str]]:
-    """``df[df["sex"].isna()].groupby("island")["sex"].count()`` is 0 whatever the data: `count` leaves out what is
-    missing, and here all is. The rows themselves are meant."""
+    """Count the rows of groups in which a column is missing.
+
+    ``df[df["sex"].isna()].groupby("island")["sex"].count()`` is 0 whatever the data: `count` leaves out what is
+    missing, and here everything is.
+    """
     tree, code = program.tree, program.code
     values = single_values(tree)
     found = []

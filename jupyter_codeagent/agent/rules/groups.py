@@ -51,7 +51,7 @@ _NUMBER = re.compile(r"(?:int|float|uint)\d*$")
 
 @from_text
 def forgotten_group(program: Program) -> str:
-    """What to say of ``mean yield per site`` where the code does not name the column ``site``; empty else."""
+    """Report that ``mean yield per site`` is asked for and the code does not name the column ``site``."""
     prompt, code, namespace = program.prompt, program.code, program.namespace
     if _spelled_out(prompt, code, frozenset(label for entry in namespace for label in entry.columns)):
         return ""
@@ -67,7 +67,7 @@ def forgotten_group(program: Program) -> str:
 
 @from_text
 def one_number(program: Program) -> str:
-    """What to say where groups were asked for, and all that was shown is one number; empty else.
+    """Report that groups were asked for, and the output is only one number.
 
     Not where one number can be the answer: *which month*, *the highest mean per month*.
     """
@@ -120,10 +120,10 @@ def _spelled_out(prompt: str, code: str, labels: Collection[str]) -> bool:
 
 @from_text
 def one_for_all(program: Program) -> str:
-    """What to say where a part of the question asks for each of something, and its code made one number for all.
+    """Report that a part of the question asks for each of something, and its code made one number for all.
 
-    ``# 2. how many of each were weighed`` and ``n = df["mass"].notna().sum()``: of a question in parts, whose code
-    says which is which. Several numbers may be spelled out, and of what a loop makes nothing is known.
+    ``# 2. how many of each were weighed`` and ``n = df["mass"].notna().sum()``: only for a question in parts, whose
+    code names its parts. Several numbers may be one for each, and what a loop makes is unknown.
     """
     parts = parts_of(program.prompt)
     numbers = {entry.name for entry in program.namespace if _NUMBER.match(entry.type_name)}
@@ -139,7 +139,7 @@ def one_for_all(program: Program) -> str:
 
 
 def _by_part(code: str, tree: ast.Module) -> Iterator[tuple[int, list[ast.stmt]]]:
-    """(number, statements) of each part that has its comment."""
+    """Yield (number, statements) of each part that has its comment."""
     begins = [(int(match[1]), code.count("\n", 0, match.start()) + 1) for match in _PART.finditer(code)]
     for at, (part, line) in enumerate(begins):
         end = begins[at + 1][1] if at + 1 < len(begins) else len(code)

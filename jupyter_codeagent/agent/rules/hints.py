@@ -1,5 +1,7 @@
-"""One hint per error, found without a model: the nearest column and the frame that has it, the nearest name, both
-dtypes of a join, what today's pandas calls a thing. 97 % of the query errors of one large product were wrong names.
+"""One hint per error, found without a model.
+
+The nearest column and the frame that has it, the nearest name, both dtypes of a join, what today's pandas calls a
+thing. 97 % of the query errors of one large product were wrong names.
 """
 
 from __future__ import annotations
@@ -145,7 +147,7 @@ def merge_dtypes(program: Program) -> str:
 
 @from_text
 def exploded_memory(program: Program) -> str:
-    """A join by columns that tell rows apart in neither table ends in memory."""
+    """Advise on a join that ran out of memory: its columns identify rows in neither table."""
     error, namespace = program.error, program.namespace
     if not error.ename.endswith("MemoryError") or re.search(r"\b(?:merge|join)\(", error.source) is None:
         return ""

@@ -47,7 +47,7 @@ class _Join:
 
 @from_text
 def exploded_join(program: Program) -> str:
-    """What to tell the model of the first such join; empty if there is none."""
+    """Report the first join that repeats rows because its key is unique in neither table."""
     tree = program.tree
     if any(_counts_once(node) for node in ast.walk(tree)):
         return ""
@@ -68,7 +68,7 @@ def exploded_join(program: Program) -> str:
 
 
 def _joins(tree: ast.Module) -> Iterator[_Join]:
-    """``joined = left.merge(right, …)`` and its like, at the top level."""
+    """Yield joins such as ``joined = left.merge(right, …)`` at the top level."""
     for statement in tree.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=result)], value=ast.Call() as call):
@@ -96,7 +96,7 @@ def _sides(call: ast.Call) -> tuple[str, str] | None:
 
 
 def _table(value: ast.expr) -> str:
-    """The name of the frame that has as many rows as this expression; empty if that cannot be told."""
+    """Return the frame that has as many rows as this expression; empty if that is unknown."""
     match value:
         case ast.Name(id=name):
             return name

@@ -17,8 +17,10 @@ _WHICH = re.compile(
 
 @from_text
 def unnamed_rows(program: Program) -> str:
-    """What to say where the prompt asks *which* of what a column of texts names, and neither the code nor what it
-    displayed has that column; empty else."""
+    """Report that the prompt asks *which* of what a column names, and the result does not have that column.
+
+    Neither the code nor its output has it.
+    """
     for word, frame, column in _left_out(program):
         return f"The task asks which {word}, and the result does not name it: show {frame}[{column!r}] with it."
     return ""
@@ -35,7 +37,7 @@ def _left_out(program: Program) -> Iterator[tuple[str, str, str]]:
 
 
 def _asked(prompt: str) -> Iterator[str]:
-    """The last word first: *which car makers* are makers."""
+    """Yield the words asked for, the last one first: *which car makers* are makers."""
     for match in _WHICH.finditer(prompt):
         yield from reversed(stemmed(match["words"]).split())
 

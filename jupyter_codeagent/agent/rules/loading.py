@@ -76,7 +76,7 @@ def _reloaded(statement: ast.stmt, variables: Collection[str]) -> str:
 
 
 def _loads(call: ast.Call) -> bool:
-    """A reader of pandas or polars, a frame typed out as literals, or a loader called with constants only."""
+    """Check for a reader of pandas or polars, a frame typed as literals, or a loader with constants only."""
     owner, name = called_name(call)
     if owner in ("pd", "pl", "pandas", "polars"):
         return bool(_READERS.match(name)) or (name == "DataFrame" and bool(call.args) and _constant(call))

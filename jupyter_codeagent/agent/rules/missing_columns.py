@@ -19,7 +19,7 @@ _COERCES = re.compile(r"errors\s*=\s*['\"]coerce['\"]|strict\s*=\s*False")
 
 @from_text
 def nothing_converted(program: Program) -> str:
-    """What to say of ``clean["weight"] = pd.to_numeric(…, errors="coerce")`` that left no number; empty else."""
+    """Report that ``clean["weight"] = pd.to_numeric(…, errors="coerce")`` left no number."""
     if program.result is None or _COERCES.search(program.code) is None:
         return ""
     made = set(_columns_made(program.tree))

@@ -1,5 +1,8 @@
-"""Programs that learn: from what they are to predict, where the score is perfect and worth nothing; and from rows
-that are not complete, which no model of scikit-learn's linear ones takes, and of which NumPy fits nothing."""
+"""Corrections of programs that train models.
+
+A model with its target among the features has a perfect score that is worth nothing. Rows with missing values are
+refused by scikit-learn's linear models, and NumPy fits nothing to them.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +141,7 @@ def _columns(node: ast.expr) -> tuple[str, list[ast.Constant]]:
 
 
 def _without(code: str, elements: list[ast.Constant], element: ast.Constant) -> Edit:
-    """Takes one element out of a list, with the comma that belongs to it."""
+    """Remove one element from a list, with its comma."""
     at = elements.index(element)
     start, end = span(code, element)
     if at + 1 < len(elements):

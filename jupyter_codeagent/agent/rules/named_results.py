@@ -1,8 +1,9 @@
-"""Results shown at the end of a program, each with its name: single numbers as ``name: 1.5``, columns that were
-computed row by row as one table, beside those texts of their frame that the prompt speaks of (*for each country*).
+"""Label the results at the end of a program.
 
-``display(total, change, percent)`` shows the same without saying which is which, and of which row. What the names
-stand for is known only after a run, so this is a correction of a program that has run.
+Single numbers get ``name: 1.5``. Columns that were computed row by row become one table, beside those text
+columns of their frame that the prompt mentions (*for each country*). ``display(total, change, percent)``
+displays the same without saying which is which, and of which row. What the names stand for is known only after
+a run, so this is a correction of a program that has run.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ _ELEMENTWISE = frozenset({"abs", "round", "astype", "fillna"})
 
 
 def name_results(program: Program) -> Fix | None:
-    """The code with a named end instead of ``display(a, b, …)`` or ``a``, or with names in front of the values
-    that it prints one by one; None where it shows things in another way, or where the results are tables, which
-    name their columns themselves; nor where a person is asked before each execution.
+    """Label the results that a program displays at its end, or prints one by one.
 
-    Texts that the prompt does not speak of are not shown: the model is told what is shown.
+    None where it displays things in another way, or where the results are tables, which name their columns
+    themselves; nor where a person is asked before each execution. Text columns that the prompt does not mention
+    are left out: the output gets into the prompt.
     """
     if program.each_run_is_approved:
         return None
@@ -60,8 +61,10 @@ def name_results(program: Program) -> Fix | None:
 
 
 def _named_prints(tree: ast.Module, code: str, entries: Mapping[str, NamespaceEntry]) -> list[Edit]:
-    """``print(a)`` and ``print(b)`` of single values, one below the other: nothing says which is which. What the
-    last expression shows belongs to them."""
+    """Label ``print(a)`` and ``print(b)`` of single values, one below the other: nothing says which is which.
+
+    What the last expression displays belongs to them.
+    """
     edits = []
     for statement in tree.body:
         match statement:
@@ -82,7 +85,7 @@ def _named_prints(tree: ast.Module, code: str, entries: Mapping[str, NamespaceEn
 
 
 def _single(shown: ast.expr, entries: Mapping[str, NamespaceEntry]) -> list[str]:
-    """The name of the single value that is shown, rounded or not."""
+    """Return the name of the single value that is displayed, rounded or not."""
     match shown:
         case ast.Name(id=name) | ast.Call(func=ast.Name(id="round"), args=[ast.Name(id=name), *_]):
             return [name] if name in entries and entries[name].type_name in _NUMBERS | _SINGLE else []
@@ -98,7 +101,7 @@ def _decimals(prompt: str) -> int | None:
 
 
 def _shown(tree: ast.Module) -> list[str]:
-    """The names in ``display(a, b)``, ``print(a)`` or ``a`` at the end."""
+    """Return the names in ``display(a, b)``, ``print(a)`` or ``a`` at the end."""
     match tree.body[-1:]:
         case [ast.Expr(value=ast.Name(id=name))]:
             return [name]
@@ -113,8 +116,11 @@ def _shown(tree: ast.Module) -> list[str]:
 def _table(
     tree: ast.Module, prompt: str, names: Sequence[str], entries: Mapping[str, NamespaceEntry]
 ) -> dict[str, str]:
-    """Label -> expression of its columns: the Series that have the rows of one frame behind that frame's texts, or
-    those that were computed from the first of them; empty where a table says no more than they do."""
+    """Return label -> expression of the columns of a table; empty where a table adds nothing.
+
+    They are the Series that have the rows of one frame, after that frame's text columns, or those that were
+    computed from the first of them.
+    """
     series = [name for name in names if name in entries and entries[name].type_name == "Series"]
     if not series:
         return {}

@@ -134,7 +134,7 @@ def _unused(name: str, taken: Collection[str]) -> str:
 
 
 def _conclusion(tree: ast.Module, tested: Test, name: str, prompt: str, *, is_shown: bool) -> str:
-    """The expression of a conclusion of this name; empty where none follows from the test."""
+    """Return the expression of a conclusion of this name; empty where none follows from the test."""
     small = tested.is_small(Claim(text=name))
     if small is None:
         return ""
@@ -148,7 +148,7 @@ def _conclusion(tree: ast.Module, tested: Test, name: str, prompt: str, *, is_sh
 
 
 def _words(tested: Test, small: bool, prompt: str) -> tuple[str, str] | None:
-    """What the prompt wants to be said where the p value is small, and where it is not; None if it does not say."""
+    """Return the prompt's words for a small p value, and for any other; None if it has none."""
     quoted = list(dict.fromkeys(_QUOTED.findall(prompt)))
     claims = {word: tested.is_small(Claim(text=word)) for word in quoted if "_" not in word}
     against = [word for word, claim in claims.items() if claim is True]

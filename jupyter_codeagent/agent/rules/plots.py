@@ -25,7 +25,7 @@ def draws(call: ast.Call) -> bool:
 
 @from_text
 def unfitted_line(program: Program) -> str:
-    """What to do where a fitted line was asked for and nothing is fitted: sorted points are no line; else empty."""
+    """Report that a fitted line was asked for and nothing is fitted: sorted points are no line."""
     if _FITTED_LINE.search(program.prompt) is None or _FITS.search(program.code) is not None:
         return ""
     return "The line was not fitted: slope, intercept = np.polyfit(x, y, 1), then draw slope * x + intercept."

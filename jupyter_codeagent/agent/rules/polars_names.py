@@ -62,7 +62,7 @@ Translate = Callable[[str, ast.AST], Edit | None]
 
 
 def translate_to_polars(program: Program) -> Fix | None:
-    """The code with all words that polars has others for; None where the error is of something else."""
+    """Replace all names that polars has others for; None if the error has another cause."""
     code, error, namespace = program.code, program.error, program.namespace
     match = _MISSING.search(error.evalue)
     named = match is not None and match.group(1) in METHODS.keys() | _OTHER_NAMES
@@ -98,7 +98,7 @@ def _first_edit(code: str, tree: ast.Module) -> Edit | None:
 
 
 def _word(text: str) -> str:
-    """What is told of a replaced text: its last name."""
+    """Return the last name of a replaced text, for the note."""
     names = re.findall(r"[A-Za-z_]+", text)
     calls = re.findall(r"\.(\w+)\(", text)
     return str(names[-1] if names and len(text) <= SHORT_CHARS else calls[0] if calls else "")

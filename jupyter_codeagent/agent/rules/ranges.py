@@ -88,7 +88,7 @@ _QUANTITIES = (
 
 @from_text
 def impossible_number(program: Program) -> str:
-    """What to tell the model of the first such figure; empty if there is none."""
+    """Report the first number that its quantity cannot have."""
     for match in _LINE.finditer(program.output):
         value = float(match["figure"].replace(",", ""))
         # Without its decimals it may be a count, and in percent its limits are others.

@@ -149,7 +149,7 @@ def zscore_without_missing(program: Program) -> Iterator[tuple[Edit, str]]:
 
 
 def _correlation_test(call: ast.Call, code: str) -> str | None:
-    """The test of ``x.corr(y, method=…)``: over the pairs that are complete, as `corr` itself takes them."""
+    """Return the test for ``x.corr(y, method=…)``, over the complete pairs, as `corr` itself takes them."""
     match call:
         case ast.Call(func=ast.Attribute(value=first, attr="corr"), args=[second, *more], keywords=keywords):
             method: ast.expr | None = more[0] if more else None

@@ -21,8 +21,10 @@ _DRIVE = re.compile(r"^[A-Za-z]:\\")
 
 @from_edits
 def read_as_patterns(program: Program) -> list[tuple[Edit, str]]:
-    """``regex=True`` for `Series.str.replace` with what can be nothing but a pattern; the other methods of pandas
-    read one anyhow."""
+    """Add ``regex=True`` to `Series.str.replace` with what can be nothing but a pattern.
+
+    The other methods of pandas read a pattern by default.
+    """
     tree, code = program.tree, program.code
     if _POLARS.search(code):
         return []

@@ -1,5 +1,7 @@
-"""Programs that call the user's functions, and what small models do to these: write a function of that name, import
-it, or give its name to what it returned."""
+"""Correct programs that call the user's functions.
+
+Small models write a function of that name, import it, or give its name to what it returned.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +91,7 @@ def _meant(call: ast.Call, wrong: ast.keyword, declared: ast.arguments) -> str:
 
 
 def _is_of(value: ast.expr, kind: ast.expr | None) -> bool:
-    """A literal of the type that is annotated."""
+    """Check for a literal of the annotated type."""
     return isinstance(value, ast.Constant) and isinstance(kind, ast.Name) and type(value.value).__name__ == kind.id
 
 

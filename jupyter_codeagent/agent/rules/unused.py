@@ -13,10 +13,10 @@ _DATA = frozenset({"DataFrame", "Series", "ndarray"})
 
 @from_text
 def unused_data(program: Program) -> str:
-    """What to do about ``clean = df[~outliers]`` that nothing reads; empty where all is read or asked for.
+    """Report data that nothing reads, such as ``clean = df[~outliers]``.
 
     Of 570 programs that answered questions of our measurements 26 had a variable that nothing read; 3 of them were
-    right. What is assigned last is the result, and shown.
+    right. What is assigned last is the result, and displayed.
     """
     tree = program.tree
     data = {entry.name for entry in program.namespace if entry.type_name in _DATA}

@@ -74,7 +74,10 @@ def probe_inline(program: Program) -> str:
 
 
 def read_matches(result: ExecutionResult) -> tuple[ValueMatch, ...]:
-    """What the looks have told. Text of the sandbox: what does not read as told is left out."""
+    """Read what the probes printed.
+
+    It is text from the sandbox: lines in another form are left out.
+    """
     found = []
     for line in output_text(result).split("\n"):
         if not line.startswith(MARK):
@@ -153,8 +156,11 @@ def _nothing_matches(matches: Sequence[ValueMatch]) -> str:
 
 
 def _comparisons(statement: ast.stmt) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
-    """((frame, label), texts) of ``frame["column"] == "text"``, ``frame["column"].isin(["text"])`` and
-    ``frame["column"].value_counts()["text"]``."""
+    """Yield ((frame, label), texts) of each comparison with texts.
+
+    ``frame["column"] == "text"``, ``frame["column"].isin(["text"])`` and
+    ``frame["column"].value_counts()["text"]``.
+    """
     for node in ast.walk(statement):
         match node:
             case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=str(text))]):

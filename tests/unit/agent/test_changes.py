@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas  # noqa: F401 - loaded, so that `is_library_type` knows DataFrame
 import pytest
 
 from jupyter_codeagent.agent.prompt.changes import (
