@@ -34,7 +34,7 @@ async def sample_separately(
     is_complete: Callable[[str], bool],
     max_parallel: int = MAX_PARALLEL,
 ) -> tuple[Completion, ...]:
-    """A request for each, `max_parallel` at once; `seeds` are added to the request's. The first is shown."""
+    """Send one request per seed, `max_parallel` at once; the first reply is displayed as it comes."""
     slots = asyncio.Semaphore(max_parallel)
 
     async def one(seed: int, on_own_text: Callable[[str], None]) -> Completion:
