@@ -16,13 +16,14 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from evals import ablations, kpi, tool_tasks
-from evals.dabench import dabench_tasks
+from evals import ablations
 from evals.measure import measure
-from evals.own import fresh, own_tasks
 from evals.report import plot, table
 from evals.results import FOLDER, ResultFile, TaskResult
 from evals.rule_counts import rules_table
+from evals.suites import kpi, tool_tasks
+from evals.suites.dabench import dabench_tasks
+from evals.suites.own import fresh, own_tasks
 from evals.systems.answer import System
 from evals.systems.ours import Ours
 from evals.systems.peer import INSTALLED, WORKERS, Peer, install

@@ -1,11 +1,11 @@
-"""Extraction of code measured on stored replies: `python -m evals.ds1000 FOLDER [--run | --rules]`. Needs no model.
+"""Extraction of code, measured on stored replies: `python -m evals.suites.ds1000 FOLDER [--run | --rules]`.
 
 FOLDER holds replies of models to DS-1000 (CC-BY-SA-4.0, not part of this project): `<model>-answers.jsonl`, and for
 what is read of its problems `ds1000.jsonl.gz`.
 
 An extraction is *valid* if the text that came out parses as Python and holds a statement. That alone could be had
 by leaving out whatever is in the way, so two more figures stand beside it: replies and sentences without code must
-give none, and with `--run` the code must pass the problems' own tests (`evals/ds1000_run.py`).
+give none, and with `--run` the code must pass the problems' own tests (`evals/suites/ds1000_run.py`).
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def _row(name: str, cells: Iterable[object]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m evals.ds1000", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m evals.suites.ds1000", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument(
         "--run", action="store_true", help="also run the code and the problems' tests in the sandbox"
@@ -176,7 +176,7 @@ def main() -> None:
     parser.add_argument("--rules", action="store_true", help="only: what the rules before a run change in them")
     arguments = parser.parse_args()
     if arguments.rules:
-        from evals.ds1000_rules import rules_text
+        from evals.suites.ds1000_rules import rules_text
 
         print(rules_text(arguments.folder))
         return
@@ -185,7 +185,7 @@ def main() -> None:
         count, taken = measure_prose(arguments.folder)
         print(f"\nof {count} paragraphs of sentences {len(taken)} were taken for code", *taken, sep="\n  ")
     if arguments.run:
-        from evals.ds1000_run import pass_table, run_tests
+        from evals.suites.ds1000_run import pass_table, run_tests
 
         print()
         print(pass_table(asyncio.run(run_tests(arguments.folder))))

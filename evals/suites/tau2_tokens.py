@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.tokens import count_tokens, posted
-from evals.tau2 import DOMAINS, GoldenTask, environment_module, program_of, tools_of
+from evals.suites.tau2 import DOMAINS, GoldenTask, environment_module, program_of, tools_of
 from jupyter_codeagent.agent.prompt.conversation import fenced
 from jupyter_codeagent.agent.prompt.system import first_messages
 from jupyter_codeagent.models.embedded.launcher import RunningServer, start_embedded

@@ -12,9 +12,9 @@ import textwrap
 from collections.abc import Callable
 
 from evals.checks import all_of, any_of, at_most_numbers, cell, each, later, number, numbers, says, singled_out
-from evals.own.nycflights import by_key, one, sql
-from evals.own.penguins import birds
-from evals.own.tables import rows
+from evals.suites.own.nycflights import by_key, one, sql
+from evals.suites.own.penguins import birds
+from evals.suites.own.tables import rows
 from evals.task import Check, Task, Turn
 
 FLIGHTS = '''

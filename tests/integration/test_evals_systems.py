@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from model_server import ModelServer, code
 
-from evals.own import own_tasks
+from evals.suites.own import own_tasks
 from evals.systems.ours import Ours
 from evals.systems.peer import Peer
 from jupyter_codeagent.models.embedded.launcher import RunningServer

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from evals.own import flights, flights_joined, fresh, measured, messy, penguins, polars_frames, series, small_tables
+from evals.suites.own import (
+    flights,
+    flights_joined,
+    fresh,
+    measured,
+    messy,
+    penguins,
+    polars_frames,
+    series,
+    small_tables,
+)
 from evals.task import Task
 
 ROOMS = (flights, flights_joined, penguins, small_tables, messy, series, measured, polars_frames)

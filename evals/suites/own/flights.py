@@ -30,7 +30,7 @@ from evals.checks import (
     shown_first,
     singled_out,
 )
-from evals.own.nycflights import ARRIVED, by_key, column, one, setup, source, sql
+from evals.suites.own.nycflights import ARRIVED, by_key, column, one, setup, source, sql
 from evals.task import Check, FigureFacts, Task, Topic, Turn
 
 MONTHS = [month_names(month, 2013) for month in range(1, 13)]

@@ -29,7 +29,7 @@ from evals.checks import (
     says_not,
     singled_out,
 )
-from evals.own.nycflights import FLEW, by_key, column, one, setup, source, sql
+from evals.suites.own.nycflights import FLEW, by_key, column, one, setup, source, sql
 from evals.task import Check, FigureFacts, Task, Topic, Turn
 
 

@@ -35,7 +35,7 @@ from evals.checks import (
     says,
     year_names,
 )
-from evals.own.tables import rows, statsmodels
+from evals.suites.own.tables import rows, statsmodels
 from evals.task import Check, FigureFacts, Task, Turn
 
 RATES = "from statsmodels.datasets import fertility\nrates = fertility.load_pandas().data"

@@ -26,7 +26,7 @@ from evals.checks import (
     number,
     says_not,
 )
-from evals.own.tables import statsmodels
+from evals.suites.own.tables import statsmodels
 from evals.task import Check, FigureFacts, Task, Turn
 
 WINE = """

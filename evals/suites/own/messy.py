@@ -24,7 +24,7 @@ from evals.checks import (
     says_not,
     year_names,
 )
-from evals.own.tables import rows, statsmodels, vega
+from evals.suites.own.tables import rows, statsmodels, vega
 from evals.task import Check, Task, Turn
 
 CARS = """

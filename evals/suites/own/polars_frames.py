@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from evals.checks import all_of, at_most_numbers, cell, each, frame, holds, later
-from evals.own.tables import rows
+from evals.suites.own.tables import rows
 from evals.task import Task, Turn
 
 STOCKS = """

@@ -30,7 +30,7 @@ from evals.checks import (
     says,
     year_names,
 )
-from evals.own.tables import rows, statsmodels
+from evals.suites.own.tables import rows, statsmodels
 from evals.task import Check, FigureFacts, Task, Turn
 
 WEATHER = "from vega_datasets import local_data\nweather = local_data.seattle_weather()"

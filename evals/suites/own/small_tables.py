@@ -31,7 +31,7 @@ from evals.checks import (
     says_not,
     singled_out,
 )
-from evals.own.tables import rows, vega
+from evals.suites.own.tables import rows, vega
 from evals.task import Check, FigureFacts, Task, Turn
 
 CARS = "from vega_datasets import local_data\ncars = local_data.cars()"

@@ -2,7 +2,7 @@
 
 Tolerant of everything small models do to a code block, strict in what it accepts: only text that parses as Python
 comes out. Tried in order: fenced blocks, tags, a JSON object with the code in it, the whole text, the part of it
-between sentences. Measured on 3,000 stored replies of other models (`evals/ds1000.py`).
+between sentences. Measured on 3,000 stored replies of other models (`evals/suites/ds1000.py`).
 """
 
 from __future__ import annotations

@@ -12,13 +12,13 @@ import pytest
 from evals import ablations, results
 from evals.__main__ import chosen
 from evals.checks import any_of, at_most_numbers, is_shown, number, numbers_in, row
-from evals.dabench import dabench_tasks, is_equal, scored
-from evals.kpi import TASKS as KPI
 from evals.measure import measure
-from evals.own import own_tasks
 from evals.report import plot, summarized, table
 from evals.results import ResultFile, TaskResult, TurnResult
 from evals.rule_counts import count_rules, rules_table
+from evals.suites.dabench import dabench_tasks, is_equal, scored
+from evals.suites.kpi import TASKS as KPI
+from evals.suites.own import own_tasks
 from evals.systems.answer import Answer, Spent, retypes_data
 from evals.task import Evidence, Task
 from jupyter_codeagent.agent.rules import registry

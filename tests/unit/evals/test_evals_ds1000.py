@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from evals.ds1000 import Reply, measure, measure_prose, score, table
-from evals.ds1000_rules import OF_DISPLAY, fired, references_of, rules_text
-from evals.ds1000_run import Program, ours_of, own_extraction, source
-from evals.kpi import TASKS as KPI
-from evals.own import fresh, own_tasks
+from evals.suites.ds1000 import Reply, measure, measure_prose, score, table
+from evals.suites.ds1000_rules import OF_DISPLAY, fired, references_of, rules_text
+from evals.suites.ds1000_run import Program, ours_of, own_extraction, source
+from evals.suites.kpi import TASKS as KPI
+from evals.suites.own import fresh, own_tasks
 from jupyter_codeagent.agent.rules import rule
 
 CONTEXT = (
@@ -129,7 +129,7 @@ def test_the_cell_raises_unless_the_solution_passes(solution: str, passes: bool)
 
 
 def test_the_rules_before_a_run_change_the_meaning_of_none_of_our_own_reference_programs() -> None:
-    """Of the 1,000 of DS-1000, which may not be shipped, 16 are changed: `evals.ds1000 FOLDER --rules`."""
+    """Of the 1,000 of DS-1000, which may not be shipped, 16 are changed: `evals.suites.ds1000 FOLDER --rules`."""
     programs = references_of((*own_tasks(), *fresh.TASKS, *KPI))
     changed, counts = fired(programs)
     assert len(programs) > 150

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from evals import kpi, tool_tasks
-from evals.own import fresh, own_tasks
 from evals.programs import ProgramWorker
+from evals.suites import kpi, tool_tasks
+from evals.suites.own import fresh, own_tasks
 from evals.task import Evidence, Task
 
 TASKS = (*own_tasks(), *fresh.TASKS, *kpi.TASKS, *tool_tasks.TASKS)

@@ -1,0 +1,1 @@
+"""Sets of questions, each with what counts as right."""
