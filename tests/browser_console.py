@@ -11,6 +11,8 @@ EXPECTED = (
     r"Plugin \S+ .* took [\d.]+ms to activate",  # JupyterLab on a busy machine
     r"Canceled future for create_subshell_request message",  # JupyterLab's comms; ours are waited for
     r"Could not restore the debugger state: Canceled future",  # JupyterLab's, of a kernel that is restarted again
+    # Lumino's debouncers, which JupyterLab invokes once more after a notebook was closed.
+    r"Cannot read properties of null \(reading 'promise'\)\s[^\n]*\s+at \w+\.invoke \(\S+/jlab_core",
     # The policy of the closed frames of charts names it for browsers that know it; this Chromium does not.
     r"Unrecognized Content-Security-Policy directive 'webrtc'",
 )

@@ -14,8 +14,11 @@ EMPTY = """() => {
   shell.collapseLeft();
   shell.activateById('filebrowser');
   sessionStorage.clear();
-  return document.querySelector('.jp-Dialog, .lm-Menu-itemLabel') === null;
+  // A page that was reloaded restores its tabs, some of them late.
+  const [navigation] = performance.getEntriesByType('navigation');
+  return navigation.type !== 'reload' && document.querySelector('.jp-Dialog, .lm-Menu-itemLabel') === null;
 }"""
+HAS_NO_NOTEBOOK = "() => document.querySelector('.jp-NotebookPanel') === null"
 
 
 @dataclass
@@ -27,7 +30,8 @@ class SharedPage:
 
     def take(self, server_url: str) -> Page | None:
         """The page that was kept, with no notebook in it, if it is of this server."""
-        if self._page is not None and not self._page.url.startswith(f"{server_url}/"):
+        page = self._page
+        if page is not None and not (page.url.startswith(f"{server_url}/") and page.evaluate(HAS_NO_NOTEBOOK)):
             self.close()
         page, self._page = self._page, None
         return page

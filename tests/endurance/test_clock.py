@@ -218,7 +218,7 @@ def test_the_embedded_model_ends_itself_after_its_idle_time_whatever_the_clock_s
 
 
 WALL_CLOCK = {
-    "agent/loop.py": "when a run ended",
+    "agent/ending.py": "when a run ended",
     "frontend/approvals/approvers.py": "when a person decided",
     "frontend/approvals/gate.py": "when it was decided",
     "frontend/approvals/widgets.py": "when a person decided",

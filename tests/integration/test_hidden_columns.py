@@ -12,7 +12,7 @@ FRAME = (
     "df['tailnum'] = ['canary-N1', 'canary-N2', 'canary-N3']\ndf['dep delay'] = [71423, 71424, 71425]\nother = df\n"
 )
 SPOOL_HAS_CANARY = (
-    "from jupyter_codeagent import extension\n"
+    "from jupyter_codeagent.entrypoints import extension\n"
     "spool = next(iter(extension._loaded.values()))[0].workspace._directory.path\n"
     "files = [path.read_bytes() for path in spool.rglob('*') if path.is_file()]\n"
     "print('SPOOL', len(files) > 0, any(b'canary-N2' in file for file in files))"
@@ -95,7 +95,7 @@ def test_a_variable_whose_columns_cannot_be_left_out_is_hidden_as_a_whole(
     kernel.run("df = df.groupby('tailnum')")
     model_server.script(code("print('df' in globals())"), "x")
     asked = kernel.ask("sum", "--vars df")
-    assert "'df' is hidden as a whole: columns of a " in asked.error
+    assert "'df' is hidden as a whole: columns of " in asked.error
     assert "%agent share df['tailnum']" in asked.error
     assert model_server.requests == []
     kernel.run("del other")
