@@ -211,7 +211,7 @@ HUGE = "import sys; sys.stdout.buffer.write(bytes([0, 1, 255, 255, 255, 255])); 
         (("/no/such/program",), "/no/such/program cannot be started"),
         (("false",), "false ended with status 1"),
         (("sh", "-c", "echo Permission denied >&2; exit 255"), "status 255: Permission denied"),
-        (("sh", "-c", "cat /etc/passwd; sleep 5"), "it sent no message"),
+        (("sh", "-c", "cat /etc/passwd; sleep 5"), "it sent something that is not a message"),
         ((sys.executable, "-c", HUGE), "the limit is"),
     ],
 )  # fmt: skip
