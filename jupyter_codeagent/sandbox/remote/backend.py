@@ -173,7 +173,7 @@ class RemoteBackend:
         finally:
             self._pending.pop(sent, None)
         if content.get("ok") is not True:
-            raise SandboxDiedError(f"The relay refused: {one_line(content.get('error'), 500)}")
+            raise SandboxDiedError(f"The relay failed: {one_line(content.get('error'), 500)}")
         return content
 
     def _on_message(self, channel: Channel, received: Received) -> None:
