@@ -26,7 +26,7 @@ async def execute(run: AgentRun, step: Step, deps: LoopDependencies) -> Step:
         done = await _repaired(run, done, step.note, deps)
     if done.result is None or done.result.error is None:
         return done
-    hint = find_hint(program_of(run, done.code, result=done.result))
+    hint = find_hint(done.result)
     return replace(done, rules=(*done.rules, hint.rule)) if hint is not None else done
 
 

@@ -16,7 +16,6 @@ from jupyter_codeagent.frontend.cell_origin import CellOrigin
 from jupyter_codeagent.frontend.display import CellDisplay
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.receipt import ended_by_user
-from jupyter_codeagent.frontend.settings_view import SettingsHandler
 from jupyter_codeagent.models.resolver import ModelResolver
 from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
@@ -91,7 +90,6 @@ class AgentSession:
     results: ResultTransfer
     refinements: Refinements
     done_calls: DoneCalls
-    settings_handler: SettingsHandler
     variables_view: VariablesView
     state: PageState
 

@@ -196,7 +196,6 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         results=results,
         refinements=refinements,
         done_calls=DoneCalls(run_log, changed=lambda run: send({"type": "run", "run": run_view(run)})),
-        settings_handler=settings_handler,
         variables_view=variables_view,
         state=state,
     )

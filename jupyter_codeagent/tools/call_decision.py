@@ -57,12 +57,11 @@ class CallDecider:
         if self._allowed[tool.name] and request.key not in self._unsure:
             self._allowed[tool.name] -= 1
             return AllowedCall(arguments=outline, text=text, decided_by=self._allowed_by[tool.name])
-        return await self._ask(tool, outline, request)
+        return await self._ask(tool, outline, text, request)
 
     async def _ask(
-        self, tool: Tool, outline: inspect.BoundArguments, request: CallRequest
+        self, tool: Tool, outline: inspect.BoundArguments, text: str, request: CallRequest
     ) -> AllowedCall | CallOutcome:
-        text = recorded_text(tool, outline)
         decision = await self._decide(self._proposal(tool, outline, request))
         decided_by = decision.decided_by
         if decision.action == "reject":

@@ -43,14 +43,12 @@ class RecordedCalls:
         """
         if not self.is_replayed(request.name):
             return None
-        for known in self._left:
-            if (known.tool, known.key) == (request.name, request.key) and known.value is not None:
-                kept = known.value
-                break
-        else:
+        same = (call for call in self._left if (call.tool, call.key) == (request.name, request.key))
+        known = next(same, None)
+        if known is None or (kept := known.value) is None:
             return None
         try:
-            answer, _ = await on_main_thread(lambda: results.answer(known.tool, restored(kept)))
+            answer, _ = await on_main_thread(lambda: results.answer(request.name, restored(kept)))
         except (RejectedDataError, VariableError, ImportError):
             return None
         self._left.remove(known)

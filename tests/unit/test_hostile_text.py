@@ -348,9 +348,8 @@ def explain_error(text: str) -> None:
     for name in ("KeyError", "NameError", "AttributeError"):
         failed = dataclasses.replace(error(text), ename=name)
         result = ExecutionResult(status="error", error=failed, namespace=LARGEST_NAMESPACE)
-        asked = Program(code="x = df['a']\nprint(x)\n", result=result)
-        find_hint(asked)
-        repair(asked)
+        find_hint(result)
+        repair(Program(code="x = df['a']\nprint(x)\n", result=result))
 
 
 def show_outputs(text: str) -> None:

@@ -13,7 +13,6 @@ from jupyter_codeagent.agent.output_text import cut, harmless, output_text
 from jupyter_codeagent.agent.prompt.known_words import is_library_error, unknown_words, words_of
 from jupyter_codeagent.agent.reply.extract import NO_CODE
 from jupyter_codeagent.agent.rules.registry import find_hint
-from jupyter_codeagent.agent.rules.rule import Program
 from jupyter_codeagent.types.messages import ContentKind
 from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult
 from jupyter_codeagent.types.tagged_text import TaggedText, join, tagged
@@ -211,5 +210,5 @@ def _end_text(result: ExecutionResult, code: str, *, hinted: bool) -> str:
 
 def hint_text(result: ExecutionResult) -> str:
     """Return what to do about a program's error; empty if no rule knows."""
-    hint = find_hint(Program(code="", result=result))
+    hint = find_hint(result)
     return hint.text if hint is not None else ""

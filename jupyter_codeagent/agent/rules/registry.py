@@ -43,6 +43,7 @@ from jupyter_codeagent.agent.rules import (
 )
 from jupyter_codeagent.agent.rules.rule import Apply, Fix, Issue, Program, Rule, Stage
 from jupyter_codeagent.agent.source import parse
+from jupyter_codeagent.types.sandbox import ExecutionResult
 
 
 def _fix(stage: Stage, name: str, apply: Apply) -> Rule:
@@ -181,9 +182,9 @@ def answer(rule: Rule, program: Program) -> Fix | Issue | None:
     return replace(found, rules=(rule.name,)) if found is not None and changes else None
 
 
-def find_hint(program: Program) -> Issue | None:
-    """Say what to do about the error of a program."""
-    return _first_issue("after_error", program)
+def find_hint(result: ExecutionResult) -> Issue | None:
+    """Say what to do about the error of a program; the error and the namespace say all that hints need."""
+    return _first_issue("after_error", Program(code="", result=result))
 
 
 def find_issue(program: Program) -> Issue | None:
