@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from evals.suites.ds1000_rules import OF_DISPLAY
 from jupyter_codeagent.agent.prompt.observe import hint_text
 from jupyter_codeagent.agent.rules import registry
 from jupyter_codeagent.agent.rules.rule import Apply, Fix, Issue, Program
@@ -16,8 +17,6 @@ from jupyter_codeagent.types.sandbox import (
     NamespaceEntry,
     StreamOutput,
 )
-
-DISPLAY = ("unwrap-return", "bind-asked-name", "display-unused", "display-last", "quiet-plot", "add-imports")
 
 
 def ran(
@@ -67,7 +66,7 @@ def correct(code: str, **facts: Any) -> Fix:
 def as_meant(code: str, **facts: Any) -> Fix:
     """The same without those that see to what is displayed and imported."""
     program, notes = Program(code=code, **facts), list[str]()
-    before = (rule for rule in registry.RULES if rule.stage == "before_run" and rule.name not in DISPLAY)
+    before = (rule for rule in registry.RULES if rule.stage == "before_run" and rule.name not in OF_DISPLAY)
     for rule in before:
         if isinstance(found := registry.answer(rule, program), Fix):
             program = replace(program, code=found.code)
