@@ -86,6 +86,7 @@ def running_kernel(directory: Path, environment: Mapping[str, str], *, forked: b
     # The directory is not pytest's, whose long names do not fit into the address of a socket.
     with tempfile.TemporaryDirectory(prefix="kernel-") as sockets:
         manager = KernelManager(kernel_name="python3", transport="ipc", connection_file=f"{sockets}/k.json")
+        manager.shutdown_wait_time = 60  # killed after five seconds, a kernel of a busy machine leaves files behind
         with kernels_forked(forked):
             manager.start_kernel(env={**os.environ, **places, **environment}, cwd=str(directory))
         client: BlockingKernelClient = manager.client()

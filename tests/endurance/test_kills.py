@@ -39,7 +39,7 @@ from lab_server import Lab, running_lab
 from model_server import ModelServer, code
 
 from jupyter_codeagent.frontend.insertion import CELLS_MIME
-from jupyter_codeagent.models.embedded.launcher import start_embedded, stop_embedded
+from jupyter_codeagent.models.embedded.launcher import SERVER_MODULE, start_embedded, stop_embedded
 from jupyter_codeagent.models.embedded.state import all_states, is_alive, state_directory
 from jupyter_codeagent.sandbox.local.walls.layout import remove_abandoned
 from jupyter_codeagent.settings.settings import ModelSettings
@@ -207,7 +207,7 @@ def test_an_embedded_model_that_is_killed_is_started_again(
             assert_answers(kernel, f"after {number}")
             assert len(list(state.glob("*.json"))) == 1
         assert settled_files(kernel) <= files + FILES_SLACK
-    assert [pid for pid, command in quarters.processes().items() if "embedded_server" in command]
+    assert [pid for pid, command in quarters.processes().items() if SERVER_MODULE in command]
     assert stop_embedded()
     quarters.assert_empty()
     assert not [file.name for file in state.iterdir() if file.suffix not in (".log", ".lock")]
@@ -249,16 +249,16 @@ KILLED_BEHIND = """
 import asyncio, os, signal
 from jupyter_codeagent.frontend.insertion import HeadlessInserter
 
-_place = HeadlessInserter.place
+_insert = HeadlessInserter.insert
 
 
-async def place_and_die(self, *where, **named):
-    await _place(self, *where, **named)
+async def insert_and_die(self, *where, **named):
+    await _insert(self, *where, **named)
     await asyncio.sleep(0.3)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-HeadlessInserter.place = place_and_die
+HeadlessInserter.insert = insert_and_die
 """
 
 

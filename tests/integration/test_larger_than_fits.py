@@ -60,7 +60,7 @@ def test_a_file_of_a_million_rows_is_queried_in_the_sandbox_without_being_loaded
     model_server.script(code(query), "Done.")
     shown = ipython(tmp_path, model_server, script(setup, "--vars trips", "sum of fares in zone 3"), "y\n")
     assert (
-        "Let the sandbox read your files?\nThis file is what 'trips' reads; the sandbox cannot write there."
+        "Let the sandbox read your files?\nThis file is what 'trips' reads; the sandbox does not write there."
         in shown
     )
     assert f"{trips}  (" in shown

@@ -40,9 +40,9 @@ _CUT = re.compile(r"(?<=\S) ?(?:\.\.\.|…)")
 
 def mask_values(text: str, values: Sequence[str]) -> str:
     """Replace each value that is not part of a word with ``***``."""
-    if not values:
+    longest_first = sorted({*values} - {""}, key=len, reverse=True)
+    if not longest_first:
         return text
-    longest_first = sorted(values, key=len, reverse=True)
     return re.sub(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", MASK, text)
 
 

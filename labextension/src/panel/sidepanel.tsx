@@ -8,9 +8,6 @@ import type { IPanelServices } from './services';
 /** Everything that the panel draws: a chunk of its own, loaded when it is first looked at. */
 const Panel = lazy(() => import(/* webpackChunkName: "panel" */ './panel'));
 
-/** So long the content may take to be loaded and drawn: about a second. */
-const FRAMES = 60;
-
 /** The side panel: its tab is there from the start, its content from when it is first opened. */
 export class AgentPanel extends ReactWidget {
   constructor(private readonly _services: IPanelServices) {
@@ -31,16 +28,27 @@ export class AgentPanel extends ReactWidget {
     this.title.caption = caption;
   }
 
-  /** Bring the keyboard into the panel, to what the selector names, once it is drawn. */
-  takeFocus(selector = '[role=tab][aria-selected=true]', frames = FRAMES): void {
-    requestAnimationFrame(() => {
+  /** Bring the keyboard into the panel, to what the selector names, once it is drawn; not if the user goes on first. */
+  takeFocus(selector = '[role=tab][aria-selected=true]'): void {
+    this._focusWait?.abort();
+    const wait = (this._focusWait = new AbortController());
+    const focusIfDrawn = (): void => {
       const node = this.node.querySelector<HTMLElement>(selector);
-      if (node) {
+      if (node && !wait.signal.aborted) {
+        wait.abort();
         node.focus();
-      } else if (frames > 0) {
-        this.takeFocus(selector, frames - 1);
       }
-    });
+    };
+    const observer = new MutationObserver(focusIfDrawn);
+    observer.observe(this.node, { childList: true, subtree: true });
+    wait.signal.addEventListener('abort', () => observer.disconnect());
+    for (const event of ['pointerdown', 'keydown']) {
+      this.node.ownerDocument.addEventListener(event, () => wait.abort(), {
+        capture: true,
+        signal: wait.signal
+      });
+    }
+    requestAnimationFrame(focusIfDrawn);
   }
 
   protected onBeforeShow(): void {
@@ -56,5 +64,6 @@ export class AgentPanel extends ReactWidget {
     ) : null;
   }
 
+  private _focusWait: AbortController | null = null;
   private _shown = false;
 }
