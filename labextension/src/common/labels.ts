@@ -112,7 +112,7 @@ export function contentLabel(trans: TranslationBundle, kind: ContentKind): strin
     case 'error':
       return trans.__('the error of the code');
     case 'error_kind':
-      return trans.__('kind and location of the error, without its text');
+      return trans.__('kind and location of the error, without its message');
     case 'doubt':
       return trans.__('what looked wrong with the result');
     case 'calls':
@@ -120,7 +120,7 @@ export function contentLabel(trans: TranslationBundle, kind: ContentKind): strin
     case 'reason':
       return trans.__('your reason for rejecting it');
     case 'edited_code':
-      return trans.__('the code as you had changed it');
+      return trans.__('your edited code');
     case 'texts':
       return trans.__('the texts that ask_model was given');
   }

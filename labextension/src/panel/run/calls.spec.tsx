@@ -39,8 +39,8 @@ it('of functions are shown with what came of each, where and who decided', async
     "weather('JFK') not allowed · asked",
     "weather('JFK') failed: ValueError: down · line 3 · 0.3 s",
     "weather('JFK') not made: no such function · line 3",
-    "weather('JFK') taken back · line 3",
-    "weather('JFK') ended before it returned; it may have taken effect · line 3"
+    "weather('JFK') undone · line 3",
+    "weather('JFK') stopped before it returned; it may have taken effect · line 3"
   ]);
 });
 

@@ -18,10 +18,10 @@ export function ToolCalls(props: {
     ({
       ok: `→ ${call.result}`,
       failed: trans.__('failed: %1', call.result),
-      undone: trans.__('taken back'),
+      undone: trans.__('undone'),
       denied: trans.__('not allowed'),
       refused: trans.__('not made: %1', call.result),
-      stopped: trans.__('ended before it returned; it may have taken effect')
+      stopped: trans.__('stopped before it returned; it may have taken effect')
     })[call.status];
   const took = (call: IToolCall): string => {
     if (call.earlier) {

@@ -22,7 +22,7 @@ export function Sent(props: { run: IRun }): JSX.Element {
               <code>{item.name}</code> {item.type_name}{' '}
               <span className="jp-CodeAgent-quiet">
                 {formatBytes(item.size_bytes)}
-                {manifest.unchanged?.includes(item.name) && `, ${trans.__('unchanged since it was copied')}`}
+                {manifest.unchanged?.includes(item.name) && `, ${trans.__('already copied')}`}
               </span>
             </li>
           ))}
