@@ -7,16 +7,27 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Page, ViewportSize
 
-EMPTY = """() => {
+EMPTY = """async () => {
   const { shell } = window.jupyterapp;
   for (const widget of [...shell.widgets('main')]) widget.dispose();
+  // The panel keeps which run was opened and what was searched for.
+  const panel = document.getElementById('jupyter-codeagent-panel');
+  const press = async what => {
+    panel?.querySelector(what)?.click();
+    await new Promise(requestAnimationFrame);
+  };
+  await press('[data-tab=history]');
+  await press('[aria-label="All runs"]');
+  const isSearched = Boolean(panel?.querySelector('input[type=search]')?.value);
+  await press('[data-tab=now]');
   shell.collapseRight();
   shell.collapseLeft();
   shell.activateById('filebrowser');
   sessionStorage.clear();
   // A page that was reloaded restores its tabs, some of them late.
   const [navigation] = performance.getEntriesByType('navigation');
-  return navigation.type !== 'reload' && document.querySelector('.jp-Dialog, .lm-Menu-itemLabel') === null;
+  const isOpen = document.querySelector('.jp-Dialog, .lm-Menu-itemLabel') !== null;
+  return navigation.type !== 'reload' && !isSearched && !isOpen;
 }"""
 HAS_NO_NOTEBOOK = "() => document.querySelector('.jp-NotebookPanel') === null"
 

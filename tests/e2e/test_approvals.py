@@ -144,6 +144,7 @@ def test_before_apply_the_dialog_lists_the_live_names_it_would_create_or_overwri
     expect(notebook.cells.nth(2)).to_contain_text("7")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_server_that_a_cell_names_is_asked_for_in_the_panel_and_gets_nothing_before_the_yes(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

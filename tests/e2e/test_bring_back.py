@@ -41,6 +41,7 @@ def test_the_button_brings_a_result_back_and_asks_before_it_overwrites_a_variabl
     expect(notebook.cells.last).to_contain_text("Rome  2")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_while_a_cell_runs_the_button_waits_until_the_kernel_is_free(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

@@ -78,6 +78,7 @@ def states_in_file(notebook: NotebookPage) -> list[str]:
     return [cell.metadata.get("codeagent", {}).get("state", "") for cell in saved.cells]
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_two_people_see_one_proposal_one_insertion_and_each_others_decisions(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

@@ -140,6 +140,7 @@ def test_replaced_by_another_run_of_the_same_question(
     agree(notebook, "An auk?", "discarded", ["", "", *PENDING])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_decided_in_one_page_the_other_page_of_the_notebook_shows_it_and_does_not_want_to_be_saved(
     open_notebook: OpenNotebook, shared_model: ModelServer, quiet_console: BrowserConsole
 ) -> None:

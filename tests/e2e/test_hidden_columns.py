@@ -54,6 +54,7 @@ def sent_to(model: ModelServer) -> str:
     return json.dumps(model.requests)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_column_hidden_in_the_panel_never_reaches_the_model_nor_the_sandbox_also_after_reload_and_restart(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

@@ -167,6 +167,7 @@ def watched(browser: Browser, listener: Listener, origin: str) -> Iterator[Watch
 # --- the control ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_same_payloads_fire_where_nothing_cleans_them(browser: Browser, listener: Listener) -> None:
     wanted = [payload for payload in payloads(listener.url) if payload.fires_raw]
     with watched(browser, listener, listener.url) as seen:
@@ -307,6 +308,7 @@ def test_nothing_fires_while_it_runs_and_is_accepted(ran: Ran) -> None:
     assert ran.notebook.page.evaluate("() => ({}).polluted === undefined")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_an_ordinary_drawing_among_them_is_shown(ran: Ran) -> None:
     """Else it would be enough to show nothing at all."""
     drawings = ran.notebook.cells.nth(2).locator(".jp-RenderedSVG img")

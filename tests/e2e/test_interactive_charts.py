@@ -313,6 +313,7 @@ def visit(browser: Browser, listener: Listener, keys: list[str]) -> set[str]:
     return unheard
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_hostile_content_reaches_neither_the_page_nor_its_size(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

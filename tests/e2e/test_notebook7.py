@@ -30,6 +30,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory, shared_model: ModelServer) -> 
         yield running
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_notebook_7_has_the_panel_decisions_while_a_cell_runs_marks_and_history(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

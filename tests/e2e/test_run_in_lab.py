@@ -113,6 +113,7 @@ def test_the_receipt_is_one_line_and_a_click_tells_each_request(
     expect(request).to_be_visible()
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_stop_in_the_panel_ends_the_run_at_once(open_notebook: OpenNotebook, shared_model: ModelServer) -> None:
     shared_model.script(Reply(text=code("x = 1\n" * 2000), piece_s=0.05))
     notebook = open_notebook([LOAD, ASK])

@@ -180,6 +180,7 @@ def test_a_card_of_somebody_elses_cell_shows_its_code_and_no_output_of_the_noteb
     expect(card.locator("b, .jp-CodeAgent-preview")).to_have_count(0)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_box_says_below_which_cell_the_question_will_stand(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

@@ -28,6 +28,7 @@ OPEN_ON_THE_SAME_KERNEL = """async ({ path }) => {
 }"""
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_when_the_notebook_opened_first_is_closed_the_other_one_on_its_kernel_decides_and_gets_its_cells(
     open_notebook: OpenNotebook, shared_model: ModelServer, lab: Lab
 ) -> None:

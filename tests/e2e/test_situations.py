@@ -106,6 +106,7 @@ def test_a_notebook_closed_during_the_run_has_its_cells_when_it_is_opened_again(
     expect(notebook.cells.nth(2)).to_contain_text("7")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_with_two_tabs_of_one_notebook_cells_are_inserted_once(
     open_notebook: OpenNotebook, shared_model: ModelServer, quiet_console: BrowserConsole
 ) -> None:
@@ -199,6 +200,7 @@ def _run_after_restart(notebook: NotebookPage) -> None:
     notebook.run_cell(1)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_pending_marks_survive_save_and_reload_and_the_notebook_stays_trusted(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

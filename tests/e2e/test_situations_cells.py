@@ -110,6 +110,7 @@ def test_in_a_split_view_cells_arrive_once_and_both_views_show_them_and_what_is_
     notebook.wait_for_states(["", "", "accepted", "accepted", ""])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_run_all_with_ten_questions_puts_each_answer_below_its_own(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

@@ -100,6 +100,7 @@ def test_questions_that_wait_are_answered_in_turn_and_stop_ends_the_one_it_was_p
     notebook.wait_for_states(["", "", *PENDING, "", "", *PENDING])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_killed_kernel_leaves_a_run_that_was_interrupted_and_the_restarted_one_answers(
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:

@@ -273,5 +273,6 @@ def asks_the_wall_clock(source: str) -> bool:
         ("from time import monotonic, sleep", False),
     ],
 )
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_question_to_the_clock_on_the_wall_is_recognised(source: str, asks: bool) -> None:
     assert asks_the_wall_clock(source) is asks

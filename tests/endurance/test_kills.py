@@ -85,6 +85,7 @@ def assert_swept(left: set[Path]) -> None:
     assert not [path for path in left if path.exists()]
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_sandbox_that_is_killed_is_replaced(
     tmp_path: Path, quarters: Quarters, model_server: ModelServer, rounds: int, chance: Random
 ) -> None:

@@ -134,6 +134,7 @@ def test_what_the_notebooks_metadata_hides_is_hidden_without_a_browser_too(
     assert out.metadata["codeagent"] == notebook.metadata["codeagent"]
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_nothing_waits_for_a_person_who_is_not_there(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.script(SUM)
     write(tmp_path / "in.ipynb", LOAD, "%%agent --approve ask\nsum")
@@ -160,6 +161,7 @@ def test_ask_starts_from_files(tmp_path: Path, model_server: ModelServer) -> Non
         (("history", "--show", "nosuchrun"), "UnknownRunError"),
     ],
 )
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_bad_input_is_one_line_and_status_1(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
     done = codeagent(tmp_path, None, *arguments)
     assert done.returncode == 1
@@ -183,6 +185,7 @@ def test_history_lists_shows_and_exports_runs(tmp_path: Path, model_server: Mode
     nbformat.validate(nbformat.read(tmp_path / "run.ipynb", as_version=4))
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_doctor_says_of_each_part_whether_it_works(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.script("ok")
     done = codeagent(tmp_path, model_server, "doctor")
@@ -194,5 +197,6 @@ def test_doctor_says_of_each_part_whether_it_works(tmp_path: Path, model_server:
     assert "NOT OK  model: " in broken.stdout
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_models_lists_what_was_found(tmp_path: Path, model_server: ModelServer) -> None:
     assert "scripted" in codeagent(tmp_path, model_server, "models").stdout

@@ -54,6 +54,7 @@ print("imported", [library for library in libraries if library in sys.modules])
 """
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_completion_imports_no_dataframe_library(tmp_path: Path) -> None:
     environment = {**os.environ, "IPYTHONDIR": str(tmp_path), "JUPYTER_DATA_DIR": str(tmp_path)}
     ran = subprocess.run(

@@ -40,6 +40,7 @@ def test_the_models_own_tokenizer_counts_where_its_server_offers_it(
     assert text.splitlines()[0] in shown
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_budget_holds_by_the_count_of_the_models_tokenizer(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(code("1"), "x")
     model_server.tokenizer = lambda body: {"tokens": [0] * len(body["content"])}
@@ -70,6 +71,7 @@ def test_what_the_last_cells_used_is_told_before_what_is_large(kernel: Kernel) -
     assert kernel.run("%agent context").text.startswith("tiny:")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_hidden_columns_and_variables_are_in_no_join(kernel: Kernel) -> None:
     kernel.run(SHOPS)
     kernel.run("%agent hide shops[city_id]")
@@ -94,6 +96,7 @@ def test_the_joins_between_tables_are_told_to_the_model_but_none_of_their_values
     assert "1000" not in sent_to(model_server)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_same_question_is_replayed_although_other_cells_ran_in_between(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

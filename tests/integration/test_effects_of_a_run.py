@@ -60,6 +60,7 @@ def test_columns_that_code_made_of_personal_values_are_masked_for_the_next_quest
     assert "Anna Meier" not in str(model_server.requests)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_what_a_failed_run_did_is_undone_and_told_to_nobody(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(code("df['y'] = 1\nraise ValueError('no')"), code("print('y' in df.columns)"), "x")
     assert "ValueError" in kernel.ask("a y for df", "--max-steps 1").error
@@ -89,6 +90,7 @@ def test_the_same_question_again_starts_from_the_copies_it_had_changed(
         assert "SUM 14" in kernel.run("%%agent --rerun\ndouble n of df", cell_id="again").text
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_result_is_returned_with_the_run_and_never_over_a_variable_without_a_yes(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

@@ -68,6 +68,7 @@ def test_it_answers_and_keeps_a_common_beginning_in_its_cache(server: RunningSer
     assert server.api_key not in log
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_last_message_of_the_assistant_is_continued(server: RunningServer) -> None:
     question = {"role": "user", "content": "Print the sum of the list `prices` in Python."}
     reply = ask(server, [question, {"role": "assistant", "content": "```python\nprint(sum("}])
@@ -76,6 +77,7 @@ def test_a_last_message_of_the_assistant_is_continued(server: RunningServer) -> 
     assert reply.choices[0].message.content.replace(" ", "").startswith("```python\nprint(sum(prices)")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_several_replies_are_one_request_whose_prompt_is_computed_once(server: RunningServer) -> None:
     question = "Write a line of Python that prints the mean of the list `prices`."
     request = CompletionRequest(
@@ -111,6 +113,7 @@ def test_only_the_key_opens_it(server: RunningServer) -> None:
         ask(replace(server, api_key="guessed"), [{"role": "user", "content": "Hi"}])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_second_caller_gets_the_same_server_at_once(server: RunningServer) -> None:
     began = time.monotonic()
 
@@ -118,6 +121,7 @@ def test_a_second_caller_gets_the_same_server_at_once(server: RunningServer) -> 
     assert time.monotonic() - began < 1.0
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_it_ends_itself_when_idle(own_state: Path) -> None:
     server = asyncio.run(start_embedded(replace(SETTINGS, idle_shutdown_s=2.0)))
     reply = ask(server, [{"role": "user", "content": "Count from 1 to 100, all the numbers."}], max_tokens=120)
@@ -145,6 +149,7 @@ def test_stopping_ends_it_in_the_middle_of_a_reply(own_state: Path) -> None:
         assert isinstance(raised.value, APIConnectionError) or "closed" in str(raised.value)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_own_weights_that_llama_cpp_cannot_read_are_told_with_its_reason(own_state: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     with open(ensure_weights(SETTINGS), "rb") as file:

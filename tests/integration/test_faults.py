@@ -185,6 +185,7 @@ def test_an_interrupt_stops_within_a_second_and_the_next_run_works(
     assert_harmless(kernel, model_server, before, "stopped")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_an_interrupt_while_waiting_for_a_decision_runs_nothing(kernel: Kernel, model_server: ModelServer) -> None:
     before = kernel.run(FINGERPRINT).text
     model_server.script(code("print('ran' + ' here')"))
@@ -197,6 +198,7 @@ def test_an_interrupt_while_waiting_for_a_decision_runs_nothing(kernel: Kernel, 
     assert_harmless(kernel, model_server, before, "stopped")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_run_whose_kernel_was_killed_is_in_the_history_as_interrupted(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
@@ -238,6 +240,7 @@ def test_without_a_sandbox_nothing_is_run_and_the_line_says_what_to_do(
     assert "LAST failed the question" in record
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_sandbox_none_is_taken_only_from_the_configuration_and_warns_on_every_receipt(
     tmp_path: Path, model_server: ModelServer
 ) -> None:

@@ -116,6 +116,7 @@ def test_a_card_rejects_with_a_reason(kernel: Kernel, model_server: ModelServer)
     assert page.error
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_front_end_without_widgets_is_asked_on_stdin_and_told_once_in_one_line_what_it_cannot_do(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

@@ -90,6 +90,7 @@ def test_code_runs_there_with_state_outputs_and_errors(each_gateway: Gateway, tm
     asyncio.run(work())
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_copies_arrive_there_and_results_come_back(each_gateway: Gateway, tmp_path: Path) -> None:
     async def work() -> None:
         frame = pd.DataFrame({"a": range(800_000), "b": [0.5, None] * 400_000})  # more than one message

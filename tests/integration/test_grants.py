@@ -33,6 +33,7 @@ def test_a_yes_to_all_further_code_of_the_notebook_is_listed_and_not_asked_for_a
     assert kinds(page) == ["run"]
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_one_that_is_taken_back_is_asked_for_again(page: KernelPage) -> None:
     page.answer = approve_for_the_notebook
     page.run(ASK)
@@ -62,6 +63,7 @@ def test_a_yes_for_this_once_is_asked_for_again_and_listed_nowhere(page: KernelP
     ],
     ids=["reset", "unload", "new conversation"],
 )
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_reset_and_unloading_end_every_yes_and_a_new_conversation_none(
     page: KernelPage, ending: str, ends: bool
 ) -> None:
@@ -74,6 +76,7 @@ def test_a_reset_and_unloading_end_every_yes_and_a_new_conversation_none(
     assert kinds(again) == (["run"] if ends else [])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_running_in_the_users_own_kernel_is_asked_for_each_time_whatever_a_page_says(page: KernelPage) -> None:
     page.answer = approve_for_the_notebook
     page.run("%%agent\nThe sum of n?")

@@ -46,6 +46,7 @@ def test_a_column_that_is_shown_again_is_told_and_copied(kernel: Kernel, model_s
     assert "tailnum" in json.dumps(model_server.requests)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_column_hidden_after_its_copy_was_made_leaves_sandbox_and_conversation(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -87,6 +88,7 @@ def test_code_that_asks_for_a_hidden_column_is_told_that_it_is_hidden(
     assert "df['tailnum'] is hidden from the agent; `%agent share df['tailnum']` first." in asked.error
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_variable_whose_columns_cannot_be_left_out_is_hidden_as_a_whole(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -132,6 +134,7 @@ def test_nothing_that_holds_a_hidden_column_is_copied_or_told_and_the_reason_is_
         ("text[n]", "'text': columns of str values cannot be left out. `%agent hide text` hides it as a whole."),
     ],
 )
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_what_cannot_be_hidden_is_one_line_and_hides_nothing(kernel: Kernel, words: str, error: str) -> None:
     kernel.run(FRAME + "text = 'n'")
     ran = kernel.run(f"%agent hide df[city], {words}")

@@ -138,6 +138,7 @@ def test_a_sample_and_columns_reach_the_sandbox_and_the_live_frame_stays_whole(
     assert "True (50000, 3)" in told.text
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_frame_over_the_limit_is_refused_with_commands_of_which_each_then_works(
     tmp_path: Path, model_server: ModelServer
 ) -> None:

@@ -97,6 +97,7 @@ def test_the_messages_of_a_repair_begin_with_the_bytes_of_the_first_call(
     assert second[: len(first)] == first
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_follow_up_knows_the_conversation_and_the_variables(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(code("totals = df.groupby('city')['n'].sum()\ntotals"), "x", code("totals.max()"), "x")
     kernel.ask("sum by city")
@@ -188,6 +189,7 @@ def test_use_takes_another_model_from_now_on(kernel: Kernel, model_server: Model
     assert "ok · scripted · 1 step" in kernel.run("%agent show").text
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_return_brings_a_result_back_as_data(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(code("top = df.sort_values('n').tail(1)\ntop"), "x")
     assert kernel.ask("the largest row", "--return top").error == ""
@@ -251,6 +253,7 @@ def test_the_key_is_in_no_output_record_or_error(kernel: Kernel, model_server: M
     assert "sum" in shown
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_subcommands_answer(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM, "Oslo has 5.")
     kernel.ask("sum by city")
@@ -269,6 +272,7 @@ def test_subcommands_answer(kernel: Kernel, model_server: ModelServer) -> None:
     assert "run: jupyter codeagent models fetch" in kernel.run("%agent use embedded:granite-4.1-8b").error
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_fix_repairs_the_last_failed_cell(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM, "x")
     assert "KeyError" in kernel.run("df['N']").error
@@ -324,6 +328,7 @@ def test_apply_is_denied_when_nobody_can_be_asked(kernel: Kernel, model_server: 
     assert "False" in kernel.run("print('made_here' in globals())").text
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_unload_stops_everything_and_load_starts_again(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM, "x")
     kernel.ask("sum")

@@ -68,6 +68,7 @@ def test_the_tools_of_an_mcp_server_become_functions_and_its_hints_never_loosen_
     assert "NameError" in kernel.run("get_hours").error
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_code_calls_an_mcp_tool_and_gets_its_structured_result(kernel: Kernel, model_server: ModelServer) -> None:
     added(kernel)
     program = "hours = get_hours('JFK', month=2)\nprint(hours.temp.sum(), len(get_hours('LGA')))"
@@ -91,6 +92,7 @@ def test_a_server_is_asked_anew_at_each_question_and_its_functions_are_never_tol
         assert "agent_tool" not in told
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_server_cannot_take_the_names_of_variables_and_libraries(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -134,6 +136,7 @@ def test_a_server_that_ends_is_told_and_its_functions_are_gone_at_the_next_quest
     assert "def get_hours" not in str(model_server.requests[0]["messages"])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_nothing_of_a_server_outlives_the_kernel(kernel: Kernel) -> None:
     added(kernel)
     (server,) = servers_of(kernel)

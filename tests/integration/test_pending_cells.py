@@ -29,6 +29,7 @@ def test_code_in_your_own_kernel_runs_only_after_your_yes(kernel: Kernel, model_
     assert "7" in kernel.run("print(df['n'].sum())").text
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_an_accepted_cell_runs_here(kernel: Kernel, model_server: ModelServer) -> None:
     accepted = asked(kernel, model_server)
     kernel.run("%agent accept")
@@ -70,6 +71,7 @@ def test_a_cell_whose_run_was_replaced_or_discarded_does_not_run_here(
     assert "7" in kernel.run("print(df['n'].sum())").text
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_copy_of_a_pending_cell_does_not_run_here(kernel: Kernel, model_server: ModelServer) -> None:
     pending = asked(kernel, model_server)
     kernel.run(SOURCE + "  \n\n", cell_id=f"{pending}-1a2b3c4d")

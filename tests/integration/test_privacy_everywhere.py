@@ -142,6 +142,7 @@ def test_a_first_question_and_the_sentence_about_what_was_shown(place: Place) ->
 
 
 @pytest.mark.long_except("schema", why="the stricter mode has the same rows")
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_question_that_names_every_variable(place: Place) -> None:
     names = "lazy, relation, duck, counts, unique, span, figure, price, day, folder, engine, model, failure, Towns"
     place.server.script(FINE)
@@ -152,6 +153,7 @@ def test_a_question_that_names_every_variable(place: Place) -> None:
 
 @pytest.mark.parametrize("what", ERRORS)
 @pytest.mark.long_except("schema", why="the stricter mode has the same rows")
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_an_error_that_has_values_in_it(place: Place, what: str) -> None:
     assert place.ask(code(ERRORS[what]), FINE).error == ""
     assert len(place.server.requests) > 1, "the error went back to the model"
@@ -160,12 +162,14 @@ def test_an_error_that_has_values_in_it(place: Place, what: str) -> None:
 
 @pytest.mark.parametrize("what", DOUBTS)
 @pytest.mark.long_except("schema", why="the stricter mode has the same rows")
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_doubt_about_what_was_shown(place: Place, what: str) -> None:
     place.ask(code(DOUBTS[what]), FINE)
     place.ask(code(DOUBTS[what]), FINE, prompt="and then?")
     assert place.found() == []
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_correction_by_value_and_the_question_after_it(place: Place) -> None:
     corrected = code("print((people['patient'] == 'Y').sum())\nprint((people['town'] == 'frequentia ').sum())")
     assert place.ask(corrected, "x").error == ""
@@ -174,6 +178,7 @@ def test_a_correction_by_value_and_the_question_after_it(place: Place) -> None:
     assert place.found() == []
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_what_was_said_under_a_wider_privacy_is_not_told_under_a_stricter_one(place: Place) -> None:
     wider = "samples" if place.mode == "stats" else "stats"
     place.server.script(code("made_of = people[people.town == people.town.iloc[1]]\nmade_of.town"), "x")
@@ -184,6 +189,7 @@ def test_what_was_said_under_a_wider_privacy_is_not_told_under_a_stricter_one(pl
     assert place.found() == []
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_variables_that_code_names_after_values_and_copies_that_it_changes(place: Place) -> None:
     changes = """\
 globals()[people.patient.iloc[0]] = people
@@ -197,6 +203,7 @@ print(len(made), len(people))"""
     assert place.found() == []
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_failed_cell_of_the_user(place: Place) -> None:
     failed = place.kernel.run("raise KeyError(people['patient'].iloc[0] + ' of ' + people['town'].iloc[1])")
     assert failed.error
@@ -209,6 +216,7 @@ def test_a_failed_cell_of_the_user(place: Place) -> None:
 
 
 @pytest.mark.long_except("schema", why="the stricter mode has the same rows")
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_several_candidates(place: Place) -> None:
     replies = (code(SHOWS_ALL), code(ERRORS["a message"]))
     assert place.ask(*replies, "x", options="--candidates 2").error == ""
@@ -217,6 +225,7 @@ def test_several_candidates(place: Place) -> None:
 
 
 @pytest.mark.long_except("stats", why="a mode each is enough for a change")
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_replayed_run_and_the_question_after_it(place: Place) -> None:
     cell = f"%%agent --vars people --privacy {place.mode}\nhow many with the initial?"
     place.server.script(
@@ -231,6 +240,7 @@ def test_a_replayed_run_and_the_question_after_it(place: Place) -> None:
     assert place.found() == []
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_values_that_are_not_personal_are_told_under_stats_so_that_they_would_be_found(place: Place) -> None:
     assert place.ask(code(SHOWS_ALL), "x").error == ""
     assert place.ask(code(ERRORS["a message"]), FINE).error == ""

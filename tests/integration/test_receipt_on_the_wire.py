@@ -171,6 +171,7 @@ def test_a_question_without_variables_sends_itself_alone(asked: Asked) -> None:
     assert "the question → this machine" in ran.text
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_follow_up_of_one_call_sends_rows_of_the_earlier_result(asked: Asked) -> None:
     asked.script(code("print('result' + 'canary')"))
     asked.ask("what about earliercanary", "--max-steps 1")
@@ -181,6 +182,7 @@ def test_a_follow_up_of_one_call_sends_rows_of_the_earlier_result(asked: Asked) 
     asked.assert_true(schema, {"names"})
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_sentence_on_the_result_is_asked_for_with_the_output(asked: Asked) -> None:
     asked.script(SHOWS, "That is it.")
     whole = asked.assert_true(asked.ask("show it"), {*TOLD, "output"})
@@ -193,6 +195,7 @@ def test_a_repair_sends_the_error_and_the_result_of_the_repaired_code_stays_here
     assert "1 failed attempt repaired in the sandbox" in whole
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_doubt_sends_what_looked_wrong(asked: Asked) -> None:
     asked.script(EMPTY, SHOWS)
     ran = asked.ask("show it", "--max-steps 2")
@@ -213,6 +216,7 @@ def test_code_that_was_rejected_without_a_reason_sent_nothing_more_and_never_ran
     assert ran.data == [], "nothing in red"
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_reason_for_a_no_is_sent_and_the_rejected_code_never_ran(asked: Asked) -> None:
     asked.script(SLOW, SHOWS)
     ran = asked.ask("show it", "--approve ask --max-steps 2", answers=["reasoncanary", "y"])
@@ -238,6 +242,7 @@ def test_a_stop_while_the_model_writes_counts_what_had_come(asked: Asked) -> Non
     assert ran.data == [], "nothing in red"
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_stop_while_the_code_runs_keeps_what_it_showed_here_and_has_counted_the_reply(asked: Asked) -> None:
     asked.script(SLOW, "Never asked for.")
     thread = asked.stop_when(lambda: bool(asked.server.requests))
@@ -281,6 +286,7 @@ def test_several_candidates_send_the_same_and_a_sentence_the_output(asked: Asked
     asked.assert_true(asked.ask("show it", "--candidates 3"), {*TOLD, "output"})
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_replay_asks_no_model(asked: Asked) -> None:
     asked.script(SHOWS, "That is it.")
     asked.ask("show it", cell_id="same")
@@ -290,6 +296,7 @@ def test_a_replay_asks_no_model(asked: Asked) -> None:
     assert "as recorded, model not asked · frame already copied · nothing sent" in ran.text
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_tokenizer_that_counts_is_on_the_receipt_even_where_the_model_is_not_asked(asked: Asked) -> None:
     asked.server.tokenizer = lambda body: {"tokens": [1] * (len(body["content"]) // 4)}
     # Of its first model the kernel knows already that nobody counts its tokens.
@@ -300,6 +307,7 @@ def test_a_tokenizer_that_counts_is_on_the_receipt_even_where_the_model_is_not_a
     assert "to count tokens: names and types of variables, statistics and values of variables" in whole
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_under_schema_a_repair_sends_names_and_the_kind_of_the_error(asked: Asked) -> None:
     asked.script(FAILS, SHOWS)
     ran = asked.ask("show it", "--max-steps 2 --privacy schema")
@@ -312,6 +320,7 @@ def test_under_samples_rows_are_sent(asked: Asked) -> None:
     asked.assert_true(asked.ask("show it", "--max-steps 1 --privacy samples"), {*TOLD, "rows"})
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_functions_are_told_and_their_calls_where_the_code_failed_after_them(asked: Asked) -> None:
     asked.kernel.run(FUNCTION)
     try:
@@ -358,6 +367,7 @@ def test_what_there_was_no_room_for_is_not_said_to_be_sent(asked: Asked) -> None
     assert "left out for the model's context" in ran.text
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_record_has_the_kinds_and_the_places_of_what_was_sent(asked: Asked) -> None:
     asked.script(FAILS, SHOWS, "That is it.")
     ran = asked.ask("show it", "--json")
@@ -374,6 +384,7 @@ def test_the_record_has_the_kinds_and_the_places_of_what_was_sent(asked: Asked) 
     assert CANARIES["names"] in marked["names"]
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_dry_run_asks_no_model(asked: Asked) -> None:
     asked.script("Never asked for.")
     ran = asked.ask("show it", "--dry-run")

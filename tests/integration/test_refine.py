@@ -90,6 +90,7 @@ def test_a_version_that_was_accepted_is_replayed_by_its_cell_although_a_later_on
     assert model_server.requests == []
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_result_that_was_accepted_stays_accepted_when_another_version_of_it_is_asked_for(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -146,6 +147,7 @@ def test_a_run_without_a_result_or_of_another_kernel_cannot_be_refined(
     assert "not made in this session" in kernel.run(f"%agent refine {first} as a table").error
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_refinement_that_fails_leaves_the_result_as_it_was(kernel: Kernel, model_server: ModelServer) -> None:
     first = asked(kernel, model_server)
     model_server.script("there is no code")

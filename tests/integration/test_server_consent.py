@@ -66,6 +66,7 @@ def test_after_a_yes_it_is_asked_for_the_rest_of_the_session_until_a_reset(
         "import os; os.environ['OPENAI_BASE_URL'] = '{}'",
     ],
 )
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_with_nobody_to_ask_nothing_is_sent_wherever_the_notebook_names_the_server(
     tmp_path: Path, model_server: ModelServer, cell: str
 ) -> None:
@@ -141,6 +142,7 @@ def test_the_command_line_denies_what_it_was_not_allowed_and_says_how(
 
 
 @needs_root
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_another_users_server_is_asked_for_by_its_owners_name_and_stands_with_it_in_the_receipt(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
@@ -192,6 +194,7 @@ def test_a_system_accounts_server_is_used_unasked_and_named_in_the_receipt(tmp_p
 
 
 @needs_root
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_port_that_has_changed_hands_gets_nothing_in_the_next_run(tmp_path: Path) -> None:
     with (
         strangers_server(uid=0) as mine,

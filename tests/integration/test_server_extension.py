@@ -432,10 +432,12 @@ def test_the_installed_plotly_is_handed_out_as_text_that_no_page_can_load_as_a_s
 @pytest.mark.parametrize(
     "path", ["libraries/", "libraries/vega", "libraries/plotly/..", "libraries/../../etc/passwd"]
 )
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_no_other_library_can_be_asked_for(server: Server, path: str) -> None:
     assert server.ask(path).status == 404
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_without_plotly_the_server_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     package = tmp_path / "plotly" / "package_data"
     monkeypatch.setattr(sys, "path", [str(tmp_path)])

@@ -68,6 +68,7 @@ def test_code_in_the_sandbox_calls_a_function_of_the_live_kernel_and_gets_its_fr
     assert question.count("rates(") == 1, "told by its line, and not as a variable too"
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_where_nobody_can_be_asked_a_call_is_a_permission_error_that_the_program_can_catch(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -81,6 +82,7 @@ def test_where_nobody_can_be_asked_a_call_is_a_permission_error_that_the_program
 
 
 @pytest.mark.parametrize(("answer", "sent"), [("y\n", True), ("n\n", False), ("not to ada\n", False)])
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_call_is_asked_for_with_its_arguments_and_made_only_after_a_yes(
     tmp_path: Path, model_server: ModelServer, answer: str, sent: bool
 ) -> None:
@@ -95,6 +97,7 @@ def test_a_call_is_asked_for_with_its_arguments_and_made_only_after_a_yes(
     assert ("LIVE [('ada', 'hello')]" in shown) == sent, shown
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_program_that_is_corrected_does_not_repeat_what_it_has_called_and_the_model_is_told(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -166,6 +169,7 @@ def test_several_candidates_are_not_offered_functions_that_each_of_them_would_ca
     assert "def rates(" not in str(model_server.requests[0]["messages"])
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_stop_ends_the_function_that_runs_and_says_what_has_happened(
     kernel: Kernel, model_server: ModelServer, tmp_path: Path
 ) -> None:
@@ -264,6 +268,7 @@ def test_a_sandbox_that_dies_is_followed_by_one_that_does_not_repeat_the_calls(
     assert "Calls done: rates('a'). They are not made twice" in model_server.requests[1]["messages"][-1]["content"]
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_replay_gives_calls_that_were_asked_for_their_recorded_result_and_reads_again(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -300,6 +305,7 @@ def test_another_policy_leaves_a_function_its_limits_and_a_query_that_may_write_
     assert "with allow_writes=True each query is asked for" in kernel.run("%agent tool add other auto").error
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_yes_for_the_notebook_outlives_a_new_conversation_and_ends_with_a_reset(
     kernel: Kernel, model_server: ModelServer
 ) -> None:

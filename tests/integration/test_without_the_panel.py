@@ -34,6 +34,7 @@ def test_in_a_terminal_ipython_reply_code_result_and_receipt_are_printed(
 
 
 @pytest.mark.parametrize(("answer", "told"), [("y\n", "✓ "), ("n\n", "■ Rejected by you")])
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_in_a_terminal_ask_reads_the_decision_from_stdin(
     tmp_path: Path, model_server: ModelServer, answer: str, told: str
 ) -> None:
@@ -53,6 +54,7 @@ def test_in_a_terminal_one_yes_is_enough_for_several_candidates(tmp_path: Path, 
     assert "✓ " in shown
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_escape_sequences_of_a_model_do_not_reach_the_terminal(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.script("\x1b]0;owned\x07" + SUM, "x")
     assert "\x1b]0" not in ipython(tmp_path, model_server, f"{LOAD}\n{ASK.format(options='')}")

@@ -165,6 +165,7 @@ def test_every_level_notices_one_value_among_many(box: Box, tmp_path: Path) -> N
     spool.close()
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_what_an_earlier_run_changed_is_told_as_such_until_it_changes_again(sandbox: Sandbox) -> None:
     sandbox.run("df.loc[5, 'x'] = -1")
     sandbox.persistent.keep_changes()
@@ -179,6 +180,7 @@ def test_another_attempt_starts_from_the_copies_as_they_were(sandbox: Sandbox) -
         assert sandbox.text("numbers += [4]; df['x'] = df.x + 1; print(len(numbers), df.x[0])") == "4 1.0"
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_what_a_kept_run_changed_stays_for_the_next_one(sandbox: Sandbox) -> None:
     sandbox.run("numbers.append(4)")
     sandbox.persistent.keep_changes()
@@ -188,6 +190,7 @@ def test_what_a_kept_run_changed_stays_for_the_next_one(sandbox: Sandbox) -> Non
     assert [change.name for change in sandbox.persistent.changes_of(sandbox.manifest)] == ["numbers"]
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_copy_that_was_deleted_is_there_again_in_the_next_run(sandbox: Sandbox) -> None:
     sandbox.run("del df")
     sandbox.persistent.keep_changes()
@@ -204,6 +207,7 @@ def test_changes_of_names_that_were_never_copied_are_not_believed(sandbox: Sandb
         sandbox.run("import importlib; importlib.reload(sys.modules['codeagent_inside.changes'])")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_rebound_copy_does_not_keep_its_memory(sandbox: Sandbox) -> None:
     code = "import weakref; df['o'] = df.o + '!'; watch = weakref.ref(df); df = 1"
     sandbox.run(code)

@@ -163,6 +163,7 @@ HUGE = {
 
 
 @pytest.mark.parametrize("abuse", HUGE.values(), ids=HUGE)
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_large_message_costs_the_host_no_multiple_of_its_size(make_box: MakeBox, abuse: str) -> None:
     """20 MB of ``[], [], …`` are 500 MB of Python lists: sizes are looked at before anything is parsed."""
     own = make_box("landlock")
@@ -205,6 +206,7 @@ def test_a_message_without_end_does_not_fill_the_hosts_memory(make_box: MakeBox,
     assert peak_bytes() - before < 400 * MiB
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_loop_of_the_host_stays_responsive_while_the_sandbox_floods(make_box: MakeBox) -> None:
     own = make_box("landlock")
     slowest = 0.0

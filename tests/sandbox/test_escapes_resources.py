@@ -92,6 +92,7 @@ LEFT_BEHIND = {
 
 
 @pytest.mark.parametrize("trick", LEFT_BEHIND.values(), ids=LEFT_BEHIND)
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_nothing_that_code_leaves_keeps_its_directory_from_being_removed(make_box: MakeBox, trick: str) -> None:
     own = make_box("landlock")
     root = own.process.directory.root
@@ -108,6 +109,7 @@ def test_a_closed_connection_directory_is_removed_as_well(make_box: MakeBox, lev
     assert not root.exists()
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_next_sandbox_finds_nothing_of_the_last_one(make_box: MakeBox, level: SandboxLevel) -> None:
     first = make_box(level)
     code = """
@@ -188,6 +190,7 @@ UNSTOPPABLE = {
 
 
 @pytest.mark.parametrize("code", UNSTOPPABLE.values(), ids=UNSTOPPABLE)
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_code_that_will_not_stop_is_over_soon_after_its_time(make_box: MakeBox, code: str) -> None:
     own = make_box("landlock")
     pid = own.process.provisioner.inner_pid
@@ -226,6 +229,7 @@ EXHAUSTIONS = {
 
 @pytest.mark.parametrize("code", EXHAUSTIONS.values(), ids=EXHAUSTIONS)
 @pytest.mark.long_except("pipes", "recursion", why="each takes seconds to be full")
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_cell_that_uses_up_its_own_process_harms_nobody_else(make_box: MakeBox, code: str) -> None:
     own, other = make_box("landlock"), make_box("landlock")
     own.run(code, timeout_s=5)

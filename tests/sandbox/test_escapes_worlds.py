@@ -236,6 +236,7 @@ def container_filter() -> bytes:
     return b"".join(program.instructions)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_where_a_container_forbids_namespaces_landlock_is_chosen_and_named(place: Path) -> None:
     report = start(place, ("bubblewrap", "namespaces", "landlock"), program=container_filter())
     assert report["refused"] == ""
@@ -247,6 +248,7 @@ def test_where_a_container_forbids_namespaces_landlock_is_chosen_and_named(place
 
 
 @pytest.mark.parametrize("wanted", ["bubblewrap", "namespaces"])
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_level_that_a_container_forbids_is_refused_with_the_reason(place: Path, wanted: str) -> None:
     report = start(place, (wanted,), program=container_filter())
     assert f"{wanted}: " in report["refused"]
@@ -261,6 +263,7 @@ def test_who_asks_for_namespaces_gets_no_weaker_level_instead(place: Path) -> No
     assert "namespaces: " in report["refused"]
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_same_process_without_the_filter_gets_namespaces(place: Path) -> None:
     report = start(place, ("bubblewrap", "namespaces"))
     if report["refused"]:

@@ -150,6 +150,7 @@ def test_a_flood_of_output_there_is_stopped_and_the_sandbox_lives(away: Box) -> 
     assert away.text("print('alive')") == "alive"
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_one_huge_message_there_is_refused_and_the_sandbox_lives(start: Callable[[SandboxPolicy], Box]) -> None:
     box = start(SandboxPolicy(levels=("command",), command=RELAY, message_bytes=1 << 20))
     huge = box.run(
@@ -159,6 +160,7 @@ def test_one_huge_message_there_is_refused_and_the_sandbox_lives(start: Callable
     assert box.text("print('alive')") == "alive"
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_memory_over_the_limit_there_ends_the_sandbox_with_the_limit_named(
     start: Callable[[SandboxPolicy], Box],
 ) -> None:
@@ -175,6 +177,7 @@ def test_a_sandbox_that_ends_there_is_told_as_such(away: Box) -> None:
     assert "exit status 3" in ended.reason
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_relay_that_is_killed_is_told_as_such_and_takes_its_sandbox_along(away: Box) -> None:
 
     relay = relays()[0]
@@ -188,6 +191,7 @@ def test_a_relay_that_is_killed_is_told_as_such_and_takes_its_sandbox_along(away
     assert not [pid for pid in below if command_line(pid)]
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_stopping_leaves_no_relay_and_no_directory(
     start: Callable[[SandboxPolicy], Box], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,6 +235,7 @@ def test_another_version_over_there_is_refused(
         start(SandboxPolicy(levels=("command",), command=RELAY))
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_keys_in_the_environment_do_not_reach_the_command(
     start: Callable[[SandboxPolicy], Box], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -243,6 +248,7 @@ def test_keys_in_the_environment_do_not_reach_the_command(
 # --- containers -------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_container_runs_the_code_and_its_walls_are_told(
     engine: Path, start: Callable[[SandboxPolicy], Box]
 ) -> None:
@@ -254,6 +260,7 @@ def test_a_container_runs_the_code_and_its_walls_are_told(
     assert {"TCP", "read files outside", "write files outside"} <= set(status.closed)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_container_gets_its_limits_from_the_policy(engine: Path, start: Callable[[SandboxPolicy], Box]) -> None:
     import json
 
@@ -281,6 +288,7 @@ def test_a_container_gets_its_limits_from_the_policy(engine: Path, start: Callab
         (["--user", "1000:1000"], "root's identity"),
     ],
 )
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_container_without_one_of_its_walls_is_refused(
     taken_out: list[str],
     fault: str,
@@ -310,6 +318,7 @@ def test_an_image_that_is_not_there_is_not_pulled_and_the_error_says_how_to_buil
         start(SandboxPolicy(levels=("container",), image="other"))
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_container_is_ended_by_its_engine_where_its_client_is_gone(
     engine: Path, start: Callable[[SandboxPolicy], Box], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -301,6 +301,7 @@ def test_raw_writes_to_the_standard_descriptors_are_bounded_too(box: Any) -> Non
     assert box.text("print('alive')") == "alive"
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_one_huge_message_is_refused_and_the_sandbox_lives(make_box: MakeBox, level: SandboxLevel) -> None:
     own = make_box(level, message_bytes=2 << 20)
     code = "kept = 5\nfrom IPython.display import display\ndisplay({'text/plain': 'x' * (64 << 20)}, raw=True)"
@@ -313,6 +314,7 @@ def test_one_huge_message_is_refused_and_the_sandbox_lives(make_box: MakeBox, le
 # --- hostile kernels -----------------------------------------------------------------------------------
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_code_that_ends_its_process_is_told_as_such(make_box: MakeBox, level: SandboxLevel) -> None:
     own = make_box(level)
     result = own.run("print('last', flush=True)\nimport os, time; time.sleep(0.3); os._exit(3)")
@@ -346,6 +348,7 @@ def test_code_that_crashes_the_interpreter_is_told_as_such(make_box: MakeBox, le
 
 
 @pytest.mark.parametrize("code", ["exit()", "quit()", "raise SystemExit(3)"])
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_code_that_leaves_python_politely_keeps_its_state(box: Any, code: str) -> None:
     box.run("before_exit = 1")
     result = box.run(f"print('reached')\n{code}\nprint('not reached')")
@@ -398,6 +401,7 @@ def test_input_cannot_be_asked_for(box: Any) -> None:
     assert box.run("input('?')").error.ename == "StdinNotImplementedError"
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_flood_between_two_executions_ends_the_sandbox(make_box: MakeBox) -> None:
     own = make_box("landlock")
     own.run("""
@@ -421,6 +425,7 @@ threading.Thread(target=flood, daemon=True).start()""")
 # --- start and end ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_promise_that_does_not_hold_refuses_the_sandbox(
     make_box: MakeBox, level: SandboxLevel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -484,6 +489,7 @@ def test_a_sandbox_leaves_nothing_in_the_hosts_temporary_places(
     assert str(0xC0DE01) not in keys
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_what_a_killed_host_left_is_removed_by_the_next_one(
     make_box: MakeBox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -572,6 +578,7 @@ def _running(pid: int) -> bool:
     return state != "Z"
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_pool_gives_a_ready_sandbox_and_warms_the_next_a_while_behind_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -603,6 +610,7 @@ def test_the_pool_gives_a_ready_sandbox_and_warms_the_next_a_while_behind_it(
     assert alive
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_sandbox_that_is_wanted_before_the_next_is_due_is_started_at_once(tmp_path: Path) -> None:
     async def use() -> tuple[bool, bool]:
         pool = WarmPool(SandboxPolicy(), tmp_path)
@@ -616,6 +624,7 @@ def test_a_sandbox_that_is_wanted_before_the_next_is_due_is_started_at_once(tmp_
     assert asyncio.run(use()) == (True, True)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_spare_that_died_is_replaced(tmp_path: Path) -> None:
     async def use() -> bool:
         pool = WarmPool(SandboxPolicy(), tmp_path)

@@ -293,6 +293,7 @@ def test_the_status_names_no_open_wall_that_the_level_promises_closed(box: Any) 
     assert set(box.kernel.status.open) <= {"see file names", "see the host name"}
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_an_altair_chart_leaves_as_a_specification_and_not_as_a_page(box: Any) -> None:
     result = box.run(
         "import altair as alt, pandas as pd\nalt.Chart(pd.DataFrame({'a': [1, 2]})).mark_bar().encode(x='a')"

@@ -176,6 +176,7 @@ def test_stop_cancels_the_call_and_the_next_one_gets_its_own_answer(calling: tup
     assert printed(run(calling, "print(echo('after'))")) == "after"
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_functions_that_are_no_longer_offered_are_gone_and_new_ones_there(calling: tuple[Box, Host]) -> None:
     box, _ = calling
     assert printed(run(calling, "frame = 5\nprint(frame)")) == "5"
@@ -189,6 +190,7 @@ def test_functions_that_are_no_longer_offered_are_gone_and_new_ones_there(callin
     assert "NameError" in str(run(calling, "tools").error)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_what_answers_and_fails_ends_the_execution_and_is_not_swallowed(calling: tuple[Box, Host]) -> None:
     box, _ = calling
 
@@ -225,6 +227,7 @@ GOOD = "{'number': 1000, 'name': 'echo', 'line': 1, 'kind': 'json', 'meta': '{\"
         f"send({GOOD}, kind='codeagent_answer')",
     ],
 )
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_malformed_call_is_dropped_and_told(calling: tuple[Box, Host], forged: str) -> None:
     result = run(calling, f"{SEND}\n{forged}\nprint('on')")
     assert (result.status, printed(result)) == ("ok", "on")
@@ -238,6 +241,7 @@ def test_a_call_that_is_sent_again_is_not_made_again(calling: tuple[Box, Host]) 
     assert any("2 messages malformed" in note for note in result.notes), result.notes
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_flood_of_calls_is_stopped_and_never_more_than_a_few_wait(calling: tuple[Box, Host]) -> None:
     code = f"""{SEND}
 for n in range(1, 20_000):
@@ -250,6 +254,7 @@ for n in range(1, 20_000):
     assert time.monotonic() - started < 40
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_closed_or_stolen_channel_of_answers_does_no_harm_to_the_host(calling: tuple[Box, Host]) -> None:
     box, _ = calling
     result = run(calling, "get_ipython().kernel.stdin_socket.close(0)\necho(1)", timeout_s=3)
@@ -257,6 +262,7 @@ def test_a_closed_or_stolen_channel_of_answers_does_no_harm_to_the_host(calling:
     assert box.kernel.alive == (result.status != "killed")
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_thread_that_waits_for_a_call_does_not_buy_time_for_the_program(calling: tuple[Box, Host]) -> None:
     """The clock stands still, the CPU time does not."""
     box, host = calling
@@ -282,6 +288,7 @@ def test_the_names_of_functions_cannot_be_made_to_call_what_was_not_offered(call
     assert result.status == "ok"
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_bomb_as_an_argument_is_answered_at_once_and_nobody_is_asked(calling: tuple[Box, Host]) -> None:
     box, _ = calling
     asked: list[Proposal] = []

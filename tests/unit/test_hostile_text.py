@@ -80,6 +80,7 @@ def sampled(rows: Iterable[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("found", sampled(pytest.param(found, id=found.where) for found in found_patterns()))
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_pattern_takes_linear_time(found: Found) -> None:
     largest = LARGEST.get(found.where.partition("[")[0], 0)
     for family in families_of(found.pattern, 3):
@@ -393,6 +394,7 @@ def describe_values(text: str) -> None:
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_the_most_that_can_arrive_is_read_in_seconds(read: Callable[[str], None], chars: int) -> None:
     for family in LARGE:
         assert seconds(read, family.text(chars), MAX_READ_S) < MAX_READ_S, family

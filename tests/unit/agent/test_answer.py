@@ -167,6 +167,7 @@ def test_the_request_holds_the_output_and_forbids_other_figures() -> None:
 @pytest.mark.parametrize(
     "piece", ["x", "1", "1,", "_1", "1.", "-", " ", "\n", "ab 12\n", "about ", "[", "<think>", "1e"]
 )
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_long_outputs_and_long_replies_are_compared_at_once(piece: str) -> None:
     """A pattern that is tried from every place of a long line would keep the run for hours."""
     long = piece * (200_000 // len(piece))

@@ -104,6 +104,7 @@ def test_nothing_is_ready_before_it_was_fetched(small: SmallWeights) -> None:
     assert weights_ready(SETTINGS)
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_truncated_weights_are_refused_and_fetched_again(small: SmallWeights, path: Path) -> None:
     fetch_weights()
     os.truncate(path, 70_000)
@@ -116,6 +117,7 @@ def test_truncated_weights_are_refused_and_fetched_again(small: SmallWeights, pa
     assert path.read_bytes() == small.content
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_altered_weights_are_refused_although_size_and_time_are_as_before(small: SmallWeights, path: Path) -> None:
     fetch_weights()
     before = path.stat()

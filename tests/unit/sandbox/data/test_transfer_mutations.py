@@ -155,6 +155,7 @@ def arrow_memory(array: Any, buffer: int = 1, dtype: str = "i8") -> np.ndarray[A
 
 
 @pytest.mark.parametrize("way", FRAME_WAYS)
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_a_frame_changed_in_place_is_sent_anew(way: str, tmp_path: Path) -> None:
     check(frame(), FRAME_WAYS[way], tmp_path)
 

@@ -484,6 +484,7 @@ print(ends["value"], ends["refused"], grown)
 """
 
 
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_no_flipped_bytes_end_in_anything_but_a_value_or_a_refusal() -> None:
     """In a process of its own: what must not happen is that it dies, or takes memory without end."""
     rounds = settings().max_examples * 30

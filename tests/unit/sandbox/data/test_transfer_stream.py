@@ -653,6 +653,7 @@ def mutations(data: bytes) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("name", MUTATED)
+@pytest.mark.long("another situation of what a test beside it proves")
 def test_no_number_of_a_stream_can_be_set_so_that_it_harms(name: str) -> None:
     """Whatever it is set to, reading takes a megabyte at most, and ends with a table or our own error."""
     form, value = MUTATED[name]
