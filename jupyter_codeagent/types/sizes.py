@@ -9,7 +9,7 @@ def format_bytes(size_bytes: int) -> str:
         if size_bytes >= unit:
             amount = size_bytes / unit
             return f"{amount:.3g} {name}" if amount < 999.5 else f"{amount:.0f} {name}"
-    return f"{size_bytes} bytes"
+    return f"{size_bytes} byte{'' if size_bytes == 1 else 's'}"
 
 
 def gigabytes(size_bytes: float) -> str:

@@ -13,13 +13,14 @@ from jupyter_codeagent.models.embedded.catalogue import (
     published_weights,
 )
 from jupyter_codeagent.models.embedded.memory import MachineMemory, machine_memory
-from jupyter_codeagent.models.embedded.scores import Score, format_score, measured_scores, this_version
+from jupyter_codeagent.models.embedded.scores import Score, format_score, measured_scores
 from jupyter_codeagent.models.embedded.server import cached_tokens
 from jupyter_codeagent.models.embedded.sizing import MeasuredSpeed, expected_tokens_per_s, needed_bytes
 from jupyter_codeagent.models.embedded.speed import measured_speed
 from jupyter_codeagent.models.embedded.weights import is_downloaded
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types.sizes import gigabytes
+from jupyter_codeagent.types.version import installed_version
 
 ESTIMATED, UNKNOWN = "tokens/s (≈ estimated)", "tokens/s (after a first run)"
 HOW_TO = (
@@ -61,7 +62,7 @@ def format_models(settings: ModelSettings, model: str = "") -> str:
         speed=measured_speed(),
         scores=measured_scores(),
         fetched=frozenset(downloaded_models()),
-        version=this_version(),
+        version=installed_version(),
         context_tokens=settings.context_tokens,
     )
     return format_details(wanted, machine) if wanted is not None else format_catalogue(machine)

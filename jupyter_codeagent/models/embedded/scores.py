@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 
 
@@ -26,14 +25,6 @@ def measured_scores() -> dict[str, Score]:
     """Return the scores by model; models without a measurement are missing."""
     entries = json.loads(files("jupyter_codeagent.models.embedded").joinpath("scores.json").read_text("utf-8"))
     return {model: Score(**entry) for model, entry in entries.items() if entry is not None}
-
-
-def this_version() -> str:
-    """Return the version of jupyter-codeagent; empty for a checkout that is not installed."""
-    try:
-        return version("jupyter-codeagent")
-    except PackageNotFoundError:
-        return ""
 
 
 def format_score(score: Score | None, this: str) -> str:

@@ -279,7 +279,8 @@ def test_a_receipt_is_made_of_any_record() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "text"), [(12, "12 bytes"), (3 << 20, "3 MiB"), (1020 << 20, "1020 MiB"), (5 << 30, "5 GiB")]
+    ("size", "text"),
+    [(1, "1 byte"), (12, "12 bytes"), (3 << 20, "3 MiB"), (1020 << 20, "1020 MiB"), (5 << 30, "5 GiB")],
 )
 def test_sizes_are_short(size: int, text: str) -> None:
     assert format_bytes(size) == text

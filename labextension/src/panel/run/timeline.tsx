@@ -96,7 +96,7 @@ function Variables(props: { run: IRun; now: boolean; phase?: Phase }): JSX.Eleme
           <span className="jp-CodeAgent-figure">
             {copied.length > 0 || unchanged.length === 0
               ? trans._n('%1 copied (%2)', '%1 copied (%2)', copied.length, formatBytes(total))
-              : trans._n('%1 unchanged', '%1 unchanged', unchanged.length)}
+              : trans._n('%1 already copied', '%1 already copied', unchanged.length)}
           </span>
         </span>
       }
