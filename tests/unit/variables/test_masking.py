@@ -112,6 +112,11 @@ def test_part_of_a_word_is_not_masked() -> None:
     assert mask_values("as it is", []) == "as it is"
 
 
+def test_an_empty_value_masks_nothing_and_one_that_comes_twice_is_masked_as_one() -> None:
+    assert mask_values("Anna and Ben", ["", "Ben", "Ben"]) == "Anna and ***"
+    assert mask_values("Anna", [""]) == "Anna"
+
+
 def test_other_objects_are_not_looked_at() -> None:
     class Loud:
         def __getattr__(self, name: str) -> object:
