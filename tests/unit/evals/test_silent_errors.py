@@ -1,0 +1,72 @@
+"""Programs with planted silent errors run without a warning, and their right twins end with other results."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evals
+from evals.worker import execute
+
+FOLDER = Path(evals.__file__).parent / "silent_errors"
+HALVES = ("development", "held_back")
+KINDS = (
+    "multiplied-join",
+    "lost-keys",
+    "missing-group-key",
+    "numbers-as-text",
+    "dates-parsed-wrongly",
+    "wrong-level",
+    "sample-for-all",
+    "duplicate-rows",
+    "filter-leaves-nothing",
+    "mixed-units",
+)
+PAIRS: dict[str, list[dict[str, Any]]] = {
+    half: json.loads((FOLDER / f"{half}.json").read_text(encoding="utf-8")) for half in HALVES
+}
+FIELDS = {"name", "kind", "question", "setup", "frames", "wrong", "right", "why"}
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        pytest.param(pair, id=f"{half}-{number}")  # no name: a failure tells little of the half that is held back
+        for half, pairs in PAIRS.items()
+        for number, pair in enumerate(pairs)
+    ],
+)
+def test_the_wrong_program_and_its_right_twin_run_to_different_results(pair: dict[str, Any]) -> None:
+    assert pair.keys() == FIELDS
+    wrong, right = shown(pair, "wrong"), shown(pair, "right")
+    assert wrong.strip()
+    assert right.strip()
+    assert wrong != right
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_each_half_has_five_pairs_of_each_kind(half: str) -> None:
+    assert Counter(pair["kind"] for pair in PAIRS[half]) == dict.fromkeys(KINDS, 5)
+
+
+def test_no_name_and_no_question_comes_twice() -> None:
+    pairs = [pair for half in HALVES for pair in PAIRS[half]]
+    assert len({pair["name"] for pair in pairs}) == len(pairs)
+    assert len({pair["question"] for pair in pairs}) == len(pairs)
+
+
+def shown(pair: dict[str, Any], program: str) -> str:
+    namespace: dict[str, Any] = {}
+    execute("\n".join(pair["setup"]), namespace)
+    for frame in pair["frames"]:
+        assert type(namespace[frame]).__name__ == "DataFrame"
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        execute("\n".join(pair[program]), namespace)
+    return output.getvalue()
