@@ -13,7 +13,7 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 RING_AGAIN_S = 5.0
-"""Seconds between alarms after the first: what a signal raises is lost while Python is in a finalizer."""
+"""Seconds between alarms after the first, of a Stop too: what a signal raises is lost while Python is in a finalizer."""
 
 
 class TookTooLongError(TimeoutError):
@@ -54,19 +54,19 @@ def _raising_signals(timeout_s: float | None) -> Iterator[list[type[BaseExceptio
 
     def ring(number: int, _frame: FrameType | None) -> None:
         if is_running:
-            raised.append(KeyboardInterrupt if number == signal.SIGINT else _PassedError)
+            is_stop = number == signal.SIGINT or KeyboardInterrupt in raised
+            raised.append(KeyboardInterrupt if is_stop else _PassedError)
+            signal.setitimer(signal.ITIMER_REAL, RING_AGAIN_S, RING_AGAIN_S)
             raise raised[-1]
 
-    numbers = [signal.SIGINT] if timeout_s is None else [signal.SIGINT, signal.SIGALRM]
-    before = {number: signal.signal(number, ring) for number in numbers}
+    before = {number: signal.signal(number, ring) for number in (signal.SIGINT, signal.SIGALRM)}
     started = time.monotonic()
-    timer = (0.0, 0.0) if timeout_s is None else signal.setitimer(signal.ITIMER_REAL, timeout_s, RING_AGAIN_S)
+    timer = signal.setitimer(signal.ITIMER_REAL, timeout_s or 0.0, RING_AGAIN_S)
     try:
         yield raised
     finally:
         is_running = False
-        if timeout_s is not None:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler or signal.SIG_DFL)
         if timer[0]:  # a timer of another owner, which continues

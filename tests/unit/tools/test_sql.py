@@ -326,7 +326,7 @@ def test_an_endless_query_ends_by_its_limit_and_by_a_stop(
     with pytest.raises(KeyboardInterrupt if is_stopped else TimeoutError):
         with ended_by_signals(tool.name, tool.timeout_s):
             tool.function(sql)
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 50, "not only by its limit"
     assert len(query("SELECT * FROM trips")) == 3, "the connection is as good as before"
 
 
