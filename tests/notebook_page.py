@@ -36,6 +36,9 @@ class NotebookPage:
 
     def open(self) -> None:
         """Load a page with this notebook."""
+        # Collaboration asks over a document that loads slowly, and still does when it is there.
+        slow = self.page.get_by_role("dialog").filter(has_text="taking some time to load")
+        self.page.add_locator_handler(slow, lambda: slow.get_by_role("button", name="Continue waiting").click())
         self.page.goto(self.lab.page_url(self.name))
         self.page.wait_for_function(READY)
 
