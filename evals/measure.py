@@ -50,6 +50,7 @@ def _turn(turn: Turn, answer: Answer) -> TurnResult:
         programs=tuple(answer.programs),
         text=answer.evidence.text[:KEPT_CHARS],
         rules=tuple(answer.rules),
+        signals=answer.signals,
     )
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from evals.systems.answer import Spent
+from jupyter_codeagent.agent.verdict.signals import Signals
+from jupyter_codeagent.types.run_json import value_from_json
 
 FOLDER = Path("build/evals")
 
@@ -30,6 +32,8 @@ class TurnResult:
     """What was shown, shortened."""
     rules: tuple[str, ...] = ()
     """The rules of ours that fired, in order; empty in results of older versions."""
+    signals: Signals | None = None
+    """What our verdict was made of; None where there is no result, and in results of older versions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +91,15 @@ class ResultFile:
 
 def _turn(found: dict[str, Any]) -> TurnResult:
     tuples = {name: tuple(found.get(name, ())) for name in ("programs", "rules")}
-    return TurnResult(**{**found, **tuples, "spent": Spent(**found["spent"])})
+    signals = found.get("signals")
+    return TurnResult(
+        **{
+            **found,
+            **tuples,
+            "spent": Spent(**found["spent"]),
+            "signals": value_from_json(Signals, signals) if signals is not None else None,
+        }
+    )
 
 
 def now() -> str:

@@ -7,7 +7,8 @@ from typing import Any
 
 from jupyter_codeagent.types.approvals import Decision
 from jupyter_codeagent.types.messages import Message, ModelCall, Span, Usage
-from jupyter_codeagent.types.run import AgentRequest, AgentRun, Step
+from jupyter_codeagent.types.operations import Operation, OperationExamples, OperationFact
+from jupyter_codeagent.types.run import AgentRequest, AgentRun, Assumption, Step, Verdict
 from jupyter_codeagent.types.sandbox import (
     CopyChange,
     ExecutionError,
@@ -83,6 +84,23 @@ _WORKED = Step(
     result=ExecutionResult(status="ok", outputs=OUTPUTS, peak_memory_bytes=5 << 20),
     usage=Usage(prompt_tokens=150, completion_tokens=20, cached_tokens=90, calls=1),
 )
+OPERATIONS = (
+    Operation(
+        kind="group",
+        name="mean",
+        detail="arr_delay",
+        line=1,
+        rows=(336_776, 16),
+        facts=(
+            OperationFact(kind="groups", count=16, label="carrier"),
+            OperationFact(kind="missing_keys", count=4, of=336_776, label="carrier"),
+            OperationFact(kind="skipped", count=9_430, of=336_776, label="arr_delay"),
+        ),
+        examples=OperationExamples(title="rows left out", columns=("carrier",), rows=(("nan",),)),
+        text="mean of arr_delay by carrier: 336,776 rows → 16; 4 rows without carrier left out; "
+        "9,430 missing values of arr_delay skipped",
+    ),
+)
 _RUN = AgentRun(
     id="0123456789ab",
     request=AgentRequest(
@@ -122,6 +140,16 @@ _RUN = AgentRun(
         NamespaceEntry(name="figure", type_name="Figure", returns_as="image"),
         NamespaceEntry(name="model", type_name="LinearRegression"),
     ),
+    operations=OPERATIONS,
+    not_observed="RuntimeError: a bug",
+    assumptions=(
+        Assumption(
+            text="9,430 missing values of arr_delay skipped",
+            refinement="count missing values of arr_delay as 0",
+            line=1,
+        ),
+    ),
+    verdict=Verdict(level="look", reason="4 rows without carrier left out (line 1)"),
     answer="Frontier (F9) is 21.9 minutes late.",
     model_calls=(
         ModelCall(purpose="count", kinds=("names",), sent=True),

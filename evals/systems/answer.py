@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from evals.task import Evidence, Task
+from jupyter_codeagent.agent.verdict.signals import Signals
 
 RETYPED_CONSTANTS = 6
 """As many values written down in one literal that makes a frame are data that was typed again."""
@@ -53,6 +54,8 @@ class Answer:
     """Why there is no result; empty if there is one."""
     rules: Sequence[str] = ()
     """The rules of ours that fired, in order."""
+    signals: Signals | None = None
+    """What our verdict was made of; None where there is no result."""
 
 
 class System(Protocol):

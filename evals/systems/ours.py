@@ -17,6 +17,7 @@ from evals.programs import ProgramWorker
 from evals.systems.answer import Answer, Spent
 from evals.task import Evidence, Task
 from jupyter_codeagent.agent.output_text import output_text
+from jupyter_codeagent.agent.verdict.signals import signals_of
 from jupyter_codeagent.models.embedded.launcher import RunningServer
 from jupyter_codeagent.types.run import AgentRun, Step
 from jupyter_codeagent.types.run_json import run_from_json
@@ -119,6 +120,7 @@ class Ours:
             parse_failures=sum(not step.code for step in run.steps),
             error=run.error,
             rules=[rule for step in run.steps for rule in step.rules],
+            signals=signals_of(run, run.steps[-1]) if run.status == "ok" else None,
         )
 
     def _evidence(self, run: AgentRun, text: str) -> Evidence:

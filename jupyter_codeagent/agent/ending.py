@@ -21,6 +21,9 @@ from jupyter_codeagent.agent.model_step import context_window
 from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.agent.prompt.context_window import fit_messages
 from jupyter_codeagent.agent.prompt.observe import SEARCHED_CHARS, observation, observe
+from jupyter_codeagent.agent.verdict.assumptions import find_assumptions
+from jupyter_codeagent.agent.verdict.signals import signals_of
+from jupyter_codeagent.agent.verdict.verdict import judge
 from jupyter_codeagent.notebook.outputs.interactive import INTERACTIVE_MIME
 from jupyter_codeagent.types.messages import CompletionRequest
 from jupyter_codeagent.types.run import AgentRun, RunStatus, Step
@@ -37,11 +40,21 @@ async def finish(run: AgentRun, step: Step, deps: LoopDependencies, *, calls: in
     assert step.result is not None
     notes = [note for note in (step.note, *step.result.notes) if note]
     run = replace(
-        run, code=step.code, written=step.written, outputs=step.result.outputs, notes=(*run.notes, *notes)
+        run,
+        code=step.code,
+        written=step.written,
+        outputs=step.result.outputs,
+        operations=step.result.operations,
+        not_observed=step.result.not_observed,
+        assumptions=find_assumptions(step.result.operations, run.request.prompt),
+        notes=(*run.notes, *notes),
     )
+    verdict = judge(signals_of(run, step), run.request.prompt)
+    run = replace(run, verdict=verdict)
     may_send_result = run.request.privacy != "schema"  # the result is made of the data
     wants_words = displays_text(run.outputs) and not is_self_explanatory(run.outputs, run.request.prompt)
-    if deps.answer and may_send_result and wants_words and calls < run.request.max_steps:
+    is_doubtful = verdict.level == "doubtful"  # a sentence would make a wrong figure look right
+    if deps.answer and may_send_result and wants_words and not is_doubtful and calls < run.request.max_steps:
         run = await _answer(run, step, deps)
     return end_run(run, "ok")
 

@@ -17,6 +17,7 @@ from jupyter_codeagent.frontend.approvals.grants import grant_text
 from jupyter_codeagent.frontend.cell_origin import find_cell_origin
 from jupyter_codeagent.frontend.display import status_text, whole_receipt_text
 from jupyter_codeagent.frontend.insertion import show_outputs
+from jupyter_codeagent.frontend.receipt import assumption_lines, operation_lines
 from jupyter_codeagent.history import RunFilter
 from jupyter_codeagent.models.discovery import list_models
 from jupyter_codeagent.models.embedded.catalogue_text import format_models
@@ -38,6 +39,7 @@ SUBCOMMANDS: dict[str, str] = {
     "context [question]": "what the prompt would contain of your variables, with its token cost",
     "history [N|text]": "the last N runs, or those that contain the text",
     "show RUN": "one run with all its steps",
+    "steps [RUN]": "what the code of a run did to the rows, step by step, and what it assumed",
     "fix [CELL]": "repair the last failed cell, or the one with this id or number",
     "refine RUN text": "another version of the run's result, in its place: `refine 3f2a log scale, top 10`",
     "accept RUN": "mark the run's cells as accepted",
@@ -76,6 +78,7 @@ class Subcommands:
             "context": lambda prompt: print(self._context(prompt)),
             "history": lambda text: print(self._history(text)),
             "show": lambda run: print(self._show(run)),
+            "steps": lambda run: print(self._steps(run)),
             "fix": self._fix,
             "refine": self._refine,
             "accept": lambda run: self._mark(run, "accepted"),
@@ -156,6 +159,13 @@ class Subcommands:
     def _show(self, run_id: str) -> str:
         run = self._session.run_log.find(run_id)
         return "\n".join([run.request.prompt, whole_receipt_text(run), *([run.answer] if run.answer else [])])
+
+    def _steps(self, run_id: str) -> str:
+        run = self._session.run_log.find(run_id)
+        if run.verdict is None:
+            return f"Nothing was counted in run {run.id}: it has no result, or was made by an older version."
+        assumed = [f"assumed: {line}" for line in assumption_lines(run)]
+        return "\n".join([f"{run.verdict.level}: {run.verdict.reason}", *operation_lines(run), *assumed])
 
     def _fix(self, cell: str) -> None:
         failure = self._failures.find(cell)

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from IPython.display import display, update_display
 
-from jupyter_codeagent.frontend.receipt import ended_by_user, receipt_of
+from jupyter_codeagent.frontend.receipt import ended_by_user, receipt_of, verdict_line
 from jupyter_codeagent.frontend.receipt_words import NOT_ISOLATED, NOT_RUN
 from jupyter_codeagent.notebook.outputs import clean_text
 from jupyter_codeagent.types.run import AgentRun, Phase
@@ -140,7 +140,10 @@ def last_lines(text: str, lines: int) -> tuple[int, str]:
 def receipt_text(run: AgentRun) -> str:
     """Return one line, what needs attention, and how to see the rest; for front ends without HTML."""
     receipt = receipt_of(run)
-    return "\n".join((f"{receipt.line} · %agent show {run.id[:6]}", *receipt.attention))
+    verdict = verdict_line(run)
+    return "\n".join(
+        (f"{receipt.line} · %agent show {run.id[:6]}", *([verdict] if verdict else []), *receipt.attention)
+    )
 
 
 def whole_receipt_text(run: AgentRun) -> str:

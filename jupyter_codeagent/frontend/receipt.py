@@ -157,6 +157,12 @@ def _details(run: AgentRun, quiet_notes: Sequence[str]) -> Iterable[tuple[str, s
     yield _summary(run), ""
     yield "Copied into the sandbox", _copies_text(run)
     yield f"Sent to {run.request.server or run.request.model}, on {_machine(run)}", _sent_text(run)
+    if run.verdict is not None:
+        yield f"Verdict: {run.verdict.level}", run.verdict.reason
+    if run.assumptions:
+        yield "Assumed", "\n".join(assumption_lines(run))
+    if run.operations or run.not_observed:
+        yield "Steps of the code", "\n".join(operation_lines(run))
     if run.context:
         yield "Lines on your variables", run.context
     if notes := (*_attempts(run), *quiet_notes):
@@ -222,6 +228,27 @@ def _call_text(call: ModelCall, before: ModelCall | None) -> str:
             kinds = ["the same", *(f"and {kind}" for kind in more)]
     tokens = f" ({tokens_text(call.usage)})" if call.usage.calls else ""
     return f"{PURPOSES[call.purpose]}: {', '.join(kinds)}{tokens}"
+
+
+def verdict_line(run: AgentRun) -> str:
+    """Return what a person should know of the result before using it; empty if that is nothing."""
+    if run.verdict is None or run.verdict.level == "checked":
+        return ""
+    return f"{run.verdict.level.capitalize()}: {run.verdict.reason}"
+
+
+def operation_lines(run: AgentRun) -> list[str]:
+    """Return what the code did to rows and columns, a line for each step."""
+    lines = [f"line {one.line}: {one.text}" for one in run.operations]
+    return [*lines, f"not all steps were observed: {run.not_observed}"] if run.not_observed else lines
+
+
+def assumption_lines(run: AgentRun) -> list[str]:
+    """Return what the code decided unasked, with the command that asks for the other choice."""
+    return [
+        f"{one.text}; otherwise: %agent refine {run.id[:6]} {one.refinement}" if one.refinement else one.text
+        for one in run.assumptions
+    ]
 
 
 # --- steps --------------------------------------------------------------------------------------------

@@ -69,6 +69,8 @@ def _cell(run: AgentRun, role: CellRole, state: CellState, source: str) -> Cell:
         "sandbox": run.sandbox,
         "state": state,
     }
+    if run.verdict is not None and run.verdict.level == "doubtful":
+        provenance["doubtful"] = True
     if run.request.refines:
         provenance |= {"refines": run.request.refines, "refinement": run.request.refinement}
     return {

@@ -22,13 +22,14 @@ def execution_error(
 
 
 def find_line(code: str, compiled_line: int | None) -> tuple[int | None, str]:
-    """Return the line of the code as it was given, and its text.
-
-    IPython removes the blank lines at the beginning, so its line numbers start after them.
-    """
+    """Return the line of the code as it was given, and its text."""
     lines = code.splitlines()
     if compiled_line is None:
         return None, ""
-    blank = next((index for index, line in enumerate(lines) if line.strip()), 0)
-    number = compiled_line + blank
+    number = compiled_line + blank_lines(code)
     return (number, lines[number - 1].strip()) if number <= len(lines) else (None, "")
+
+
+def blank_lines(code: str) -> int:
+    """Return the number of blank lines at the beginning, which IPython removes before it counts lines."""
+    return next((index for index, line in enumerate(code.splitlines()) if line.strip()), 0)

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
 from jupyter_codeagent.sandbox.guard import one_line
+from jupyter_codeagent.sandbox.operation_text import operation_text
+from jupyter_codeagent.types.operations import (
+    FactKind,
+    Operation,
+    OperationExamples,
+    OperationFact,
+    OperationKind,
+)
 from jupyter_codeagent.types.sandbox import ChangeKind, CopyChange, NamespaceEntry, ReturnForm
 
 MAX_VARIABLES = 50
@@ -15,6 +23,10 @@ MAX_DIMENSIONS = 8
 MAX_LENGTH = 1 << 63
 MAX_CHARS = 100
 MAX_PARTS = 12
+MAX_OPERATIONS = 60
+MAX_DETAIL_CHARS = 120
+MAX_EXAMPLE_ROWS = 5
+MAX_EXAMPLE_COLUMNS = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +35,10 @@ class AfterCellReport:
 
     entries: tuple[NamespaceEntry, ...] = ()
     changes: tuple[CopyChange, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    """With lines as IPython compiled them, see `line`."""
+    not_observed: str = ""
+    """Why operations are missing; empty if none is."""
     line: int | None = None
     """Line of the error in the code as IPython compiled it: without the blank lines at its beginning."""
 
@@ -54,6 +70,12 @@ def read_after_cell_report(text: str) -> AfterCellReport:
             for item in _items(report.get("changes"), MAX_VARIABLES)
             if isinstance(item, dict) and item.get("kind") in get_args(ChangeKind)
         ),
+        operations=tuple(
+            _operation(item)
+            for item in _items(report.get("operations"), MAX_OPERATIONS)
+            if isinstance(item, dict) and item.get("kind") in get_args(OperationKind)
+        ),
+        not_observed=one_line(report.get("not_observed"), MAX_CHARS),
         line=line if type(line) is int and line > 0 else None,
     )
 
@@ -109,6 +131,54 @@ def _change(item: dict[str, Any]) -> CopyChange:
         earlier=item.get("earlier") is True,
         **parts,
     )
+
+
+def _operation(item: dict[str, Any]) -> Operation:
+    examples = item.get("examples")
+    line = item.get("line")
+    one = Operation(
+        kind=cast("OperationKind", item["kind"]),
+        name=one_line(item.get("name"), MAX_CHARS),
+        detail=one_line(item.get("detail"), MAX_DETAIL_CHARS),
+        line=line if type(line) is int and line > 0 else 1,
+        rows=_pair(item.get("rows")),
+        columns=_pair(item.get("columns")),
+        other_rows=_length(item.get("other_rows")),
+        facts=tuple(
+            OperationFact(
+                kind=cast("FactKind", fact["kind"]),
+                count=_length(fact.get("count")) or 0,
+                of=_length(fact.get("of")),
+                label=one_line(fact.get("label"), MAX_CHARS),
+            )
+            for fact in _items(item.get("facts"), MAX_PARTS)
+            if isinstance(fact, dict) and fact.get("kind") in get_args(FactKind)
+        ),
+        examples=_examples(examples) if isinstance(examples, dict) else None,
+        times=_length(item.get("times")) or 1,
+    )
+    return replace(one, text=operation_text(one))
+
+
+def _examples(item: dict[str, Any]) -> OperationExamples:
+    return OperationExamples(
+        title=one_line(item.get("title"), MAX_CHARS),
+        columns=_cells(item.get("columns")),
+        rows=tuple(_cells(row) for row in _items(item.get("rows"), MAX_EXAMPLE_ROWS)),
+    )
+
+
+def _cells(value: object) -> tuple[str, ...]:
+    return tuple(one_line(cell, MAX_CHARS) for cell in _items(value, MAX_EXAMPLE_COLUMNS))
+
+
+def _pair(value: object) -> tuple[int, int] | None:
+    sizes = [_length(size) for size in _items(value, 2)]
+    return (sizes[0], sizes[1]) if len(sizes) == 2 and sizes[0] is not None and sizes[1] is not None else None
+
+
+def _length(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value < MAX_LENGTH else None
 
 
 def _items(value: object, limit: int) -> list[Any]:

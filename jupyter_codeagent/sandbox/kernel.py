@@ -6,12 +6,13 @@ import asyncio
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from jupyter_codeagent.sandbox.backend import Backend
 from jupyter_codeagent.sandbox.backends import make_backend
-from jupyter_codeagent.sandbox.failures import execution_error
+from jupyter_codeagent.sandbox.failures import blank_lines, execution_error
 from jupyter_codeagent.sandbox.guard import OutputGuard, ValueGuard, one_line
 from jupyter_codeagent.sandbox.guest_reports import AfterCellReport, read_after_cell_report, read_load_report
 from jupyter_codeagent.sandbox.requests import RequestOutcome, Requests
@@ -144,6 +145,8 @@ class SandboxKernel:
                 peak_memory_bytes=peak_bytes,
                 namespace=after.entries,
                 changes=after.changes,
+                operations=tuple(replace(one, line=one.line + blank_lines(code)) for one in after.operations),
+                not_observed=after.not_observed,
                 notes=notes,
             )
 

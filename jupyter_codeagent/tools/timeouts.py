@@ -13,7 +13,7 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 RING_AGAIN_S = 5.0
-"""Seconds between alarms after the first, of a Stop too: what a signal raises is lost while Python is in a finalizer."""
+"""Seconds between alarms after the first, or after a Stop: one is lost while Python is in a finalizer."""
 
 
 class TookTooLongError(TimeoutError):

@@ -7,6 +7,7 @@ from typing import Literal
 
 from jupyter_codeagent.types.approvals import ApprovalPolicy, Decision
 from jupyter_codeagent.types.messages import Message, ModelCall, Span, Usage
+from jupyter_codeagent.types.operations import Operation
 from jupyter_codeagent.types.sandbox import CopyChange, ExecutionResult, NamespaceEntry, Output
 from jupyter_codeagent.types.variables import Manifest, Privacy
 
@@ -35,6 +36,8 @@ class Step:
     """Why the step ended, where no result explains it: ``no code in the reply``."""
     rules: tuple[str, ...] = ()
     """Names of the rules that corrected the code, found an issue or gave a hint; empty in older records."""
+    log_probability: float | None = None
+    """Mean natural logarithm of the probability of the reply's tokens; None where the server does not send it."""
     left_out: str = ""
     """Parts of the prompt that were omitted because they did not fit the model's context window."""
 
@@ -78,6 +81,30 @@ class AgentRequest:
     """Path of the notebook in the front end; None in a terminal."""
 
 
+VerdictLevel = Literal["checked", "look", "doubtful"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """How far the result of a run can be believed (`agent/verdict`)."""
+
+    level: VerdictLevel
+    reason: str
+    """One line: ``the join repeats 3 % of the rows``; what was looked at where it is `checked`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumption:
+    """Something that the program decided and nobody asked for."""
+
+    text: str
+    """``8,255 missing values skipped``."""
+    refinement: str
+    """What asks for the other choice, as the text of `%agent refine`; empty where there is none."""
+    line: int
+    """Line of the program."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class AgentRun:
     """Complete record of a run, for the history, the panel and `--json`."""
@@ -108,6 +135,13 @@ class AgentRun:
     """Copies that differ from the live variables at the end of the run."""
     made: tuple[NamespaceEntry, ...] = ()
     """Variables that the run assigned in the sandbox; they can be brought back while the sandbox has them."""
+    operations: tuple[Operation, ...] = ()
+    """What the code did to rows and columns. Empty in records of older versions."""
+    not_observed: str = ""
+    """Why operations are missing; empty if none is."""
+    assumptions: tuple[Assumption, ...] = ()
+    verdict: Verdict | None = None
+    """None where there is no result, and in records of older versions."""
     answer: str = ""
     error: str = ""
     """Error in one line; empty unless the run failed."""

@@ -9,12 +9,12 @@ from collections.abc import Hashable
 from functools import cache
 from typing import Any, TypeVar
 
-from jupyter_codeagent.types import approvals, messages, run, sandbox, variables
+from jupyter_codeagent.types import approvals, messages, operations, run, sandbox, variables
 from jupyter_codeagent.types.run import AgentRun
 from jupyter_codeagent.types.sandbox import ToolCall
 
 Value = TypeVar("Value")
-TYPE_MODULES = (messages, variables, sandbox, approvals, run)
+TYPE_MODULES = (messages, variables, operations, sandbox, approvals, run)
 
 
 def run_to_json(run: AgentRun) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def run_from_json(record: dict[str, Any]) -> AgentRun:
     TypeError
         If a required field is missing.
     """
-    return _build(AgentRun, record)
+    return value_from_json(AgentRun, record)
 
 
 def run_view(run: AgentRun) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def run_view(run: AgentRun) -> dict[str, Any]:
     """
     record = run_with_messages(run)
     for step in record["steps"]:
-        del step["messages"], step["prefill_spans"], step["left_out"], step["rules"]
+        del step["messages"], step["prefill_spans"], step["left_out"], step["rules"], step["log_probability"]
     del record["manifest"]["tools"], record["context_spans"]
     return record
 
@@ -53,8 +53,10 @@ def run_with_messages(run: AgentRun) -> dict[str, Any]:
     del record["written"]  # the reply contains it
     for step in record["steps"]:
         del step["written"]
-        for call in (step["result"] or {}).get("calls", ()):
-            _without_replay_data(call)
+        if step["result"] is not None:
+            del step["result"]["operations"]  # those of the program that was kept are the run's
+            for call in step["result"]["calls"]:
+                _without_replay_data(call)
     return record
 
 
@@ -68,7 +70,8 @@ def _without_replay_data(call: dict[str, Any]) -> dict[str, Any]:
     return call
 
 
-def _build(kind: type[Value], record: dict[str, Any]) -> Value:
+def value_from_json(kind: type[Value], record: dict[str, Any]) -> Value:
+    """Return the value of one of the types of a run; unknown keys are ignored."""
     hints = _hints(typing.cast("Any", kind))
     known = {name: _convert(hints[name], item) for name, item in record.items() if name in hints}
     return kind(**known)
@@ -82,13 +85,20 @@ def _hints(kind: Hashable) -> dict[str, Any]:
 
 def _convert(hint: Any, item: Any) -> Any:
     if isinstance(hint, types.UnionType):
-        dataclass_hints = [part for part in hint.__args__ if dataclasses.is_dataclass(part)]
-        return _convert(dataclass_hints[0], item) if dataclass_hints and isinstance(item, dict) else item
+        parts = [part for part in hint.__args__ if _holds(part, item)]
+        return _convert(parts[0], item) if parts else item
     if isinstance(hint, type) and dataclasses.is_dataclass(hint) and isinstance(item, dict):
-        return _build(hint, item)
+        return value_from_json(hint, item)
     if typing.get_origin(hint) is tuple and isinstance(item, list | tuple):
         inner = typing.get_args(hint)
         if len(inner) == 2 and inner[1] is Ellipsis:
             return tuple(_convert(inner[0], part) for part in item)
         return tuple(_convert(part_hint, part) for part_hint, part in zip(inner, item, strict=True))
     return item
+
+
+def _holds(hint: Any, item: Any) -> bool:
+    """Check whether a type has an object or a list of JSON as its form."""
+    if isinstance(item, dict):
+        return dataclasses.is_dataclass(hint)
+    return isinstance(item, list | tuple) and typing.get_origin(hint) is tuple

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
 from jupyter_codeagent.types.approvals import DecidedBy
+from jupyter_codeagent.types.operations import Operation
 from jupyter_codeagent.types.variables import LocalFile
 
 
@@ -234,6 +235,10 @@ class ExecutionResult:
     """Variables of the sandbox after the execution; empty when it died."""
     changes: tuple[CopyChange, ...] = ()
     """Copies that differ from what was loaded."""
+    operations: tuple[Operation, ...] = ()
+    """What the code did to rows and columns, in the order in which the calls ended."""
+    not_observed: str = ""
+    """Why operations are missing; empty if none is."""
     notes: tuple[str, ...] = ()
     """Outputs that the guard dropped: ``2 outputs of type application/javascript``."""
     calls: tuple[ToolCall, ...] = ()

@@ -101,6 +101,8 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
       sync,
       trans,
       keys,
+      readRun: async (notebook, runId) =>
+        connections.of(notebook)?.model.state.runs.find(run => run.id === runId) ?? history.get(runId),
       showRun
     });
     keepDraftsOfRenamed(tracker, memory);

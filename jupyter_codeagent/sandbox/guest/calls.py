@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import charts
+from .observation.observer import Observer
 from .streams import bound_stream
 
 CHUNK_BYTES = 8 << 20
@@ -29,6 +30,7 @@ def install(kernel: Any) -> None:
     """Remember the kernel, so that cells cannot hide it by rebinding `get_ipython`, and prepare its shell."""
     _state["kernel"] = kernel
     kernel.shell.ask_exit = _end_cell
+    _state["observer"] = Observer(kernel.shell)
     charts.install(kernel.shell.display_formatter.mimebundle_formatter)
     for stream in (sys.stdout, sys.stderr):
         bound_stream(stream)
@@ -58,7 +60,7 @@ def _send(kind: str, meta: str, data: memoryview) -> None:
 
 
 def after_cell(arguments: dict[str, Any]) -> Answer:
-    """Return the namespace, the changes to copies, and the line of the last exception if the cell failed."""
+    """Return the namespace, the changes to copies, the operations, and the line of an exception."""
     from .changes import report
     from .namespace import describe_namespace
 
@@ -66,6 +68,7 @@ def after_cell(arguments: dict[str, Any]) -> Answer:
     found: dict[str, Any] = {
         "variables": describe_namespace(shell.user_ns, shell.user_ns_hidden),
         "changes": report(shell.user_ns),
+        **_state["observer"].report(),
     }
     if arguments.get("failed"):
         found["line"] = _failed_line()

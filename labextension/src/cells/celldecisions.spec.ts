@@ -12,6 +12,7 @@ import { RecordSync } from '../history/recordsync';
 import { insertCells } from '../notebook/insertion';
 import type { CellState, FromPage } from '../protocol/messages';
 import { FROM_PAGE, run, stateMessage, TO_PAGE } from '../testing/golden';
+import { META, provenance } from '../notebook/provenance';
 import type { Notebook } from '../testing/notebooks';
 import {
   cellsOf,
@@ -133,6 +134,18 @@ it('all at once', () => {
       ['a', 'accepted']
     ])
   );
+});
+
+it('all at once leaves what is doubtful, and says so', () => {
+  const info = vi.spyOn(Notification, 'info').mockReturnValue('');
+  ['a', 'b'].forEach(insert);
+  for (const cell of notebook.cells.filter(one => provenance(one)?.run_id === 'b')) {
+    cell.setMetadata(META, { ...provenance(cell), doubtful: true });
+  }
+  decisions.acceptAll(panel);
+  expect(said()).toEqual([['a', 'accepted']]);
+  expect(info.mock.calls[0][0]).toContain('One doubtful result still waits');
+  info.mockRestore();
 });
 
 it('without a link to the kernel the decision goes to the history itself', () => {

@@ -57,11 +57,25 @@ export class CellDecisions {
     }
   }
 
+  /** Doubtful results are left: each is decided by itself. */
   acceptAll(panel: NotebookPanel): void {
+    const runs = pendingRuns(sharedNotebook(panel)!);
     this.acceptCells(
       panel,
-      pendingRuns(sharedNotebook(panel)!).flatMap(run => run.cellIds)
+      runs.filter(run => !run.doubtful).flatMap(run => run.cellIds)
     );
+    const left = runs.filter(run => run.doubtful).length;
+    if (left > 0) {
+      const { trans } = this._options;
+      Notification.info(
+        trans._n(
+          'One doubtful result still waits: decide about it alone.',
+          '%1 doubtful results still wait: decide about each alone.',
+          left
+        ),
+        { autoClose: 10_000 }
+      );
+    }
   }
 
   /** All pending cells of these runs, as one step to undo. */

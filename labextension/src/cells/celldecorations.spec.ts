@@ -16,6 +16,7 @@ import { Widget } from '@lumino/widgets';
 import { setRunState } from '../notebook/cellstates';
 import { insertCells } from '../notebook/insertion';
 import { META } from '../notebook/provenance';
+import type { IRun } from '../protocol/run';
 import type { Notebook } from '../testing/notebooks';
 import { cellsOf, codeCell, notebookOf, panelOf, typedElsewhere } from '../testing/notebooks';
 import type { CellActions } from './cellactions';
@@ -56,6 +57,8 @@ let decorations: NotebookDecorations;
 let done: string[];
 /** Questions that the kernel knows, by run. */
 let known: Map<string, string>;
+/** What the history has, by run. */
+const records = new Map<string, IRun>();
 let actions: { changed: Signal<object, void>; showButtons: boolean } & Record<string, unknown>;
 /** How it goes with the version that is asked for. */
 let refining: IRefinement | null;
@@ -99,6 +102,7 @@ function show(fresh: Notebook, drawn = true): Cell[] {
     explain: async () => void done.push('explain'),
     continueFrom: async () => void done.push('continue')
   };
+  records.clear();
   refining = null;
   refiningChanged = new Signal<object, string>({});
   const refinements = {
@@ -117,6 +121,13 @@ function show(fresh: Notebook, drawn = true): Cell[] {
     versions: versions as unknown as ResultVersions,
     sync: { reportChanges: () => undefined },
     trans: nullTranslator.load('x'),
+    readRun: async (_, runId) => {
+      const run = records.get(runId);
+      if (!run) {
+        throw new Error('There is no such run.');
+      }
+      return run;
+    },
     showRun: runId => void done.push(`run ${runId}`)
   });
   return widgets;
@@ -153,6 +164,27 @@ it('only a pending cell gets a bar, whose buttons decide', async () => {
     .querySelectorAll('button')
     .forEach(button => button.click());
   expect(done).toEqual(['accept', 'apply', 'edit', 'discard']);
+});
+
+it('a pending result of a recorded run has its verdict until it is decided', async () => {
+  const verdict = { level: 'look', reason: '1 row left out' };
+  const [, code] = show(pendingNotebook());
+  records.set('r', { code: 'run_r()', verdict, operations: [] } as unknown as IRun);
+  const line = (): Element | null => code.node.querySelector('.jp-CodeAgent-verdict');
+  await refreshed();
+  await vi.waitFor(() => expect(line()?.textContent).toBe('Look: 1 row left out'));
+  setRunState(notebook, 'r', 'accepted');
+  await refreshed();
+  expect(line()).toBeNull();
+});
+
+it('a verdict on other code than the cell has is not shown', async () => {
+  const verdict = { level: 'checked', reason: 'all is well' };
+  const [, code] = show(pendingNotebook());
+  records.set('r', { code: 'something else', verdict, operations: [] } as unknown as IRun);
+  await refreshed();
+  await new Promise(resolve => setTimeout(resolve)); // what is drawn later than the bar
+  expect(code.node.querySelector('.jp-CodeAgent-verdict')).toBeNull();
 });
 
 it('the bar goes when the cell is accepted', async () => {

@@ -17,6 +17,7 @@ import { cellState } from '../notebook/cellstates';
 import { sharedNotebook } from '../notebook/panels';
 import { provenance } from '../notebook/provenance';
 import type { ISharedCell } from '../notebook/sharednotebook';
+import type { IRun } from '../protocol/run';
 import { versionIndex, versionsOf } from '../notebook/versions';
 import type { ButtonBar } from './buttonbar';
 import type { CellActions } from './cellactions';
@@ -30,6 +31,7 @@ import { PromptCells } from './promptcells';
 import { RefineBox } from './refinebox';
 import type { Refinements } from './refinements';
 import type { ResultVersions } from './resultversions';
+import { VerdictLines } from './verdictlines';
 
 /** On the notebook; the keys of the review are bound there only. */
 const REVIEW_CLASS = 'jp-CodeAgent-review';
@@ -48,6 +50,8 @@ export interface ICellDecorationsOptions {
   /** Notified when cells may have changed. */
   sync: Pick<RecordSync, 'reportChanges'>;
   trans: TranslationBundle;
+  /** The record of a run, from the kernel or else from the history. */
+  readRun: (panel: NotebookPanel, runId: string) => Promise<IRun>;
   /** What to say of the keys of a command. */
   keys?: Keys;
   /** The page of a run, in the panel. */
@@ -97,6 +101,7 @@ export class NotebookDecorations implements IDisposable {
         return new RefineBox({ panel: _panel, runId, refinements, trans, keys: keys?.('refine') ?? '' });
       }
     });
+    this._verdictLines = new VerdictLines({ panel: _panel, ..._options });
     this._originBadges = new OriginBadge(_options);
     this._promptCells = new PromptCells({ panel: _panel, trans: _options.trans });
     _panel.content.activeCellChanged.connect(this._promptCells.showAsking, this._promptCells);
@@ -208,6 +213,7 @@ export class NotebookDecorations implements IDisposable {
       this._originBadges.update(cell);
       const kind = kindOf(cell, results.get(cell.model.id), canAsk, knows);
       this._footers.update(cell, { kind, isPart, refines: this._refinedAt(cell, block, knows) });
+      this._verdictLines.update(cell, block && cell instanceof CodeCell ? block.runId : '');
     }
     this._panel.content.toggleClass(REVIEW_CLASS, pending.size > 0);
     sync.reportChanges(this._panel);
@@ -296,6 +302,7 @@ export class NotebookDecorations implements IDisposable {
   }
 
   private readonly _footers: CellFooters;
+  private readonly _verdictLines: VerdictLines;
   private readonly _originBadges: OriginBadge;
   private readonly _promptCells: PromptCells;
   private _appearances = new WeakMap<Cell, string>();

@@ -26,6 +26,8 @@ export interface IPendingRun {
   /** Text of the first of them. */
   source: string;
   roles: IProvenance['role'][];
+  /** Its result is probably wrong. */
+  doubtful: boolean;
 }
 
 /** The runs that wait for a decision, in the order of the notebook. */
@@ -39,7 +41,8 @@ export function pendingRuns(notebook: ISharedNotebook): IPendingRun[] {
         model: found.model ?? '',
         cellIds: [],
         source: cell.getSource(),
-        roles: []
+        roles: [],
+        doubtful: found.doubtful === true
       };
       run.cellIds.push(cell.id);
       run.roles.push(found.role);

@@ -12,6 +12,8 @@ export interface IProvenance {
   code_sha256?: string;
   model?: string;
   sandbox?: string;
+  /** Its result is probably wrong: it is not accepted together with others. */
+  doubtful?: boolean;
   /** Run of which this is another version, and what was to be different. */
   refines?: string;
   refinement?: string;

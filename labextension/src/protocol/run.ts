@@ -133,6 +133,37 @@ export interface IMade {
   returns_as: '' | 'data' | 'image' | 'specification';
 }
 
+/** One call, selection or assignment of a program, as the sandbox counted it. */
+export interface IOperation {
+  /** What it did, in one line. */
+  text: string;
+  /** Of the program, from 1. */
+  line: number;
+  examples: IExamples | null;
+}
+
+/** The first rows or values that an operation left out or changed. */
+export interface IExamples {
+  title: string;
+  columns: string[];
+  rows: string[][];
+}
+
+/** Something that the program decided and nobody asked for. */
+export interface IAssumption {
+  text: string;
+  /** What asks for the other choice; empty where there is none. */
+  refinement: string;
+  line: number;
+}
+
+export type VerdictLevel = 'checked' | 'look' | 'doubtful';
+
+export interface IVerdict {
+  level: VerdictLevel;
+  reason: string;
+}
+
 export interface IRun {
   id: string;
   request: IRequest;
@@ -148,6 +179,11 @@ export interface IRun {
   /** Not in records of older versions, like `made`. */
   changes?: IChange[];
   made?: IMade[];
+  /** Not in records of older versions, like the three below. */
+  operations?: IOperation[];
+  not_observed?: string;
+  assumptions?: IAssumption[];
+  verdict?: IVerdict | null;
   answer: string;
   error: string;
   /** Not in records of older versions. */
@@ -228,6 +264,18 @@ export const isRun = shape({
       })
     )
   ),
+  operations: optional(
+    arrayOf(
+      shape({
+        text: string,
+        line: number,
+        examples: nullable(shape({ title: string, columns: arrayOf(string), rows: arrayOf(arrayOf(string)) }))
+      })
+    )
+  ),
+  not_observed: optional(string),
+  assumptions: optional(arrayOf(shape({ text: string, refinement: string, line: number }))),
+  verdict: optional(nullable(shape({ level: oneOf('checked', 'look', 'doubtful'), reason: string }))),
   answer: string,
   error: string,
   model_calls: optional(arrayOf(shape({ purpose: string, kinds: arrayOf(string) }))),

@@ -219,3 +219,29 @@ def test_what_was_loaded_is_told_by_name() -> None:
 def test_an_answer_that_does_not_say_what_was_loaded_is_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011  (of whichever kind: the caller makes one line of it)
         read_load_report(text)
+
+
+def test_operations_of_a_hostile_sandbox_are_cleaned_capped_and_left_out_where_they_make_no_sense() -> None:
+    good = {
+        "kind": "filter",
+        "name": "query\x1b[31m",
+        "detail": "a" * 500,
+        "line": 3,
+        "rows": [10, 4],
+        "columns": [2, "x"],
+        "facts": [{"kind": "skipped", "count": 2, "label": "a\nb"}, {"kind": "unheard of"}, 5],
+        "examples": {"title": "rows left out", "columns": ["a", 3], "rows": [["<b>", None], "x", ["1"] * 99] * 9},
+        "times": -1,
+    }
+    report = {"operations": [good, {"kind": "nonsense"}, 7, *[good] * 500], "not_observed": "x" * 5000}
+    after = read_after_cell_report(json.dumps(report))
+    assert len(after.operations) <= 60
+    assert len(after.not_observed) <= 101
+    first = after.operations[0]
+    assert "\x1b" not in first.name
+    assert (len(first.detail), first.rows, first.columns, first.times) == (121, (10, 4), None, 1)
+    assert [(one.kind, one.count, one.label) for one in first.facts] == [("skipped", 2, "a b")]
+    assert first.examples is not None
+    assert first.examples.columns == ("a", "")
+    assert len(first.examples.rows) == 5
+    assert all(len(row) <= 6 for row in first.examples.rows)

@@ -95,11 +95,30 @@ export function Chip(props: { kind: string; children: React.ReactNode }): JSX.El
 }
 
 /** Code as text, scrollable with the keyboard, with a button to copy it. */
-export function Code(props: { code: string; label: string; copy?: boolean }): JSX.Element {
+export function Code(props: {
+  code: string;
+  label: string;
+  copy?: boolean;
+  /** Line that is marked, from 1; with it a click marks another. */
+  line?: number;
+  onLine?: (line: number) => void;
+}): JSX.Element {
+  const { code, line, onLine } = props;
   return (
     <div className="jp-CodeAgent-code">
       <pre tabIndex={0} role="group" aria-label={props.label}>
-        {props.code}
+        {onLine
+          ? code.split('\n').map((text, index) => (
+              <span
+                key={index}
+                className="jp-CodeAgent-codeLine"
+                aria-current={index + 1 === line || undefined}
+                onClick={() => onLine(index + 1)}
+              >
+                {`${text}\n`}
+              </span>
+            ))
+          : code}
       </pre>
       {props.copy && <CopyButton text={props.code} />}
     </div>

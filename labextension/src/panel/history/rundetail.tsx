@@ -26,6 +26,7 @@ export function RunDetail(props: {
   const connection = current?.model.state.runs.some(known => known.id === runId) ? current : null;
   useSignal(connection?.model.changed);
   const { run, problem } = useRun(runId, props.version);
+  const [line, setLine] = useState(0);
   const top = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (focus) {
@@ -50,11 +51,13 @@ export function RunDetail(props: {
           <Run
             run={run}
             pulls={connection?.model.state.pulls}
+            line={line}
+            onLine={setLine}
             onPull={connection ? name => connection.pull(run.id, name) : undefined}
           />
           {run.code && (
             <Section title={trans.__('Result')}>
-              <Code code={run.code} label={trans.__('Final code')} copy />
+              <Code code={run.code} label={trans.__('Final code')} copy line={line} onLine={setLine} />
               <Outputs outputs={run.outputs} />
             </Section>
           )}

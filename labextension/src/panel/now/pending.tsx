@@ -6,6 +6,7 @@ import { checkIcon, deleteIcon, editIcon, runIcon } from '@jupyterlab/ui-compone
 import { withKeys } from '../../cells/shortcuts';
 import { attempt } from '../../common/attempt';
 import type { IPendingRun } from '../../notebook/cellstates';
+import { VerdictLine } from '../../verdict/verdictline';
 import { Button, Code, Fold, Section } from '../controls/basics';
 import { ResultPreview, useRecord } from '../run/resultpreview';
 import { useServices } from '../services';
@@ -94,6 +95,7 @@ function PendingItem(props: { panel: NotebookPanel; run: IPendingRun }): JSX.Ele
       {isOfRecord && (
         <>
           <ResultPreview run={record} />
+          <VerdictLine run={record} trans={trans} brief />
           <Fold className="jp-CodeAgent-itemCode" summary={<code>{firstLines(run.source, 1)}</code>}>
             <Code code={run.source} label={trans.__('Code of this result')} copy />
           </Fold>

@@ -7,6 +7,7 @@ import { cellStateLabel, runStatusLabel } from '../../common/labels';
 import type { IRun } from '../../protocol/run';
 import { isRunning } from '../../protocol/run';
 import { Button, Chip, Problem } from '../controls/basics';
+import { VerdictLine } from '../../verdict/verdictline';
 import { MissingCells } from '../now/missing';
 import { useServices, useSignal } from '../services';
 import { Elapsed } from './elapsed';
@@ -22,6 +23,9 @@ export function Run(props: {
   onPull?: (name: string) => void;
   /** Its cells can be inserted again where they are not in the notebook. */
   canInsert?: boolean;
+  /** Line of its code that is marked, and how to mark another; from 1. */
+  line?: number;
+  onLine?: (line: number) => void;
 }): JSX.Element {
   const { trans, cellStates } = useServices();
   useSignal(cellStates.changed);
@@ -50,6 +54,7 @@ export function Run(props: {
         ) : (
           <p className="jp-CodeAgent-quiet">{run.error}</p>
         ))}
+      <VerdictLine run={run} trans={trans} line={props.line} onLine={props.onLine} />
       <Results run={run} pulls={props.pulls} onPull={running ? undefined : props.onPull} />
       {run.notes.map(note => (
         <p key={note} className="jp-CodeAgent-quiet">

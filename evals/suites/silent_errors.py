@@ -1,0 +1,119 @@
+"""Programs with a planted silent error and their right twins: which of them the verdict doubts.
+
+``python -m evals silent [--half held_back]``. No model is asked: each program runs observed, and the
+verdict is made of what was counted. An error is found if its result is not *checked*, and a right twin is doubted
+if its result is not.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+from jupyter_codeagent.agent.verdict.signals import Signals, handles_missing
+from jupyter_codeagent.agent.verdict.verdict import judge
+from jupyter_codeagent.sandbox.guest.observation.observer import Observer
+from jupyter_codeagent.sandbox.guest_reports import read_after_cell_report
+from jupyter_codeagent.types.run import Verdict
+
+FOLDER = Path(__file__).parent.parent / "silent_errors"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """One planted error and the program that is right."""
+
+    name: str
+    kind: str
+    question: str
+    setup: str
+    wrong: str
+    right: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """The verdicts on one pair."""
+
+    pair: Pair
+    wrong: Verdict
+    right: Verdict
+
+    @property
+    def is_found(self) -> bool:
+        return self.wrong.level != "checked"
+
+    @property
+    def is_false_alarm(self) -> bool:
+        return self.right.level != "checked"
+
+
+def read_pairs(half: str) -> list[Pair]:
+    """Return the pairs of one half: ``development`` or ``held_back``."""
+    text = {"setup", "wrong", "right"}
+    return [
+        Pair(**{
+            name: "\n".join(found[name]) if name in text else found[name] for name in Pair.__dataclass_fields__
+        })
+        for found in json.loads((FOLDER / f"{half}.json").read_text("utf-8"))
+    ]  # fmt: skip
+
+
+def judge_pairs(pairs: list[Pair]) -> Iterator[Judged]:
+    """Run each program observed, in a namespace of its own."""
+    shell = InteractiveShell(history_load_length=0)
+    for pair in pairs:
+        yield Judged(
+            pair=pair,
+            wrong=_verdict(shell, pair, pair.wrong),
+            right=_verdict(shell, pair, pair.right),
+        )
+
+
+def _verdict(shell: InteractiveShell, pair: Pair, program: str) -> Verdict:
+    shell.reset(new_session=False)
+    with capture_output(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _run(shell, pair, pair.setup)
+        observer = Observer(shell)  # only now: the frames are the user's
+        _run(shell, pair, program)
+    observer.close()
+    report = read_after_cell_report(json.dumps(observer.report()))
+    signals = Signals(
+        operations=report.operations,
+        not_observed=report.not_observed,
+        handles_missing=handles_missing(program),
+    )
+    return judge(signals, pair.question)
+
+
+def _run(shell: InteractiveShell, pair: Pair, code: str) -> None:
+    outcome = shell.run_cell(code)
+    if not outcome.success:
+        raise RuntimeError(f"{pair.name} fails: {outcome.error_in_exec or outcome.error_before_exec}")
+
+
+def silent_errors_table(half: str, *, in_full: bool) -> str:
+    """Return recall and precision by kind; with `in_full` each pair that was judged wrongly, and why."""
+    judged = list(judge_pairs(read_pairs(half)))
+    kinds = list(dict.fromkeys(one.pair.kind for one in judged))
+    lines = ["| kind | errors found | right ones doubted |", "|---|---|---|"]
+    for kind in [*kinds, "all"]:
+        of_kind = [one for one in judged if kind in (one.pair.kind, "all")]
+        found, alarms = sum(one.is_found for one in of_kind), sum(one.is_false_alarm for one in of_kind)
+        lines.append(f"| {kind} | {found} of {len(of_kind)} | {alarms} of {len(of_kind)} |")
+    found, alarms = sum(one.is_found for one in judged), sum(one.is_false_alarm for one in judged)
+    lines.append(f"\nrecall {found / len(judged):.2f}, precision {found / max(found + alarms, 1):.2f}")
+    if in_full:
+        for one in judged:
+            if not one.is_found:
+                lines.append(f"missed {one.pair.kind} {one.pair.name}: {one.wrong.reason}")
+            if one.is_false_alarm:
+                lines.append(f"doubted {one.pair.kind} {one.pair.name}: {one.right.level}: {one.right.reason}")
+    return "\n".join(lines)

@@ -1,0 +1,57 @@
+"""What a run shows of how far its result can be believed, as plain values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from jupyter_codeagent.agent.run_facts import has_warning
+from jupyter_codeagent.types.operations import Operation
+from jupyter_codeagent.types.run import AgentRun, Step
+
+_HANDLES_MISSING = re.compile(
+    r"\b(?:isna|isnull|notna|notnull|is_null|is_not_null|fillna|fill_null|nulls_equal|dropna\s*=\s*False)\b"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signals:
+    """What the verdict is made of; no further call of the model is in it."""
+
+    operations: tuple[Operation, ...] = ()
+    not_observed: str = ""
+    handles_missing: bool = False
+    """Whether the program says what happens to missing values."""
+    warning: str = ""
+    """What looked wrong about the result that was kept all the same."""
+    replies: int = 1
+    """Replies of the model with a program, up to the one that was kept."""
+    repairs: int = 0
+    """Rules that corrected the program after an error or a result."""
+    log_probability: float | None = None
+    """Mean over the tokens of the reply that was kept."""
+
+
+def handles_missing(code: str) -> bool:
+    """Check whether a program says what happens to missing values."""
+    return _HANDLES_MISSING.search(code) is not None
+
+
+def mean_log_probability(values: Sequence[float]) -> float | None:
+    """Return the mean, rounded; None where the server sent none."""
+    return round(fmean(values), 4) if values else None
+
+
+def signals_of(run: AgentRun, step: Step) -> Signals:
+    """Return the signals of a run that keeps the result of `step`."""
+    return Signals(
+        operations=run.operations,
+        not_observed=run.not_observed,
+        handles_missing=handles_missing(run.code),
+        warning=step.note if has_warning(step) else "",
+        replies=sum(bool(one.code) for one in run.steps),
+        repairs=len(step.rules),
+        log_probability=step.log_probability,
+    )

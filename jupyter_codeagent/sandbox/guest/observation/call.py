@@ -1,0 +1,145 @@
+"""One observed call, where its values come from, and what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .hooks import Site
+
+MAX_FACTS = 12
+MAX_TEXT = 120
+MAX_LABEL = 60
+EXAMPLE_ROWS = 5
+EXAMPLE_COLUMNS = 6
+NS = 1e-9
+
+
+class Budget:
+    """Seconds that counting may still take in this cell."""
+
+    def __init__(self, left_s: float) -> None:
+        self.left_s = left_s
+
+    def spend(self, seconds: float) -> None:
+        """Take what was spent."""
+        self.left_s -= seconds
+
+    def allows(self, count: int, each_ns: float) -> bool:
+        """Check whether there is time for `count` values of `each_ns` nanoseconds."""
+        return count * each_ns * NS <= self.left_s
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What is known of how a frame, a column or a grouping was made."""
+
+    part: str = ""
+    """Call that took a part of the rows without regard to their order: ``head(100)``."""
+    part_rows: tuple[int, int] = (0, 0)
+    """Rows that it took, and of how many."""
+    sorted_by: tuple[str, ...] = ()
+    """Labels by which the rows are sorted; of a Series, one empty label."""
+    repeated: frozenset[str] = frozenset()
+    """Columns whose values a join repeats."""
+    repeats: tuple[int, int] = (0, 0)
+    """Rows that the join has more, and rows before."""
+    repeated_by: frozenset[str] = frozenset()
+    """Columns of the other table: a figure for each of them counts what was repeated once."""
+    unmatched: int = 0
+    """Labels that only one of the operands had which it was computed of."""
+    summed_once: frozenset[str] = frozenset()
+    """Columns of the smaller table of a join, whose values stand in several rows by design."""
+    computed: frozenset[str] = frozenset()
+    """Columns that the program has computed; of a column alone its label."""
+    uneven_means: int = 0
+    """Groups of unequal sizes that it has a mean of each."""
+    frame: Any = None
+    """Returns the frame that a column was taken from, or None."""
+
+
+@dataclass
+class Operation:
+    """What one call did; as JSON the host reads it with `guest_reports`."""
+
+    name: str
+    detail: str
+    kind: str
+    line: int
+    rows: tuple[int, int] | None = None
+    columns: tuple[int, int] | None = None
+    other_rows: int | None = None
+    """Rows of the other table of a join."""
+    facts: list[dict[str, Any]] = field(default_factory=list)
+    examples: dict[str, Any] | None = None
+    times: int = 1
+
+    def add(self, kind: str, count: int = 0, of: int | None = None, label: object = "") -> None:
+        """Add a fact, unless it says that nothing happened to values or rows."""
+        if len(self.facts) < MAX_FACTS:
+            self.facts.append(
+                {"kind": kind, "count": int(count), "of": None if of is None else int(of), "label": text(label)}
+            )
+
+    def show(self, title: str, columns: Iterable[object], rows: Iterable[Iterable[object]]) -> None:
+        """Show a few rows or values as an example; the first call counts."""
+        if self.examples is None:
+            self.examples = {
+                "title": title,
+                "columns": [text(label) for label in columns][:EXAMPLE_COLUMNS],
+                "rows": [[text(cell) for cell in row][:EXAMPLE_COLUMNS] for row in rows][:EXAMPLE_ROWS],
+            }
+
+    def is_alike(self, other: Operation) -> bool:
+        """Check whether another time of the same call did the same."""
+        return (self.rows, self.facts) == (other.rows, other.facts)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "name": self.name,
+            "detail": self.detail[:MAX_TEXT],
+            "kind": self.kind,
+            "line": self.line,
+            "rows": self.rows,
+            "columns": self.columns,
+            "other_rows": self.other_rows,
+            "facts": self.facts,
+            "examples": self.examples,
+            "times": self.times,
+        }
+
+
+class Call:
+    """One call on its way: the receiver, then the arguments, then the result."""
+
+    def __init__(self, number: int, site: Site, receiver: Any, budget: Budget) -> None:
+        self.number, self.site, self.receiver, self.budget = number, site, receiver, budget
+        self.arguments: dict[int | str, Any] = dict(site.constants)
+        self.result: Any = None
+        self.origin = Origin()
+        """Set by `observe`: the origin of the result, or of the frame that columns were stored in."""
+
+    def get(self, name: str, position: int | None = None, default: Any = None) -> Any:
+        """Return an argument by its keyword or position."""
+        if name in self.arguments:
+            return self.arguments[name]
+        return self.arguments.get(position, default) if position is not None else default
+
+    def operation(self, kind: str, before: object = None, after: object = None) -> Operation:
+        """Return an operation with the rows and columns of two frames."""
+        one = Operation(self.site.name, self.site.detail, kind, self.site.line)
+        sizes = [getattr(value, "shape", None) for value in (before, after)]
+        shapes = [shape for shape in sizes if isinstance(shape, tuple) and shape]
+        if len(shapes) == 2:
+            one.rows = (int(shapes[0][0]), int(shapes[1][0]))
+            if len(shapes[0]) == len(shapes[1]) == 2:
+                one.columns = (int(shapes[0][1]), int(shapes[1][1]))
+        return one
+
+
+def text(value: object) -> str:
+    """Return a label or a cell as short text."""
+    shown = value if isinstance(value, str) else str(value)
+    return shown if len(shown) <= MAX_LABEL else f"{shown[: MAX_LABEL - 1]}…"

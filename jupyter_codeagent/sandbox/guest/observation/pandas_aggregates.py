@@ -1,0 +1,279 @@
+"""Groupings and aggregates of pandas: groups, rows without a key, missing values skipped, rows counted twice."""
+
+from __future__ import annotations
+
+import re
+import weakref
+from dataclasses import replace
+from typing import Any
+
+from .call import Call, Operation
+from .keys import MAX_UNIQUE, add_variants
+from .pandas_columns import add_missing, add_numbers_as_text, cost_ns, is_grouping, label_of, missing_count
+from .table_checks import CELL_NS, Use, check_table
+
+SKIPPING = frozenset(
+    [
+        "mean",
+        "sum",
+        "median",
+        "std",
+        "var",
+        "sem",
+        "min",
+        "max",
+        "prod",
+        "quantile",
+        "count",
+        "nunique",
+        "skew",
+        "kurt",
+        "mode",
+        "first",
+        "last",
+        "idxmin",
+        "idxmax",
+        "describe",
+        "corr",
+        "cov",
+        "cumsum",
+        "cumprod",
+        "cummax",
+        "cummin",
+    ]
+)
+"""Aggregates that skip missing values."""
+COUNTING = frozenset({"size", "value_counts", "crosstab"})
+AVERAGES = frozenset({"mean", "median"})
+NUMERIC = frozenset(
+    ["mean", "sum", "median", "std", "var", "sem", "prod", "quantile", "skew", "kurt", "corr", "cov"]
+)
+ORDERED = frozenset({"max", "min", "sum", "median", "idxmax", "idxmin", "rank"})
+AGGREGATES = SKIPPING | COUNTING
+MANY = frozenset({"agg", "aggregate", "transform"})
+_WORD = re.compile(r"\w+")
+UNCHANGED_BY_REPEATS = frozenset({"min", "max", "nunique", "mode", "idxmin", "idxmax"})
+
+
+def _aggregate(call: Call, origin_of: Any) -> Operation | None:
+    import pandas as pd
+
+    receiver = call.receiver
+    if isinstance(receiver, pd.Series):
+        return _of_columns(call, origin_of, receiver.to_frame(label_of(receiver)), is_series=True)
+    if isinstance(receiver, pd.DataFrame):
+        return _of_columns(call, origin_of, receiver, is_series=False)
+    if is_grouping(receiver):
+        return _of_groups(call, receiver)
+    if type(receiver).__name__.endswith("Resampler"):
+        return _of_periods(call, receiver)
+    return None
+
+
+def _of_columns(call: Call, origin_of: Any, frame: Any, *, is_series: bool) -> Operation | None:
+    import pandas as pd
+
+    name = call.site.name
+    if name == "transform":
+        return None
+    one = call.operation("aggregate")
+    one.rows = (len(frame), len(call.result) if isinstance(call.result, pd.Series | pd.DataFrame) else 1)
+    one.detail = label_of(call.receiver) if is_series else ""
+    used = frame if is_series or name not in NUMERIC else frame.select_dtypes("number")
+    if name == "value_counts" and call.get("dropna", 4, True) is not True:
+        used = used.iloc[:, :0]
+    if name in ("value_counts", "mode"):
+        add_missing(call, one, used, "missing_keys")
+    else:
+        _add_skipped(call, one, used)
+    if is_series and name in ("nunique", "value_counts"):
+        values = call.result.index if name == "value_counts" else call.receiver.dropna().unique()
+        add_variants(one, label_of(call.receiver), values[:MAX_UNIQUE])
+    if is_series and name in ORDERED:
+        add_numbers_as_text(one, call.receiver)
+    if call.origin.uneven_means and name in AVERAGES:
+        one.add("mean_of_means", call.origin.uneven_means)
+    source = call.origin.frame() if is_series and call.origin.frame is not None else None if is_series else frame
+    _add_warnings(call, one, source if source is not None and len(source) == len(frame) else frame, used, ())
+    if name == "value_counts" or name in COUNTING:
+        one.kind = "group"
+        one.add("groups", len(call.result))
+        call.origin = replace(call.origin, sorted_by=("",), part="")
+    return one
+
+
+def _of_groups(call: Call, groups: Any) -> Operation | None:
+    import pandas as pd
+
+    name, obj, result = call.site.name, groups.obj, call.result
+    if not isinstance(result, pd.DataFrame | pd.Series) or not isinstance(obj, pd.DataFrame | pd.Series):
+        return None
+    frame = obj.to_frame(label_of(obj)) if isinstance(obj, pd.Series) else obj
+    one = call.operation("group")
+    one.rows = (len(obj), len(result))
+    keys = tuple(str(key) for key in _key_labels(groups))
+    used = frame if isinstance(obj, pd.Series) else _used_columns(call, frame, result, keys)
+    one.detail = ", ".join(map(str, used.columns)) if name not in COUNTING else ""
+    one.add("groups", groups.ngroups, label=", ".join(keys))
+    if len(keys) == 1 and len(result) <= MAX_UNIQUE:
+        add_variants(one, keys[0], result.index)
+    if getattr(groups, "dropna", True) and call.budget.allows(len(obj), 10):
+        lost = int(groups.ngroup().isna().sum() + (groups.ngroup() == -1).sum())
+        if lost:
+            one.add("missing_keys", lost, len(obj), ", ".join(keys))
+    if name not in COUNTING:
+        _add_skipped(call, one, used)
+    if name in ORDERED or (name in MANY and ORDERED.intersection(_WORD.findall(call.site.detail))):
+        for at in range(min(used.shape[1], 5)):
+            add_numbers_as_text(one, used.iloc[:, at])
+    source = call.origin.frame() if call.origin.frame is not None else None
+    _add_warnings(call, one, source if source is not None else frame, used, keys)
+    _add_mean_of_means(call, one, groups)
+    call.origin = replace(call.origin, part="", sorted_by=(), repeated=frozenset())
+    return one
+
+
+def _add_mean_of_means(call: Call, one: Operation, groups: Any) -> None:
+    """Add that means of groups are averaged, and remember those of groups that differ in size."""
+    name = call.site.name
+    if name not in AVERAGES and not (name in MANY and "mean" in call.site.detail):
+        return
+    if call.origin.uneven_means:
+        one.add("mean_of_means", call.origin.uneven_means)
+    sizes = groups.size()
+    if len(sizes) > 1 and sizes.min() != sizes.max():
+        call.origin = replace(call.origin, uneven_means=len(sizes))
+
+
+def _key_labels(groups: Any) -> list[Any]:
+    """Return the labels of the grouping's keys; those of computed keys by their name."""
+    keys = groups.keys
+    keys = keys if isinstance(keys, list) else [keys]
+    return [
+        getattr(key, "name", None) or (key if isinstance(key, str) else "key") for key in keys if key is not None
+    ]
+
+
+def _used_columns(call: Call, frame: Any, result: Any, keys: tuple[str, ...]) -> Any:
+    """Return the columns that are aggregated."""
+    import pandas as pd
+
+    if isinstance(result, pd.Series):
+        labels = [result.name] if result.name in frame.columns else []
+    else:
+        top = result.columns.get_level_values(0) if result.columns.nlevels > 1 else result.columns
+        labels = [label for label in frame.columns if label in set(top) and str(label) not in keys]
+    for value in call.arguments.values():  # named aggregation: total=("price", "sum")
+        if isinstance(value, tuple) and len(value) == 2 and value[0] in frame.columns and value[0] not in labels:
+            labels.append(value[0])
+    return frame.loc[:, labels] if frame.columns.is_unique else frame.iloc[:, :0]
+
+
+def _of_periods(call: Call, periods: Any) -> Operation | None:
+    import pandas as pd
+
+    obj, result = periods.obj, call.result
+    if not isinstance(result, pd.DataFrame | pd.Series) or not isinstance(obj, pd.DataFrame | pd.Series):
+        return None
+    frame = obj.to_frame(label_of(obj)) if isinstance(obj, pd.Series) else obj
+    one = call.operation("group")
+    one.rows = (len(obj), len(result))
+    one.add("groups", len(result))
+    _add_skipped(call, one, _used_columns(call, frame, result, ()))
+    return one
+
+
+def _add_skipped(call: Call, one: Operation, used: Any) -> None:
+    if call.site.name in COUNTING or call.get("skipna") is False:
+        return
+    for at in range(min(used.shape[1], 12)):
+        column = used.iloc[:, at]
+        if missing := missing_count(call, column):
+            one.add("skipped", missing, len(column), label_of(column))
+
+
+def _add_warnings(call: Call, one: Operation, frame: Any, used: Any, keys: tuple[str, ...]) -> None:
+    """Add what makes a figure doubtful: rows repeated by a join, a part of the rows, and what the table holds."""
+    name, origin = call.site.name, call.origin
+    functions = AGGREGATES.intersection(_WORD.findall(call.site.detail)) if name in MANY else {name}
+    if functions and functions <= UNCHANGED_BY_REPEATS:
+        return
+    repeated = [str(label) for label in used.columns if str(label) in origin.repeated]
+    counts_rows = name in COUNTING or name == "count"
+    if origin.repeated and (repeated or name in COUNTING) and not origin.repeated_by.intersection(keys):
+        one.add("repeated", origin.repeats[0], origin.repeats[1], ", ".join(repeated))
+    if (name == "sum" or "sum" in call.site.detail) and not origin.summed_once.intersection(keys):
+        added = [str(label) for label in used.columns if str(label) in origin.summed_once - origin.computed]
+        if added:
+            one.add("repeated_sums", origin.repeats[0], origin.repeats[1], ", ".join(added))
+    if origin.unmatched:
+        one.add("unmatched_labels", origin.unmatched, len(frame))
+    if origin.part:
+        one.add("part_of_rows", origin.part_rows[0], origin.part_rows[1], origin.part)
+    if call.budget.allows(frame.size, CELL_NS) and frame.columns.is_unique:
+        adds = name in NUMERIC or name in MANY or name == "pivot_table"
+        columns = [str(label) for label in used.columns]
+        table = {str(label): frame[label].tolist() for label in frame.columns}
+        check_table(
+            one,
+            table,
+            Use(
+                columns, keys, origin.computed, counts_rows=counts_rows, adds=adds, is_joined=bool(origin.repeated)
+            ),
+        )
+
+
+def _pivot(call: Call, _: Any) -> Operation | None:
+    """Observe `pivot_table` and `crosstab`: rows without a key, missing values skipped."""
+    import pandas as pd
+
+    is_function = type(call.receiver).__name__ == "module"
+    frame = call.arguments.get(0, call.arguments.get("data")) if is_function else call.receiver
+    result = call.result
+    if not isinstance(result, pd.DataFrame):
+        return None
+    if not isinstance(frame, pd.DataFrame):
+        one = call.operation("group")
+        sides = [side for side in (call.get("index", 0), call.get("columns", 1)) if isinstance(side, pd.Series)]
+        if sides:
+            one.rows = (len(sides[0]), len(result))
+            lost = pd.concat([side.isna().reset_index(drop=True) for side in sides], axis=1).any(axis=1).sum()
+            if lost and call.get("dropna", None, True):
+                one.add("missing_keys", int(lost), len(sides[0]), ", ".join(label_of(side) for side in sides))
+            source = call.origin.frame() if call.origin.frame is not None else None
+            if source is not None and len(source) == len(sides[0]):
+                _add_warnings(call, one, source, source.iloc[:, :0], tuple(label_of(side) for side in sides))
+        return one
+    one = call.operation("group")
+    one.rows = (len(frame), len(result))
+    keys = [key for key in (*_list(call.get("index")), *_list(call.get("columns"))) if key in frame.columns]
+    values = [value for value in _list(call.get("values", 0)) if value in frame.columns]
+    one.detail = ", ".join(map(str, values))
+    one.add("groups", len(result), label=", ".join(map(str, keys)))
+    if keys and call.budget.allows(len(frame), sum(cost_ns(frame[key]) for key in keys)):
+        lost = int(frame[keys].isna().any(axis=1).sum())
+        if lost:
+            one.add("missing_keys", lost, len(frame), ", ".join(map(str, keys)))
+    _add_skipped(call, one, frame[values])
+    _add_warnings(call, one, frame, frame[values], tuple(map(str, keys)))
+    return one
+
+
+def _list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [] if value is None else [value]
+
+
+def _group_by(call: Call, _: Any) -> Operation | None:
+    """Keep the origin for the aggregate that follows, and the frame, which a selected column alone is not."""
+    import pandas as pd
+
+    if isinstance(call.receiver, pd.DataFrame):
+        call.origin = replace(call.origin, frame=weakref.ref(call.receiver))
+    return None
+
+
+HANDLERS = {
+    **dict.fromkeys((SKIPPING | COUNTING | MANY | {"rank"}) - {"crosstab"}, _aggregate),
+    **dict.fromkeys(("pivot_table", "crosstab"), _pivot),
+    **dict.fromkeys(("groupby", "resample", "rolling", "expanding"), _group_by),
+}

@@ -1,0 +1,216 @@
+"""Calls of pandas that change values or columns: conversions, filling, assignment."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from .call import Call, Operation
+from .pandas_columns import (
+    OBJECT_NS,
+    PLAIN_NS,
+    add_missing,
+    add_numbers_as_text,
+    cost_ns,
+    first_values,
+    is_text,
+    label_of,
+    missing_count,
+)
+from .values import ambiguous_days, have_three_decimals
+
+CONVERSIONS = frozenset(
+    [
+        "to_numeric",
+        "to_datetime",
+        "to_timedelta",
+        "astype",
+        "convert",
+        "map",
+        "replace",
+        "cut",
+        "qcut",
+        "extract",
+        "apply",
+        "mask",
+        "where",
+        "strptime",
+        "to_period",
+        "reindex",
+    ]
+)
+
+
+def _convert(call: Call, _: Any) -> Operation | None:
+    """Observe a conversion of a column: values that became missing, dates that can be read in two ways."""
+    import pandas as pd
+
+    column, result = _converted(call), call.result
+    if not isinstance(column, pd.Series):
+        return None
+    if isinstance(result, pd.DataFrame) and result.shape[1] == 1:
+        result = result.iloc[:, 0]
+    if not isinstance(result, pd.Series) or len(result) != len(column):
+        return None
+    one = call.operation("convert", column, result)
+    call.origin = replace(call.origin, computed=call.origin.computed | {label_of(result)})
+    if call.budget.allows(len(column), cost_ns(column) + cost_ns(result)):
+        became = (result.isna() & ~column.isna()).to_numpy(dtype=bool)
+        if count := int(became.sum()):
+            one.add("became_missing", count, len(column), label_of(column))
+            one.show("values that became missing", [label_of(column)], [[repr(v)] for v in column[became].head(5)])
+    zone = getattr(result.dtype, "tz", None)
+    if zone is not None:
+        one.add("time_zone", len(result), label=str(zone))
+    if call.site.name in ("astype", "to_numeric") and is_text(column) and have_three_decimals(first_values(column)):
+        one.add("thousands_point", len(column), label=label_of(column))
+        one.show("text", [label_of(column)], [[repr(value)] for value in first_values(column)[:5]])
+    if call.site.name == "to_datetime":
+        _add_dates(call, one, column)
+        _add_implausible_dates(one, column, result)
+    if str(column.dtype) != str(result.dtype) and call.site.name not in (
+        "map",
+        "apply",
+        "replace",
+        "where",
+        "mask",
+    ):
+        one.add("retyped", 1, label=f"{label_of(column)} {column.dtype} → {result.dtype}".strip())
+    return one if one.facts else None
+
+
+def _converted(call: Call) -> Any:
+    """Return the column that is converted: the receiver, that of ``column.str``, or the argument of ``pd.cut``."""
+    receiver = call.receiver
+    if type(receiver).__name__ == "module":
+        return call.arguments.get(0, call.arguments.get("arg"))
+    return getattr(receiver, "_orig", receiver) if type(receiver).__name__ == "StringMethods" else receiver
+
+
+def _add_dates(call: Call, one: Operation, column: Any) -> None:
+    if not is_text(column):
+        import pandas as pd
+
+        if pd.api.types.is_numeric_dtype(column.dtype) and call.get("unit") is None and call.get("format") is None:
+            one.add("epoch_without_unit", len(column), label=label_of(column))
+        return
+    if call.get("format") not in (None, "mixed", "ISO8601"):
+        return
+    if not call.budget.allows(min(len(column), 5000), OBJECT_NS * 5):
+        return
+    either, day_first, month_first = ambiguous_days(column.iloc[:5000])
+    read_day_first = call.get("dayfirst") is True
+    if day_first and month_first:
+        one.add("mixed_dates", either, len(column), label_of(column))
+    elif (day_first and not read_day_first) or (month_first and read_day_first):
+        one.add("other_date_order", either, len(column), label_of(column))
+    elif either and not day_first and not month_first and call.get("dayfirst") is None:
+        one.add("ambiguous_dates", either, len(column), label_of(column))
+
+
+def _add_implausible_dates(one: Operation, column: Any, result: Any) -> None:
+    """Add numbers that all became dates of 1970, and two-digit years that became years to come."""
+    import pandas as pd
+
+    known = result.iloc[:5000].dropna()
+    if not len(known) or not hasattr(known, "dt"):
+        return
+    years = known.dt.year
+    if pd.api.types.is_numeric_dtype(column.dtype) and len(known) > 1 and years.max() == 1970:
+        one.add("dates_in_1970", len(known), len(column), label_of(column))
+    elif is_text(column) and (later := int((years > time.localtime().tm_year + 1).sum())):
+        one.add("later_years", later, len(column), label_of(column))
+
+
+def _fill(call: Call, _: Any) -> Operation | None:
+    """Observe `fillna` and its kin: values that were missing and no longer are."""
+    import pandas as pd
+
+    before, after = call.receiver, call.result
+    one = call.operation("fill", before, after)
+    if isinstance(before, pd.Series) and isinstance(after, pd.Series) and len(before) == len(after):
+        if filled := missing_count(call, before) - missing_count(call, after):
+            one.add("filled", filled, len(before), label_of(before))
+    elif isinstance(before, pd.DataFrame) and isinstance(after, pd.DataFrame) and before.shape == after.shape:
+        for at, label in enumerate(before.columns):
+            filled = missing_count(call, before.iloc[:, at]) - missing_count(call, after.iloc[:, at])
+            if filled > 0:
+                one.add("filled", filled, len(before), label)
+    return one if one.facts else None
+
+
+def columns_changed(call: Call, _: Any = None) -> Operation | None:
+    """Observe `assign`, `rename` and `drop`: columns added, overwritten and removed."""
+    import pandas as pd
+
+    before, after = call.receiver, call.result
+    if not isinstance(before, pd.DataFrame) or not isinstance(after, pd.DataFrame):
+        return None
+    one = call.operation("columns", before, after)
+    old, new = [str(label) for label in before.columns], [str(label) for label in after.columns]
+    if added := [label for label in new if label not in set(old)]:
+        one.add("added", len(added), label=", ".join(added))
+    if removed := [label for label in old if label not in set(new)]:
+        one.add("removed", len(removed), label=", ".join(removed))
+    if call.site.name == "assign":
+        overwritten = [str(key) for key in _assigned(call) if str(key) in set(old)]
+        if overwritten:
+            one.add("overwritten", len(overwritten), label=", ".join(overwritten))
+    return one if one.facts else None
+
+
+def _assigned(call: Call) -> list[str]:
+    return [key for key in call.arguments if isinstance(key, str)]
+
+
+def stored(call: Call) -> Operation | None:
+    """Observe ``df["x"] = values``: a new column or one overwritten, with values that are missing now."""
+    import pandas as pd
+
+    frame, labels, value = call.receiver, call.arguments.get(0), call.result
+    if not isinstance(frame, pd.DataFrame):
+        return None
+    one = call.operation("columns")
+    one.rows = (len(frame), len(frame))
+    known = set(frame.columns)
+    for label in labels if isinstance(labels, list) else [labels]:
+        one.add("overwritten" if label in known else "added", 1, label=label)
+    if isinstance(value, pd.Series) and not isinstance(labels, list):
+        if labels in known and len(value) == len(frame):
+            old = frame[labels]
+            if isinstance(old, pd.Series) and str(old.dtype) != str(value.dtype):
+                one.add("retyped", 1, label=f"{labels} {old.dtype} → {value.dtype}")
+        unmatched = _unaligned(call, frame, value)
+        if unmatched:
+            one.add("became_missing", unmatched, len(frame), labels)
+    return one
+
+
+def _unaligned(call: Call, frame: Any, value: Any) -> int:
+    """Return how many rows get nothing because the index of the values has no such label."""
+    if frame.index is value.index or not call.budget.allows(len(frame), 40) or frame.index.equals(value.index):
+        return 0
+    return int((~frame.index.isin(value.index)).sum())
+
+
+def _text_numbers(call: Call, _: Any) -> Operation | None:
+    one = call.operation("comparison")
+    if hasattr(call.receiver, "dtype") and call.budget.allows(1000, OBJECT_NS):
+        add_numbers_as_text(one, call.receiver)
+    return one if one.facts else None
+
+
+def _shifted(call: Call, _: Any) -> Operation | None:
+    """Observe `shift`, `diff` and `pct_change`: nothing is lost that anybody would miss."""
+    return None
+
+
+HANDLERS = {
+    **dict.fromkeys(CONVERSIONS, _convert),
+    **dict.fromkeys(("fillna", "ffill", "bfill", "interpolate"), _fill),
+    **dict.fromkeys(("assign", "rename", "add_prefix", "add_suffix"), columns_changed),
+    **dict.fromkeys(("gt", "lt", "ge", "le", "between"), _text_numbers),
+    **dict.fromkeys(("shift", "diff", "pct_change"), _shifted),
+}
+__all__ = ["HANDLERS", "PLAIN_NS", "add_missing", "columns_changed", "stored"]

@@ -1,0 +1,82 @@
+"""What values look like: numbers written as text, days that may be months, texts that differ by case or blanks."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+CHECKED = 200
+"""Values that are looked at to tell what a column of text holds."""
+_NUMBER = re.compile(r"\s*[-+(]?\s*[$€£]?\s*\d[\d,.' ]*+%?\)?\s*+")
+_THOUSANDS = re.compile(r"(?<![\d.])[1-9]\d{0,2}(?:\.\d{3})+(?!\d)")
+_DAY_AND_MONTH = re.compile(r"\s*(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})\b")
+_TOTAL = re.compile(
+    r"(?:grand |sub ?)?totals?(?: \w+)?|all(?: \w+)?|overall|sum|gesamt\w*|summe|insgesamt", re.IGNORECASE
+)
+UNIT_NAME = re.compile(
+    r"(?:^|[_\s])(?:unit|units|uom|cur|curr|currency|ccy|measure|einheit|währung|moneda|unidad|devise)(?:$|[_\s])",
+    re.IGNORECASE,
+)
+ROW_ID = re.compile(r"(?:^|_|\s)(?i:id|uuid|key)$|[a-z](?:Id|ID|Key)$")
+ID_NAME = re.compile(r"(?:^|_|\s)(?i:id|key|uuid|number|no|nr|code)$|[a-z](?:Id|ID|No|Nr|Key)$")
+
+
+def are_numbers(values: Iterable[Any]) -> bool:
+    """Check whether texts are numbers: at least nine in ten of the first ones."""
+    texts = _texts(values)
+    return len(texts) > 1 and sum(bool(_NUMBER.fullmatch(one)) for one in texts) >= 0.9 * len(texts)
+
+
+def ambiguous_days(values: Iterable[Any]) -> tuple[int, int, int]:
+    """Return how many texts are dates like 03/04/2024, day first for sure (25/04), and month first for sure."""
+    either = day_first = month_first = 0
+    for one in _texts(values, limit=5000):
+        if found := _DAY_AND_MONTH.match(one):
+            first, second = int(found[1]), int(found[2])
+            if first > 12 >= second:
+                day_first += 1
+            elif second > 12 >= first:
+                month_first += 1
+            elif first != second:
+                either += 1
+    return either, day_first, month_first
+
+
+def have_three_decimals(values: Iterable[Any]) -> bool:
+    """Check for texts such as 1.234, which may be thousands: each that has a point has three digits behind it."""
+    pointed = [one for one in _texts(values) if "." in one]
+    return len(pointed) > 4 and all(_THOUSANDS.search(one) for one in pointed)
+
+
+def are_days_in_wrong_order(values: Iterable[Any]) -> bool:
+    """Check for dates as text that do not begin with the year: they compare and sort by the day or the month."""
+    texts = _texts(values)
+    return len(texts) > 1 and sum(bool(_DAY_AND_MONTH.match(one)) for one in texts) >= 0.9 * len(texts)
+
+
+def is_total(value: Any) -> bool:
+    """Check whether a label says that its row sums up the others."""
+    return isinstance(value, str) and len(value) < 40 and _TOTAL.fullmatch(value.strip()) is not None
+
+
+def plain(value: Any) -> str:
+    """Return a text without case, blanks and punctuation, for comparing."""
+    return re.sub(r"[\W_]+", "", str(value)).casefold()
+
+
+def _texts(values: Iterable[Any], limit: int = CHECKED) -> list[str]:
+    found = []
+    for value in values:
+        if isinstance(value, str):
+            found.append(value)
+            if len(found) == limit:
+                break
+    return found
+
+
+def is_missing(value: Any) -> bool:
+    """Check for None, NaN, NaT or pandas.NA."""
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")

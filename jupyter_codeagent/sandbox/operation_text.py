@@ -1,0 +1,131 @@
+"""What an operation did, in one line: ``mean of dep_delay: 336,776 rows; 8,255 missing values skipped``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from jupyter_codeagent.types.operations import FactKind, Operation, OperationFact
+
+MAX_DETAIL_CHARS = 70
+SUBSCRIPT = "[]"
+
+
+def operation_text(one: Operation) -> str:
+    """Return the line of one operation, without the line number of the program."""
+    parts = [part for part in (_rows(one), *_facts(one)) if part]
+    more = f"{one.times:,} times, the first: " if one.times > 1 else ""
+    return f"{_title(one)}: {more}{'; '.join(parts)}" if parts else _title(one)
+
+
+def _title(one: Operation) -> str:
+    detail = one.detail if len(one.detail) <= MAX_DETAIL_CHARS else f"{one.detail[: MAX_DETAIL_CHARS - 1]}…"
+    match one.kind:
+        case "filter" if one.name == SUBSCRIPT:
+            return f"filter {detail}"
+        case "cut" if one.name == SUBSCRIPT:
+            return f"rows [{detail}]"
+        case "comparison":
+            return f"compare {detail}" if one.name != "isin" else f"isin({detail})"
+        case "columns" if one.name == "[]=":
+            return f"assign {detail}"
+        case "group" | "aggregate":
+            keys = next((fact.label for fact in one.facts if fact.kind == "groups"), "")
+            return f"{one.name}{f' of {detail}' if detail else ''}{f' by {keys}' if keys else ''}"
+        case _:
+            return f"{one.name}({detail})"
+
+
+def _rows(one: Operation) -> str:
+    if one.rows is None:
+        return ""
+    before, after = one.rows
+    match one.kind:
+        case "filter" | "drop_missing" | "cut":
+            text = f"{after:,} of {_count(before, 'row')}"
+        case "deduplicate":
+            text = f"{_count(before - after, 'duplicate')} left out of {_count(before, 'row')}"
+        case "join":
+            text = f"{before:,} and {_count(one.other_rows or 0, 'row')} → {_count(after, 'row')}"
+        case "group" | "reshape":
+            text = f"{_count(before, 'row')} → {after:,}"
+        case "aggregate":
+            text = _count(before, "row")
+        case "concat" | "query":
+            text = _count(after, "row")
+        case _:
+            text = ""
+    return text
+
+
+def _count(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def _facts(one: Operation) -> list[str]:
+    lines = [fact_text(fact) for fact in one.facts if fact.kind in FACTS]
+    kinds = {fact.kind for fact in one.facts}
+    if one.kind == "join" and one.rows is not None and not kinds & {"multiplied", "one_to_many"}:
+        lines.append("no row multiplied")
+    return lines
+
+
+def fact_text(fact: OperationFact) -> str:
+    """Return the words of one fact; its kind where it has none."""
+    return FACTS[fact.kind](fact) if fact.kind in FACTS else fact.kind.replace("_", " ")
+
+
+def _of_label(label: str) -> str:
+    return f" of {label}" if label else ""
+
+
+def _rows_have(fact: OperationFact, what: str) -> str:
+    return f"{_count(fact.count, 'row')} {'has' if fact.count == 1 else 'have'} {what}"
+
+
+FACTS: dict[FactKind, Callable[[OperationFact], str]] = {
+    "missing": lambda fact: f"{fact.label} is missing in {fact.count:,}",
+    "skipped": lambda fact: f"{_count(fact.count, 'missing value')}{_of_label(fact.label)} skipped",
+    "missing_keys": lambda fact: f"{_count(fact.count, 'row')} without {fact.label or 'a key'} left out",
+    "became_missing": lambda fact: f"{_count(fact.count, 'value')}{_of_label(fact.label)} became missing",
+    "filled": lambda fact: f"{_count(fact.count, 'missing value')}{_of_label(fact.label)} filled",
+    "retyped": lambda fact: fact.label,
+    "added": lambda fact: f"new column{'s' if fact.count > 1 else ''} {fact.label}",
+    "overwritten": lambda fact: f"column{'s' if fact.count > 1 else ''} {fact.label} overwritten",
+    "removed": lambda fact: f"column{'s' if fact.count > 1 else ''} {fact.label} removed",
+    "ties": lambda fact: f"{_count(fact.count, 'more row')} with the same {fact.label or 'value'} as the last one",
+    "unmatched_left": lambda fact: f"{_count(fact.count, 'row')} of the left table without a match",
+    "unmatched_right": lambda fact: f"{_count(fact.count, 'row')} of the right table without a match",
+    "near_keys": lambda fact: f"{_count(fact.count, 'key')} would match but for the spelling",
+    "multiplied": lambda fact: f"keys repeat on both sides: {_count(fact.count, 'row')} more",
+    "one_to_many": lambda fact: f"rows of the left table repeat: {fact.count:,} more",
+    "not_in_all": lambda fact: f"{fact.label} is not in all tables",
+    "near_misses": lambda fact: f"{_rows_have(fact, 'another spelling')}",
+    "types_differ": lambda fact: f"numbers compared with text in {fact.label}",
+    "numbers_as_text": lambda fact: f"{fact.label or 'the values'} holds numbers as text",
+    "mixed_dates": lambda fact: f"{fact.label or 'the column'} mixes day first and month first",
+    "other_date_order": lambda fact: f"{_count(fact.count, 'date')} may be read with day and month swapped",
+    "ambiguous_dates": lambda fact: f"{_count(fact.count, 'date')} could be day first or month first",
+    "epoch_without_unit": lambda _: "numbers read as nanoseconds since 1970",
+    "lost_left": lambda fact: f"{_count(fact.count, 'row')} without a match left out",
+    "time_zone": lambda fact: f"times in {fact.label}",
+    "part_of_rows": lambda fact: f"only {fact.count:,} of {_count(fact.of or 0, 'row')}: {fact.label}",
+    "repeated": lambda fact: f"a join has repeated {fact.label or 'the rows'} in {_count(fact.count, 'row')}",
+    "mean_of_means": lambda fact: f"a mean of {fact.count:,} means of groups of different sizes",
+    "duplicate_rows": lambda fact: f"{_count(fact.count, 'duplicate row')} counted again",
+    "repeated_ids": lambda fact: _rows_have(fact, f"a {fact.label} that occurs before"),
+    "total_rows": lambda fact: f"{_count(fact.count, 'row')} of {fact.label} looks like a total",
+    "constant_per_id": lambda fact: f"{fact.label} counted in each of its rows, {fact.count:,} times too often",
+    "two_scales": lambda fact: f"{fact.label} has values of two scales, as if units were mixed",
+    "dates_in_1970": lambda fact: f"all dates of {fact.label or 'the column'} lie in 1970",
+    "later_years": lambda fact: f"{_count(fact.count, 'date')} of {fact.label or 'the column'} lie in the future",
+    "dates_as_text": lambda fact: f"{fact.label or 'the column'} holds dates as text, which compare by the day",
+    "absent_value": lambda fact: f"no row has {fact.label}",
+    "repeated_keys": lambda fact: _rows_have(fact, f"a {fact.label} that occurs before"),
+    "case_variants": lambda fact: f"{_count(fact.count, 'value')} of {fact.label} differ by case or blanks only",
+    "repeated_sums": lambda fact: f"{fact.label} of the joined table is added once for each row",
+    "unmatched_labels": lambda fact: f"{_count(fact.count, 'label')} in one operand only became missing",
+    "thousands_point": lambda fact: f"{fact.label or 'the text'} has values such as 1.234, which may be thousands",
+    "overlap": lambda fact: f"{_count(fact.count, 'row')} stand in several of the tables",
+    "mixed_units": lambda fact: f"several units in {fact.label}",
+}
+"""A text for each kind of fact that is told; the others are for the verdict."""

@@ -1,0 +1,277 @@
+"""What programs do to rows is counted exactly, and they give what they give without being observed."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+from jupyter_codeagent.sandbox.guest.observation.observer import MAX_OPERATIONS, Observer
+from jupyter_codeagent.sandbox.guest_reports import AfterCellReport, read_after_cell_report
+
+SETUP = """
+import numpy as np, pandas as pd, polars as pl
+orders = pd.DataFrame({
+    "id": [1, 2, 3, 4, 5, 6],
+    "customer": ["ann", "bob", None, "ann", "cid", "A-nn"],
+    "amount": [10.0, None, 30.0, 40.0, 50.0, 60.0],
+    "price": ["1.5", "10", "9", "2", "x", "3"],
+    "day": ["03/04/2024", "05/06/2024", "01/02/2024", "07/08/2024", "02/03/2024", "04/05/2024"],
+})
+customers = pd.DataFrame({"customer": ["ann", "ann", "bob", "dora"], "city": ["Oslo", "Rome", "Rome", "Bonn"]})
+plain = pd.DataFrame({"k": ["a", "b", "a"], "v": [1, 2, 3]})
+lines = pl.DataFrame({"k": ["a", "b", None, "a"], "v": [1, None, 3, 4]})
+other = pl.DataFrame({"k": ["a", "c"], "w": [5, 6]})
+"""
+COUNTED: dict[str, list[str]] = {
+    "orders[orders['amount'] > 35]": ["filter orders['amount'] > 35: 3 of 6 rows"],
+    "orders.query('amount > 35').amount.mean()": ["query('amount > 35'): 3 of 6 rows", "mean of amount: 3 rows"],
+    "orders.loc[orders.amount.notna(), 'amount']": [
+        "filter (orders.amount.notna(), 'amount'): 5 of 6 rows",
+    ],
+    "orders.dropna(subset=['customer'])": ["dropna(subset=['customer']): 5 of 6 rows; customer is missing in 1"],
+    "orders['amount'].mean()": ["mean of amount: 6 rows; 1 missing value of amount skipped"],
+    "orders.amount.std(skipna=False)": ["std of amount: 6 rows"],
+    "orders.groupby('customer')['amount'].sum()": [
+        "sum of amount by customer: 6 rows → 4; 1 row without customer left out; 1 missing value of amount skipped"
+    ],
+    "orders.groupby('customer', dropna=False).size()": ["size by customer: 6 rows → 5"],
+    "orders.groupby(['customer', 'id']).agg(total=('amount', 'sum'))": [
+        "agg of amount by customer, id: 6 rows → 5; 1 row without customer, id left out; "
+        "1 missing value of amount skipped"
+    ],
+    "orders['customer'].value_counts()": ["value_counts of customer: 6 rows → 4; 1 row without customer left out"],
+    "orders.merge(customers, on='customer')": [
+        "merge(customers, on='customer'): 6 and 4 rows → 5 rows; 3 rows of the left table without a match; "
+        "3 rows without a match left out; 1 row of the right table without a match; 1 key would match but for the "
+        "spelling; keys repeat on both sides: 2 rows more"
+    ],
+    "pd.merge(orders, customers.drop_duplicates('customer'), how='left', on='customer')": [
+        "drop_duplicates('customer'): 1 duplicate left out of 4 rows",
+        "merge(orders, customers.drop_duplicates('customer'), how='left', on='custom…): 6 and 3 rows → 6 rows; "
+        "3 rows of the left table without a match; 1 row of the right table without a match; "
+        "1 key would match but for the spelling; no row multiplied",
+    ],
+    "plain.merge(plain, left_on='k', right_on='k', how='outer')": [
+        "merge(plain, left_on='k', right_on='k', how='outer'): 3 and 3 rows → 5 rows; "
+        "keys repeat on both sides: 2 rows more"
+    ],
+    "plain.set_index('k').join(customers.set_index('customer'))": [
+        "join(customers.set_index('customer')): 3 and 4 rows → 3 rows; "
+        "3 rows of the left table without a match; 4 rows of the right table without a match; no row multiplied"
+    ],
+    "pd.concat([plain, orders])": [
+        "concat([plain, orders]): 9 rows; k, v, id, customer, amount, price, day is not in all tables"
+    ],
+    "pd.to_numeric(orders['price'], errors='coerce').sum()": [
+        "to_numeric(orders['price'], errors='coerce'): 1 value of price became missing; price str → float64",
+        "sum of price: 6 rows; 1 missing value of price skipped",
+    ],
+    "orders['price'].max()": ["max of price: 6 rows"],
+    "orders.assign(price=orders.price.replace('x', '7')).sort_values('price').head(2)": [
+        "assign(price=orders.price.replace('x', '7')): column price overwritten",
+        "sort_values('price'): price holds numbers as text",
+        "head(2): 2 of 6 rows",
+    ],
+    "orders[orders.customer == 'ANN']": [
+        "compare orders.customer == 'ANN': 3 rows have another spelling",
+        "filter orders.customer == 'ANN': 0 of 6 rows",
+    ],
+    "orders[orders.customer.isin(['ANN'])]": [
+        "isin(['ANN']): 3 rows have another spelling",
+        "filter orders.customer.isin(['ANN']): 0 of 6 rows",
+    ],
+    "orders[orders['id'] == '3']": [
+        "compare orders['id'] == '3': numbers compared with text in id",
+        "filter orders['id'] == '3': 0 of 6 rows",
+    ],
+    "plain.nlargest(1, 'v')": ["nlargest(1, 'v'): 1 of 3 rows"],
+    "pd.Series([3, 1, 3, 2]).sort_values(ascending=False).head(1)": [
+        "head(1): 1 of 4 rows; 1 more row with the same value as the last one"
+    ],
+    "orders.head(2)['amount'].sum()": [
+        "head(2): 2 of 6 rows",
+        "sum of amount: 2 rows; 1 missing value of amount skipped; only 2 of 6 rows: head(2)",
+    ],
+    "orders['amount'].fillna(0).mean()": [
+        "fillna(0): 1 missing value of amount filled",
+        "mean of amount: 6 rows",
+    ],
+    "frame = orders.copy()\nframe['amount'] = frame['amount'].astype(str)\nframe['late'] = 1": [
+        "astype(str): amount float64 → str",
+        "assign 'amount': column amount overwritten; amount float64 → str",
+        "assign 'late': new column late",
+    ],
+    "pd.to_datetime(orders['day'])": [
+        "to_datetime(orders['day']): 6 dates could be day first or month first; day str → datetime64[us]"
+    ],
+    "pd.to_datetime(orders['day'], dayfirst=True)": [
+        "to_datetime(orders['day'], dayfirst=True): day str → datetime64[us]"
+    ],
+    "plain.groupby('k').v.mean().mean()": [
+        "mean of v by k: 3 rows → 2",
+        "mean of v: 2 rows; a mean of 2 means of groups of different sizes",
+    ],
+    "m = customers.merge(orders, on='customer')\nm.city.count()": [
+        "merge(orders, on='customer'): 4 and 6 rows → 5 rows; 1 row of the left table without a match; "
+        "1 row without a match left out; 3 rows of the right table without a match; keys repeat on both sides: "
+        "2 rows more",
+        "count of city: 5 rows; a join has repeated city in 2 rows",
+    ],
+    "orders.pivot_table(index='customer', values='amount', aggfunc='sum')": [
+        "pivot_table of amount by customer: 6 rows → 4; 1 row without customer left out; "
+        "1 missing value of amount skipped"
+    ],
+    "for part in range(5):\n    plain.head(1)": ["head(1): 5 times, the first: 1 of 3 rows"],
+    "lines.filter(pl.col('k') == 'A')": ["filter(pl.col('k') == 'A'): 0 of 4 rows; 2 rows have another spelling"],
+    "lines.group_by('k').agg(pl.col('v').mean()).sort('k')": ["agg by k: 4 rows → 3; 1 missing value of v skipped"],
+    "lines.join(other, on='k', how='left')": [
+        "join(other, on='k', how='left'): 4 and 2 rows → 4 rows; 1 row without k left out; "
+        "2 rows of the left table without a match; "
+        "1 row of the right table without a match; no row multiplied"
+    ],
+    "lines['v'].sum()": ["sum of v: 4 rows; 1 missing value of v skipped"],
+    "lines.drop_nulls()": ["drop_nulls(): 2 of 4 rows; k is missing in 1; v is missing in 1"],
+    "lines.with_columns(pl.col('k').cast(pl.Int64, strict=False))": [
+        "with_columns(pl.col('k').cast(pl.Int64, strict=False)): k String → Int64; 3 values of k became missing"
+    ],
+    "[x for x in plain.head(2)['v']]": [],
+    "max(plain['v'])": [],
+}
+PLAIN = (
+    "print(orders.groupby('customer').amount.mean())",
+    "orders['missing column']",
+    "orders.merge(\n    customers,\n    on='nothing',\n)",
+    "x = orders.copy()\nx['amount'][0] = 5\nx",
+    "x = orders.copy()\nx['amount'].fillna(0, inplace=True)\nx.amount.sum()",
+    "x = orders.copy(); x.loc[x.amount > 20, 'amount'] = 0; x",
+    "def f(frame):\n    return frame.query('amount > 20').head(1)\n\nf(orders)",
+    "class A:\n    b = orders.head(1)\n\nA.b",
+    "import warnings\nwarnings.warn('careful')\norders.head(1)",
+    "pd.to_datetime(pd.Series(['2024-01-02', '1/2/24']), errors='coerce')",
+    "a, b = 1, 2\n(a + b) * 3 == 9",
+    "'%s' % orders.shape[0] + 'x'",
+    "[i for i in range(3) if orders.amount[i] > 5]",
+    "orders.amount.apply(lambda v: v > 20)",
+    "f'{orders.amount.mean():.2f} {len(orders[orders.amount > 20])}'",
+    "x = {'a': [1, 2]}; x['a'][0] += 1; x['b'] = 3; x",
+    "try:\n    orders.nothing.mean()\nexcept AttributeError as problem:\n    print(problem)",
+    "1 / (orders.amount.sum() - 190)",
+    "orders.head(2); None",
+    "print(*orders.columns[:2], sep='-')",
+    "lines.lazy().filter(pl.col('v') > 1).collect()",
+    "a = np.arange(6).reshape(2, 3)\na[a > 2].sum(), a[:, 1].mean()",
+    "orders.iloc[1:3, 0], orders.iat[0, 0], orders.loc[0, 'id']",
+    "del x_undefined",
+    "import math\nmath.sqrt(2) + orders['id'].mean()",
+    "(lambda frame: frame.head(1))(orders)",
+    "with open('/nonexistent') as file: file.read()",
+    "x = orders\nx is orders and x['amount'] is not None",
+    "orders.describe(include='all').loc['count']",
+)
+
+
+@pytest.fixture(scope="module")
+def shell() -> InteractiveShell:
+    """A kernel's shell with the frames of `SETUP`."""
+    made = InteractiveShell(history_load_length=0)
+    made.run_cell(SETUP)
+    return made
+
+
+@pytest.fixture
+def observer(shell: InteractiveShell) -> Iterator[Observer]:
+    made = Observer(shell)
+    yield made
+    made.close()
+
+
+def observed(shell: InteractiveShell, observer: Observer, code: str) -> AfterCellReport:
+    with capture_output():
+        assert shell.run_cell(code).success
+    return read_after_cell_report(json.dumps(observer.report()))
+
+
+@pytest.mark.parametrize("code", COUNTED)
+def test_what_a_program_does_to_rows_is_counted_exactly(
+    shell: InteractiveShell, observer: Observer, code: str
+) -> None:
+    report = observed(shell, observer, code)
+    assert not report.not_observed
+    assert [one.text for one in report.operations] == COUNTED[code]
+
+
+@pytest.mark.parametrize("code", [*COUNTED, *PLAIN])
+def test_a_program_gives_the_same_with_and_without_being_observed(shell: InteractiveShell, code: str) -> None:
+    without = everything(shell, code)
+    observer = Observer(shell)
+    try:
+        assert everything(shell, code) == without
+        assert not observer.report()["not_observed"]
+    finally:
+        observer.close()
+
+
+def everything(shell: InteractiveShell, code: str) -> tuple[Any, ...]:
+    """Return all that a user sees of a program: outputs, result, error with its lines, warnings with theirs."""
+    shell.run_cell(SETUP)
+    shell.execution_count = 1
+    with warnings.catch_warnings(record=True) as warned, capture_output() as captured:
+        warnings.simplefilter("always")
+        outcome = shell.run_cell(code)
+    shown = (captured.stdout, captured.stderr, [output.data for output in captured.outputs])
+    error = outcome.error_in_exec
+    lines, traceback = [], error.__traceback__ if error is not None else None
+    while traceback is not None:
+        lines.append((traceback.tb_frame.f_code.co_name, traceback.tb_lineno))
+        traceback = traceback.tb_next
+    told = [(str(one.message), one.category, one.lineno) for one in warned]
+    return (*shown, repr(outcome.result), type(error), str(error), lines, told)
+
+
+def test_an_error_inside_the_observer_is_reported_and_the_program_goes_on(
+    shell: InteractiveShell, observer: Observer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from jupyter_codeagent.sandbox.guest.observation import pandas_calls
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("a bug of ours")
+
+    monkeypatch.setitem(pandas_calls.HANDLERS, "head", fail)
+    report = observed(shell, observer, "found = len(orders.head(2)) + len(orders[orders.id > 4])")
+    assert shell.user_ns["found"] == 4
+    assert report.not_observed == "RuntimeError: a bug of ours"
+    assert [one.text for one in report.operations] == ["filter orders.id > 4: 2 of 6 rows"]
+
+
+def test_a_long_loop_is_counted_but_not_looked_at_each_time(shell: InteractiveShell, observer: Observer) -> None:
+    report = observed(shell, observer, "for at in range(2000):\n    plain[plain.v > at]\nplain.head(1)")
+    assert report.operations[0].times == 2000
+    assert [one.rows for one in report.operations] == [(3, 3), (3, 2), (3, 1), (3, 1)]
+
+
+def test_operations_beyond_the_limit_are_left_out(shell: InteractiveShell, observer: Observer) -> None:
+    report = observed(shell, observer, "\n".join("plain.head(1)" for _ in range(MAX_OPERATIONS + 20)))
+    assert len(report.operations) == MAX_OPERATIONS
+
+
+def test_examples_show_the_first_rows_that_were_left_out(shell: InteractiveShell, observer: Observer) -> None:
+    [one] = observed(shell, observer, "plain[plain.v > 1]").operations
+    assert one.examples is not None
+    assert (one.examples.title, one.examples.columns, one.examples.rows) == (
+        "rows left out",
+        ("k", "v"),
+        (("a", "1"),),
+    )
+
+
+def test_requests_of_the_host_are_not_observed(shell: InteractiveShell, observer: Observer) -> None:
+    observed(shell, observer, "plain.head(1)")
+    with capture_output():
+        shell.run_cell("plain.head(2)", silent=True)
+    assert observer.report() == {"operations": [], "not_observed": ""}
