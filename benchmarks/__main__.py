@@ -8,7 +8,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import describe, history, layers, load_ext, overhead, panel, sandbox, tokens, tools, transfer
+from benchmarks import (
+    describe,
+    history,
+    layers,
+    load_ext,
+    observation,
+    overhead,
+    panel,
+    sandbox,
+    tokens,
+    tools,
+    transfer,
+)
 from benchmarks.origin import commit, machine
 
 ALL = {
@@ -18,6 +30,7 @@ ALL = {
     "transfer": transfer.run,
     "overhead": overhead.run,
     "describe": describe.run,
+    "observation": observation.run,
     "tokens": tokens.run,
     "panel": panel.run,
     "history": history.run,

@@ -1,12 +1,13 @@
 """Programs with a planted silent error and their right twins: which of them the verdict doubts.
 
-``python -m evals silent [--half held_back]``. No model is asked: each program runs observed, and the
+``python -m evals.suites.silent_errors [BATCH]``. No model is asked: each program runs observed, and the
 verdict is made of what was counted. An error is found if its result is not *checked*, and a right twin is doubted
 if its result is not.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import warnings
 from collections.abc import Iterator
@@ -54,14 +55,14 @@ class Judged:
         return self.right.level != "checked"
 
 
-def read_pairs(half: str) -> list[Pair]:
-    """Return the pairs of one half: ``development`` or ``held_back``."""
+def read_pairs(batch: str) -> list[Pair]:
+    """Return the pairs of one batch: ``development`` or ``held_back``."""
     text = {"setup", "wrong", "right"}
     return [
         Pair(**{
             name: "\n".join(found[name]) if name in text else found[name] for name in Pair.__dataclass_fields__
         })
-        for found in json.loads((FOLDER / f"{half}.json").read_text("utf-8"))
+        for found in json.loads((FOLDER / f"{batch}.json").read_text("utf-8"))
     ]  # fmt: skip
 
 
@@ -99,9 +100,9 @@ def _run(shell: InteractiveShell, pair: Pair, code: str) -> None:
         raise RuntimeError(f"{pair.name} fails: {outcome.error_in_exec or outcome.error_before_exec}")
 
 
-def silent_errors_table(half: str, *, in_full: bool) -> str:
+def silent_errors_table(batch: str, *, in_full: bool) -> str:
     """Return recall and precision by kind; with `in_full` each pair that was judged wrongly, and why."""
-    judged = list(judge_pairs(read_pairs(half)))
+    judged = list(judge_pairs(read_pairs(batch)))
     kinds = list(dict.fromkeys(one.pair.kind for one in judged))
     lines = ["| kind | errors found | right ones doubted |", "|---|---|---|"]
     for kind in [*kinds, "all"]:
@@ -117,3 +118,15 @@ def silent_errors_table(half: str, *, in_full: bool) -> str:
             if one.is_false_alarm:
                 lines.append(f"doubted {one.pair.kind} {one.pair.name}: {one.right.level}: {one.right.reason}")
     return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m evals.suites.silent_errors", description=__doc__)
+    parser.add_argument("batch", nargs="?", default="development")
+    parser.add_argument("--in-full", action="store_true", help="name what was judged wrongly; never of held_back")
+    options = parser.parse_args()
+    print(silent_errors_table(options.batch, in_full=options.in_full and options.batch != "held_back"))
+
+
+if __name__ == "__main__":
+    main()

@@ -26,6 +26,11 @@ class Budget:
         """Take what was spent."""
         self.left_s -= seconds
 
+    def step_within(self, count: int, each_ns: float, share: float) -> int:
+        """Return n, so that every n-th of `count` values takes at most this share of the time; 0 for none."""
+        left_s = self.left_s * share
+        return max(1, -int(-count * each_ns * NS // left_s)) if left_s > 0 else 0
+
     def allows(self, count: int, each_ns: float) -> bool:
         """Check whether there is time for `count` values of `each_ns` nanoseconds."""
         return count * each_ns * NS <= self.left_s

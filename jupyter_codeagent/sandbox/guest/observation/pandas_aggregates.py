@@ -10,7 +10,7 @@ from typing import Any
 from .call import Call, Operation
 from .keys import MAX_UNIQUE, add_variants
 from .pandas_columns import add_missing, add_numbers_as_text, cost_ns, is_grouping, label_of, missing_count
-from .table_checks import CELL_NS, Use, check_table
+from .table_checks import CELL_NS, CHECK_SHARE, Use, check_table
 
 SKIPPING = frozenset(
     [
@@ -199,7 +199,6 @@ def _add_warnings(call: Call, one: Operation, frame: Any, used: Any, keys: tuple
     if functions and functions <= UNCHANGED_BY_REPEATS:
         return
     repeated = [str(label) for label in used.columns if str(label) in origin.repeated]
-    counts_rows = name in COUNTING or name == "count"
     if origin.repeated and (repeated or name in COUNTING) and not origin.repeated_by.intersection(keys):
         one.add("repeated", origin.repeats[0], origin.repeats[1], ", ".join(repeated))
     if (name == "sum" or "sum" in call.site.detail) and not origin.summed_once.intersection(keys):
@@ -210,17 +209,19 @@ def _add_warnings(call: Call, one: Operation, frame: Any, used: Any, keys: tuple
         one.add("unmatched_labels", origin.unmatched, len(frame))
     if origin.part:
         one.add("part_of_rows", origin.part_rows[0], origin.part_rows[1], origin.part)
-    if call.budget.allows(frame.size, CELL_NS) and frame.columns.is_unique:
+    step = call.budget.step_within(frame.size, CELL_NS, CHECK_SHARE)
+    if step and frame.columns.is_unique:
         adds = name in NUMERIC or name in MANY or name == "pivot_table"
-        columns = [str(label) for label in used.columns]
-        table = {str(label): frame[label].tolist() for label in frame.columns}
-        check_table(
-            one,
-            table,
-            Use(
-                columns, keys, origin.computed, counts_rows=counts_rows, adds=adds, is_joined=bool(origin.repeated)
-            ),
+        table = {str(label): frame[label].iloc[::step].tolist() for label in frame.columns}
+        use = Use(
+            [str(label) for label in used.columns],
+            keys,
+            origin.computed,
+            counts_rows=name in COUNTING or name == "count",
+            adds=adds,
+            all_rows=step == 1 and not origin.repeated,
         )
+        check_table(one, table, use)
 
 
 def _pivot(call: Call, _: Any) -> Operation | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from .call import Call, Operation, Origin
 from .keys import MAX_UNIQUE, add_near_keys, add_variants, count_matches, count_repeats, near_misses
-from .table_checks import CELL_NS, Use, check_table
+from .table_checks import CELL_NS, CHECK_SHARE, Use, check_table
 from .values import are_numbers
 
 VALUE_NS, JOIN_NS = 5, 120
@@ -357,10 +357,12 @@ def _add_warnings(call: Call, one: Operation, frame: Any, used: list[str], keys:
         one.add("repeated", origin.repeats[0], origin.repeats[1], ", ".join(repeated))
     if origin.part:
         one.add("part_of_rows", origin.part_rows[0], origin.part_rows[1], origin.part)
-    if call.budget.allows(frame.width * frame.height, CELL_NS):
+    step = call.budget.step_within(frame.width * frame.height, CELL_NS, CHECK_SHARE)
+    if step:
         adds = any(word in f"{call.site.name} {call.site.detail}" for word in ("sum", "mean", "median", "std"))
-        use = Use(used, keys, origin.computed, counts_rows=counts_rows, adds=adds, is_joined=bool(origin.repeated))
-        check_table(one, frame.to_dict(as_series=False), use)
+        all_rows = step == 1 and not origin.repeated
+        use = Use(used, keys, origin.computed, counts_rows=counts_rows, adds=adds, all_rows=all_rows)
+        check_table(one, frame.gather_every(step).to_dict(as_series=False), use)
 
 
 def _with_columns(call: Call) -> Operation | None:

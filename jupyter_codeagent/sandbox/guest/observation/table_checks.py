@@ -1,6 +1,6 @@
 """What makes a figure doubtful whatever the library: duplicate rows, totals, several units.
 
-A table is looked at as lists of Python values, so it has to be small; a large one is not checked.
+A table is looked at as lists of Python values. Of a large one only every n-th row is, and no rows are compared.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from typing import Any
 from .call import Operation
 from .values import ID_NAME, ROW_ID, UNIT_NAME, is_missing, is_total
 
-CELL_NS = 150
+CELL_NS = 1000
 """Nanoseconds for each cell of a checked table; measured."""
+CHECK_SHARE = 0.5
+"""Share of the time that is left which one check may take."""
 NEARLY_UNIQUE = 0.95
 MIN_DUPLICATES = 0.01
 KEY_UNIQUE = 0.75
@@ -43,8 +45,8 @@ class Use:
     counts_rows: bool = False
     adds: bool = False
     """It is a sum or a mean, which a repeated value changes."""
-    is_joined: bool = False
-    """A join has repeated rows, and that is told already."""
+    all_rows: bool = True
+    """The table has all rows; where it does not, or a join has repeated them, rows are not compared."""
 
 
 def check_table(one: Operation, table: Table, use: Use) -> None:
@@ -53,10 +55,11 @@ def check_table(one: Operation, table: Table, use: Use) -> None:
     if rows < 3:
         return
     try:
-        if not use.is_joined:
+        if use.all_rows:
             _add_duplicates(one, table, rows, use)
-        if use.adds:
+        if use.adds and use.all_rows:
             _add_constant_per_id(one, table, rows, use)
+        if use.adds:
             _add_scales(one, table, use)
     except TypeError:
         return  # cells that cannot be compared, such as lists
