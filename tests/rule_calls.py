@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from evals.suites.ds1000_rules import OF_DISPLAY
 from jupyter_codeagent.agent.prompt.observe import hint_text
 from jupyter_codeagent.agent.rules import registry
 from jupyter_codeagent.agent.rules.rule import Apply, Fix, Issue, Program
@@ -66,7 +65,9 @@ def correct(code: str, **facts: Any) -> Fix:
 def as_meant(code: str, **facts: Any) -> Fix:
     """The same without those that see to what is displayed and imported."""
     program, notes = Program(code=code, **facts), list[str]()
-    before = (rule for rule in registry.RULES if rule.stage == "before_run" and rule.name not in OF_DISPLAY)
+    before = (
+        rule for rule in registry.RULES if rule.stage == "before_run" and rule.name not in registry.DISPLAY_RULES
+    )
     for rule in before:
         if isinstance(found := registry.answer(rule, program), Fix):
             program = replace(program, code=found.code)

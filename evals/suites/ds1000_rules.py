@@ -13,19 +13,14 @@ from pathlib import Path
 from evals.suites.ds1000 import read_problems, read_replies
 from evals.task import Task
 from jupyter_codeagent.agent.reply.extract import extract_code
-from jupyter_codeagent.agent.rules.registry import RULES, correct
+from jupyter_codeagent.agent.rules.registry import DISPLAY_RULES, RULES, correct
 from jupyter_codeagent.agent.rules.rule import Program
-
-OF_DISPLAY = frozenset(
-    {"unwrap-return", "bind-asked-name", "display-unused", "display-last", "quiet-plot", "add-imports"}
-)
-"""Rules that see to what a cell displays and imports: a reference that is no cell needs them nearly always."""
 
 
 def fired(programs: Iterable[Program]) -> tuple[int, Counter[str]]:
     """Count the programs whose meaning the rules before a run change, and how many each rule changes."""
     names = [set(correct(program).rules) for program in programs]
-    return sum(bool(rules - OF_DISPLAY) for rules in names), Counter(name for rules in names for name in rules)
+    return sum(bool(rules - DISPLAY_RULES) for rules in names), Counter(name for rules in names for name in rules)
 
 
 def references_of(tasks: Iterable[Task]) -> list[Program]:

@@ -23,7 +23,6 @@ from jupyter_codeagent.agent.run_facts import (
     program_of,
     repeats,
 )
-from jupyter_codeagent.agent.verdict.signals import mean_log_probability
 from jupyter_codeagent.notebook.outputs import deceiving_characters
 from jupyter_codeagent.types.errors import ContextTooLongError
 from jupyter_codeagent.types.messages import Completion, CompletionRequest, Message
@@ -109,12 +108,7 @@ async def complete(run: AgentRun, step: Step, deps: LoopDependencies) -> Complet
 
 def read_reply(run: AgentRun, step: Step, completion: Completion, deps: LoopDependencies) -> Step:
     """Return the step with its reply and code, prepared for the sandbox; with a note where there is no code."""
-    step = replace(
-        step,
-        reply=without_loop(completion.text),
-        usage=completion.usage,
-        log_probability=mean_log_probability(completion.log_probabilities),
-    )
+    step = replace(step, reply=without_loop(completion.text), usage=completion.usage)
     extraction = extract_code(step.reply.replace("\r\n", "\n"))
     if deceiving := deceiving_characters(extraction.code):
         return replace(step, note=f"the code holds characters that hide what it does: {', '.join(deceiving[:5])}")

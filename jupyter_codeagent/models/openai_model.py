@@ -43,7 +43,6 @@ OPTIONAL_PARAMETERS = {
     "n": r"n_cmpl|completion choice|['\"`]n['\"`]|\bn (?:must|should|has to) be\b",
     "prefill": r"prefill|continue_final_message|add_generation_prompt",
     "grammar": r"grammar|initialize samplers",
-    "logprobs": r"log[_ ]?prob",
 }
 """Parameters that some servers refuse, with patterns for their error 400; the request is repeated without them.
 
@@ -152,7 +151,6 @@ class OpenAIModel:
                 usage=usage,
                 model=self._name,
                 duration_s=duration_s,
-                log_probabilities=tuple(reply.log_probabilities),
             )
             for reply, usage in zip(arrived, replies.usages(), strict=True)
         )
@@ -204,7 +202,6 @@ class OpenAIModel:
         if prefills:  # llama.cpp or vLLM: they can send usage in each chunk, also of a stream that is closed early
             extra["timings_per_token"] = True
             options["stream_options"]["continuous_usage_stats"] = True
-            options["logprobs"] = True
         if prefills and request.prefill:
             messages.append({"role": "assistant", "content": request.prefill})
             # vLLM needs both; llama.cpp continues the message without them and ignores them.

@@ -19,8 +19,6 @@ from jupyter_codeagent.types.errors import BadReplyError
 from jupyter_codeagent.types.messages import Usage
 
 MAX_COUNT = 10**9
-MIN_LOG_PROBABILITY = -1000.0
-"""Servers send -9999 for a probability of 0."""
 MAX_NAME_CHARS = 200
 MAX_READ_CHARS = 1 << 16
 MAX_MESSAGE_CHARS = 2000
@@ -81,8 +79,6 @@ class ChoiceDelta:
     text: str
     reasoning_chars: int
     finish_reason: FinishReason
-    log_probabilities: tuple[float, ...] = ()
-    """Natural logarithm of the probability of each token; empty where the server does not send it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,16 +146,7 @@ def _choice_delta(choice: Mapping[str, Any], where: str) -> ChoiceDelta:
         else "length"
         if finish == "length"
         else "stop",
-        log_probabilities=_log_probabilities(choice.get("logprobs")),
     )
-
-
-def _log_probabilities(found: Any) -> tuple[float, ...]:
-    tokens = found.get("content") if isinstance(found, dict) else None
-    listed = tokens if isinstance(tokens, list) else []
-    values = [token.get("logprob") for token in listed if isinstance(token, dict)]
-    numbers = [float(value) for value in values if isinstance(value, int | float)]
-    return tuple(value for value in numbers if MIN_LOG_PROBABILITY <= value <= 0)
 
 
 def _usage(usage: Any) -> Usage | None:

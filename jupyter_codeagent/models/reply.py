@@ -39,8 +39,6 @@ class Reply:
     """Whether the server has sent the number of tokens."""
     complete: bool = False
     """Whether further text is ignored."""
-    log_probabilities: list[float] = field(default_factory=list)
-    """Of the tokens that were received, where the server sends them."""
 
     @property
     def ended(self) -> bool:
@@ -60,7 +58,6 @@ class Reply:
         if not self.complete:
             self.received += piece.text
             self.reasoning_chars += piece.reasoning_chars
-            self.log_probabilities += piece.log_probabilities[: self.max_tokens - len(self.log_probabilities)]
             limit = CHARS_PER_TOKEN * self.max_tokens + EXTRA_CHARS
             if len(self.received) + self.reasoning_chars > limit + len(self.prefill):
                 raise TooMuchTextError(limit)

@@ -117,5 +117,3 @@ class Completion:
     usage: Usage
     model: str
     duration_s: float
-    log_probabilities: tuple[float, ...] = ()
-    """Natural logarithm of the probability of each token; empty where the server does not send it."""

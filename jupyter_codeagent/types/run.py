@@ -36,8 +36,6 @@ class Step:
     """Why the step ended, where no result explains it: ``no code in the reply``."""
     rules: tuple[str, ...] = ()
     """Names of the rules that corrected the code, found an issue or gave a hint; empty in older records."""
-    log_probability: float | None = None
-    """Mean natural logarithm of the probability of the reply's tokens; None where the server does not send it."""
     left_out: str = ""
     """Parts of the prompt that were omitted because they did not fit the model's context window."""
 

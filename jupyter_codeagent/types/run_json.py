@@ -42,7 +42,7 @@ def run_view(run: AgentRun) -> dict[str, Any]:
     """
     record = run_with_messages(run)
     for step in record["steps"]:
-        del step["messages"], step["prefill_spans"], step["left_out"], step["rules"], step["log_probability"]
+        del step["messages"], step["prefill_spans"], step["left_out"], step["rules"]
     del record["manifest"]["tools"], record["context_spans"]
     return record
 

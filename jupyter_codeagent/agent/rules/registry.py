@@ -137,6 +137,10 @@ RULES: tuple[Rule, ...] = (
     _fix("after_result", "name-results", named_results.name_results),
     Rule(name="match-values", stage="after_result", gives=Fix, apply=value_matching.match_values, probed=True),
 )
+DISPLAY_RULES = frozenset(
+    {"unwrap-return", "bind-asked-name", "display-unused", "display-last", "quiet-plot", "add-imports"}
+)
+"""Rules that see to what a cell displays and imports, and change nothing that it computes."""
 
 
 def correct(program: Program) -> Fix:

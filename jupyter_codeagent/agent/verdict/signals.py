@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
+from jupyter_codeagent.agent.rules.registry import DISPLAY_RULES
 from jupyter_codeagent.agent.run_facts import has_warning
 from jupyter_codeagent.types.operations import Operation
 from jupyter_codeagent.types.run import AgentRun, Step
@@ -28,20 +27,13 @@ class Signals:
     """What looked wrong about the result that was kept all the same."""
     replies: int = 1
     """Replies of the model with a program, up to the one that was kept."""
-    repairs: int = 0
-    """Rules that corrected the program after an error or a result."""
-    log_probability: float | None = None
-    """Mean over the tokens of the reply that was kept."""
+    corrections: tuple[str, ...] = ()
+    """Rules that changed what the program computes, before it ran or after it failed."""
 
 
 def handles_missing(code: str) -> bool:
     """Check whether a program says what happens to missing values."""
     return _HANDLES_MISSING.search(code) is not None
-
-
-def mean_log_probability(values: Sequence[float]) -> float | None:
-    """Return the mean, rounded; None where the server sent none."""
-    return round(fmean(values), 4) if values else None
 
 
 def signals_of(run: AgentRun, step: Step) -> Signals:
@@ -52,6 +44,5 @@ def signals_of(run: AgentRun, step: Step) -> Signals:
         handles_missing=handles_missing(run.code),
         warning=step.note if has_warning(step) else "",
         replies=sum(bool(one.code) for one in run.steps),
-        repairs=len(step.rules),
-        log_probability=step.log_probability,
+        corrections=tuple(dict.fromkeys(rule for rule in step.rules if rule not in DISPLAY_RULES)),
     )

@@ -52,8 +52,6 @@ LOOK: tuple[FactKind, ...] = (
     "unmatched_labels",
 )
 """Facts that a person should know before using the result."""
-LOW_LOG_PROBABILITY = -0.2
-"""Mean over the tokens of a program below which it is wrong too often; fitted, see docs/evals.md."""
 INTENDED = frozenset({"where", "mask", "reindex"})
 """Methods that make values missing on purpose."""
 _MISSING_ASKED = re.compile(
@@ -136,8 +134,8 @@ def _further_reasons(signals: Signals) -> Iterator[str]:
             yield f"the filter leaves no row (line {one.line})"
     if signals.replies > 1:
         yield f"the model needed {signals.replies} attempts"
-    if signals.log_probability is not None and signals.log_probability < LOW_LOG_PROBABILITY:
-        yield "the model was unsure of its program"
+    if signals.corrections:
+        yield "the model's program had to be corrected"
     if signals.not_observed:
         yield f"what the code did to the rows could not be observed ({signals.not_observed})"
 

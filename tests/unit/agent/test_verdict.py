@@ -6,8 +6,8 @@ import pytest
 
 from jupyter_codeagent.agent.run_facts import WARNING
 from jupyter_codeagent.agent.verdict.assumptions import MAX_ASSUMPTIONS, find_assumptions
-from jupyter_codeagent.agent.verdict.signals import Signals, handles_missing, mean_log_probability
-from jupyter_codeagent.agent.verdict.verdict import DOUBTFUL, LOOK, LOW_LOG_PROBABILITY, judge
+from jupyter_codeagent.agent.verdict.signals import Signals, handles_missing
+from jupyter_codeagent.agent.verdict.verdict import DOUBTFUL, LOOK, judge
 from jupyter_codeagent.sandbox.operation_text import FACTS, fact_text
 from jupyter_codeagent.types.operations import FactKind, Operation, OperationFact, OperationKind
 
@@ -55,7 +55,7 @@ def test_a_warning_that_was_not_mended_makes_a_result_doubtful() -> None:
     ("signals", "reason"),
     [
         (Signals(replies=3), "the model needed 3 attempts"),
-        (Signals(log_probability=LOW_LOG_PROBABILITY - 0.01), "the model was unsure of its program"),
+        (Signals(corrections=("match-values",)), "the model's program had to be corrected"),
         (
             Signals(not_observed="RuntimeError: x"),
             "what the code did to the rows could not be observed (RuntimeError: x)",
@@ -100,11 +100,6 @@ def test_a_program_that_names_missing_values_deals_with_them() -> None:
     assert handles_missing("df[df.a.notna()]")
     assert handles_missing("df.groupby('a', dropna=False)")
     assert not handles_missing("df.groupby('a').mean()")
-
-
-def test_the_mean_log_probability_of_no_tokens_is_none() -> None:
-    assert mean_log_probability(()) is None
-    assert mean_log_probability((-0.1, -0.3)) == -0.2
 
 
 def test_assumptions_are_chips_with_the_other_choice_the_most_important_first_each_once() -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from evals.suites.ds1000 import Reply, measure, measure_prose, score, table
-from evals.suites.ds1000_rules import OF_DISPLAY, fired, references_of, rules_text
+from evals.suites.ds1000_rules import fired, references_of, rules_text
 from evals.suites.ds1000_run import Program, ours_of, own_extraction, source
 from evals.suites.kpi import TASKS as KPI
 from evals.suites.own import fresh, own_tasks
 from jupyter_codeagent.agent.rules import rule
+from jupyter_codeagent.agent.rules.registry import DISPLAY_RULES
 
 CONTEXT = (
     "def test_execution(solution):\n    names = {}\n    exec(solution, names)\n    assert names['result'] == 3\n"
@@ -133,7 +134,7 @@ def test_the_rules_before_a_run_change_the_meaning_of_none_of_our_own_reference_
     programs = references_of((*own_tasks(), *fresh.TASKS, *KPI))
     changed, counts = fired(programs)
     assert len(programs) > 150
-    assert (changed, set(counts) - OF_DISPLAY) == (0, set())
+    assert (changed, set(counts) - DISPLAY_RULES) == (0, set())
 
 
 def test_a_reference_program_with_a_name_that_is_gone_counts_as_changed() -> None:
