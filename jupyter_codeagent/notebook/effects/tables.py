@@ -9,6 +9,7 @@ IN_PLACE = frozenset(
         *("intersection_update", "symmetric_difference_update", "subtract"),
         *("__setitem__", "__delitem__", "__setattr__", "__delattr__", "__iadd__"),
         *("fill", "resize", "put", "partition", "itemset", "setflags"),
+        *("insert_column", "replace_column", "drop_in_place"),
         *("fit", "partial_fit", "fit_transform", "fit_predict", "set_params", "fit_resample"),
         *("load_state_dict", "zero_grad", "writelines", "truncate"),
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from jupyter_codeagent.notebook.effects.scopes import (
     PARAMETER,
@@ -38,6 +39,16 @@ MAX_PATH_CHARS = 80
 QUERY_NAME = re.compile(r"@([^\W\d]\w*)")
 
 
+@dataclass(frozen=True, kw_only=True)
+class InPlace:
+    """One way in which the existing value of a name is changed."""
+
+    method: str = ""
+    """The method that changes it: ``append``; empty for an assignment, a deletion, and anything else."""
+    inside: bool = False
+    """Whether it is a part of the value that changes: ``row["x"] = 1`` for a row of a list."""
+
+
 class EffectsVisitor(ast.NodeVisitor):
     """Visits nodes in the order of evaluation. Functions are visited at their definition, with names read later."""
 
@@ -45,16 +56,15 @@ class EffectsVisitor(ast.NodeVisitor):
         self.reads: dict[str, None] = {}
         self.binds: dict[str, None] = {}
         self.deletes: dict[str, None] = {}
-        self.changes: dict[str, bool] = {}
-        """Name -> whether it is changed only by calls on the name itself."""
+        self.changes: dict[str, set[InPlace]] = {}
         self.writes: dict[str, None] = {}
         self.unclear: dict[str, None] = {}
         self._known = NameBindings(set(), {}, set())
         self._scopes: list[frozenset[str]] = []
         """Local names of the enclosing functions, lambdas and comprehensions, the innermost last."""
         self._globals: list[frozenset[str]] = []
-        self._changing: dict[str, tuple[list[str], set[str]]] = {}
-        """Function -> its parameters, and those of them that it changes."""
+        self._changing: dict[str, tuple[list[str], dict[str, set[InPlace]]]] = {}
+        """Function -> its parameters, and how it changes them."""
         self._imported: dict[str, tuple[str, str]] = {}
         """Name -> module, and its attribute, or "" for the module itself."""
         self._dropped: ast.expr | None = None
@@ -123,8 +133,8 @@ class EffectsVisitor(ast.NodeVisitor):
                 return self._roots(value)
             case ast.IfExp(body=body, orelse=orelse):
                 return self._roots(body) | self._roots(orelse)
-            case ast.BoolOp(values=elements) | ast.Tuple(elts=elements) | ast.List(elts=elements):
-                return frozenset().union(*map(self._roots, elements))
+            case ast.BoolOp(values=parts) | ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts):
+                return frozenset().union(*map(self._roots, parts))
             case ast.Call(func=ast.Attribute(value=value, attr=attribute), args=arguments):
                 through = self._roots(value) if attribute in ALIASING_METHODS else frozenset()
                 given = arguments if attribute in ALIASING else []
@@ -133,10 +143,12 @@ class EffectsVisitor(ast.NodeVisitor):
                 return frozenset().union(*map(self._roots, arguments))
         return frozenset()
 
-    def _change(self, target: ast.AST | None, *, called: bool = False) -> None:
-        by_name = called and isinstance(target, ast.Name)
+    def _change(self, target: ast.AST | None, *, method: str = "", inside: bool = False) -> None:
+        """Note that the value of an expression is changed, or with `inside` a part of it."""
+        known = self._known
         for name in self._roots(target):
-            self.changes[name] = by_name and self.changes.get(name, True)
+            whole = isinstance(target, ast.Name) and (target.id == name or target.id in known.direct)
+            self.changes.setdefault(name, set()).add(InPlace(method=method, inside=inside or not whole))
 
     # --- statements -----------------------------------------------------------------------------------------
 
@@ -183,7 +195,7 @@ class EffectsVisitor(ast.NodeVisitor):
             self.visit(node.value)
             if name in self._known.direct:
                 for root in self._known.aliases.get(name, frozenset()):
-                    self.changes[root] = False
+                    self.changes.setdefault(root, set()).add(InPlace())
             was_own = name in self._known.own
             self._bind(name, self._known.aliases.get(name, frozenset()), direct=True)
             if not was_own and not self._scopes:
@@ -313,9 +325,7 @@ class EffectsVisitor(ast.NodeVisitor):
         self._bind(node.name, frozenset())
         names = [one.arg for one in parameters(arguments)]
         self._function(node.body, names)
-        changed = {name for name in names if PARAMETER + name in self.changes}
-        for name in names:
-            self.changes.pop(PARAMETER + name, None)
+        changed = {name: self.changes.pop(PARAMETER + name) for name in names if PARAMETER + name in self.changes}
         self._changing[node.name] = ([one.arg for one in (*arguments.posonlyargs, *arguments.args)], changed)
 
     visit_AsyncFunctionDef = visit_FunctionDef
@@ -333,6 +343,7 @@ class EffectsVisitor(ast.NodeVisitor):
             self._known.aliases.pop(name, None)
         for name in parameters:
             self._known.aliases[name] = frozenset({PARAMETER + name})
+            self._known.direct.add(name)
         self._all(body)
         self._scopes.pop()
         self._globals.pop()
@@ -385,25 +396,39 @@ class EffectsVisitor(ast.NodeVisitor):
                 self._called_own(name, node)
             case ast.Attribute(value=value, attr=attribute):
                 self._called_method(value, attribute, node, dropped=dropped)
+        for keyword in node.keywords:
+            if keyword.arg == "out":  # np.clip(a, 0, 1, out=a)
+                self._change(keyword.value)
         self.generic_visit(node)
+
+    def _change_by(self, function: str, parameter: str, argument: ast.expr, *, inside: bool = False) -> None:
+        """Note what a function of the code does to the value that it is given for a parameter."""
+        for way in self._changing[function][1].get(parameter, ()):
+            self._change(argument, method=way.method, inside=inside or way.inside)
+
+    def _handed_to(self, function: ast.expr, value: ast.expr, *, inside: bool = False) -> None:
+        """Note what ``value.pipe(function)`` does, or with `inside` ``map(function, value)``."""
+        if isinstance(function, ast.Name) and (parameters := self._changing.get(function.id, ([], {}))[0]):
+            self._change_by(function.id, parameters[0], value, inside=inside)
 
     def _called(self, name: str, node: ast.Call) -> None:
         if name in DYNAMIC_FUNCTIONS and not (name == "vars" and node.args):
             self.unclear[DYNAMIC_FUNCTIONS[name]] = None
         if name in ARGUMENT_MUTATORS and node.args:
             self._change(node.args[0])
+        if name == "map" and len(node.args) == 2:
+            self._handed_to(node.args[0], node.args[1], inside=True)
         if name == "open":
             path, mode, *_ = (*node.args, None, None)
             self._opened(node, path, mode)
 
     def _called_own(self, name: str, node: ast.Call) -> None:
-        parameters, changed = self._changing.get(name, ([], set()))
+        parameters, changed = self._changing.get(name, ([], {}))
         for parameter, argument in zip(parameters, node.args, strict=False):
-            if parameter in changed:
-                self._change(argument)
+            self._change_by(name, parameter, argument)
         for keyword in node.keywords:
             if keyword.arg in changed:
-                self._change(keyword.value)
+                self._change_by(name, keyword.arg, keyword.value)
         module, function = self._imported.get(name, ("", name))
         if function in ARGUMENT_MUTATORS and node.args:  # from random import shuffle
             self._change(node.args[0])
@@ -417,13 +442,16 @@ class EffectsVisitor(ast.NodeVisitor):
             owner = module
         torch_style = attribute.endswith("_") and not attribute.startswith("_")
         if attribute in IN_PLACE or torch_style or (dropped and attribute in IN_PLACE_IF_UNUSED):
-            self._change(value, called=True)
+            self._change(value, method=attribute)
         if attribute in ARGUMENT_MUTATORS and node.args:
             self._change(node.args[0])
         if attribute in ("query", "eval"):
             self._query(node)
-        if any(k.arg == "inplace" and not _is_false(k.value) for k in node.keywords):
-            self._change(value)
+        if attribute == "pipe" and node.args:
+            self._handed_to(node.args[0], value)
+        for keyword in node.keywords:
+            if keyword.arg == "inplace" and not _is_false(keyword.value):
+                self._change(value)
         if owner == "subprocess" or (owner, attribute) in PROCESS_FUNCTIONS:
             self.unclear[f"it starts other programs ({owner}.{attribute})"] = None
         self._files_of(value, attribute, node, owner)
