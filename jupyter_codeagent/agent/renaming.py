@@ -60,7 +60,7 @@ def find_mentions(tree: ast.Module, name: str) -> tuple[Mention, ...]:
 
 
 def rename(code: str, tree: ast.Module, name: str, new: str, found: Iterable[Mention]) -> str:
-    """Return the code with the new name in these places, and no other change.
+    """Return the code with the new name in these places of its tree, and no other change.
 
     Raises
     ------

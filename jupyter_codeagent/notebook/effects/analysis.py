@@ -35,7 +35,7 @@ class CodeEffects:
     @property
     def changes(self) -> tuple[str, ...]:
         """Names whose existing value is changed in place."""
-        return tuple(self.in_place)
+        return tuple(name for name, ways in self.in_place.items() if any(way.method != "+=" for way in ways))
 
     @property
     def called_on(self) -> frozenset[str]:

@@ -31,6 +31,12 @@ ARGUMENT_MUTATORS = frozenset(
 ALIASING = frozenset({"enumerate", "zip", "reversed", "iter", "next", "asarray", "atleast_1d", "atleast_2d"})
 """Functions whose result contains their arguments."""
 
+SHALLOW = frozenset({"list", "tuple", "dict", "set", "sorted", "filter"})
+"""Functions whose result is a new container of what their arguments contain."""
+
+PLAIN_ATTRIBUTES = frozenset({"shape", "size", "ndim", "dtype", "dtypes", "empty"})
+"""Attributes of tables through which nothing changes."""
+
 ALIASING_METHODS = frozenset(
     {*("items", "values", "get", "setdefault", "to_numpy", "view", "reshape", "ravel", "squeeze", "transpose")}
 )

@@ -32,7 +32,9 @@ from jupyter_codeagent.notebook.effects.tables import (
     OPENERS,
     PATH_KEYWORDS,
     PATH_METHODS,
+    PLAIN_ATTRIBUTES,
     PROCESS_FUNCTIONS,
+    SHALLOW,
 )
 
 MAX_PATH_CHARS = 80
@@ -44,7 +46,7 @@ class InPlace:
     """One way in which the existing value of a name is changed."""
 
     method: str = ""
-    """The method that changes it: ``append``; empty for an assignment, a deletion, and anything else."""
+    """The method that changes it: ``append``; ``+=`` where that changes only what is an array; else empty."""
     inside: bool = False
     """Whether it is a part of the value that changes: ``row["x"] = 1`` for a row of a list."""
 
@@ -59,7 +61,7 @@ class EffectsVisitor(ast.NodeVisitor):
         self.changes: dict[str, set[InPlace]] = {}
         self.writes: dict[str, None] = {}
         self.unclear: dict[str, None] = {}
-        self._known = NameBindings(set(), {}, set())
+        self._known = NameBindings(set(), {}, set(), set())
         self._scopes: list[frozenset[str]] = []
         """Local names of the enclosing functions, lambdas and comprehensions, the innermost last."""
         self._globals: list[frozenset[str]] = []
@@ -96,14 +98,17 @@ class EffectsVisitor(ast.NodeVisitor):
         else:
             self._bind(node.id, frozenset())
 
-    def _bind(self, name: str, roots: frozenset[str], *, direct: bool = False) -> None:
+    def _bind(self, name: str, roots: frozenset[str], *, direct: bool = False, shallow: bool = False) -> None:
         known = self._known
         known.aliases.pop(name, None)
         known.direct.discard(name)
+        known.shallow.discard(name)
         if roots - {name}:
             known.aliases[name] = roots
             if direct:
                 known.direct.add(name)
+            if shallow:
+                known.shallow.add(name)
         if self._is_local(name):
             return
         self.binds[name] = None
@@ -127,7 +132,9 @@ class EffectsVisitor(ast.NodeVisitor):
             case ast.Name(id=name):
                 outside = not self._is_local(name) and name not in self._known.own
                 return self._known.aliases.get(name, frozenset()) | ({name} if outside else frozenset())
-            case ast.Attribute(value=value) | ast.Subscript(value=value) | ast.Starred(value=value):
+            case ast.Attribute(value=value, attr=attribute):
+                return self._roots(value) if attribute not in PLAIN_ATTRIBUTES else frozenset()
+            case ast.Subscript(value=value) | ast.Starred(value=value):
                 return self._roots(value)
             case ast.NamedExpr(value=value) | ast.Await(value=value):
                 return self._roots(value)
@@ -135,20 +142,40 @@ class EffectsVisitor(ast.NodeVisitor):
                 return self._roots(body) | self._roots(orelse)
             case ast.BoolOp(values=parts) | ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts):
                 return frozenset().union(*map(self._roots, parts))
+        return self._roots_of_new(node)
+
+    def _roots_of_new(self, node: ast.AST | None) -> frozenset[str]:
+        """Return the outer names whose parts are in what a call or a comprehension returns."""
+        parts: list[ast.expr] = []
+        match node:
             case ast.Call(func=ast.Attribute(value=value, attr=attribute), args=arguments):
-                through = self._roots(value) if attribute in ALIASING_METHODS else frozenset()
-                given = arguments if attribute in ALIASING else []
-                return through.union(*map(self._roots, given))
-            case ast.Call(func=ast.Name(id=name), args=arguments) if name in ALIASING:
-                return frozenset().union(*map(self._roots, arguments))
-        return frozenset()
+                parts = [value] if attribute in ALIASING_METHODS else []
+                parts += arguments if attribute in ALIASING else []
+            case ast.Call(func=ast.Name(id=name), args=arguments) if name in ALIASING | SHALLOW:
+                parts = arguments
+            case ast.ListComp(elt=part) | ast.SetComp(elt=part) | ast.DictComp(value=part) if _is_chain(part):
+                parts = [generator.iter for generator in node.generators]
+            case ast.GeneratorExp(elt=part) if _is_chain(part):
+                parts = [generator.iter for generator in node.generators]
+        return frozenset().union(*map(self._roots, parts))
 
     def _change(self, target: ast.AST | None, *, method: str = "", inside: bool = False) -> None:
         """Note that the value of an expression is changed, or with `inside` a part of it."""
         known = self._known
+        if self._is_new(target) and not inside:
+            return
         for name in self._roots(target):
             whole = isinstance(target, ast.Name) and (target.id == name or target.id in known.direct)
             self.changes.setdefault(name, set()).add(InPlace(method=method, inside=inside or not whole))
+
+    def _is_new(self, node: ast.AST | None) -> bool:
+        """Check for a new container, which may change while its parts are still those of another value."""
+        match node:
+            case ast.Name(id=name):
+                return name in self._known.shallow
+            case ast.Call(func=ast.Name(id=name)):
+                return name in SHALLOW
+        return isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp)
 
     # --- statements -----------------------------------------------------------------------------------------
 
@@ -177,8 +204,9 @@ class EffectsVisitor(ast.NodeVisitor):
 
     def _assign(self, target: ast.expr, value: ast.expr | None, *, part: bool = False) -> None:
         if isinstance(target, ast.Name):
-            direct = not part and isinstance(value, ast.Name)
-            self._bind(target.id, self._roots(value), direct=direct)
+            shallow = not part and self._is_new(value)
+            direct = not part and not shallow and isinstance(value, ast.Name)
+            self._bind(target.id, self._roots(value), direct=direct, shallow=shallow)
         elif isinstance(target, ast.Tuple | ast.List):
             for index, element in enumerate(target.elts):
                 same = isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
@@ -193,11 +221,12 @@ class EffectsVisitor(ast.NodeVisitor):
             name = node.target.id
             self.visit(ast.copy_location(ast.Name(id=name, ctx=ast.Load()), node.target))
             self.visit(node.value)
-            if name in self._known.direct:
-                for root in self._known.aliases.get(name, frozenset()):
-                    self.changes.setdefault(root, set()).add(InPlace())
+            roots, shallow = self._known.aliases.get(name, frozenset()), name in self._known.shallow
+            way = InPlace() if name in self._known.direct else InPlace(method="+=", inside=True)
+            for root in roots if not shallow else ():
+                self.changes.setdefault(root, set()).add(way)
             was_own = name in self._known.own
-            self._bind(name, self._known.aliases.get(name, frozenset()), direct=True)
+            self._bind(name, roots, direct=not shallow, shallow=shallow)
             if not was_own and not self._scopes:
                 self._known.own.add(name)
         else:
@@ -497,6 +526,13 @@ class EffectsVisitor(ast.NodeVisitor):
     def _wrote(self, path: ast.expr | None, node: ast.Call) -> None:
         text = ast.unparse(path if path is not None else node)
         self.writes[text if len(text) <= MAX_PATH_CHARS else text[: MAX_PATH_CHARS - 1] + "…"] = None
+
+
+def _is_chain(node: ast.expr) -> bool:
+    """Check for a name, or a part of its value: what is computed from it is a value of its own."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return isinstance(node, ast.Name)
 
 
 def _is_false(node: ast.expr) -> bool:
