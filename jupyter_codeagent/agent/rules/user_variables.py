@@ -7,6 +7,7 @@ certain what a program does (`eval`, `exec`, names in SQL) it is left alone, and
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -45,9 +46,9 @@ def keep_variables(program: Program) -> Fix | None:
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:
-    """Return ``flights_2`` for `flights`, and ``flights_3`` for `flights_2`."""
+    """Return ``flights_2`` for `flights`, ``flights_3`` for `flights_2`, and ``sales_2024_2`` for `sales_2024`."""
     stem, _, number = name.rpartition("_")
-    base, at = (stem, int(number) + 1) if stem and number.isdecimal() else (name, 2)
+    base, at = (stem, int(number) + 1) if stem and re.fullmatch("[0-9]", number) else (name, 2)
     while f"{base}_{at}" in taken:
         at += 1
     return f"{base}_{at}"

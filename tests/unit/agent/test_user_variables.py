@@ -357,6 +357,8 @@ def test_the_new_name_is_one_that_nothing_has() -> None:
     assert kept_code("df_2 = 1\ndf = df.dropna()\ndf") == "df_2 = 1\ndf_3 = df.dropna()\ndf_3"
     second = LiveNames(data={"df_2": "DataFrame"})
     assert kept_code("df_2['x'] = 1\ndf_2", live=second).startswith("df_3 = df_2.copy()\n")
+    of_a_year = LiveNames(data={"sales_2024": "DataFrame"})
+    assert kept_code("sales_2024['x'] = 1", live=of_a_year).startswith("sales_2024_2 = sales_2024.copy()\n")
 
 
 def test_the_copy_is_made_before_the_first_change_and_its_comment() -> None:
