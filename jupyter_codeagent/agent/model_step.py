@@ -128,5 +128,6 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, deps: LoopDepe
     corrected = correct(program)
     freed = "the program stood in comments" if extraction.form == "comments" else ""
     note = joined_notes(freed, *extraction.notes, *whole.notes, *corrected.notes)
-    written = with_own_variables(program) if KEEP_VARIABLES in corrected.rules else extraction.code
+    kept = KEEP_VARIABLES in corrected.rules
+    written = with_own_variables(program, extraction.code) if kept else extraction.code
     return replace(step, code=corrected.code, written=written, note=note, rules=corrected.rules)

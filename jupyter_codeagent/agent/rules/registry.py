@@ -43,7 +43,7 @@ from jupyter_codeagent.agent.rules import (
     value_matching,
 )
 from jupyter_codeagent.agent.rules.rule import Apply, Fix, Issue, Program, Rule, Stage
-from jupyter_codeagent.agent.source import parse
+from jupyter_codeagent.agent.source import bound_names, parse
 from jupyter_codeagent.types.sandbox import ExecutionResult
 
 KEEP_VARIABLES = "keep-variables"
@@ -164,15 +164,17 @@ def _corrections(program: Program) -> Iterator[Fix]:
             yield fix
 
 
-def with_own_variables(program: Program) -> str:
-    """Return the program as it was written, except for the variables that take the place of the user's.
+def with_own_variables(program: Program, written: str) -> str:
+    """Return what the model wrote of a program, with the variables that take the place of the user's.
 
     So later prompts have it, under the privacy mode `schema` too: what the model goes on from has these names.
     """
+    taken = program.live.taken | bound_names(program.tree)
+    told = replace(program, code=written, live=replace(program.live, taken=taken))
     for rule in _rules("before_run", Fix):
-        if rule.name in _OF_NAMES and isinstance(fix := answer(rule, program), Fix):
-            program = replace(program, code=fix.code)
-    return program.code
+        if rule.name in _OF_NAMES and isinstance(fix := answer(rule, told), Fix):
+            told = replace(told, code=fix.code)
+    return told.code
 
 
 def repair(program: Program) -> Fix | None:

@@ -187,6 +187,16 @@ def test_such_a_program_is_gone_on_with_and_the_next_attempt_has_the_same_names(
     assert run.code == KEPT.replace("'Revenu'", "'Revenues'")
 
 
+def test_what_later_prompts_have_of_a_program_that_goes_on_from_another_is_what_the_model_wrote() -> None:
+    first, second = "late = df[df.d > 60]\nlate.nothing()", "df = df.dropna()\nprint(len(late), len(df))"
+    error = ExecutionError(ename="ValueError", evalue="no", line=2)
+    runner = RunnerDouble({first: ExecutionResult(status="error", error=error)})
+    run = ask([code(first), code(second)], runner, live=OF_DF)
+    kept = "df_2 = df.dropna()\nprint(len(late), len(df_2))"
+    assert run.code == f"late = df[df.d > 60]\n{kept}"
+    assert run.written == kept
+
+
 def test_what_later_prompts_have_of_such_a_program_is_made_of_names_alone() -> None:
     written = "df['m'] = df.when\ndf['m'].dt.month.max()"
     error = ExecutionError(
