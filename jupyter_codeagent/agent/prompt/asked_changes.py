@@ -35,7 +35,7 @@ _ASKS = re.compile(
 
 _OF_DATA = re.compile(
     r"(?:rename|drop|delete|remove|fill|impute|replace|clean|deduplicate|overwrite|recode|correct|fix|strip|trim)\b"
-    r"(?![- ](?:rate|ratio|off|time|frequency|count))",
+    r"(?![- ](?:rate|ratio|off|time|frequency|count|for\b))",
     re.IGNORECASE,
 )
 """Orders to the data, unless they speak of what is displayed."""
@@ -46,10 +46,10 @@ _OF_COLUMNS = re.compile(
 )
 """Orders that are to the data where they speak of columns, values or a variable: *add a legend* is none."""
 _MAKES_COLUMN = re.compile(
-    r"(?:make|create|build|compute|calculate|derive|generate|define|introduce|(?:i|we) (?:want|need))\b.*?"
-    r"(?:(?<!the )(?<!this )(?<!that )\b(?:new|another|extra|additional) (?:\w+ )?(?:columns?|features?|fields?)"
-    r"|\b(?:columns?|features?|fields?) (?:called|named)|\b(?:as|into|in) (?:an?|one) (?:\w+ )?column"
-    r"|^\w+ (?:an?|the|two|three) (?:(?!of|in|with|per|for|by)\w+ )?columns?)\b",
+    r"(?:make|create|build|compute|calculate|derive|generate|define|introduce|(?:i|we) (?:want|need))"
+    r"(?: (?:an?|two|three) (?:(?!of|in|with|per|for|by)\w+ )?columns?"
+    r"|\b.*?(?:(?<!the )(?<!this )(?<!that )\b(?:new|another|extra|additional) (?:\w+ )?(?:column|feature|field)s?"
+    r"|\b(?:column|feature|field)s? (?:called|named)|\b(?:as|into|in) (?:an?|one) (?:\w+ )?column))\b",
     re.IGNORECASE,
 )
 _COLUMNS = re.compile(
@@ -62,16 +62,16 @@ _ADDS_TO = re.compile(
 )
 _DISPLAYED = re.compile(
     r"\b(?:titles?|ax[ie]s|legends?|labels?|grid|lines?|bars?|colou?rs?|charts?|plots?|graphs?|figures?|histograms?|curves?|"
-    r"points?|ticks?|markers?|results?|outputs?|answers?|decimals?|digits)\b",
+    r"points?|ticks?|markers?|log scale|results?|outputs?|answers?|decimals?|digits)\b",
     re.IGNORECASE,
 )
 """Parts of a chart or a result, which are no data of the user's."""
-_FOR_GOOD = re.compile(r"\bin[- ]?place\b|\bfor good\b|\bpermanently\b|\bdauerhaft\b", re.IGNORECASE)
+_FOR_GOOD = re.compile(r"\bin[- ]?place\b(?! of)|\bfor good\b|\bpermanently\b|\bdauerhaft\b", re.IGNORECASE)
 _GERMAN = re.compile(
-    r"\b(?:entfern|l[öo]sch|ersetz|bereinig|f[üu]ll|[üu]berschreib|korrigier)(?:e|en)\b|\bauff[üu]llen\b|\bumbenennen\b"
+    r"\b(?:entfern|l[öo]e?sch|ersetz|bereinig|(?:auf)?f[üu]e?ll|[üu]e?berschreib|korrigier)(?:e|en)\b|\bumbenennen\b"
     r"|\bbenenn\w* .*\bum\b"
-    r"|\b(?:f[üu]g|leg|erstell|erzeug|berechn|wandl|konvertier|[äa]nder|setz|schreib)\w*\b.*\bspalten?\b"
-    r"|\bspalten?\b.*\b(?:hinzuf[üu]gen|anlegen|einf[üu]gen|erstellen|[äa]ndern|umwandeln)\b",
+    r"|\b(?:f[üu]e?g|leg|erstell|erzeug|berechn|wandl|konvertier|[äa]e?nder|setz|schreib)\w*\b.*\bspalten?\b"
+    r"|\bspalten?\b.*\b(?:hinzuf[üu]e?gen|anlegen|einf[üu]e?gen|erstellen|[äa]e?ndern|umwandeln)\b",
     re.IGNORECASE,
 )
 _GERMAN_LIMIT = re.compile(r"\b(?:ohne|nachdem|wenn|falls)\b", re.IGNORECASE)
