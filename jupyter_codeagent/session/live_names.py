@@ -11,17 +11,18 @@ CONTAINERS = frozenset({"list", "dict", "set", "tuple"})
 
 
 def live_names(
-    summaries: Iterable[VariableSummary], *, copied: Collection[str], made: Collection[str], taken: Iterable[str]
+    summaries: Iterable[VariableSummary], *, copied: Collection[str], own: Collection[str], taken: Iterable[str]
 ) -> LiveNames:
     """Return the data among the described variables, and all names.
 
     `copied` is what the question is about. Of the rest only frames and containers count: a number that is computed
-    again under its old name is what notebooks do. What earlier versions of the same cell `made` is made anew.
+    again under its old name is what notebooks do. `own` are names that the cell binds anew: those that its earlier
+    versions made, and those that are to be returned.
     """
     data = [
         summary
         for summary in summaries
-        if summary.name not in made
+        if summary.name not in own
         and (summary.name in copied or summary.frame_like or summary.type_name in CONTAINERS)
     ]
     return LiveNames(

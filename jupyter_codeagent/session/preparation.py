@@ -171,7 +171,7 @@ class RunPreparation:
         names = live_names(
             summaries,
             copied=[copied.name for copied in manifest.copied],
-            made=self.run_log.made_by_cell(origin.cell_id),
+            own=self.run_log.made_by_cell(origin.cell_id) | set(options.returns),
             taken=self.live.everything(),
         )
         summaries = live.hidden.without_names(selection.described(summaries, manifest, described), variables)

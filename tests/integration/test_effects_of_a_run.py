@@ -11,6 +11,13 @@ def last_message(model_server: ModelServer, at: int) -> str:
     return str(model_server.requests[at]["messages"][-1]["content"])
 
 
+def last_code(kernel: Kernel) -> str:
+    run_id = kernel.run("%agent history 1").text.split()[0]
+    return kernel.run(
+        f"from jupyter_codeagent.history import HistoryStore\nprint(HistoryStore(None).load({run_id!r}).code)"
+    ).text
+
+
 def test_the_receipt_names_the_copy_that_the_code_changed_and_the_users_own_is_untouched(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
@@ -27,18 +34,13 @@ def test_a_question_leaves_the_frame_as_it_is_also_when_its_code_is_accepted_and
     assert "SUM 14" in asked.text
     assert "copy of df" not in asked.text
     assert "works on df_2: df stays as it is" in kernel.run("%agent show").text
-    pending = kernel.run("%agent history 1").text.split()[0]
-    source = kernel.run(
-        "from jupyter_codeagent.history import HistoryStore\n"
-        f"_code = HistoryStore(None).load({pending!r}).code\nprint(_code)"
-    ).text.strip()
     kernel.run("%agent accept")
-    assert "SUM 14" in kernel.run(source).text
+    assert "SUM 14" in kernel.run(last_code(kernel)).text
     assert kernel.run("print(list(df), list(df_2))").text.strip() == "['city', 'n'] ['city', 'n', 'twice']"
     model_server.script(code("df_2['thrice'] = df['n'] * 3\ndf['n'] = 0\nprint(df_2['thrice'].sum())"), "x")
     assert "21" in kernel.ask("And thrice?").text  # df_2 is the user's by now
     kernel.run("%agent accept")
-    kernel.run("get_ipython().run_cell(HistoryStore(None).load(HistoryStore(None).ids()[0]).code)")
+    kernel.run(last_code(kernel))
     assert kernel.run("print(list(df), df['n'].sum(), list(df_2))").text.strip() == (
         "['city', 'n'] 7 ['city', 'n', 'twice']"
     )
@@ -126,6 +128,20 @@ def test_the_same_question_again_starts_from_the_copies_it_had_changed(
     model_server.script(doubled, "x", doubled, "x")
     for _ in range(2):
         assert "SUM 14" in kernel.run("%%agent --rerun\nset the n of df to twice its value", cell_id="again").text
+
+
+@pytest.mark.long("another situation of what a test beside it proves")
+def test_a_cell_binds_anew_what_it_has_made_and_what_it_is_to_return_and_another_cell_does_not(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    for cell, options, bound in (
+        ("a", "--return most", "most ="),
+        ("a", "--rerun", "most ="),
+        ("b", "", "most_2 ="),
+    ):
+        model_server.script(code("most = df[df['n'] > 1]\nprint(len(most))"), "x")
+        kernel.run(f"%%agent {options}\nlargest n", cell_id=cell)
+        assert last_code(kernel).startswith(bound)
 
 
 @pytest.mark.long("another situation of what a test beside it proves")

@@ -23,7 +23,7 @@ def test_what_is_copied_and_all_frames_and_containers_are_the_users() -> None:
     found = live_names(
         describe(VARIABLES, privacy="stats", mentioned=""),
         copied=["flights", "limit"],
-        made=["monthly"],
+        own=["monthly"],
         taken=[*VARIABLES, "secret"],
     )
     assert found == LiveNames(
