@@ -75,9 +75,9 @@ def as_meant(code: str, **facts: Any) -> Fix:
     return Fix(code=program.code, notes=tuple(notes))
 
 
-def repair(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> Fix | None:
+def repair(code: str, error: ExecutionError, namespace: Sequence[NamespaceEntry], **facts: Any) -> Fix | None:
     """The first certain correction after an error."""
-    return registry.repair(Program(code=code, result=ran(namespace, error=error)))
+    return registry.repair(Program(code=code, result=ran(namespace, error=error), **facts))
 
 
 def hint_of(error: ExecutionError, namespace: Sequence[NamespaceEntry]) -> str:

@@ -11,6 +11,7 @@ from jupyter_codeagent.models.protocol import Model
 from jupyter_codeagent.sandbox.protocol import CodeRunner
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.run import AgentRun, Phase, Step
+from jupyter_codeagent.types.variables import LiveNames
 
 Decide = Callable[[Proposal], Awaitable[Decision]]
 
@@ -59,6 +60,10 @@ class LoopDependencies:
     """Variable -> labels of hidden columns; named only where code asks for one of them."""
     incomplete: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Variable -> `repr()` of its columns with missing values, of pandas frames."""
+    live: LiveNames = field(default_factory=LiveNames)
+    """The user's variables, which code leaves as they are unless it is asked to change them."""
+    asked_before: str = ""
+    """The prompt before this one."""
     window: ContextWindow | None = None
     """The model's context window; None where there is no limit."""
     replaces: tuple[Step, ...] = ()

@@ -68,8 +68,8 @@ async def resume_prefill(run: AgentRun, step: Step, deps: LoopDependencies) -> T
 
     All of it is in the server's cache, and what was right need not be written again.
     """
-    code = written_code(step)
-    at = step.reply.find(code) if code else -1
+    code, replied = written_code(step), extract_code(step.reply).code
+    at = step.reply.find(replied) if replied else -1
     edited = step.decision is not None and step.decision.edited
     if not deps.model.supports_prefill or step.result is None or at < 0 or edited:
         return None

@@ -14,7 +14,7 @@ from jupyter_codeagent.agent.reply.extract import NO_CODE, extract_code, is_prog
 from jupyter_codeagent.agent.reply.grammar import grammar_after
 from jupyter_codeagent.agent.reply.loops import is_looping, without_loop
 from jupyter_codeagent.agent.reply.self_contained import make_self_contained
-from jupyter_codeagent.agent.rules.registry import correct
+from jupyter_codeagent.agent.rules.registry import KEEP_VARIABLES, correct, with_own_variables
 from jupyter_codeagent.agent.run_facts import (
     LOOPING,
     copied_names,
@@ -117,8 +117,17 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, deps: LoopDepe
     if not extraction.code:
         return replace(step, note=extraction.problem or NO_CODE)
     whole = make_self_contained(extraction.code, (*deps.replaces, *run.steps), (*copied_names(run), *ALIASES))
-    program = program_of(run, whole.code, defined=deps.defined(), incomplete=deps.incomplete)
+    program = program_of(
+        run,
+        whole.code,
+        defined=deps.defined(),
+        incomplete=deps.incomplete,
+        live=deps.live,
+        asked_before=deps.asked_before,
+    )
     corrected = correct(program)
     freed = "the program stood in comments" if extraction.form == "comments" else ""
     note = joined_notes(freed, *extraction.notes, *whole.notes, *corrected.notes)
-    return replace(step, code=corrected.code, written=extraction.code, note=note, rules=corrected.rules)
+    kept = KEEP_VARIABLES in corrected.rules
+    written = with_own_variables(program, extraction.code) if kept else extraction.code
+    return replace(step, code=corrected.code, written=written, note=note, rules=corrected.rules)

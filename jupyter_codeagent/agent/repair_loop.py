@@ -130,7 +130,15 @@ async def _correction(run: AgentRun, step: Step, deps: LoopDependencies) -> Fix 
     if result is None:
         return None
     issue = step.note.removeprefix(WARNING) if has_warning(step) else ""
-    program = program_of(run, step.code, defined=deps.defined(), result=result, issue=issue)
+    program = program_of(
+        run,
+        step.code,
+        defined=deps.defined(),
+        live=deps.live,
+        asked_before=deps.asked_before,
+        result=result,
+        issue=issue,
+    )
     fix = repair(program) if result.error is not None else None
     if fix is None and result.status == "ok":
         fix = correct_result(program)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from jupyter_codeagent.agent.rules.rule import Program
+from jupyter_codeagent.agent.source import bound_names, parse
 from jupyter_codeagent.types.run import AgentRun, Step
 from jupyter_codeagent.types.sandbox import ExecutionResult
+from jupyter_codeagent.types.variables import LiveNames
 
 WARNING = "the result looks wrong: "
 """Start of the note of a step that ran and whose result has an issue."""
@@ -30,21 +33,32 @@ def program_of(
     *,
     defined: Collection[str] = (),
     incomplete: Mapping[str, Collection[str]] | None = None,
+    live: LiveNames | None = None,
+    asked_before: str = "",
     result: ExecutionResult | None = None,
     issue: str = "",
 ) -> Program:
     """Return a program of this run as the rules see it."""
+    live = live if live is not None else LiveNames()
     return Program(
         code=code,
         prompt=run.request.prompt,
         copied=copied_names(run),
         defined=defined,
         functions=function_names(run),
+        live=replace(live, taken=live.taken | (set(defined) - _made_by_attempts(run))),
+        asked_before=asked_before,
         incomplete=incomplete or {},
         result=result,
         issue=issue,
         each_run_is_approved=run.request.approve == "ask",
     )
+
+
+def _made_by_attempts(run: AgentRun) -> set[str]:
+    """Return the names that earlier programs of the run bind: the next one is written in their place."""
+    trees = (parse(step.code) for step in run.steps if step.code)
+    return {name for tree in trees if tree is not None for name in bound_names(tree)}
 
 
 def has_warning(step: Step) -> bool:

@@ -77,6 +77,7 @@ QUIET_NOTES = tuple(
         r"results are shown with their names",
         r"(?:added: )?(?:import|from) [^;]*",
         r"line \d+ dropped: \w+ is (?:loaded already|your function)",
+        r"works on (?:a copy|\w+): \w+ stays as it is",
         r"line \d+: \{…\} is filled in \(f-string\)",
         r"the program stood in comments",
         r"replayed from the record",

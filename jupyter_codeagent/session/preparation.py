@@ -21,6 +21,7 @@ from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.consent import Consent, ModelFinder
 from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.file_grants import require
+from jupyter_codeagent.session.live_names import live_names
 from jupyter_codeagent.session.prompt_context import PromptContext, incomplete_columns, question_digest
 from jupyter_codeagent.session.prompt_masking import PromptMasking
 from jupyter_codeagent.session.run_log import RunLog
@@ -38,7 +39,7 @@ from jupyter_codeagent.types.messages import Message
 from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.types.run import AgentRun
 from jupyter_codeagent.types.tagged_text import TaggedText, join, tagged
-from jupyter_codeagent.types.variables import LocalFile, Manifest, VariableSummary
+from jupyter_codeagent.types.variables import LiveNames, LocalFile, Manifest, VariableSummary
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.privacy.masking import masked_summaries
 from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
@@ -64,6 +65,7 @@ class PreparedRun:
     """Functions that its code may call, by name."""
     incomplete: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Columns with missing values, see `incomplete_columns`."""
+    live: LiveNames = field(default_factory=LiveNames)
     window: ContextWindow | None = None
     """The context window of the model."""
     inserts: bool = True
@@ -78,6 +80,7 @@ class _Copies:
     summaries: tuple[VariableSummary, ...]
     relations: tuple[Relation, ...]
     tools: Mapping[str, Tool]
+    live: LiveNames
     notes: tuple[str, ...]
 
 
@@ -134,6 +137,7 @@ class RunPreparation:
             turns=turns,
             messages=fit_messages(conversation(run, turns), prompt, window, settings.model.max_tokens).messages,
             incomplete=incomplete_columns(copies.summaries),
+            live=copies.live,
             window=window,
             inserts=not options.json,
         )
@@ -164,6 +168,12 @@ class RunPreparation:
             max_bytes=settings.max_transfer_bytes,
             hidden=live.hidden,
         )
+        names = live_names(
+            summaries,
+            copied=[copied.name for copied in manifest.copied],
+            own=self.run_log.made_by_cell(origin.cell_id) | set(options.returns),
+            taken=self.live.everything(),
+        )
         summaries = live.hidden.without_names(selection.described(summaries, manifest, described), variables)
         summaries = masked_summaries(summaries, self.live.everything())
         manifest, notes = selection.complete(manifest), (*selection.run_notes, *server_notes)
@@ -172,7 +182,9 @@ class RunPreparation:
         elif tools:
             notes = (*notes, NO_TOOLS_WITH_CANDIDATES)
         manifest = self.run_log.with_unchanged(manifest)
-        return _Copies(manifest=manifest, summaries=summaries, relations=relations, tools=tools, notes=notes)
+        return _Copies(
+            manifest=manifest, summaries=summaries, relations=relations, tools=tools, live=names, notes=notes
+        )
 
     def _select(
         self,

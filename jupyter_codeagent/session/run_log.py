@@ -123,6 +123,16 @@ class RunLog:
             if not change.earlier
         )
 
+    def made_by_cell(self, cell_id: str | None) -> frozenset[str]:
+        """Return the variables that earlier runs of a `%%agent` cell made, which were not the user's before."""
+        return frozenset(
+            entry.name
+            for known in self._runs.values()
+            if cell_id is not None and known.request.cell_id == cell_id
+            for entry in known.made
+            if all(entry.name != copied.name for copied in known.manifest.copied)
+        )
+
     def forget_conversation(self) -> None:
         """Start the conversation afresh with the next question; the runs stay in the history."""
         self._forgotten.update(self._runs)

@@ -26,7 +26,8 @@ class Step:
     code: str = ""
     """Program that runs, with automatic corrections, some of which depend on values of the data."""
     written: str = ""
-    """Program as later prompts have it: as the model wrote it, or as a person replaced it."""
+    """Program as later prompts have it: as the model wrote it, with the names of copies that it works on, or as a
+    person replaced it."""
     decision: Decision | None = None
     result: ExecutionResult | None = None
     usage: Usage = field(default_factory=Usage)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -119,3 +120,15 @@ class Manifest:
     tools: tuple[ToolStub, ...] = ()
     unchanged: tuple[str, ...] = ()
     """Variables among `copied` whose copy comes from an earlier run of this kernel."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveNames:
+    """The names of the user's kernel when a run began."""
+
+    data: Mapping[str, str] = field(default_factory=dict)
+    """The variables that code leaves as they are unless the prompt asks for a change -> their types."""
+    columns: frozenset[str] = frozenset()
+    """Their columns."""
+    taken: frozenset[str] = frozenset()
+    """All names that are bound."""

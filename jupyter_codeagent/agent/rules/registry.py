@@ -39,11 +39,16 @@ from jupyter_codeagent.agent.rules import (
     text_patterns,
     tool_names,
     unused,
+    user_variables,
     value_matching,
 )
 from jupyter_codeagent.agent.rules.rule import Apply, Fix, Issue, Program, Rule, Stage
-from jupyter_codeagent.agent.source import parse
+from jupyter_codeagent.agent.source import bound_names, parse
 from jupyter_codeagent.types.sandbox import ExecutionResult
+
+KEEP_VARIABLES = "keep-variables"
+_OF_NAMES = ("keep-functions", "drop-reloads", KEEP_VARIABLES)
+"""Rules before the run that know names alone, none of the data."""
 
 
 def _fix(stage: Stage, name: str, apply: Apply) -> Rule:
@@ -77,6 +82,7 @@ RULES: tuple[Rule, ...] = (
     _fix("before_run", "turn-conclusion", p_value_conclusions.turn_conclusion),
     _fix("before_run", "add-conclusion", p_value_conclusions.add_conclusion),
     _fix("before_run", "fill-placeholders", placeholders.fill_placeholders),
+    _fix("before_run", KEEP_VARIABLES, user_variables.keep_variables),
     _fix("before_run", "unwrap-return", display.unwrap_return),
     _fix("before_run", "bind-asked-name", display.bind_asked_name),
     _fix("before_run", "display-unused", display.display_unused),
@@ -162,6 +168,19 @@ def _corrections(program: Program) -> Iterator[Fix]:
             yield fix
 
 
+def with_own_variables(program: Program, written: str) -> str:
+    """Return what the model wrote of a program, with the variables that take the place of the user's.
+
+    So later prompts have it, under the privacy mode `schema` too: what the model goes on from has these names.
+    """
+    taken = program.live.taken | bound_names(program.tree)
+    told = replace(program, code=written, live=replace(program.live, taken=taken))
+    for rule in _rules("before_run", Fix):
+        if rule.name in _OF_NAMES and isinstance(fix := answer(rule, told), Fix):
+            told = replace(told, code=fix.code)
+    return told.code
+
+
 def repair(program: Program) -> Fix | None:
     """Correct a program that ended with an error, where it is certain how."""
     return _first_fix("after_error", program)
@@ -170,6 +189,15 @@ def repair(program: Program) -> Fix | None:
 def correct_result(program: Program) -> Fix | None:
     """Correct a program whose result is known, where it is certain how."""
     return _first_fix("after_result", program)
+
+
+def _keeping_variables(fix: Fix, program: Program) -> Fix:
+    """Return the correction of a program, which may write to a column, so that the user's variables stay too."""
+    rule = next((rule for rule in RULES if rule.name == KEEP_VARIABLES), None)
+    kept = answer(rule, replace(program, code=fix.code)) if rule is not None else None
+    if not isinstance(kept, Fix):
+        return fix
+    return replace(fix, code=kept.code, notes=(*fix.notes, *kept.notes), rules=(*fix.rules, *kept.rules))
 
 
 def probed_rules() -> tuple[Rule, ...]:
@@ -203,7 +231,8 @@ def _rules(stage: Stage, gives: type[Fix] | type[Issue]) -> Iterator[Rule]:
 
 def _first_fix(stage: Stage, program: Program) -> Fix | None:
     answers = (answer(rule, program) for rule in _rules(stage, Fix))
-    return next((found for found in answers if isinstance(found, Fix)), None)
+    found = next((found for found in answers if isinstance(found, Fix)), None)
+    return _keeping_variables(found, program) if found is not None else None
 
 
 def _first_issue(stage: Stage, program: Program) -> Issue | None:

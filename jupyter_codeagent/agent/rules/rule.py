@@ -17,6 +17,7 @@ from jupyter_codeagent.agent.output_text import cut, output_text
 from jupyter_codeagent.agent.prompt.task import first_part, wanted_names
 from jupyter_codeagent.agent.source import Edit, apply_edits, before_on_its_line, parse, span
 from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult, NamespaceEntry
+from jupyter_codeagent.types.variables import LiveNames
 
 MAX_OUTPUT_CHARS = 200_000
 """Of the outputs that rules look at, from both ends."""
@@ -50,6 +51,10 @@ class Program:
     """Names that need no import: those of the user's kernel, so that an accepted cell runs there too."""
     functions: Collection[str] = ()
     """The user's functions that it may call."""
+    live: LiveNames = field(default_factory=LiveNames)
+    """The user's variables, which it leaves as they are; `taken` are names that a new variable cannot have."""
+    asked_before: str = ""
+    """The prompt before this one."""
     incomplete: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Pandas frame -> `repr()` of its columns with missing values."""
     result: ExecutionResult | None = None

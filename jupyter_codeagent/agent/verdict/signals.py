@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from jupyter_codeagent.agent.rules.registry import DISPLAY_RULES
+from jupyter_codeagent.agent.rules.registry import DISPLAY_RULES, KEEP_VARIABLES
 from jupyter_codeagent.agent.run_facts import has_warning
 from jupyter_codeagent.types.operations import Operation
 from jupyter_codeagent.types.run import AgentRun, Step
@@ -44,5 +44,7 @@ def signals_of(run: AgentRun, step: Step) -> Signals:
         handles_missing=handles_missing(run.code),
         warning=step.note if has_warning(step) else "",
         replies=sum(bool(one.code) for one in run.steps),
-        corrections=tuple(dict.fromkeys(rule for rule in step.rules if rule not in DISPLAY_RULES)),
+        corrections=tuple(
+            dict.fromkeys(rule for rule in step.rules if rule not in {*DISPLAY_RULES, KEEP_VARIABLES})
+        ),
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from jupyter_codeagent.notebook.effects.scopes import PARAMETER
-from jupyter_codeagent.notebook.effects.visitor import EffectsVisitor
+from jupyter_codeagent.notebook.effects.visitor import EffectsVisitor, InPlace
 
 MAX_CODE_CHARS = 30_000
 """More than a person reads. Nested branches take more than linear time; this length takes a few seconds at most."""
@@ -24,14 +25,24 @@ class CodeEffects:
     """Names read before the code has certainly bound them, builtins included."""
     binds: tuple[str, ...] = ()
     deletes: tuple[str, ...] = ()
-    changes: tuple[str, ...] = ()
-    """Names whose existing value is changed in place."""
-    called_on: frozenset[str] = frozenset()
-    """Those of `changes` changed only by calls like ``name.append()``, which change nothing if it is a module."""
+    in_place: Mapping[str, frozenset[InPlace]] = field(default_factory=dict)
+    """Names whose existing value is changed in place -> how."""
     writes: tuple[str, ...] = ()
     """Files that are written or removed, as the code names them."""
     unclear: tuple[str, ...] = ()
     """Reasons why more may happen than is listed."""
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """Names whose existing value is changed in place."""
+        return tuple(name for name, ways in self.in_place.items() if any(way.method != "+=" for way in ways))
+
+    @property
+    def called_on(self) -> frozenset[str]:
+        """Those of `changes` changed only by calls like ``name.append()``: of a module they change nothing."""
+        return frozenset(
+            name for name, ways in self.in_place.items() if all(way.method and not way.inside for way in ways)
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -58,13 +69,12 @@ def code_effects(code: str) -> CodeEffects:
     if has_magics:
         reader.unclear["it has lines for IPython or the shell (% or !)"] = None
     # The parameters of a lambda are unknown outside of it.
-    changes = {name: called for name, called in reader.changes.items() if not name.startswith(PARAMETER)}
+    in_place = {name: frozenset(ways) for name, ways in reader.changes.items() if not name.startswith(PARAMETER)}
     return CodeEffects(
         reads=tuple(reader.reads),
         binds=tuple(reader.binds),
         deletes=tuple(reader.deletes),
-        changes=tuple(changes),
-        called_on=frozenset(name for name, called in changes.items() if called),
+        in_place=in_place,
         writes=tuple(reader.writes),
         unclear=tuple(reader.unclear),
     )

@@ -11,6 +11,8 @@ from jupyter_codeagent.types.approvals import Effects, NamedValue
 MAX_NAMES = 100
 """Limit for the names of each kind."""
 MODULE = "module"
+IMMUTABLE = frozenset({"int", "float", "complex", "bool", "str", "bytes", "NoneType"})
+"""Types whose values nothing changes: ``n += 1`` binds the name anew."""
 
 
 def effects_on_namespace(found: CodeEffects, live: Mapping[str, str] | None, *, include_missing: bool) -> Effects:
@@ -37,7 +39,7 @@ def effects_on_namespace(found: CodeEffects, live: Mapping[str, str] | None, *, 
             unclear=(*found.unclear, f"{busy}; it binds: {names}" if names else busy),
         )
     missing = [n for n in found.reads if n not in live and n not in found.binds and not hasattr(builtins, n)]
-    changes = [n for n in found.changes if n in live and not (live[n] == MODULE and n in found.called_on)]
+    changes = [n for n in found.changes if n in live and not _is_kept(live[n], called=n in found.called_on)]
     creates = [n for n in found.binds if n not in live]
     lists = (found.reads, found.binds, found.deletes, found.changes, found.writes)
     more = max(0, *(len(names) - MAX_NAMES for names in lists))
@@ -51,6 +53,11 @@ def effects_on_namespace(found: CodeEffects, live: Mapping[str, str] | None, *, 
         writes=found.writes[:MAX_NAMES],
         unclear=(*found.unclear, *([f"{more} more names are not listed"] if more else ())),
     )
+
+
+def _is_kept(what: str, *, called: bool) -> bool:
+    """Check whether what looks like a change changes nothing: `called`, if it looks so by its calls only."""
+    return (called and what == MODULE) or what.partition(" ")[0] in IMMUTABLE
 
 
 def format_effects(effects: Effects) -> tuple[str, ...]:

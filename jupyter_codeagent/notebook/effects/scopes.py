@@ -20,17 +20,19 @@ class NameBindings:
     """Name -> outer names whose value, or a part of it, it may be."""
     direct: set[str]
     """Those of `aliases` that are the whole value, not a part."""
+    shallow: set[str]
+    """Those of `aliases` that are new containers, with the parts of the value in them."""
 
     def copy(self) -> NameBindings:
         """Return an independent copy."""
-        return NameBindings(set(self.own), dict(self.aliases), set(self.direct))
+        return NameBindings(set(self.own), dict(self.aliases), set(self.direct), set(self.shallow))
 
     def merge(self, other: NameBindings) -> NameBindings:
         """Return the bindings after two alternative branches."""
         names = self.aliases.keys() | other.aliases.keys()
         empty: frozenset[str] = frozenset()
         aliases = {n: self.aliases.get(n, empty) | other.aliases.get(n, empty) for n in names}
-        return NameBindings(self.own & other.own, aliases, self.direct | other.direct)
+        return NameBindings(self.own & other.own, aliases, self.direct | other.direct, self.shallow & other.shallow)
 
 
 def parameters(arguments: ast.arguments) -> list[ast.arg]:

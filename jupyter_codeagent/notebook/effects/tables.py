@@ -9,6 +9,7 @@ IN_PLACE = frozenset(
         *("intersection_update", "symmetric_difference_update", "subtract"),
         *("__setitem__", "__delitem__", "__setattr__", "__delattr__", "__iadd__"),
         *("fill", "resize", "put", "partition", "itemset", "setflags"),
+        *("insert_column", "replace_column", "drop_in_place"),
         *("fit", "partial_fit", "fit_transform", "fit_predict", "set_params", "fit_resample"),
         *("load_state_dict", "zero_grad", "writelines", "truncate"),
     }
@@ -29,6 +30,12 @@ ARGUMENT_MUTATORS = frozenset(
 
 ALIASING = frozenset({"enumerate", "zip", "reversed", "iter", "next", "asarray", "atleast_1d", "atleast_2d"})
 """Functions whose result contains their arguments."""
+
+SHALLOW = frozenset({"list", "tuple", "dict", "set", "sorted", "filter"})
+"""Functions whose result is a new container of what their arguments contain."""
+
+PLAIN_ATTRIBUTES = frozenset({"shape", "size", "ndim", "dtype", "dtypes", "empty"})
+"""Attributes of tables through which nothing changes."""
 
 ALIASING_METHODS = frozenset(
     {*("items", "values", "get", "setdefault", "to_numpy", "view", "reshape", "ravel", "squeeze", "transpose")}

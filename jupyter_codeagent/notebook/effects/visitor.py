@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from jupyter_codeagent.notebook.effects.scopes import (
     PARAMETER,
@@ -31,11 +32,23 @@ from jupyter_codeagent.notebook.effects.tables import (
     OPENERS,
     PATH_KEYWORDS,
     PATH_METHODS,
+    PLAIN_ATTRIBUTES,
     PROCESS_FUNCTIONS,
+    SHALLOW,
 )
 
 MAX_PATH_CHARS = 80
 QUERY_NAME = re.compile(r"@([^\W\d]\w*)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class InPlace:
+    """One way in which the existing value of a name is changed."""
+
+    method: str = ""
+    """The method that changes it: ``append``; ``+=`` where that changes only what is an array; else empty."""
+    inside: bool = False
+    """Whether it is a part of the value that changes: ``row["x"] = 1`` for a row of a list."""
 
 
 class EffectsVisitor(ast.NodeVisitor):
@@ -45,16 +58,15 @@ class EffectsVisitor(ast.NodeVisitor):
         self.reads: dict[str, None] = {}
         self.binds: dict[str, None] = {}
         self.deletes: dict[str, None] = {}
-        self.changes: dict[str, bool] = {}
-        """Name -> whether it is changed only by calls on the name itself."""
+        self.changes: dict[str, set[InPlace]] = {}
         self.writes: dict[str, None] = {}
         self.unclear: dict[str, None] = {}
-        self._known = NameBindings(set(), {}, set())
+        self._known = NameBindings(set(), {}, set(), set())
         self._scopes: list[frozenset[str]] = []
         """Local names of the enclosing functions, lambdas and comprehensions, the innermost last."""
         self._globals: list[frozenset[str]] = []
-        self._changing: dict[str, tuple[list[str], set[str]]] = {}
-        """Function -> its parameters, and those of them that it changes."""
+        self._changing: dict[str, tuple[list[str], dict[str, set[InPlace]]]] = {}
+        """Function -> its parameters, and how it changes them."""
         self._imported: dict[str, tuple[str, str]] = {}
         """Name -> module, and its attribute, or "" for the module itself."""
         self._dropped: ast.expr | None = None
@@ -86,14 +98,17 @@ class EffectsVisitor(ast.NodeVisitor):
         else:
             self._bind(node.id, frozenset())
 
-    def _bind(self, name: str, roots: frozenset[str], *, direct: bool = False) -> None:
+    def _bind(self, name: str, roots: frozenset[str], *, direct: bool = False, shallow: bool = False) -> None:
         known = self._known
         known.aliases.pop(name, None)
         known.direct.discard(name)
+        known.shallow.discard(name)
         if roots - {name}:
             known.aliases[name] = roots
             if direct:
                 known.direct.add(name)
+            if shallow:
+                known.shallow.add(name)
         if self._is_local(name):
             return
         self.binds[name] = None
@@ -117,26 +132,50 @@ class EffectsVisitor(ast.NodeVisitor):
             case ast.Name(id=name):
                 outside = not self._is_local(name) and name not in self._known.own
                 return self._known.aliases.get(name, frozenset()) | ({name} if outside else frozenset())
-            case ast.Attribute(value=value) | ast.Subscript(value=value) | ast.Starred(value=value):
+            case ast.Attribute(value=value, attr=attribute):
+                return self._roots(value) if attribute not in PLAIN_ATTRIBUTES else frozenset()
+            case ast.Subscript(value=value) | ast.Starred(value=value):
                 return self._roots(value)
             case ast.NamedExpr(value=value) | ast.Await(value=value):
                 return self._roots(value)
             case ast.IfExp(body=body, orelse=orelse):
                 return self._roots(body) | self._roots(orelse)
-            case ast.BoolOp(values=elements) | ast.Tuple(elts=elements) | ast.List(elts=elements):
-                return frozenset().union(*map(self._roots, elements))
-            case ast.Call(func=ast.Attribute(value=value, attr=attribute), args=arguments):
-                through = self._roots(value) if attribute in ALIASING_METHODS else frozenset()
-                given = arguments if attribute in ALIASING else []
-                return through.union(*map(self._roots, given))
-            case ast.Call(func=ast.Name(id=name), args=arguments) if name in ALIASING:
-                return frozenset().union(*map(self._roots, arguments))
-        return frozenset()
+            case ast.BoolOp(values=parts) | ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts):
+                return frozenset().union(*map(self._roots, parts))
+        return self._roots_of_new(node)
 
-    def _change(self, target: ast.AST | None, *, called: bool = False) -> None:
-        by_name = called and isinstance(target, ast.Name)
+    def _roots_of_new(self, node: ast.AST | None) -> frozenset[str]:
+        """Return the outer names whose parts are in what a call or a comprehension returns."""
+        parts: list[ast.expr] = []
+        match node:
+            case ast.Call(func=ast.Attribute(value=value, attr=attribute), args=arguments):
+                parts = [value] if attribute in ALIASING_METHODS else []
+                parts += arguments if attribute in ALIASING else []
+            case ast.Call(func=ast.Name(id=name), args=arguments) if name in ALIASING | SHALLOW:
+                parts = arguments
+            case ast.ListComp(elt=part) | ast.SetComp(elt=part) | ast.DictComp(value=part) if _is_chain(part):
+                parts = [generator.iter for generator in node.generators]
+            case ast.GeneratorExp(elt=part) if _is_chain(part):
+                parts = [generator.iter for generator in node.generators]
+        return frozenset().union(*map(self._roots, parts))
+
+    def _change(self, target: ast.AST | None, *, method: str = "", inside: bool = False) -> None:
+        """Note that the value of an expression is changed, or with `inside` a part of it."""
+        known = self._known
+        if self._is_new(target) and not inside:
+            return
         for name in self._roots(target):
-            self.changes[name] = by_name and self.changes.get(name, True)
+            whole = isinstance(target, ast.Name) and (target.id == name or target.id in known.direct)
+            self.changes.setdefault(name, set()).add(InPlace(method=method, inside=inside or not whole))
+
+    def _is_new(self, node: ast.AST | None) -> bool:
+        """Check for a new container, which may change while its parts are still those of another value."""
+        match node:
+            case ast.Name(id=name):
+                return name in self._known.shallow
+            case ast.Call(func=ast.Name(id=name)):
+                return name in SHALLOW
+        return isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp)
 
     # --- statements -----------------------------------------------------------------------------------------
 
@@ -165,8 +204,9 @@ class EffectsVisitor(ast.NodeVisitor):
 
     def _assign(self, target: ast.expr, value: ast.expr | None, *, part: bool = False) -> None:
         if isinstance(target, ast.Name):
-            direct = not part and isinstance(value, ast.Name)
-            self._bind(target.id, self._roots(value), direct=direct)
+            shallow = not part and self._is_new(value)
+            direct = not part and not shallow and isinstance(value, ast.Name)
+            self._bind(target.id, self._roots(value), direct=direct, shallow=shallow)
         elif isinstance(target, ast.Tuple | ast.List):
             for index, element in enumerate(target.elts):
                 same = isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
@@ -181,11 +221,12 @@ class EffectsVisitor(ast.NodeVisitor):
             name = node.target.id
             self.visit(ast.copy_location(ast.Name(id=name, ctx=ast.Load()), node.target))
             self.visit(node.value)
-            if name in self._known.direct:
-                for root in self._known.aliases.get(name, frozenset()):
-                    self.changes[root] = False
+            roots, shallow = self._known.aliases.get(name, frozenset()), name in self._known.shallow
+            way = InPlace() if name in self._known.direct else InPlace(method="+=", inside=True)
+            for root in roots if not shallow else ():
+                self.changes.setdefault(root, set()).add(way)
             was_own = name in self._known.own
-            self._bind(name, self._known.aliases.get(name, frozenset()), direct=True)
+            self._bind(name, roots, direct=not shallow, shallow=shallow)
             if not was_own and not self._scopes:
                 self._known.own.add(name)
         else:
@@ -313,9 +354,7 @@ class EffectsVisitor(ast.NodeVisitor):
         self._bind(node.name, frozenset())
         names = [one.arg for one in parameters(arguments)]
         self._function(node.body, names)
-        changed = {name for name in names if PARAMETER + name in self.changes}
-        for name in names:
-            self.changes.pop(PARAMETER + name, None)
+        changed = {name: self.changes.pop(PARAMETER + name) for name in names if PARAMETER + name in self.changes}
         self._changing[node.name] = ([one.arg for one in (*arguments.posonlyargs, *arguments.args)], changed)
 
     visit_AsyncFunctionDef = visit_FunctionDef
@@ -333,6 +372,7 @@ class EffectsVisitor(ast.NodeVisitor):
             self._known.aliases.pop(name, None)
         for name in parameters:
             self._known.aliases[name] = frozenset({PARAMETER + name})
+            self._known.direct.add(name)
         self._all(body)
         self._scopes.pop()
         self._globals.pop()
@@ -385,25 +425,39 @@ class EffectsVisitor(ast.NodeVisitor):
                 self._called_own(name, node)
             case ast.Attribute(value=value, attr=attribute):
                 self._called_method(value, attribute, node, dropped=dropped)
+        for keyword in node.keywords:
+            if keyword.arg == "out":  # np.clip(a, 0, 1, out=a)
+                self._change(keyword.value)
         self.generic_visit(node)
+
+    def _change_by(self, function: str, parameter: str, argument: ast.expr, *, inside: bool = False) -> None:
+        """Note what a function of the code does to the value that it is given for a parameter."""
+        for way in self._changing[function][1].get(parameter, ()):
+            self._change(argument, method=way.method, inside=inside or way.inside)
+
+    def _handed_to(self, function: ast.expr, value: ast.expr, *, inside: bool = False) -> None:
+        """Note what ``value.pipe(function)`` does, or with `inside` ``map(function, value)``."""
+        if isinstance(function, ast.Name) and (parameters := self._changing.get(function.id, ([], {}))[0]):
+            self._change_by(function.id, parameters[0], value, inside=inside)
 
     def _called(self, name: str, node: ast.Call) -> None:
         if name in DYNAMIC_FUNCTIONS and not (name == "vars" and node.args):
             self.unclear[DYNAMIC_FUNCTIONS[name]] = None
         if name in ARGUMENT_MUTATORS and node.args:
             self._change(node.args[0])
+        if name == "map" and len(node.args) == 2:
+            self._handed_to(node.args[0], node.args[1], inside=True)
         if name == "open":
             path, mode, *_ = (*node.args, None, None)
             self._opened(node, path, mode)
 
     def _called_own(self, name: str, node: ast.Call) -> None:
-        parameters, changed = self._changing.get(name, ([], set()))
+        parameters, changed = self._changing.get(name, ([], {}))
         for parameter, argument in zip(parameters, node.args, strict=False):
-            if parameter in changed:
-                self._change(argument)
+            self._change_by(name, parameter, argument)
         for keyword in node.keywords:
             if keyword.arg in changed:
-                self._change(keyword.value)
+                self._change_by(name, keyword.arg, keyword.value)
         module, function = self._imported.get(name, ("", name))
         if function in ARGUMENT_MUTATORS and node.args:  # from random import shuffle
             self._change(node.args[0])
@@ -417,13 +471,16 @@ class EffectsVisitor(ast.NodeVisitor):
             owner = module
         torch_style = attribute.endswith("_") and not attribute.startswith("_")
         if attribute in IN_PLACE or torch_style or (dropped and attribute in IN_PLACE_IF_UNUSED):
-            self._change(value, called=True)
+            self._change(value, method=attribute)
         if attribute in ARGUMENT_MUTATORS and node.args:
             self._change(node.args[0])
         if attribute in ("query", "eval"):
             self._query(node)
-        if any(k.arg == "inplace" and not _is_false(k.value) for k in node.keywords):
-            self._change(value)
+        if attribute == "pipe" and node.args:
+            self._handed_to(node.args[0], value)
+        for keyword in node.keywords:
+            if keyword.arg == "inplace" and not _is_false(keyword.value):
+                self._change(value)
         if owner == "subprocess" or (owner, attribute) in PROCESS_FUNCTIONS:
             self.unclear[f"it starts other programs ({owner}.{attribute})"] = None
         self._files_of(value, attribute, node, owner)
@@ -469,6 +526,13 @@ class EffectsVisitor(ast.NodeVisitor):
     def _wrote(self, path: ast.expr | None, node: ast.Call) -> None:
         text = ast.unparse(path if path is not None else node)
         self.writes[text if len(text) <= MAX_PATH_CHARS else text[: MAX_PATH_CHARS - 1] + "…"] = None
+
+
+def _is_chain(node: ast.expr) -> bool:
+    """Check for a name, or a part of its value: what is computed from it is a value of its own."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return isinstance(node, ast.Name)
 
 
 def _is_false(node: ast.expr) -> bool:

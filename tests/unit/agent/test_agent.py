@@ -26,7 +26,7 @@ from jupyter_codeagent.types.messages import ContentKind
 from jupyter_codeagent.types.run import AgentRun
 from jupyter_codeagent.types.sandbox import DisplayOutput, ExecutionError, ExecutionResult, NamespaceEntry
 from jupyter_codeagent.types.tagged_text import kinds_in, kinds_of, tagged
-from jupyter_codeagent.types.variables import Privacy
+from jupyter_codeagent.types.variables import LiveNames, Privacy
 
 
 def ask(
@@ -41,6 +41,8 @@ def ask(
     window: ContextWindow | None = None,
     max_tokens: int = 1024,
     masked_values: Sequence[str] = (),
+    defined: Sequence[str] = (),
+    live: LiveNames | None = None,
 ) -> AgentRun:
     async def values(text: str) -> Sequence[str]:
         return [value for value in masked_values if value in text]
@@ -50,7 +52,8 @@ def ask(
         runner=runner,
         decide=decide,
         watcher=watcher or Watcher(),
-        defined=lambda: (),
+        defined=lambda: defined,
+        live=live or LiveNames(),
         answer=answer,
         window=window,
         max_tokens=max_tokens,
@@ -150,6 +153,62 @@ def test_an_error_without_a_hint_is_told_itself_but_not_where_only_the_schema_ma
         ask([], runner, model=model, run=new_run(privacy=privacy))
         assert model.requests[1].prefill.endswith("# corrected: ValueError: Oslo is too far\ntotal =") is told
         assert "Oslo" not in model.requests[1].messages[-1].content
+
+
+OF_DF = LiveNames(data={"df": "DataFrame"}, taken=frozenset({"df"}))
+SETS = "df['m'] = df.n\ntotal = df['Revenu'].sum()\nprint(total)"
+KEPT = "df_2 = df.copy()\ndf_2['m'] = df_2.n\ntotal = df_2['Revenu'].sum()\nprint(total)"
+
+
+def test_the_model_reads_its_program_with_the_variables_that_it_has_in_the_sandbox() -> None:
+    model = ScriptedModel([code(SETS), code("print(7)")])
+    error = ExecutionError(ename="ValueError", evalue="no", line=3)
+    runner = RunnerDouble({KEPT: ExecutionResult(status="error", error=error)})
+    run = ask([], runner, model=model, live=OF_DF)
+    assert runner.executed[0] == KEPT
+    assert run.steps[0].rules == ("keep-variables",)
+    reply, feedback = model.requests[1].messages[-2:]
+    assert reply.content == f"```python\n{KEPT}\n```"
+    assert feedback.content.startswith("ValueError at line 3: no\n    total = df_2['Revenu'].sum()\n")
+
+
+def test_such_a_program_is_gone_on_with_and_the_next_attempt_has_the_same_names() -> None:
+    error = ExecutionResult(status="error", error=KEY_ERROR, namespace=(replace(SALES, name="df_2"),))
+    model = ScriptedModel([SETS, " df_2['Revenues'].sum()\nprint(total)"], supports_prefill=True)
+    run = ask([], RunnerDouble({KEPT: error}), model=model, live=OF_DF, defined=["df", "df_2"])
+    assert run.steps[0].code.startswith("df_3 = ")  # another program has made df_2
+    model = ScriptedModel([SETS, " df_2['Revenues'].sum()\nprint(total)"], supports_prefill=True)
+    run = ask([], RunnerDouble({KEPT: error}), model=model, live=OF_DF)
+    begun = "```python\ndf_2 = df.copy()\ndf_2['m'] = df_2.n\n"
+    assert model.requests[1].prefill == f"{begun}# corrected: no column 'Revenu'; df_2 has 'Revenues'\ntotal ="
+    assert (run.code, run.written) == (KEPT.replace("'Revenu'", "'Revenues'"),) * 2
+    twice = ScriptedModel([code(SETS), code(SETS.replace("Revenu", "Revenues"))])
+    run = ask([], RunnerDouble({KEPT: error}), model=twice, live=OF_DF)
+    assert run.code == KEPT.replace("'Revenu'", "'Revenues'")
+
+
+def test_what_later_prompts_have_of_a_program_that_goes_on_from_another_is_what_the_model_wrote() -> None:
+    first, second = "late = df[df.d > 60]\nlate.nothing()", "df = df.dropna()\nprint(len(late), len(df))"
+    error = ExecutionError(ename="ValueError", evalue="no", line=2)
+    runner = RunnerDouble({first: ExecutionResult(status="error", error=error)})
+    run = ask([code(first), code(second)], runner, live=OF_DF)
+    kept = "df_2 = df.dropna()\nprint(len(late), len(df_2))"
+    assert run.code == f"late = df[df.d > 60]\n{kept}"
+    assert run.written == kept
+
+
+def test_what_later_prompts_have_of_such_a_program_is_made_of_names_alone() -> None:
+    written = "df['m'] = df.when\ndf['m'].dt.month.max()"
+    error = ExecutionError(
+        ename="AttributeError", evalue="Can only use .dt accessor with datetimelike values", line=3
+    )
+    entry = NamespaceEntry(name="df_2", type_name="DataFrame", columns=("when", "m"), dtypes=("object", "object"))
+    failed_so = ExecutionResult(status="error", error=error, namespace=(entry,))
+    kept = "df_2 = df.copy()\ndf_2['m'] = df_2.when\ndf_2['m'].dt.month.max()"
+    run = ask([code(written)], RunnerDouble({kept: failed_so}), live=OF_DF, answer=False)
+    assert run.steps[0].rules == ("keep-variables", "convert-dates")
+    assert "pd.to_datetime" in run.code
+    assert run.written == kept
 
 
 def test_a_program_that_fails_twice_in_the_same_way_is_asked_for_from_the_beginning() -> None:

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from evals.suites.ds1000 import Reply, measure, measure_prose, score, table
-from evals.suites.ds1000_rules import fired, references_of, rules_text
+from evals.suites.ds1000_rules import fired, live_of, references_of, rules_text
 from evals.suites.ds1000_run import Program, ours_of, own_extraction, source
 from evals.suites.kpi import TASKS as KPI
 from evals.suites.own import fresh, own_tasks
+from jupyter_codeagent.agent.prompt.asked_changes import asked_changes
 from jupyter_codeagent.agent.rules import rule
-from jupyter_codeagent.agent.rules.registry import DISPLAY_RULES
+from jupyter_codeagent.agent.rules.changed_variables import UserVariable
+from jupyter_codeagent.agent.rules.registry import DISPLAY_RULES, KEEP_VARIABLES, correct
 
 CONTEXT = (
     "def test_execution(solution):\n    names = {}\n    exec(solution, names)\n    assert names['result'] == 3\n"
@@ -130,11 +132,34 @@ def test_the_cell_raises_unless_the_solution_passes(solution: str, passes: bool)
 
 
 def test_the_rules_before_a_run_change_the_meaning_of_none_of_our_own_reference_programs() -> None:
-    """Of the 1,000 of DS-1000, which may not be shipped, 16 are changed: `evals.suites.ds1000 FOLDER --rules`."""
+    """Of the 1,000 of DS-1000, which may not be shipped, 16 are changed: `evals.suites.ds1000 FOLDER --rules`.
+
+    Two of ours write a column to a frame of the user's, and do the same on a copy.
+    """
     programs = references_of((*own_tasks(), *fresh.TASKS, *KPI))
     changed, counts = fired(programs)
     assert len(programs) > 150
-    assert (changed, set(counts) - DISPLAY_RULES) == (0, set())
+    assert (changed, set(counts) - DISPLAY_RULES) == (2, {KEEP_VARIABLES})
+
+
+def test_no_reference_program_changes_a_frame_that_its_question_does_not_ask_to_change() -> None:
+    """Those that are asked to still do."""
+    asked, unasked = 0, 0
+    for program in references_of((*own_tasks(), *fresh.TASKS, *KPI)):
+        code, wanted = correct(program).code, asked_changes(program.prompt, program.live)
+        variables = (UserVariable(name=name, type_name=kind) for name, kind in program.live.data.items())
+        changed = {variable.name for variable in variables if variable.is_changed_itself(code)}
+        asked += bool(changed & wanted)
+        unasked += bool(changed - wanted)
+    assert (asked, unasked) == (2, 0)
+
+
+def test_the_variables_of_a_problem_are_those_bound_before_its_solution() -> None:
+    context = 'exec_context = r"""\nimport pandas as pd\ndf, List = test_input\n[insert]\n"""'
+    assert set(live_of({"code_context": context}).data) == {"df", "List"}
+    inside = 'exec_context = r"""\na = test_input\ndef f(x):\n[insert]\n"""'
+    assert set(live_of({"code_context": inside}).data) == {"a"}
+    assert live_of({}).data == {}
 
 
 def test_a_reference_program_with_a_name_that_is_gone_counts_as_changed() -> None:

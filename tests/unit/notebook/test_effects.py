@@ -9,6 +9,7 @@ import pytest
 
 from jupyter_codeagent.notebook.effects import code_effects, effects_on_namespace, format_effects
 from jupyter_codeagent.notebook.effects.analysis import MAX_CODE_CHARS
+from jupyter_codeagent.notebook.effects.visitor import InPlace
 from jupyter_codeagent.types.approvals import Effects, NamedValue
 
 DF = "DataFrame 1000x4"
@@ -88,6 +89,15 @@ def test_a_name_is_read_only_where_the_code_has_not_surely_made_it(code: str, re
         "match df:\n case d: d['x'] = 1",
         "def f():\n df['x'] = 1",
         "class A:\n def f(self): df['x'] = 1",
+        "x = {'a': df}\nx['a']['b'] = 1",
+        "x = list(df)\nx[0]['a'] = 1",
+        "for x in sorted(df): x['a'] = 1",
+        "x = [d for d in df if d]\nx[0]['a'] = 1",
+        "x = {k: v for k, v in df.items()}\nx['a'].append(1)",
+        "def f(d): d['x'] = 1\ndf.pipe(f)",
+        "def f(d): d['x'] = 1\nlist(map(f, df))",
+        "def f(d): d += 1\nf(df)",
+        "import numpy as np\nnp.clip(df, 0, 1, out=df)",
     ],
 )
 def test_a_change_in_place_is_seen_also_through_another_name(code: str) -> None:
@@ -112,10 +122,25 @@ def test_a_change_in_place_is_seen_also_through_another_name(code: str) -> None:
         ),
         "d = df\nd = {}\nd['x'] = 1",
         "lambda df: df.append(1)",
+        "x = list(df)\nx.append(1)\nx += [1]\ny = x\ny[0] = 1",
+        "x = [d.copy() for d in df]\nx[0]['a'] = 1",
+        "n = df.shape[0]\nn += 1",
+        "n = df[0]\nn += 1",
     ],
 )
 def test_what_leaves_the_value_as_it_is_is_not_called_a_change(code: str) -> None:
     assert against(code, df=DF).changes == ()
+
+
+def test_how_a_value_is_changed_is_told() -> None:
+    found = code_effects("a.append(1)\na[0].sort()\nb['x'] = 1\nx = c[0]\nx += 1").in_place
+    assert found["a"] == {InPlace(method="append"), InPlace(method="sort", inside=True)}
+    assert found["b"] == {InPlace()}
+    assert found["c"] == {InPlace(method="+=", inside=True)}
+
+
+def test_numbers_and_texts_are_never_changed_in_place() -> None:
+    assert against("def f(n): n += 1\nf(total)\ntext.partition(',')", total="int", text="str of 5").changes == ()
 
 
 def test_a_function_of_a_module_is_no_change_of_it_but_its_settings_are() -> None:

@@ -51,6 +51,18 @@ def test_results_are_told_only_under_a_privacy_that_is_not_stricter(
     assert [turn.answer for turn in run_log.turns_before(a_run("b", privacy=now))] == [told]
 
 
+def test_a_cell_makes_anew_what_its_earlier_versions_made_and_not_what_was_the_users_before(
+    run_log: RunLog,
+) -> None:
+    frame = NamespaceEntry(name="df", type_name="DataFrame")
+    made = (frame, replace(frame, name="monthly"))
+    manifest = Manifest(copied=(CopiedVariable(name="df", type_name="DataFrame", size_bytes=1),))
+    run_log.write(replace(a_run("a", cell_id="c1"), made=made, manifest=manifest))
+    assert run_log.made_by_cell("c1") == {"monthly"}
+    assert run_log.made_by_cell("c2") == frozenset()
+    assert run_log.made_by_cell(None) == frozenset()
+
+
 def test_runs_of_the_same_cell_and_discarded_ones_are_not_told(run_log: RunLog) -> None:
     run_log.write(a_run("a", cell_id="c1"))
     run_log.write(a_run("b", cell_id="c2"))
