@@ -1,7 +1,8 @@
 # make demo   the quickstart notebook, executed for real: sandbox, embedded model, no server, no key
 # make lab    JupyterLab on the example notebooks
 # make test   everything the tests need, then the tests for every change, and beside them lint, types and import contract
-# make test-all     all tests, as CI runs them: every sandbox level, browser situation and answer of our own evaluation
+# make test-ci      what CI runs in 40 minutes: with every sandbox level, database servers and the answers of our own evaluation
+# make test-all     all tests: with further browser situations, too
 # make check  lint, types and import contract, and the panel's lint and tests, alone
 # make bench  the benchmarks: JSON and a table
 # make endurance    kill -9 a hundred times each, 500 runs in one session (an hour); `make test-all` has a few rounds of it
@@ -13,7 +14,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo lab test test-all check bench endurance pictures recording weights clean
+.PHONY: demo lab test test-ci test-all check bench endurance pictures recording weights clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -48,11 +49,11 @@ lab: $(VENV)/.demo weights
 	jupyter lab --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url=/lab/tree/example_notebooks/quickstart.ipynb \
 		$(if $(filter 0,$(shell id -u)),--allow-root)
 
-test test-all: $(VENV)/.test weights
+test test-ci test-all: $(VENV)/.test weights
 	.ci/install-system-packages fonts-dejavu-core bubblewrap $(if $(CI),mariadb-server postgresql)
 	.ci/install-system-packages chromium-headless-shell || .ci/install-system-packages chromium
 	trap 'jupyter codeagent models stop >/dev/null' EXIT; \
-	MAKE=make .ci/test $(if $(filter test-all,$@),all)
+	MAKE=make .ci/test $(patsubst test-%,%,$(filter-out test,$@))
 
 check: $(VENV)/.test
 	ruff format --check .
