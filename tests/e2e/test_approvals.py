@@ -123,7 +123,7 @@ def test_before_apply_the_dialog_lists_the_live_names_it_would_create_or_overwri
     shared_model.script(
         code("df['double'] = df['n'] * 2\ntotals = df['n'].sum()\nfresh = 1\nprint(totals)"), "no figures"
     )
-    notebook = open_notebook([LOAD, "%%agent\nAdd a column double to df, and save the sum of n as totals."])
+    notebook = open_notebook([LOAD, "%%agent\nThe sum of n, as in\ntotals = df['n'].sum()"])
     notebook.run_all()
     notebook.wait_for_states(["", "", "pending", "pending"])
     notebook.cells.nth(2).get_by_role("button", name="Accept & run").click()

@@ -20,9 +20,7 @@ def test_the_button_brings_a_result_back_and_asks_before_it_overwrites_a_variabl
     open_notebook: OpenNotebook, shared_model: ModelServer
 ) -> None:
     shared_model.script(SUM, "no figures")
-    notebook = open_notebook(
-        [LOAD, "%%agent\nAdd a column with twice the n to df. Sum of n by city?", "print(by_city)"]
-    )
+    notebook = open_notebook([LOAD, "%%agent\nSum of n by city? With\ndf['twice'] = df['n'] * 2", "print(by_city)"])
     panel = notebook.open_panel()
     notebook.run_cell(0)
     notebook.wait_until_ran(0)
