@@ -1,4 +1,4 @@
-"""Sentences about outputs, right and wrong: which of them pass the check. `python -m evals.suites.sentences [BATCH]`.
+"""Sentences about outputs, right and wrong, and which pass the check: `python -m evals.suites.sentences [BATCH]`.
 
 No model is asked. A good check stops every wrong sentence and loses no right one.
 """

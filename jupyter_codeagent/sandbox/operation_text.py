@@ -64,7 +64,7 @@ def _count(count: int, word: str) -> str:
 def _facts(one: Operation) -> list[str]:
     lines = [fact_text(fact) for fact in one.facts if fact.kind in FACTS]
     kinds = {fact.kind for fact in one.facts}
-    if one.kind == "join" and one.rows is not None and not kinds & {"multiplied", "one_to_many"}:
+    if "matched" in kinds and not kinds & {"multiplied", "one_to_many"}:
         lines.append("no row multiplied")
     return lines
 

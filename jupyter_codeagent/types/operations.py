@@ -37,6 +37,7 @@ FactKind = Literal[
     "removed",
     "groups",
     "ties",
+    "matched",
     "unmatched_left",
     "unmatched_right",
     "lost_left",

@@ -275,3 +275,14 @@ def test_requests_of_the_host_are_not_observed(shell: InteractiveShell, observer
     with capture_output():
         shell.run_cell("plain.head(2)", silent=True)
     assert observer.report() == {"operations": [], "not_observed": ""}
+
+
+def test_what_was_not_counted_is_not_said(
+    shell: InteractiveShell, observer: Observer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jupyter_codeagent.sandbox.guest.observation.observer.BUDGET_S", 0.0)
+    report = observed(shell, observer, "plain.merge(plain, on='k')\norders.amount.mean()")
+    assert [one.text for one in report.operations] == [
+        "merge(plain, on='k'): 3 and 3 rows → 5 rows",
+        "mean of amount: 6 rows",
+    ]

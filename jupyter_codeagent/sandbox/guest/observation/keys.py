@@ -32,6 +32,7 @@ def count_matches(one: Operation, how: str, codes: tuple[Any, Any], *, is_filter
     left, right = codes
     in_right, in_left = np.isin(left, right), np.isin(right, left)
     unmatched, unused = int((~in_right).sum()), int((~in_left).sum())
+    one.add("matched", len(left) - unmatched, len(left))
     if unmatched:
         one.add("unmatched_left", unmatched, len(left))
         if how in ("inner", "right") and not is_filter:

@@ -21,7 +21,7 @@ MAX_PER_SITE = 3
 """Times that one place of the program is observed: what is in a loop is counted, but not looked at each time."""
 MAX_NESTED = 100
 BUDGET_S = 0.08
-"""Time limit for all counting in one cell; calls after it are listed with their rows and columns only."""
+"""Processor time for all counting in a cell, whatever else the machine does; calls after it have sizes only."""
 
 
 @dataclass
@@ -127,7 +127,7 @@ class Observer:
 
     def _count(self, call: Call, value: Any) -> None:
         state = self._state
-        started = time.perf_counter()
+        started = time.thread_time()
         try:
             from .libraries import observe
 
@@ -142,7 +142,7 @@ class Observer:
         except Exception as problem:  # noqa: BLE001  (the program must run as without hooks)
             self._fail(problem)
         finally:
-            state.budget.spend(time.perf_counter() - started)
+            state.budget.spend(time.thread_time() - started)
 
     def _fail(self, problem: Exception) -> None:
         self._state.problem = self._state.problem or f"{type(problem).__name__}: {problem}"

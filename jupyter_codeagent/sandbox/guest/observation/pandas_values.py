@@ -9,8 +9,6 @@ from typing import Any
 from .call import Call, Operation
 from .pandas_columns import (
     OBJECT_NS,
-    PLAIN_NS,
-    add_missing,
     add_numbers_as_text,
     cost_ns,
     first_values,
@@ -26,7 +24,6 @@ CONVERSIONS = frozenset(
         "to_datetime",
         "to_timedelta",
         "astype",
-        "convert",
         "map",
         "replace",
         "cut",
@@ -35,7 +32,6 @@ CONVERSIONS = frozenset(
         "apply",
         "mask",
         "where",
-        "strptime",
         "to_period",
         "reindex",
     ]
@@ -201,16 +197,9 @@ def _text_numbers(call: Call, _: Any) -> Operation | None:
     return one if one.facts else None
 
 
-def _shifted(call: Call, _: Any) -> Operation | None:
-    """Observe `shift`, `diff` and `pct_change`: nothing is lost that anybody would miss."""
-    return None
-
-
 HANDLERS = {
     **dict.fromkeys(CONVERSIONS, _convert),
     **dict.fromkeys(("fillna", "ffill", "bfill", "interpolate"), _fill),
     **dict.fromkeys(("assign", "rename", "add_prefix", "add_suffix"), columns_changed),
     **dict.fromkeys(("gt", "lt", "ge", "le", "between"), _text_numbers),
-    **dict.fromkeys(("shift", "diff", "pct_change"), _shifted),
 }
-__all__ = ["HANDLERS", "PLAIN_NS", "add_missing", "columns_changed", "stored"]

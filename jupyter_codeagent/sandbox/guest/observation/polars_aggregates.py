@@ -1,0 +1,136 @@
+"""Groupings and aggregates of polars: groups, missing values skipped, rows counted twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from .call import Call, Operation, Origin
+from .keys import MAX_UNIQUE, add_variants
+from .polars_columns import add_numbers_as_text
+from .table_checks import CELL_NS, CHECK_SHARE, Use, check_table
+
+SKIPPING = frozenset(
+    ["mean", "sum", "median", "std", "var", "min", "max", "quantile", "count", "n_unique", "describe"]
+)
+AVERAGES = frozenset({"mean", "median"})
+
+
+def observe_groups(call: Call) -> Operation | None:
+    """Return what the aggregate of a grouping did to the rows of its frame."""
+    import polars as pl
+
+    frame = call.origin.frame() if call.origin.frame is not None else None
+    if not isinstance(frame, pl.DataFrame) or not isinstance(call.result, pl.DataFrame):
+        return None
+    one = call.operation("group")
+    one.detail = "" if call.site.name == "agg" else one.detail
+    one.rows = (len(frame), len(call.result))
+    roots = _root_names(call)
+    keys = [label for label in call.result.columns if label in frame.columns and label not in roots]
+    one.add("groups", len(call.result), label=", ".join(keys))
+    if len(keys) == 1 and len(call.result) <= MAX_UNIQUE:
+        add_variants(one, keys[0], call.result[keys[0]])
+    for label in roots:
+        if label in frame.columns and (count := frame[label].null_count()):
+            one.add("skipped", count, len(frame), label)
+    _add_warnings(call, one, frame, roots, keys)
+    if "mean" in call.site.detail or call.site.name in AVERAGES:
+        call.origin = replace(call.origin, uneven_means=len(call.result) if _is_uneven(frame, keys) else 0)
+    call.origin = replace(call.origin, frame=None, part="", sorted_by=(), repeated=frozenset())
+    return one
+
+
+def observe_lazily(call: Call) -> Operation | None:
+    """Observe an aggregate of a lazy frame that is a whole frame, by what the frame holds."""
+    import polars as pl
+
+    frame = call.origin.frame() if call.origin.frame is not None else None
+    if not isinstance(frame, pl.DataFrame):
+        return None
+    one = call.operation("group")
+    _add_warnings(call, one, frame, _root_names(call), [])
+    return one if one.facts else None
+
+
+def _is_uneven(frame: Any, keys: list[str]) -> bool:
+    if not keys:
+        return False
+    sizes = frame.group_by(keys).len()["len"]
+    return len(sizes) > 1 and sizes.min() != sizes.max()
+
+
+def _root_names(call: Call) -> list[str]:
+    """Return the columns that the expressions of a call are computed of."""
+    return list(dict.fromkeys(name for one in _expressions(call) for name in one.meta.root_names()))
+
+
+def output_names(call: Call) -> list[str]:
+    """Return the columns that the expressions of a call compute."""
+    named = [key for key in call.arguments if isinstance(key, str)]
+    return [*named, *(one.meta.output_name(raise_if_undetermined=False) or "" for one in _expressions(call))]
+
+
+def _expressions(call: Call) -> list[Any]:
+    import polars as pl
+
+    values = [
+        expression
+        for value in call.arguments.values()
+        for expression in (value if isinstance(value, list | tuple) else [value])
+    ]
+    return [value for value in values if isinstance(value, pl.Expr)]
+
+
+def observe_select(call: Call) -> Operation | None:
+    """Observe `select`: aggregates of whole columns."""
+    import polars as pl
+
+    frame, result = call.receiver, call.result
+    if not isinstance(frame, pl.DataFrame) or not isinstance(result, pl.DataFrame) or len(result) != 1 < len(frame):
+        return None
+    one = call.operation("aggregate")
+    one.rows = (len(frame), 1)
+    roots = _root_names(call)
+    for label in roots:
+        if label in frame.columns and (count := frame[label].null_count()):
+            one.add("skipped", count, len(frame), label)
+    _add_warnings(call, one, frame, roots, [])
+    return one
+
+
+def observe_aggregate(call: Call) -> Operation | None:
+    """Return what an aggregate of one column skips."""
+    import polars as pl
+
+    column = call.receiver
+    if not isinstance(column, pl.Series):
+        return None
+    one = call.operation("aggregate")
+    one.detail = column.name
+    one.rows = (len(column), 1)
+    if count := column.null_count():
+        one.add("skipped", count, len(column), column.name)
+    if call.site.name in ("max", "min", "sum"):
+        add_numbers_as_text(one, column)
+    if call.origin.uneven_means and call.site.name in AVERAGES:
+        one.add("mean_of_means", call.origin.uneven_means)
+    source = call.origin.frame() if call.origin.frame is not None else None
+    _add_warnings(call, one, source if source is not None else column.to_frame(), [column.name], [])
+    return one
+
+
+def _add_warnings(call: Call, one: Operation, frame: Any, used: list[str], keys: list[str]) -> None:
+    origin: Origin = call.origin
+    repeated = [label for label in used if label in origin.repeated]
+    counts_rows = not used or "len()" in call.site.detail or "count()" in call.site.detail
+    if origin.repeated and (repeated or counts_rows) and not origin.repeated_by.intersection(keys):
+        one.add("repeated", origin.repeats[0], origin.repeats[1], ", ".join(repeated))
+    if origin.part:
+        one.add("part_of_rows", origin.part_rows[0], origin.part_rows[1], origin.part)
+    step = call.budget.step_within(frame.width * frame.height, CELL_NS, CHECK_SHARE)
+    if step:
+        adds = any(word in f"{call.site.name} {call.site.detail}" for word in ("sum", "mean", "median", "std"))
+        all_rows = step == 1 and not origin.repeated
+        use = Use(used, keys, origin.computed, counts_rows=counts_rows, adds=adds, all_rows=all_rows)
+        check_table(one, frame.gather_every(step).to_dict(as_series=False), use)
