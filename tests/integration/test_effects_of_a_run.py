@@ -155,3 +155,15 @@ def test_a_result_is_returned_with_the_run_and_never_over_a_variable_without_a_y
     kernel.run("top = 'mine'")
     assert "DeniedError" in kernel.run("%%agent --return top --rerun\nlargest n of df").error
     assert kernel.run("print(top)").text.strip() == "mine"
+
+
+def test_steps_tells_what_the_code_did_to_the_rows_and_what_it_assumed(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    model_server.script(code("df[df['n'] > 1]['n'].mean()"), "It is 3.")
+    kernel.run("df.loc[0, 'n'] = None")
+    kernel.run("%%agent\nWhat is the mean of n above 1?")
+    steps = kernel.run("%agent steps").text
+    assert "checked: nothing lost, repeated or mixed up in 2 observed steps" in steps
+    assert "line 1: filter df['n'] > 1: " in steps
+    assert "line 1: mean of n: " in steps

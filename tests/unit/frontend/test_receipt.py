@@ -9,11 +9,12 @@ from typing import get_args
 import pytest
 from run_examples import example_run
 
+from jupyter_codeagent.frontend.display import receipt_text
 from jupyter_codeagent.frontend.receipt import ended_by_user, receipt_of, step_outcome, tokens_text
 from jupyter_codeagent.frontend.receipt_words import IN_DETAIL, IN_LINE, PURPOSES
 from jupyter_codeagent.types.approvals import Decision
 from jupyter_codeagent.types.messages import ContentKind, Message, ModelCall, ModelCallPurpose, Usage
-from jupyter_codeagent.types.run import AgentRequest, AgentRun, Step
+from jupyter_codeagent.types.run import AgentRequest, AgentRun, Step, Verdict
 from jupyter_codeagent.types.sandbox import CopyChange, ExecutionError, ExecutionResult
 from jupyter_codeagent.types.sizes import format_bytes
 from jupyter_codeagent.types.variables import CopiedVariable, Manifest, SkippedVariable
@@ -284,3 +285,24 @@ def test_a_receipt_is_made_of_any_record() -> None:
 )
 def test_sizes_are_short(size: int, text: str) -> None:
     assert format_bytes(size) == text
+
+
+def test_what_a_person_should_know_of_a_result_stands_below_the_line_where_there_is_no_page() -> None:
+    lines = receipt_text(example_run()).split("\n")
+    assert lines[1] == "Look: 4 rows without carrier left out (line 1)"
+    checked = replace(example_run(), verdict=Verdict(level="checked", reason="nothing lost"))
+    assert "nothing lost" not in receipt_text(checked)
+
+
+def test_the_details_have_the_verdict_what_was_assumed_and_each_step_of_the_code() -> None:
+    told = dict(receipt_of(example_run()).details)
+    assert told["Verdict: look"] == "4 rows without carrier left out (line 1)"
+    assert told["Assumed"] == (
+        "9,430 missing values of arr_delay skipped; otherwise: %agent refine 012345 count missing values of "
+        "arr_delay as 0"
+    )
+    assert told["Steps of the code"].split("\n") == [
+        "line 1: mean of arr_delay by carrier: 336,776 rows → 16; 4 rows without carrier left out; "
+        "9,430 missing values of arr_delay skipped",
+        "not all steps were observed: RuntimeError: a bug",
+    ]
