@@ -20,7 +20,7 @@ _CODE = re.compile(
     r"```|^[ \t]*(?:import \w|from [\w.]+ import |def \w+\(|\w[\w.]*(?:\[.*\])? [-+*/]?= )", re.MULTILINE
 )
 _SENTENCE = re.compile(r"(?<=[.?!;:])\s+|\n+")
-_CLAUSE = re.compile(r",?\s+(?:and|then|und|dann)\s+|,\s+")
+_CLAUSE = re.compile(r"(?:(?<!\s),|(?<![\s,]))\s++(?:and|then|und|dann)\s++|,\s++")
 _POLITE = re.compile(
     r"^\W*(?:(?:please|also|then|now|next|first|finally|just|so|ok|okay|(?:can|could|would|will) you|you should|"
     r"(?:i|we) (?:want|need|would like)(?: you)? to|i['’]d like(?: you)? to|let['’]s|make sure to)\W+)*",
@@ -69,9 +69,9 @@ _DISPLAYED = re.compile(
 _FOR_GOOD = re.compile(r"\bin[- ]?place\b(?! of)|\bfor good\b|\bpermanently\b|\bdauerhaft\b", re.IGNORECASE)
 _GERMAN = re.compile(
     r"\b(?:entfern|l[öo]e?sch|ersetz|bereinig|(?:auf)?f[üu]e?ll|[üu]e?berschreib|korrigier)(?:e|en)\b|\bumbenennen\b"
-    r"|\bbenenn\w* .*\bum\b"
-    r"|\b(?:f[üu]e?g|leg|erstell|erzeug|berechn|wandl|konvertier|[äa]e?nder|setz|schreib)\w*\b.*\bspalten?\b"
-    r"|\bspalten?\b.*\b(?:hinzuf[üu]e?gen|anlegen|einf[üu]e?gen|erstellen|[äa]e?ndern|umwandeln)\b",
+    r"|\bbenenn\w* .{0,120}\bum\b"
+    r"|\b(?:f[üu]e?g|leg|erstell|erzeug|berechn|wandl|konvertier|[äa]e?nder|setz|schreib)\w*\b.{0,120}\bspalten?\b"
+    r"|\bspalten?\b.{0,120}\b(?:hinzuf[üu]e?gen|anlegen|einf[üu]e?gen|erstellen|[äa]e?ndern|umwandeln)\b",
     re.IGNORECASE,
 )
 _GERMAN_LIMIT = re.compile(r"\b(?:ohne|nachdem|wenn|falls)\b", re.IGNORECASE)
@@ -106,7 +106,7 @@ def asked_changes(prompt: str, live: LiveNames, before: str = "") -> frozenset[s
         return asked
     named = frozenset(name for order in orders for name in _targets(order, variables))
     if asked != frozenset(names):  # what is kept under a name of its own changes nothing else
-        return asked | frozenset(name for name in named if re.search(rf"\bcolumns? .*\bto {name}\b", text))
+        return asked | frozenset(name for name in named if re.search(rf"\bcolumns? .{{0,120}}\bto {name}\b", text))
     return asked | named or variables
 
 

@@ -23,7 +23,8 @@ from .pandas_columns import (
 )
 from .pandas_values import columns_changed
 
-_COMPARED = re.compile(r"`?(\w[\w ]*?)`? *(==|!=|<=|>=|<|>) *['\"]([^'\"]*)['\"]")
+_COMPARED = re.compile(r"(?:`([^`\n]{1,60})`|\b(\w{1,60})) {0,4}(==|!=|<=|>=|<|>) {0,4}['\"]([^'\"\n]{0,200})['\"]")
+"""A column of a query compared with a text, in backticks or not."""
 
 
 def is_mask(key: Any) -> bool:
@@ -64,7 +65,8 @@ def _fewer_rows(call: Call, _: Any) -> Operation | None:
 
 def _add_comparisons(call: Call, one: Operation, expression: str) -> None:
     """Add what the comparisons with texts in a query can hardly mean."""
-    for label, operator, wanted in _COMPARED.findall(expression)[:10]:
+    for quoted, plain, operator, wanted in _COMPARED.findall(expression)[:10]:
+        label = quoted or plain
         if label in call.receiver.columns and call.budget.allows(len(call.receiver), OBJECT_NS):
             add_comparison(one, call.receiver[label], operator, wanted)
 

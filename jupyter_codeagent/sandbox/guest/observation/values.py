@@ -9,7 +9,7 @@ from typing import Any
 
 CHECKED = 200
 """Values that are looked at to tell what a column of text holds."""
-_NUMBER = re.compile(r"\s*[-+(]?\s*[$€£]?\s*\d[\d,.' ]*+%?\)?\s*+")
+_NUMBER = re.compile(r"\s*+[-+(]?\s*+[$€£]?\s*+\d[\d,.' ]*+%?\)?\s*+")
 _THOUSANDS = re.compile(r"(?<![\d.])[1-9]\d{0,2}(?:\.\d{3})+(?!\d)")
 _DAY_AND_MONTH = re.compile(r"\s*(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})\b")
 _TOTAL = re.compile(
