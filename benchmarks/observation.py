@@ -31,7 +31,7 @@ PROGRAMS = {
     "join": "sales.merge(items, on='item', how='left')['price'].sum()",
     "chain": "sales.dropna().query('amount > 10').groupby(['shop', 'item']).size().nlargest(5)",
     "sort": "sales.sort_values('amount', ascending=False).head(10)",
-    "loop": "total = 0\nfor i in range(1000):\n    total += sales['amount'].iloc[i]",
+    "loop": "found = []\nfor v in sales['amount'].tolist():\n    if v > 50:\n        found.append(v * 2)",
     "polars": "table.filter(pl.col('amount') > 10).group_by('shop').agg(pl.col('amount').mean())",
 }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import warnings
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+from jupyter_codeagent.sandbox.guest.observation.hooks import HookInserter
 from jupyter_codeagent.sandbox.guest.observation.observer import MAX_OPERATIONS, Observer
 from jupyter_codeagent.sandbox.guest_reports import AfterCellReport, read_after_cell_report
 
@@ -286,3 +288,10 @@ def test_what_was_not_counted_is_not_said(
         "merge(plain, on='k'): 3 and 3 rows → 5 rows",
         "mean of amount: 6 rows",
     ]
+
+
+def test_in_loops_and_functions_only_calls_that_are_counted_have_hooks() -> None:
+    inserter = HookInserter({"head"})
+    code = "for i in rows:\n    if i > 5:\n        out.append(i * 2 + d['a'])\n        part[part.k == i].head(1)"
+    inserter.visit(ast.parse(f"{code}\ndef f(row):\n    return row.a + row.b"))
+    assert [site.name for site in inserter.sites] == ["==", "[]", "head"]

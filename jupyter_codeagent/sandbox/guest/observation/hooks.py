@@ -8,6 +8,7 @@ tracebacks and warnings name the lines that they would name without hooks.
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,8 +45,11 @@ class Site:
 class HookInserter(ast.NodeTransformer):
     """Inserts hooks into one tree, and lists their `sites`."""
 
-    def __init__(self) -> None:
+    def __init__(self, methods: Collection[str]) -> None:
+        """Take the `methods` that are counted: in loops and functions no other is hooked, since each pass costs time."""
         self.sites: list[Site] = []
+        self._methods = methods
+        self._loops = self._masks = 0
 
     # What runs once for each element or is no program of its own stays as it is.
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
@@ -55,10 +59,30 @@ class HookInserter(ast.NodeTransformer):
     visit_ClassDef = visit_Delete = visit_Lambda  # type: ignore[assignment]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self._loops += 1  # it may be called for each row
         node.body = [self.visit(statement) for statement in node.body]
+        self._loops -= 1
         return node
 
     visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        node.iter = self.visit(node.iter)
+        return self._loop(node)
+
+    visit_AsyncFor = visit_For  # type: ignore[assignment]
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        return self._loop(node)
+
+    def _loop(self, node: ast.For | ast.While) -> ast.AST:
+        self._loops += 1
+        if isinstance(node, ast.While):
+            node.test = self.visit(node.test)
+        node.body = [self.visit(statement) for statement in node.body]
+        self._loops -= 1
+        node.orelse = [self.visit(statement) for statement in node.orelse]
+        return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         if node.value is not None:
@@ -85,7 +109,7 @@ class HookInserter(ast.NodeTransformer):
         func = node.func
         if any(keyword.arg == "inplace" for keyword in node.keywords):
             return node  # what holds the receiver would change pandas' mind about who else may see the change
-        if not isinstance(func, ast.Attribute):
+        if not isinstance(func, ast.Attribute) or (self._loops and func.attr not in self._methods):
             return self.generic_visit(node)
         site = Site(func.attr, _arguments_text(node), func.end_lineno or func.lineno)
         func.value = self.visit(func.value)
@@ -108,8 +132,11 @@ class HookInserter(ast.NodeTransformer):
         if not isinstance(node.ctx, ast.Load):
             return node
         site = Site(SUBSCRIPT, _text(node.slice), node.lineno)
+        is_mask = isinstance(node.slice, ast.Compare | ast.BinOp | ast.UnaryOp | ast.Call | ast.Tuple)
+        self._masks += is_mask
         self.generic_visit(node)
-        if not self._has_room():
+        self._masks -= is_mask
+        if not self._has_room() or (self._loops and not is_mask):
             return node
         number = self._add(site)
         node.value = self._hook("receiver", number, node.value)
@@ -123,7 +150,8 @@ class HookInserter(ast.NodeTransformer):
         """Put a hook around ``df.column``; which attribute is a column is known when it runs."""
         site = Site(ATTRIBUTE, node.attr, node.end_lineno or node.lineno)
         self.generic_visit(node)
-        if not isinstance(node.ctx, ast.Load) or node.attr in UNHOOKED or not self._has_room():
+        is_hooked = isinstance(node.ctx, ast.Load) and node.attr not in UNHOOKED and not self._loops
+        if not is_hooked or not self._has_room():
             return node
         number = self._add(site)
         node.value = self._hook("receiver", number, node.value)
@@ -133,7 +161,7 @@ class HookInserter(ast.NodeTransformer):
         site = Site(ARITHMETIC, "", node.lineno)
         constant = isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant)
         self.generic_visit(node)
-        if constant or not self._has_room():
+        if constant or self._loops or not self._has_room():
             return node
         number = self._add(site)
         node.left = self._hook("receiver", number, node.left)
@@ -144,7 +172,7 @@ class HookInserter(ast.NodeTransformer):
         operator = COMPARISONS.get(type(node.ops[0]))
         site = Site(operator, _text(node), node.lineno) if operator and len(node.ops) == 1 else None
         self.generic_visit(node)
-        if site is None or not self._has_room():
+        if site is None or not self._has_room() or (self._loops and not self._masks):
             return node
         number = self._add(site)
         node.left = self._hook("receiver", number, node.left)

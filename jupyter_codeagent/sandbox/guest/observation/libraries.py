@@ -25,6 +25,11 @@ def observe(call: Call, origin_of: Any) -> Operation | None:
     return None
 
 
+def counted_methods() -> frozenset[str]:
+    """Return the names of the methods that are counted; what a name means is decided by the receiver's type."""
+    return frozenset({*pandas_calls.HANDLERS, *polars_calls.HANDLERS, *tables.KINDS, "group_by", "agg", "groupby"})
+
+
 def _library(value: Any) -> str:
     """Return the top package of a value's type, or of a module."""
     name = value.__name__ if type(value).__name__ == "module" else type(value).__module__

@@ -64,8 +64,10 @@ class Observer:
             return tree
         self._armed = False
         try:
+            from .libraries import counted_methods
+
             # A copy: where hooks cannot be put in, the tree must be as it was.
-            inserter = HookInserter()
+            inserter = HookInserter(counted_methods())
             hooked: ast.Module = inserter.visit(copy.deepcopy(tree))
         except (Exception, RecursionError) as problem:  # noqa: BLE001  (the cell runs without hooks, and that is reported)
             self._state.problem = f"{type(problem).__name__}: {problem}"
