@@ -46,7 +46,7 @@ class HookInserter(ast.NodeTransformer):
     """Inserts hooks into one tree, and lists their `sites`."""
 
     def __init__(self, methods: Collection[str]) -> None:
-        """Take the `methods` that are counted: in loops and functions no other is hooked, since each pass costs time."""
+        """Take the `methods` that are counted: in loops and functions, which may run often, no other is hooked."""
         self.sites: list[Site] = []
         self._methods = methods
         self._loops = self._masks = 0
