@@ -135,6 +135,7 @@ class SandboxKernel:
             error: ExecutionError | None = None
             if status != "killed" and guard.reply == "error":
                 error = execution_error(code, outputs, guard, after.line)
+            blank = blank_lines(code)
             notes, self._missing = (*self._missing, *guard.notes), ()
             return ExecutionResult(
                 status=status,
@@ -145,7 +146,7 @@ class SandboxKernel:
                 peak_memory_bytes=peak_bytes,
                 namespace=after.entries,
                 changes=after.changes,
-                operations=tuple(replace(one, line=one.line + blank_lines(code)) for one in after.operations),
+                operations=tuple(replace(one, line=one.line + blank) for one in after.operations),
                 not_observed=after.not_observed,
                 notes=notes,
             )

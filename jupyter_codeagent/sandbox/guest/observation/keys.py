@@ -39,8 +39,6 @@ def count_matches(one: Operation, how: str, codes: tuple[Any, Any], *, is_filter
             one.add("lost_left", unmatched, len(left))
     if unused:
         one.add("unmatched_right", unused, len(right))
-        if how in ("inner", "left"):
-            one.add("lost_right", unused, len(right))
     return Matches(
         in_right,
         in_left,
@@ -64,8 +62,6 @@ def count_repeats(
         repeated |= {str(label) for label in columns[0]}
     if matches.right_repeats and matches.left_repeats:
         repeated |= {str(label) for label in columns[1]}
-    elif matches.left_repeats:
-        one.add("many_to_one", matched - used, right_rows)
     if not repeated and matches.left_repeats:
         once = _only_in(columns[1], columns[0])
         call.origin = replace(call.origin, summed_once=once, repeats=(matched - used, right_rows))

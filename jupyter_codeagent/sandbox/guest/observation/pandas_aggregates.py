@@ -55,14 +55,14 @@ _WORD = re.compile(r"\w+")
 UNCHANGED_BY_REPEATS = frozenset({"min", "max", "nunique", "mode", "idxmin", "idxmax"})
 
 
-def _aggregate(call: Call, origin_of: Any) -> Operation | None:
+def _aggregate(call: Call, _: Any) -> Operation | None:
     import pandas as pd
 
     receiver = call.receiver
     if isinstance(receiver, pd.Series):
-        return _of_columns(call, origin_of, receiver.to_frame(label_of(receiver)), is_series=True)
+        return _of_columns(call, receiver.to_frame(label_of(receiver)), is_series=True)
     if isinstance(receiver, pd.DataFrame):
-        return _of_columns(call, origin_of, receiver, is_series=False)
+        return _of_columns(call, receiver, is_series=False)
     if is_grouping(receiver):
         return _of_groups(call, receiver)
     if type(receiver).__name__.endswith("Resampler"):
@@ -70,7 +70,7 @@ def _aggregate(call: Call, origin_of: Any) -> Operation | None:
     return None
 
 
-def _of_columns(call: Call, origin_of: Any, frame: Any, *, is_series: bool) -> Operation | None:
+def _of_columns(call: Call, frame: Any, *, is_series: bool) -> Operation | None:
     import pandas as pd
 
     name = call.site.name
@@ -95,7 +95,7 @@ def _of_columns(call: Call, origin_of: Any, frame: Any, *, is_series: bool) -> O
         one.add("mean_of_means", call.origin.uneven_means)
     source = call.origin.frame() if is_series and call.origin.frame is not None else None if is_series else frame
     _add_warnings(call, one, source if source is not None and len(source) == len(frame) else frame, used, ())
-    if name == "value_counts" or name in COUNTING:
+    if name in COUNTING:
         one.kind = "group"
         one.add("groups", len(call.result))
         call.origin = replace(call.origin, sorted_by=("",), part="")
@@ -118,7 +118,8 @@ def _of_groups(call: Call, groups: Any) -> Operation | None:
     if len(keys) == 1 and len(result) <= MAX_UNIQUE:
         add_variants(one, keys[0], result.index)
     if getattr(groups, "dropna", True) and call.budget.allows(len(obj), 10):
-        lost = int(groups.ngroup().isna().sum() + (groups.ngroup() == -1).sum())
+        numbers = groups.ngroup()
+        lost = int((numbers.isna() | (numbers == -1)).sum())
         if lost:
             one.add("missing_keys", lost, len(obj), ", ".join(keys))
     if name not in COUNTING:

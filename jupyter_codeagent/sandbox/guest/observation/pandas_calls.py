@@ -9,10 +9,7 @@ from typing import Any
 from . import pandas_aggregates, pandas_joins, pandas_rows, pandas_values
 from .call import Call, Operation, Origin
 from .hooks import ARITHMETIC, ATTRIBUTE, STORE, SUBSCRIPT
-from .pandas_columns import (
-    is_grouping,
-    label_of,
-)
+from .pandas_columns import is_grouping, label_of
 
 Observe = Callable[[Call, Any], "Operation | None"]
 

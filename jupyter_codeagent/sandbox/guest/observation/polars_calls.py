@@ -141,13 +141,11 @@ def _drop_nulls(call: Call) -> Operation | None:
 
 
 def _keep_frame(call: Call) -> None:
-    """Keep the frame of a column or of a grouping for the aggregate that follows."""
+    """Keep the frame of a column or of a grouping for the aggregate that follows; a lazy frame has it already."""
     import polars as pl
 
     if isinstance(call.receiver, pl.DataFrame):
         call.origin = replace(call.origin, frame=weakref.ref(call.receiver))
-    elif call.site.name == "group_by":
-        return  # of a lazy frame, which may be a whole one
 
 
 def _keep_lazily(call: Call) -> None:
