@@ -32,6 +32,8 @@ from jupyter_codeagent.types.sandbox import (
 from jupyter_codeagent.types.variables import CopiedVariable, ToolStub
 
 AFTER_CELL_TIMEOUT_S = 5.0
+NO_REPORT = "the sandbox gave no report"
+"""Why operations are missing: a result that nobody has looked at must not count as checked."""
 ANSWER_BYTES = 1 << 20
 INSTALL_HINT = "Install bubblewrap (`apt install bubblewrap`), or allow unprivileged user namespaces or Landlock."
 
@@ -224,17 +226,17 @@ class SandboxKernel:
     async def _after_cell(self, *, failed: bool) -> AfterCellReport:
         """Return the report after a cell.
 
-        It is empty where the sandbox died or gives no sensible answer: the report is a hint, not a result.
+        Where the sandbox died or gives no sensible answer it says so and nothing else: it is a hint, not a result.
         """
         guard = ValueGuard(ANSWER_BYTES)
         code = _call_code("after_cell", {"failed": failed})
         outcome = await self._requests.send(guard, code, AFTER_CELL_TIMEOUT_S, silent=True)
         if outcome != "done" or guard.problem:
-            return AfterCellReport()
+            return AfterCellReport(not_observed=NO_REPORT)
         try:
             return read_after_cell_report(guard.value().meta_json)
         except ValueError:
-            return AfterCellReport()
+            return AfterCellReport(not_observed=NO_REPORT)
 
     def _conclude(self, outcome: RequestOutcome, guard: OutputGuard, limit_s: float) -> tuple[ExecutionStatus, str]:
         if outcome == "dead":

@@ -95,6 +95,7 @@ FACTS: dict[FactKind, Callable[[OperationFact], str]] = {
     "ties": lambda fact: f"{_count(fact.count, 'more row')} with the same {fact.label or 'value'} as the last one",
     "unmatched_left": lambda fact: f"{_count(fact.count, 'row')} of the left table without a match",
     "unmatched_right": lambda fact: f"{_count(fact.count, 'row')} of the right table without a match",
+    "not_counted": lambda _: "too large to be counted",
     "near_keys": lambda fact: f"{_count(fact.count, 'key')} would match but for the spelling",
     "multiplied": lambda fact: f"keys repeat on both sides: {_count(fact.count, 'row')} more",
     "one_to_many": lambda fact: f"rows of the left table repeat: {fact.count:,} more",

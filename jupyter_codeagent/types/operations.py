@@ -38,6 +38,7 @@ FactKind = Literal[
     "groups",
     "ties",
     "matched",
+    "not_counted",
     "unmatched_left",
     "unmatched_right",
     "lost_left",

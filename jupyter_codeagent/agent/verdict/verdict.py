@@ -50,6 +50,7 @@ LOOK: tuple[FactKind, ...] = (
     "case_variants",
     "repeated_sums",
     "unmatched_labels",
+    "not_counted",
 )
 """Facts that a person should know before using the result."""
 INTENDED = frozenset({"where", "mask", "reindex"})

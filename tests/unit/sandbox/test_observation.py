@@ -285,7 +285,7 @@ def test_what_was_not_counted_is_not_said(
     monkeypatch.setattr("jupyter_codeagent.sandbox.guest.observation.observer.BUDGET_S", 0.0)
     report = observed(shell, observer, "plain.merge(plain, on='k')\norders.amount.mean()")
     assert [one.text for one in report.operations] == [
-        "merge(plain, on='k'): 3 and 3 rows → 5 rows",
+        "merge(plain, on='k'): 3 and 3 rows → 5 rows; too large to be counted",
         "mean of amount: 6 rows",
     ]
 

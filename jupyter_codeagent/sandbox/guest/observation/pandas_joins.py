@@ -77,6 +77,7 @@ def _joined(call: Call, left: Any, right: Any, how: str, sides: tuple[Any, Any] 
         return one
     costs = sum(len(side) * (JOIN_NS + cost_ns(side.iloc[:, 0])) * len(side.columns) for side in sides)
     if not call.budget.allows(1, costs):
+        one.add("not_counted", len(left), len(left))
         return one
     matches = count_matches(one, how, _codes(*sides), is_filter=len(right.columns) <= len(sides[1].columns))
     show_rows(one, "rows without a match", left, np.flatnonzero(~matches.in_right)[:5])

@@ -25,6 +25,8 @@ def observe_join(call: Call) -> Operation | None:
         return one
     if call.budget.allows((len(left) + len(right)) * len(keys[0]), JOIN_NS):
         _add_matches(call, one, how, (left, right), keys)
+    else:
+        one.add("not_counted", len(left), len(left))
     return one
 
 
