@@ -77,12 +77,15 @@ def running_lab(
     root = base / "notebooks"
     settings = base / "settings" / "@jupyterlab" / "apputils-extension"
     page_config = base / "config" / "labconfig"
-    for directory in (root, settings, page_config):
+    profile = base / "ipython" / "profile_default"
+    for directory in (root, settings, page_config, profile):
         directory.mkdir(parents=True)
     quiet = {"fetchNews": "false", "checkForUpdates": False}
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet), encoding="utf-8")
     disabled = {"disabledExtensions": dict.fromkeys(disabled_extensions, True), "buildCheck": False}
     (page_config / "page_config.json").write_text(json.dumps(disabled), encoding="utf-8")
+    # A result of two cells, code and sentence, has all that one cell has, and their being together.
+    (profile / "ipython_config.py").write_text("c.CodeAgent.answer = True\n", encoding="utf-8")
     # In the directory of sockets, whose addresses may be no longer than 107 bytes: pytest's own are longer.
     with tempfile.TemporaryDirectory(prefix="lab-") as runtime:
         places = {

@@ -85,7 +85,9 @@ class CodeAgent(Configurable):
     max_steps = Int(4, min=1, help="Limit for model calls of one run.").tag(config=True)
     timeout_s = Float(120.0, min=0.1, help="Seconds for one execution in the sandbox.").tag(config=True)
     context_tokens = Int(600, min=50, help="Token budget of the variable lines.").tag(config=True)
-    answer = Bool(True, help="Ask the model for a short answer in words if a step is left.").tag(config=True)
+    answer = Bool(False, help="Ask the model for a sentence about the result; only its figures are checked.").tag(
+        config=True
+    )
     max_transfer_mb = Int(2048, min=1, help="Limit for all copies into the sandbox in one run, in MiB.").tag(
         config=True
     )

@@ -62,7 +62,7 @@ class Settings:
     max_subquestion_tokens: int = 20_000
     approval_timeout_s: float = 3600.0
     """Seconds after which an unanswered proposal is denied."""
-    answer: bool = True
-    """Ask the model for one sentence about the result if a step is left."""
+    answer: bool = False
+    """Ask the model for a sentence about the result: its figures are checked, its words are not (docs/evals.md)."""
     history_path: str = ""
     """SQLite file; empty for the Jupyter data directory."""

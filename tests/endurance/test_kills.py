@@ -193,7 +193,7 @@ def test_an_embedded_model_that_is_killed_is_started_again(
         "GGML_FAKE_REPLY_S": "0.4",
         **quarters.environment,
     }
-    settings = ("discover = False", f"weights = {str(weights)!r}", "answer = False")
+    settings = ("discover = False", f"weights = {str(weights)!r}")
     with kernel_in(tmp_path, environment, *settings) as kernel:
         assert_answers(kernel, "warm up")
         files = settled_files(kernel)

@@ -147,7 +147,7 @@ def test_many_new_sandboxes_leave_nothing_of_the_old_ones(
 ) -> None:
     slow_model(model_server)
     environment = {"CODEAGENT_BASE_URL": model_server.url, **quarters.environment}
-    with kernel_in(tmp_path, environment, "answer = False") as kernel:
+    with kernel_in(tmp_path, environment) as kernel:
         assert_answers(kernel, "warm up")
         readings = []
         for number in range(1 + rounds):

@@ -29,11 +29,22 @@ CHILDREN = (
 def test_code_and_result_appear_in_the_cell_where_there_is_no_panel(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
-    model_server.script(SUM, "Oslo has 5.")
+    model_server.script(SUM)
     ran = kernel.ask("sum by city")
     assert ran.error == ""
     assert "df.groupby('city')['n'].sum()" in ran.text
     assert "Oslo    5" in ran.text
+    assert "copied df · statistics → this machine" in ran.text
+
+
+def test_a_result_gets_a_sentence_only_if_the_setting_asks_for_it(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    model_server.script(SUM, "Oslo has 5.")
+    assert "Oslo has 5." not in kernel.ask("sum by city").text
+    kernel.run("%config CodeAgent.answer = True")
+    model_server.script(SUM, "Oslo has 5.")
+    ran = kernel.ask("sum by city")
     assert "Oslo has 5." in ran.text
     assert "copied df · statistics, output → this machine" in ran.text
 
@@ -255,6 +266,7 @@ def test_the_key_is_in_no_output_record_or_error(kernel: Kernel, model_server: M
 
 @pytest.mark.long("another situation of what a test beside it proves")
 def test_subcommands_answer(kernel: Kernel, model_server: ModelServer) -> None:
+    kernel.run("%config CodeAgent.answer = True")
     model_server.script(SUM, "Oslo has 5.")
     kernel.ask("sum by city")
     assert "scripted at" in kernel.run("%agent status").text

@@ -84,7 +84,12 @@ def curious(tmp_path: Path, model_server: ModelServer) -> Iterator[Kernel]:
         "MY_SERVICE_TOKEN": "environmentsecretvalue",
     }
     with running_kernel(tmp_path, environment) as kernel:
-        for cell in (SETUP, "%agent hide concealed_frame_name", "%agent hide people[wage_hidden_name]"):
+        for cell in (
+            "%config CodeAgent.answer = True",
+            SETUP,
+            "%agent hide concealed_frame_name",
+            "%agent hide people[wage_hidden_name]",
+        ):
             ran = kernel.run(cell)
             assert ran.error == ""
         yield kernel
