@@ -17,7 +17,7 @@ from pathlib import Path
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from jupyter_codeagent.agent.verdict.signals import Signals, handles_missing
+from jupyter_codeagent.agent.verdict.signals import Signals
 from jupyter_codeagent.agent.verdict.verdict import judge
 from jupyter_codeagent.sandbox.guest.observation.observer import Observer
 from jupyter_codeagent.sandbox.guest_reports import read_after_cell_report
@@ -89,7 +89,7 @@ def _verdict(shell: InteractiveShell, pair: Pair, program: str) -> Verdict:
     signals = Signals(
         operations=report.operations,
         not_observed=report.not_observed,
-        handles_missing=handles_missing(program),
+        code=program,
     )
     return judge(signals, pair.question)
 

@@ -62,7 +62,7 @@ def _count(count: int, word: str) -> str:
 
 
 def _facts(one: Operation) -> list[str]:
-    lines = [fact_text(fact) for fact in one.facts if fact.kind in FACTS]
+    lines = [fact_text(fact) for fact in one.facts if fact.kind in FACTS.keys() - FOR_THE_VERDICT]
     kinds = {fact.kind for fact in one.facts}
     if "matched" in kinds and not kinds & {"multiplied", "one_to_many"}:
         lines.append("no row multiplied")
@@ -127,6 +127,20 @@ FACTS: dict[FactKind, Callable[[OperationFact], str]] = {
     "unmatched_labels": lambda fact: f"{_count(fact.count, 'label')} in one operand only became missing",
     "thousands_point": lambda fact: f"{fact.label or 'the text'} has values such as 1.234, which may be thousands",
     "overlap": lambda fact: f"{_count(fact.count, 'row')} stand in several of the tables",
+    "placeholders": lambda fact: (
+        f"{_count(fact.count, 'text')}{_of_label(fact.label)} without digits became missing"
+    ),
+    "several_rows": lambda fact: f"each {fact.label} has several rows, {fact.count:,} more",
+    "cut_off": lambda fact: f"units or signs cut off from {fact.label}",
+    "excel_days": lambda fact: (
+        f"{fact.label or 'the numbers'} counted from 1900-01-01; Excel counts from 1899-12-30"
+    ),
+    "dropped_for": lambda fact: f"{_count(fact.count, 'row')} left out because {fact.label} is missing",
+    "mean_of_ratios": lambda fact: f"{fact.label or 'a ratio'} averaged over rows, whatever their size",
+    "unjoined_nulls": lambda fact: f"{_count(fact.count, 'row')} without {fact.label} match no row without it",
+    "part_of_top": lambda fact: f"a figure of {fact.count:,} of {_count(fact.of or 0, 'row')} only: {fact.label}",
     "mixed_units": lambda fact: f"several units in {fact.label}",
 }
-"""A text for each kind of fact that is told; the others are for the verdict."""
+"""A text for each kind of fact that is told."""
+FOR_THE_VERDICT: frozenset[FactKind] = frozenset({"several_rows", "dropped_for", "part_of_top", "mean_of_ratios"})
+"""Told only where the prompt makes them matter: as the verdict's reason."""

@@ -42,6 +42,7 @@ FactKind = Literal[
     "unmatched_left",
     "unmatched_right",
     "lost_left",
+    "lost_right",
     "near_keys",
     "multiplied",
     "one_to_many",
@@ -54,6 +55,7 @@ FactKind = Literal[
     "ambiguous_dates",
     "epoch_without_unit",
     "part_of_rows",
+    "part_of_top",
     "repeated",
     "mean_of_means",
     "duplicate_rows",
@@ -73,6 +75,13 @@ FactKind = Literal[
     "unmatched_labels",
     "overlap",
     "thousands_point",
+    "placeholders",
+    "cut_off",
+    "excel_days",
+    "dropped_for",
+    "several_rows",
+    "mean_of_ratios",
+    "unjoined_nulls",
 ]
 
 

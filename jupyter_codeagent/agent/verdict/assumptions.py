@@ -30,6 +30,9 @@ CHOICES: dict[FactKind, Choice] = {
     "became_missing": Choice(
         "{count} values of {label} became missing", "show the values of {label} that could not be converted"
     ),
+    "placeholders": Choice(
+        "{count} texts of {label} read as missing", "show the values of {label} that could not be converted"
+    ),
     "ties": Choice("{count} more rows tie with the last one", "include all rows that tie with the last one"),
     "duplicate_rows": Choice("{count} duplicate rows counted", "count duplicate rows once"),
     "filled": Choice("{count} missing values of {label} filled", "leave missing values of {label} missing"),
@@ -71,5 +74,6 @@ def _assumption(choice: Choice, fact: OperationFact, line: int) -> Assumption:
     values = {"count": f"{fact.count:,}", "of": f"{fact.of or 0:,}", "label": fact.label}
     text = choice.text.format(**values)
     if fact.count == 1:
-        text = text.replace("rows", "row", 1).replace("values", "value", 1).replace("duplicates", "duplicate", 1)
+        for plural in ("rows", "values", "texts", "duplicates"):
+            text = text.replace(plural, plural[:-1], 1)
     return Assumption(text=text, refinement=choice.refinement.format(**values), line=line)

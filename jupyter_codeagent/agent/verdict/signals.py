@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from jupyter_codeagent.agent.rules.registry import DISPLAY_RULES, KEEP_VARIABLES
 from jupyter_codeagent.agent.run_facts import has_warning
 from jupyter_codeagent.types.operations import Operation
 from jupyter_codeagent.types.run import AgentRun, Step
-
-_HANDLES_MISSING = re.compile(
-    r"\b(?:isna|isnull|notna|notnull|is_null|is_not_null|fillna|fill_null|nulls_equal|dropna\s*=\s*False)\b"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +16,8 @@ class Signals:
 
     operations: tuple[Operation, ...] = ()
     not_observed: str = ""
-    handles_missing: bool = False
-    """Whether the program says what happens to missing values."""
+    code: str = ""
+    """The program."""
     warning: str = ""
     """What looked wrong about the result that was kept all the same."""
     replies: int = 1
@@ -31,17 +26,12 @@ class Signals:
     """Rules that changed what the program computes, before it ran or after it failed."""
 
 
-def handles_missing(code: str) -> bool:
-    """Check whether a program says what happens to missing values."""
-    return _HANDLES_MISSING.search(code) is not None
-
-
 def signals_of(run: AgentRun, step: Step) -> Signals:
     """Return the signals of a run that keeps the result of `step`."""
     return Signals(
         operations=run.operations,
         not_observed=run.not_observed,
-        handles_missing=handles_missing(run.code),
+        code=run.code,
         warning=step.note if has_warning(step) else "",
         replies=sum(bool(one.code) for one in run.steps),
         corrections=tuple(

@@ -6,9 +6,10 @@ Pure functions of what was counted and recorded; no further call of the model. d
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from jupyter_codeagent.agent.run_facts import WARNING
+from jupyter_codeagent.agent.verdict import asked_rows
 from jupyter_codeagent.agent.verdict.signals import Signals
 from jupyter_codeagent.sandbox.operation_text import fact_text
 from jupyter_codeagent.types.operations import FactKind, Operation, OperationFact
@@ -31,10 +32,14 @@ DOUBTFUL: tuple[FactKind, ...] = (
     "mixed_units",
     "two_scales",
     "part_of_rows",
+    "part_of_top",
     "mean_of_means",
     "constant_per_id",
     "overlap",
     "duplicate_rows",
+    "cut_off",
+    "excel_days",
+    "unjoined_nulls",
 )
 """Facts that make a result wrong as a rule; of several the first is the reason."""
 LOOK: tuple[FactKind, ...] = (
@@ -50,22 +55,23 @@ LOOK: tuple[FactKind, ...] = (
     "case_variants",
     "repeated_sums",
     "unmatched_labels",
+    "dropped_for",
+    "several_rows",
+    "mean_of_ratios",
     "not_counted",
 )
 """Facts that a person should know before using the result."""
+SEVERAL: tuple[FactKind, ...] = ("several_rows", "repeated_ids", "one_to_many", "multiplied")
 INTENDED = frozenset({"where", "mask", "reindex"})
 """Methods that make values missing on purpose."""
-_MISSING_ASKED = re.compile(
-    r"\b(?:known|complete|available|valid|(?:without|non|no)[- ](?:missing|null|nan)|exclud\w*|ignor\w*|drop\w*"
-    r"|remov\w*|clean\w*|not count\w*|leave out|left out)\b",
-    re.IGNORECASE,
+_HANDLES_MISSING = re.compile(
+    r"\b(?:isna|isnull|notna|notnull|is_null|is_not_null|fillna|fill_null|nulls_equal|dropna\s*=\s*False)\b"
 )
-"""Words of a prompt that settles what happens to missing values."""
-_PART_ASKED = re.compile(
-    r"\b(?:first|last|sample|samples|preview|head|tail|example|examples|show|display|list)\b", re.IGNORECASE
+_SHIFTS_CENTURY = re.compile(r"years\s*=\s*-?100\b|-\s*100\b|\b100y\b")
+_PICKS = re.compile(
+    r"\b(?:drop_duplicates|unique|idxmax|idxmin|arg_max|last|first|nth|tail|head|rank|row_number|duplicated|is_duplicated)\b"
 )
-_COUNTED = re.compile(r"\b(?:how many|number of|count(?: of| the)?)((?:\W+\w+){1,3})")
-_ID_ENDING = re.compile(r"(?:^|[_\s])(?:id|key|uuid|number|no|nr|code)$|Id$|ID$")
+"""Methods that keep one of several records."""
 
 
 def judge(signals: Signals, prompt: str) -> Verdict:
@@ -79,7 +85,7 @@ def judge(signals: Signals, prompt: str) -> Verdict:
     for kind in LOOK:
         if kind in facts:
             return Verdict(level="look", reason=_reason(*facts[kind]))
-    for reason in _further_reasons(signals):
+    for reason in (*_prompt_reasons(signals, prompt), *_further_reasons(signals)):
         return Verdict(level="look", reason=reason)
     return Verdict(level="checked", reason=_what_was_looked_at(signals))
 
@@ -93,40 +99,77 @@ def _facts(signals: Signals, prompt: str) -> Iterator[tuple[Operation, Operation
             intended = one.name in INTENDED or (one.name == "map" and is_filled)
             if fact.kind == "became_missing" and intended:
                 continue
-            if fact.count and fact.kind not in settled and not _is_asked(fact, prompt):
+            is_asked = fact.kind in ASKED and ASKED[fact.kind](fact, prompt)
+            if fact.count and fact.kind not in settled and not is_asked and not _is_intended(fact, signals.code):
                 yield one, fact
 
 
 def _settled(signals: Signals) -> frozenset[FactKind]:
     """Return the facts that the program itself deals with: it names missing values, or drops duplicates."""
-    kinds: set[FactKind] = {"missing_keys", "missing"} if signals.handles_missing else set()
+    kinds: set[FactKind] = {"missing_keys", "missing"} if _HANDLES_MISSING.search(signals.code) else set()
     if any(one.kind == "deduplicate" for one in signals.operations):
         kinds |= {"overlap", "duplicate_rows", "repeated_keys"}
+    if _SHIFTS_CENTURY.search(signals.code):
+        kinds.add("later_years")
     return frozenset(kinds)
 
 
-def _is_asked(fact: OperationFact, prompt: str) -> bool:
-    """Check whether the prompt asks for a part of the rows, or for what is not missing.
+ASKED: dict[FactKind, Callable[[OperationFact, str], bool]] = {
+    "repeated_ids": lambda fact, prompt: not asked_rows.counts(fact.label, prompt),
+    "several_rows": lambda fact, prompt: not asked_rows.averages(fact.label, prompt),
+    "missing_keys": lambda _, prompt: asked_rows.asks_without_missing(prompt),
+    "missing": lambda _, prompt: asked_rows.asks_without_missing(prompt),
+    "part_of_rows": lambda fact, prompt: asked_rows.asks_for_part(fact.count, prompt),
+    "part_of_top": lambda _, prompt: not asked_rows.asks_for_whole(prompt),
+    "lost_left": lambda _, prompt: asked_rows.asks_for_matches(prompt),
+    "mean_of_means": lambda _, prompt: asked_rows.asks_for_mean_of_means(prompt),
+    "mean_of_ratios": lambda _, prompt: asked_rows.asks_for_mean(prompt),
+    "dropped_for": lambda fact, prompt: fact.label in prompt,
+}
+"""Whether a prompt asks for what was counted.
 
-    An identifier that has several rows is what every table of events has, unless the prompt counts those that it
-    names: ``how many patients`` by the rows of a `patient_id`.
-    """
+Things that have several rows are what every table of events has, unless the prompt counts or averages what they
+name: ``how many patients`` by the rows of a `patient_id`.
+"""
+
+
+def _is_intended(fact: OperationFact, code: str) -> bool:
+    """Check whether the program has to do with what was counted: it names the units, or the column."""
     match fact.kind:
-        case "repeated_ids":
-            return not _counts(fact.label, prompt)
-        case "missing_keys" | "missing":
-            return _MISSING_ASKED.search(prompt) is not None
-        case "part_of_rows":
-            numbers = re.findall(r"\d+", prompt.replace(",", ""))
-            return _PART_ASKED.search(prompt) is not None or str(fact.count) in numbers
+        case "cut_off":
+            return any(_quotes(code, left) for left in fact.label.rpartition(": ")[2].split(", "))
+        case "mixed_units":
+            return _names_column(code, fact.label.partition(":")[0])
+        case "dropped_for":
+            return _names_column(code, fact.label)
         case _:
             return False
 
 
-def _counts(label: str, prompt: str) -> bool:
-    """Check whether the prompt counts what an identifier names."""
-    stem = _ID_ENDING.sub("", label).strip("_ ").lower().rstrip("s")
-    return len(stem) > 2 and any(stem in words for words in _COUNTED.findall(prompt.lower()))
+def _quotes(code: str, text: str) -> bool:
+    return re.search(rf"['\"]\s*{re.escape(text)}\s*['\"]", code) is not None
+
+
+def _names_column(code: str, label: str) -> bool:
+    return re.search(rf"['\".]{re.escape(label)}\b", code) is not None
+
+
+def _prompt_reasons(signals: Signals, prompt: str) -> Iterator[str]:
+    """Yield what the prompt says of the rows and no step of the program heeds."""
+    picks = _PICKS.search(signals.code) is not None
+    removed = [one for one in signals.operations if one.kind == "deduplicate" and one.rows is not None]
+    if asked_rows.asks_once(prompt) and signals.operations:
+        if not picks and "unique" not in signals.code:
+            yield "the question speaks of records that are there more than once, and no step leaves them out"
+        elif removed and all(one.rows is not None and one.rows[0] == one.rows[1] for one in removed):
+            yield f"no row was a duplicate (line {removed[0].line}), though the question speaks of some"
+    several = [fact for one in signals.operations for fact in one.facts if fact.kind in SEVERAL]
+    if asked_rows.asks_for_latest(prompt) and several and not picks:
+        yield f"the question asks for the latest state, and each {several[0].label or 'key'} has several rows"
+    for one in signals.operations if asked_rows.asks_for_unmatched(prompt) else ():
+        lost = sum(fact.count for fact in one.facts if fact.kind in ("lost_left", "lost_right"))
+        if one.kind == "join" and lost:
+            yield f"{lost:,} rows without a match left out (line {one.line}), though the question wants all"
 
 
 def _further_reasons(signals: Signals) -> Iterator[str]:

@@ -6,8 +6,8 @@ import pytest
 
 from jupyter_codeagent.agent.run_facts import WARNING
 from jupyter_codeagent.agent.verdict.assumptions import MAX_ASSUMPTIONS, find_assumptions
-from jupyter_codeagent.agent.verdict.signals import Signals, handles_missing
-from jupyter_codeagent.agent.verdict.verdict import DOUBTFUL, LOOK, judge
+from jupyter_codeagent.agent.verdict.signals import Signals
+from jupyter_codeagent.agent.verdict.verdict import ASKED, DOUBTFUL, LOOK, judge
 from jupyter_codeagent.sandbox.operation_text import FACTS, fact_text
 from jupyter_codeagent.types.operations import FactKind, Operation, OperationFact, OperationKind
 
@@ -29,13 +29,15 @@ def test_a_result_that_nothing_speaks_against_is_checked_and_says_what_was_looke
     assert (verdict.level, verdict.reason) == ("checked", "nothing lost, repeated or mixed up in 1 observed step")
 
 
-@pytest.mark.parametrize("kind", DOUBTFUL)
+@pytest.mark.parametrize("kind", [kind for kind in DOUBTFUL if kind != "part_of_top"])
 def test_a_fact_that_makes_a_result_wrong_makes_it_doubtful_with_its_words_and_line(kind: FactKind) -> None:
     verdict = judge(Signals(operations=(operation(fact("missing_keys"), fact(kind)),)), PROMPT)
     assert (verdict.level, verdict.reason) == ("doubtful", f"{fact_text(fact(kind))} (line 2)")
 
 
-@pytest.mark.parametrize("kind", [kind for kind in LOOK if kind != "repeated_ids"])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in LOOK if kind not in ASKED or kind in ("lost_left", "missing", "missing_keys")]
+)
 def test_a_fact_that_a_person_should_know_asks_for_a_look(kind: FactKind) -> None:
     verdict = judge(Signals(operations=(operation(fact(kind)),)), PROMPT)
     assert (verdict.level, verdict.reason) == ("look", f"{fact_text(fact(kind))} (line 2)")
@@ -81,6 +83,77 @@ def test_what_the_prompt_asks_for_is_no_reason(prompt: str, kind: FactKind, labe
     assert judge(Signals(operations=(operation(fact(kind, label=label)),)), prompt).level == "checked"
 
 
+@pytest.mark.parametrize(
+    ("prompt", "kind", "label"),
+    [
+        ("What is the average fare per booking?", "several_rows", "booking_id"),
+        ("What share of all fares do the top 5 pay?", "part_of_top", "nlargest(5)"),
+        ("What is the survival rate of each class?", "mean_of_ratios", "rate"),
+        ("What is the fare by class?", "dropped_for", "cabin"),
+    ],
+)
+def test_what_the_prompt_speaks_against_is_a_reason(prompt: str, kind: FactKind, label: str) -> None:
+    one = operation(fact(kind, label=label))
+    assert judge(Signals(operations=(one,)), prompt).reason == f"{fact_text(fact(kind, label=label))} (line 2)"
+    assert judge(Signals(operations=(one,)), f"Mean of known cabin of each of {PROMPT}").level == "checked"
+
+
+@pytest.mark.parametrize(
+    ("kind", "label", "code"),
+    [
+        ("mixed_units", "unit: kg, g", "df['kg'] = df.qty.where(df['unit'] == 'kg', df.qty / 1000)"),
+        ("cut_off", "weight: kg, g", "grams = df.weight.str.endswith(' g')"),
+        ("dropped_for", "cabin", "df.dropna().groupby('cabin').size()"),
+        ("later_years", "born", "born - pd.DateOffset(years=100)"),
+    ],
+)
+def test_a_program_that_has_to_do_with_it_is_no_reason(kind: FactKind, label: str, code: str) -> None:
+    one = operation(fact(kind, label=label))
+    assert judge(Signals(operations=(one,)), PROMPT).level != "checked"
+    assert judge(Signals(operations=(one,), code=code), PROMPT).level == "checked"
+
+
+LEFT = operation(fact("lost_right", 7), kind="join", name="merge")
+KEPT = operation(kind="deduplicate", name="drop_duplicates", rows=(100, 100))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "operations", "code", "reason"),
+    [
+        (
+            "Mean age? Some answered twice.",
+            (operation(),),
+            "df.age.mean()",
+            "the question speaks of records that are there more than once, and no step leaves them out",
+        ),
+        (
+            "Mean age without duplicates?",
+            (KEPT,),
+            "df.drop_duplicates().age.mean()",
+            "no row was a duplicate (line 2), though the question speaks of some",
+        ),
+        (
+            "What is the current salary by site?",
+            (operation(fact("repeated_ids", label="staff_no")),),
+            "df.groupby('site').salary.sum()",
+            "the question asks for the latest state, and each staff_no has several rows",
+        ),
+        (
+            "Visits by member, no-shows count as zero?",
+            (LEFT,),
+            "visits.merge(members)",
+            "7 rows without a match left out (line 2), though the question wants all",
+        ),
+    ],
+)
+def test_what_the_prompt_says_of_the_rows_and_no_step_heeds_asks_for_a_look(
+    prompt: str, operations: tuple[Operation, ...], code: str, reason: str
+) -> None:
+    verdict = judge(Signals(operations=operations, code=code), prompt)
+    assert (verdict.level, verdict.reason) == ("look", reason)
+    assert judge(Signals(operations=operations, code=code), PROMPT).level == "checked"
+
+
 def test_identifiers_are_counted_where_the_prompt_counts_what_they_name() -> None:
     signals = Signals(operations=(operation(fact("repeated_ids", label="passenger_id")),))
     assert judge(signals, "How many passengers are in each class?").level == "look"
@@ -88,7 +161,7 @@ def test_identifiers_are_counted_where_the_prompt_counts_what_they_name() -> Non
 
 def test_what_the_program_deals_with_is_no_reason() -> None:
     missing = operation(fact("missing_keys"))
-    assert judge(Signals(operations=(missing,), handles_missing=True), PROMPT).level == "checked"
+    assert judge(Signals(operations=(missing,), code="df[df.a.notna()]"), PROMPT).level == "checked"
     repeated = operation(fact("duplicate_rows"))
     dropped = operation(kind="deduplicate", name="drop_duplicates", rows=(100, 95))
     assert judge(Signals(operations=(repeated, dropped)), PROMPT).level == "checked"
@@ -97,9 +170,12 @@ def test_what_the_program_deals_with_is_no_reason() -> None:
 
 
 def test_a_program_that_names_missing_values_deals_with_them() -> None:
-    assert handles_missing("df[df.a.notna()]")
-    assert handles_missing("df.groupby('a', dropna=False)")
-    assert not handles_missing("df.groupby('a').mean()")
+    def level(code: str) -> str:
+        return judge(Signals(operations=(operation(fact("missing_keys")),), code=code), PROMPT).level
+
+    assert level("df[df.a.notna()]") == "checked"
+    assert level("df.groupby('a', dropna=False)") == "checked"
+    assert level("df.groupby('a').mean()") == "look"
 
 
 def test_assumptions_are_chips_with_the_other_choice_the_most_important_first_each_once() -> None:

@@ -71,7 +71,8 @@ COUNTED: dict[str, list[str]] = {
         "concat([plain, orders]): 9 rows; k, v, id, customer, amount, price, day is not in all tables"
     ],
     "pd.to_numeric(orders['price'], errors='coerce').sum()": [
-        "to_numeric(orders['price'], errors='coerce'): 1 value of price became missing; price str → float64",
+        "to_numeric(orders['price'], errors='coerce'): 1 text of price without digits became missing; "
+        "price str → float64",
         "sum of price: 6 rows; 1 missing value of price skipped",
     ],
     "orders['price'].max()": ["max of price: 6 rows"],
@@ -234,6 +235,62 @@ def everything(shell: InteractiveShell, code: str) -> tuple[Any, ...]:
         traceback = traceback.tb_next
     told = [(str(one.message), one.category, one.lineno) for one in warned]
     return (*shown, repr(outcome.result), type(error), str(error), lines, told)
+
+
+FLAWS: dict[str, tuple[str, str]] = {
+    "pd.Series(['1.5 h', '30 min', '2 h', '45 min'], name='t').str.extract(r'([\\d.]+)')": ("cut_off", "t: h, min"),
+    "pd.Series(['1.00-', '2.00', '3.00-'], name='t').str.replace('-', '')": ("cut_off", "t: -"),
+    "pd.to_datetime(pd.Series([45292, 45293], name='day'), unit='D', origin='1900-01-01')": ("excel_days", "day"),
+    "pd.to_numeric(pd.Series(['1', 'n/a', 'none'], name='sold'), errors='coerce')": ("placeholders", "sold"),
+    "pd.to_numeric(pd.Series(['1', '2,000'], name='sold'), errors='coerce')": ("became_missing", "sold"),
+    "pd.Series(['A 1', 'b2'], name='p').map(pd.Series([1, 2], index=['a1', 'B2']))": ("near_keys", "p"),
+    "pd.DataFrame({'mail': ['a@x', 'A@x', 'b@x']}).drop_duplicates('mail')": ("case_variants", "mail"),
+    "orders.dropna()": ("dropped_for", "customer"),
+    "top = orders.nlargest(2, 'amount')\ntop.amount.sum()": ("part_of_top", "nlargest(2, 'amount')"),
+    "orders['rate'] = orders.amount / orders.id\norders.rate.mean()": ("mean_of_ratios", "rate"),
+    "orders.amount.mean()": ("several_rows", "customer"),
+    "lines.join(other.vstack(pl.DataFrame({'k': [None], 'w': [9]}, schema=other.schema)), on='k')": (
+        "unjoined_nulls",
+        "k",
+    ),
+    "lines.join(lines, on='k').with_columns(x=pl.col('v') * 2).group_by('k').agg(pl.col('x').sum())": (
+        "repeated",
+        "x",
+    ),
+    "pl.DataFrame({'k': ['a', 'a', 'b'], 'v': ['9', '10', '8']}).group_by('k').agg(pl.col('v').max())": (
+        "numbers_as_text",
+        "v",
+    ),
+    "plain.groupby('k', as_index=False)['v'].mean()['v'].mean()": ("mean_of_means", ""),
+    "uneven = pd.DataFrame({'k': list('aaab'), 't': list('xxyx'), 'v': [1, 2, 3, 4]})\n"
+    "uneven.pivot_table(index='k', columns='t', values='v').mean(axis=1)": ("mean_of_means", ""),
+}
+"""Programs with what makes a result doubtful: the kind of the fact, and its label."""
+SOUND = {
+    "parts = pd.Series(['1 h', '3 min', '2 h'], name='t').str.extract(r'(\\d+) (\\w+)')": "cut_off",
+    "pd.Series(['1.5 h', '3 h', '2 h'], name='t').str.extract(r'([\\d.]+)')": "cut_off",
+    "both = plain.assign(d=range(3)).merge(plain.assign(e=range(3))[['k', 'e']], on='k')\n"
+    "both[both.d == both.e].v.sum()": "repeated",
+    "tags = pd.DataFrame({'k': ['a', 'a', 'b'], 'tag': ['x', 'y', 'x']})\n"
+    "plain.merge(tags, on='k').groupby('tag').v.sum()": "repeated",
+    "plain.groupby(['k', 'v'])['v'].mean().groupby('k').mean()": "several_rows",
+    "orders.loc[orders.id > 3, 'amount'] = orders.loc[orders.id > 3, 'amount']": "became_missing",
+}
+"""Programs that are right, and the kind of fact that they must not have."""
+
+
+@pytest.mark.parametrize("code", FLAWS)
+def test_what_makes_a_result_doubtful_is_found(shell: InteractiveShell, observer: Observer, code: str) -> None:
+    report = observed(shell, observer, code)
+    assert not report.not_observed
+    assert FLAWS[code] in [(fact.kind, fact.label) for one in report.operations for fact in one.facts]
+
+
+@pytest.mark.parametrize("code", SOUND)
+def test_what_is_right_has_no_such_fact(shell: InteractiveShell, observer: Observer, code: str) -> None:
+    report = observed(shell, observer, code)
+    assert not report.not_observed
+    assert SOUND[code] not in [fact.kind for one in report.operations for fact in one.facts]
 
 
 def test_an_error_inside_the_observer_is_reported_and_the_program_goes_on(

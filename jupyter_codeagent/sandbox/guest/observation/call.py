@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .hooks import Site
 
-MAX_FACTS = 12
+MAX_FACTS = 16
 MAX_TEXT = 120
 MAX_LABEL = 60
 EXAMPLE_ROWS = 5
@@ -42,26 +42,46 @@ class Origin:
 
     part: str = ""
     """Call that took a part of the rows without regard to their order: ``head(100)``."""
+    top: str = ""
+    """Call that took the first rows of an order: ``nlargest(10)``."""
     part_rows: tuple[int, int] = (0, 0)
-    """Rows that it took, and of how many."""
+    """Rows that either took, and of how many."""
     sorted_by: tuple[str, ...] = ()
     """Labels by which the rows are sorted; of a Series, one empty label."""
-    repeated: frozenset[str] = frozenset()
-    """Columns whose values a join repeats."""
+    repeated: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Columns whose values a join repeats, each with the columns of the other table that tell the repetitions
+    apart: a figure for each value of those counts what was repeated once."""
     repeats: tuple[int, int] = (0, 0)
     """Rows that the join has more, and rows before."""
-    repeated_by: frozenset[str] = frozenset()
-    """Columns of the other table: a figure for each of them counts what was repeated once."""
     unmatched: int = 0
     """Labels that only one of the operands had which it was computed of."""
     summed_once: frozenset[str] = frozenset()
     """Columns of the smaller table of a join, whose values stand in several rows by design."""
     computed: frozenset[str] = frozenset()
     """Columns that the program has computed; of a column alone its label."""
+    ratios: frozenset[str] = frozenset()
+    """Columns of one number divided by another in each row."""
     uneven_means: int = 0
     """Groups of unequal sizes that it has a mean of each."""
     frame: Any = None
     """Returns the frame that a column was taken from, or None."""
+
+    def repeated_among(self, columns: Iterable[str], keys: Collection[str]) -> list[str]:
+        """Return which of the columns a figure for each of the keys counts several times."""
+        return [
+            label for label in columns if label in self.repeated and not self.repeated[label].intersection(keys)
+        ]
+
+    def repeats_rows(self, keys: Collection[str]) -> bool:
+        """Check whether counting rows for each of the keys counts some several times."""
+        return bool(self.repeated) and not any(by.intersection(keys) for by in self.repeated.values())
+
+
+def cut_origin(origin: Origin, part: str, rows: tuple[int, int]) -> Origin:
+    """Return the origin of the first rows: of an order, or of rows whose order says nothing."""
+    if origin.sorted_by:
+        return replace(origin, top=part, part_rows=rows)
+    return replace(origin, part=part, part_rows=rows)
 
 
 @dataclass

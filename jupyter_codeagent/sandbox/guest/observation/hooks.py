@@ -158,7 +158,7 @@ class HookInserter(ast.NodeTransformer):
         return self._hook("result", number, node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        site = Site(ARITHMETIC, "", node.lineno)
+        site = Site(ARITHMETIC, "/" if isinstance(node.op, ast.Div) else "", node.lineno)
         constant = isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant)
         self.generic_visit(node)
         if constant or self._loops or not self._has_room():
@@ -212,7 +212,10 @@ class HookInserter(ast.NodeTransformer):
         if not isinstance(target, ast.Subscript):
             return None
         base = target.value
+        is_part = False
         if isinstance(base, ast.Attribute) and base.attr in INDEXERS:
+            rows = target.slice.elts[0] if isinstance(target.slice, ast.Tuple) and target.slice.elts else None
+            is_part = not (isinstance(rows, ast.Slice) and rows.lower is None and rows.upper is None)
             key = target.slice.elts[-1] if isinstance(target.slice, ast.Tuple) and target.slice.elts else None
             base = base.value
         else:
@@ -223,7 +226,7 @@ class HookInserter(ast.NodeTransformer):
             labels = ast.literal_eval(key)
         except ValueError:
             return None
-        return Site(STORE, _text(target.slice), target.lineno, {0: labels})
+        return Site(STORE, _text(target.slice), target.lineno, {0: labels, "is_part": is_part})
 
 
 def _arguments_text(node: ast.Call) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from .call import Call, Operation
-from .values import plain
+from .values import cut_offs, plain
 
 MAX_UNIQUE = 5000
+MAX_TELLING = 8
+MAX_CUT_OFFS = 8
+MIN_CUT_OFF = 0.02
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ def count_matches(one: Operation, how: str, codes: tuple[Any, Any], *, is_filter
             one.add("lost_left", unmatched, len(left))
     if unused:
         one.add("unmatched_right", unused, len(right))
+        if how in ("inner", "left") and not is_filter:
+            one.add("lost_right", unused, len(right))
     return Matches(
         in_right,
         in_left,
@@ -48,30 +53,46 @@ def count_matches(one: Operation, how: str, codes: tuple[Any, Any], *, is_filter
 
 
 def count_repeats(
-    one: Operation, call: Call, how: str, matches: Matches, columns: tuple[Iterable[Any], Iterable[Any]]
+    one: Operation,
+    call: Call,
+    how: str,
+    matches: Matches,
+    columns: tuple[Iterable[Any], Iterable[Any]],
+    telling: tuple[frozenset[str], frozenset[str]],
 ) -> None:
-    """Add the rows that a join has more than the left table, and remember the columns that it repeats."""
+    """Add the rows that a join has more than the left table, and remember the columns that it repeats.
+
+    `telling` has the columns of each side that no other row with the same key has the same value of.
+    """
     matched, used = int(matches.in_right.sum()), int(matches.in_left.sum())
     left_rows, right_rows = len(matches.in_right), len(matches.in_left)
     pairs = len(call.result)
     pairs -= left_rows - matched if how in ("left", "outer", "full") else 0
     pairs -= right_rows - used if how in ("right", "outer", "full") else 0
-    repeated: frozenset[str] = frozenset()
+    repeated: dict[str, frozenset[str]] = {}
     if matches.right_repeats:
         one.add("multiplied" if matches.left_repeats else "one_to_many", pairs - matched, left_rows)
-        repeated |= {str(label) for label in columns[0]}
+        repeated = dict.fromkeys(map(str, columns[0]), telling[1])
     if matches.right_repeats and matches.left_repeats:
-        repeated |= {str(label) for label in columns[1]}
+        repeated |= dict.fromkeys(map(str, columns[1]), telling[0])
     if not repeated and matches.left_repeats:
         once = _only_in(columns[1], columns[0])
         call.origin = replace(call.origin, summed_once=once, repeats=(matched - used, right_rows))
     if repeated:
         call.origin = replace(
             call.origin,
-            repeated=call.origin.repeated | repeated,
+            repeated={**call.origin.repeated, **repeated},
             repeats=(pairs - matched, left_rows),
-            repeated_by=frozenset() if matches.left_repeats else _only_in(columns[1], columns[0]),
         )
+
+
+def telling_columns(
+    columns: Iterable[Any], others: Iterable[Any], is_unique: Callable[[Any], bool]
+) -> frozenset[str]:
+    """Return the columns that only this side has and that tell rows with the same key apart."""
+    known = set(others)
+    own = [label for label in columns if label not in known]
+    return frozenset(str(label) for label in own[:MAX_TELLING] if is_unique(label))
 
 
 def _only_in(columns: Iterable[Any], others: Iterable[Any]) -> frozenset[str]:
@@ -115,6 +136,16 @@ def near_misses(
     if near:
         one.add("near_misses", sum(near.values()), sum(counts.values()), label)
         one.show("other spellings", [label, "rows"], [[repr(value), count] for value, count in near.items()])
+
+
+def add_cut_offs(one: Operation, label: str, texts: Iterable[Any], parts: Iterable[Any]) -> None:
+    """Add that several units, or a sign, are lost where a number is taken out of texts."""
+    found = cut_offs(texts, parts)
+    often = [left for left, count in found.most_common(MAX_CUT_OFFS) if count >= MIN_CUT_OFF * found.total()]
+    if len(often) > 1 and len(found) <= MAX_CUT_OFFS:
+        shown = ", ".join(left for left in often if left)
+        one.add("cut_off", found.total() - found[often[0]], found.total(), f"{label}: {shown}")
+        one.show("cut off", ["text", "rows"], [[repr(left), found[left]] for left in often])
 
 
 def add_variants(one: Operation, label: str, values: Iterable[Any]) -> None:

@@ -93,12 +93,14 @@ def _of_columns(call: Call, frame: Any, *, is_series: bool) -> Operation | None:
         add_numbers_as_text(one, call.receiver)
     if call.origin.uneven_means and name in AVERAGES:
         one.add("mean_of_means", call.origin.uneven_means)
+        call.origin = replace(call.origin, uneven_means=0)
     source = call.origin.frame() if is_series and call.origin.frame is not None else None if is_series else frame
-    _add_warnings(call, one, source if source is not None and len(source) == len(frame) else frame, used, ())
+    keys = (label_of(call.receiver),) if is_series and name in COUNTING else ()
+    _add_warnings(call, one, source if source is not None and len(source) == len(frame) else frame, used, keys)
     if name in COUNTING:
         one.kind = "group"
         one.add("groups", len(call.result))
-        call.origin = replace(call.origin, sorted_by=("",), part="")
+        call.origin = replace(call.origin, sorted_by=("",), part="", top="")
     return one
 
 
@@ -130,7 +132,7 @@ def _of_groups(call: Call, groups: Any) -> Operation | None:
     source = call.origin.frame() if call.origin.frame is not None else None
     _add_warnings(call, one, source if source is not None else frame, used, keys)
     _add_mean_of_means(call, one, groups)
-    call.origin = replace(call.origin, part="", sorted_by=(), repeated=frozenset())
+    call.origin = replace(call.origin, part="", top="", sorted_by=(), repeated={}, frame=None, ratios=frozenset())
     return one
 
 
@@ -141,7 +143,7 @@ def _add_mean_of_means(call: Call, one: Operation, groups: Any) -> None:
         return
     if call.origin.uneven_means:
         one.add("mean_of_means", call.origin.uneven_means)
-    sizes = groups.size()
+    sizes = groups.size().to_numpy()[..., -1] if not groups.as_index else groups.size().to_numpy()
     if len(sizes) > 1 and sizes.min() != sizes.max():
         call.origin = replace(call.origin, uneven_means=len(sizes))
 
@@ -180,7 +182,11 @@ def _of_periods(call: Call, periods: Any) -> Operation | None:
     one = call.operation("group")
     one.rows = (len(obj), len(result))
     one.add("groups", len(result))
-    _add_skipped(call, one, _used_columns(call, frame, result, ()))
+    used = _used_columns(call, frame, result, ())
+    _add_skipped(call, one, used)
+    if isinstance(frame.index, pd.DatetimeIndex) and frame.columns.is_unique:
+        frame = frame.assign(**{str(frame.index.name or "time"): frame.index})
+    _add_warnings(call, one, frame, used, ())
     return one
 
 
@@ -199,17 +205,21 @@ def _add_warnings(call: Call, one: Operation, frame: Any, used: Any, keys: tuple
     functions = AGGREGATES.intersection(_WORD.findall(call.site.detail)) if name in MANY else {name}
     if functions and functions <= UNCHANGED_BY_REPEATS:
         return
-    repeated = [str(label) for label in used.columns if str(label) in origin.repeated]
-    if origin.repeated and (repeated or name in COUNTING) and not origin.repeated_by.intersection(keys):
+    repeated = origin.repeated_among(map(str, used.columns), keys)
+    if repeated or (name in COUNTING and origin.repeats_rows(keys)):
         one.add("repeated", origin.repeats[0], origin.repeats[1], ", ".join(repeated))
     if (name == "sum" or "sum" in call.site.detail) and not origin.summed_once.intersection(keys):
         added = [str(label) for label in used.columns if str(label) in origin.summed_once - origin.computed]
         if added:
             one.add("repeated_sums", origin.repeats[0], origin.repeats[1], ", ".join(added))
+    if averaged := [str(label) for label in used.columns if str(label) in origin.ratios and "mean" in functions]:
+        one.add("mean_of_ratios", len(frame), len(frame), averaged[0])
     if origin.unmatched:
         one.add("unmatched_labels", origin.unmatched, len(frame))
     if origin.part:
         one.add("part_of_rows", origin.part_rows[0], origin.part_rows[1], origin.part)
+    if origin.top:
+        one.add("part_of_top", origin.part_rows[0], origin.part_rows[1], origin.top)
     step = call.budget.step_within(frame.size, CELL_NS, CHECK_SHARE)
     if step and frame.columns.is_unique:
         adds = name in NUMERIC or name in MANY or name == "pivot_table"
@@ -220,6 +230,7 @@ def _add_warnings(call: Call, one: Operation, frame: Any, used: Any, keys: tuple
             origin.computed,
             counts_rows=name in COUNTING or name == "count",
             adds=adds,
+            averages=name == "pivot_table" or bool(AVERAGES.intersection(functions)),
             all_rows=step == 1 and not origin.repeated,
         )
         check_table(one, table, use)
@@ -258,6 +269,11 @@ def _pivot(call: Call, _: Any) -> Operation | None:
             one.add("missing_keys", lost, len(frame), ", ".join(map(str, keys)))
     _add_skipped(call, one, frame[values])
     _add_warnings(call, one, frame, frame[values], tuple(map(str, keys)))
+    function = call.get("aggfunc", 3, "mean")
+    if isinstance(function, str) and function in AVERAGES and keys and call.budget.allows(len(frame), 60):
+        sizes = frame.groupby(keys, observed=True).size()
+        if len(sizes) > 1 and sizes.min() != sizes.max():
+            call.origin = replace(call.origin, uneven_means=len(sizes))
     return one
 
 

@@ -102,9 +102,28 @@ def _keep_operands(call: Call, origin_of: Any) -> None:
         return
     label = label_of(call.result)
     origin = replace(origin, unmatched=_unmatched_labels(call, right) or origin.unmatched)
-    if any(_is_repeated(side, of) for side, of in ((call.receiver, call.origin), (right, other))):
-        origin = replace(origin, repeated=origin.repeated | {label})
-    call.origin = replace(origin, computed=origin.computed | {label})
+    for side, of in ((call.receiver, call.origin), (right, other)):
+        if _is_repeated(side, of):
+            origin = replace(origin, repeated={**origin.repeated, label: of.repeated[label_of(side)]})
+    is_ratio = _is_ratio(call, right) or any(
+        isinstance(side, pd.Series) and label_of(side) in of.ratios
+        for side, of in ((call.receiver, call.origin), (right, other))
+    )
+    ratios = origin.ratios | {label} if is_ratio else origin.ratios - {label}
+    call.origin = replace(origin, computed=origin.computed | {label}, ratios=ratios)
+
+
+def _is_ratio(call: Call, right: Any) -> bool:
+    """Check for a division of two columns that have the same rows and are not their own sums."""
+    import pandas as pd
+
+    left = call.receiver
+    return (
+        call.site.detail == "/"
+        and isinstance(left, pd.Series)
+        and isinstance(right, pd.Series)
+        and pd.api.types.is_numeric_dtype(left.dtype)
+    )
 
 
 def _unmatched_labels(call: Call, right: Any) -> int:
@@ -127,11 +146,16 @@ def _is_repeated(value: Any, origin: Origin) -> bool:
 
 def _stored(call: Call, origin_of: Any) -> Operation | None:
     """Observe an assignment of columns; what is stored may be repeated values."""
+    import pandas as pd
+
     labels, value = call.arguments.get(0), call.result
     stored = frozenset(str(label) for label in (labels if isinstance(labels, list) else [labels]))
     call.origin = replace(call.origin, computed=call.origin.computed | stored)
-    if _is_repeated(value, origin_of(value)):
-        call.origin = replace(call.origin, repeated=call.origin.repeated | stored)
+    if _is_repeated(value, origin := origin_of(value)):
+        by = origin.repeated[label_of(value)]
+        call.origin = replace(call.origin, repeated={**call.origin.repeated, **dict.fromkeys(stored, by)})
+    if isinstance(value, pd.Series) and label_of(value) in (origin := origin_of(value)).ratios:
+        call.origin = replace(call.origin, ratios=call.origin.ratios | stored)
     return pandas_values.stored(call)
 
 

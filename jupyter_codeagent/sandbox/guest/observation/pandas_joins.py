@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .call import Call, Operation
-from .keys import add_near_keys, count_matches, count_repeats
+from .keys import add_near_keys, count_matches, count_repeats, telling_columns
 from .pandas_columns import OBJECT_NS, cost_ns, is_text, label_of, show_rows, value_counts
 from .table_checks import CELL_NS
 
@@ -86,8 +86,27 @@ def _joined(call: Call, left: Any, right: Any, how: str, sides: tuple[Any, Any] 
         lacking = ours[~matches.in_right]
         if call.budget.allows(len(lacking) + len(theirs), OBJECT_NS) and (is_text(lacking) or is_text(theirs)):
             add_near_keys(one, label_of(ours), value_counts(lacking), theirs.dropna().unique())
-    count_repeats(one, call, how, matches, (left.columns, right.columns))
+    telling = (
+        _telling(call, left, sides[0], right) if matches.right_repeats and matches.left_repeats else frozenset(),
+        _telling(call, right, sides[1], left) if matches.right_repeats else frozenset(),
+    )
+    count_repeats(one, call, how, matches, (left.columns, right.columns), telling)
     return one
+
+
+def _telling(call: Call, frame: Any, keys: Any, other: Any) -> frozenset[str]:
+    """Return the columns that tell rows with the same key apart."""
+    import pandas as pd
+
+    def is_unique(label: Any) -> bool:
+        if not call.budget.allows(len(frame), JOIN_NS * (1 + len(keys.columns))):
+            return False
+        column = frame[label]
+        if not isinstance(column, pd.Series):
+            return False
+        return not pd.concat([keys, column.reset_index(drop=True)], axis=1).duplicated().any()
+
+    return telling_columns(frame.columns, other.columns, is_unique)
 
 
 def _codes(left: Any, right: Any) -> tuple[Any, Any]:

@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from .call import Call, Operation
+from .call import Call, Operation, cut_origin
 from .comparisons import add_comparison
 from .hooks import SUBSCRIPT
-from .keys import MAX_UNIQUE, near_misses
+from .keys import MAX_UNIQUE, add_variants, near_misses
 from .pandas_columns import (
     OBJECT_NS,
     PLAIN_NS,
@@ -43,10 +43,24 @@ def filtered(call: Call, frame: Any, mask: Any) -> Operation:
     import pandas as pd
 
     one = call.operation("filter", frame, call.result)
+    _clear_repeats(call, call.result)
     if len(mask) == len(frame) and call.budget.allows(len(frame), PLAIN_NS * 5):
         kept = pd.Series(mask).to_numpy(dtype=bool, na_value=False)
         show_rows(one, "rows left out", frame, np.flatnonzero(~kept)[:5])
     return one
+
+
+def _clear_repeats(call: Call, result: Any) -> None:
+    """Forget what a join has repeated where only one of the repeated rows is kept, as by the time of a price."""
+    import pandas as pd
+
+    labels = [label for label in getattr(result, "columns", ()) if str(label) in call.origin.repeated]
+    if labels and isinstance(result, pd.DataFrame) and call.budget.allows(len(result) * len(labels), PLAIN_NS * 20):
+        by_side: dict[frozenset[str], list[Any]] = {}
+        for label in labels:
+            by_side.setdefault(call.origin.repeated[str(label)], []).append(label)
+        if any(len(side) > 1 and not result.duplicated(side).any() for side in by_side.values()):
+            call.origin = replace(call.origin, repeated={})
 
 
 def _fewer_rows(call: Call, _: Any) -> Operation | None:
@@ -55,6 +69,7 @@ def _fewer_rows(call: Call, _: Any) -> Operation | None:
     if not hasattr(result, "shape") or not hasattr(frame, "shape"):
         return None
     one = call.operation("filter", frame, result)
+    _clear_repeats(call, result)
     if call.site.name == "drop" and (one.rows is None or one.rows[0] == one.rows[1]):
         return columns_changed(call)
     _show_missing_rows(call, one)
@@ -98,13 +113,32 @@ def _dropna(call: Call, _: Any) -> Operation | None:
         subset = call.get("subset")
         labels = [subset] if isinstance(subset, str) else list(frame.columns) if subset is None else list(subset)
         add_missing(call, one, frame[labels], "missing")
+        if subset is None and call.get("how") != "all" and call.get("thresh") is None:
+            _add_dropped_for(call, one, frame)
     _show_missing_rows(call, one)
     return one
 
 
+def _add_dropped_for(call: Call, one: Operation, frame: Any) -> None:
+    """Add the rows that are left out for the sake of one column alone; the host knows whether it is used."""
+    import numpy as np
+
+    if frame.columns.is_unique and call.budget.allows(frame.size, PLAIN_NS * 5):
+        missing = frame.isna().to_numpy()
+        alone = missing & (missing.sum(axis=1) == 1)[:, np.newaxis]
+        for at in np.flatnonzero(alone.any(axis=0))[:6]:
+            one.add("dropped_for", int(alone[:, at].sum()), len(frame), frame.columns[at])
+
+
 def _drop_duplicates(call: Call, _: Any) -> Operation | None:
     one = call.operation("deduplicate", call.receiver, call.result)
-    call.origin = replace(call.origin, repeated=frozenset())
+    call.origin = replace(call.origin, repeated={})
+    subset = call.get("subset", 0)
+    labels = [subset] if isinstance(subset, str) else subset
+    if hasattr(call.result, "columns") and isinstance(labels, list | tuple) and len(labels) == 1:
+        column = call.result[labels[0]]
+        if is_text(column) and call.budget.allows(len(column), OBJECT_NS * 5):
+            add_variants(one, label_of(column), column)
     _show_missing_rows(call, one)
     return one
 
@@ -128,8 +162,7 @@ def cut(call: Call, frame: Any) -> Operation | None:
     is_ordered = bool(call.origin.sorted_by)
     if call.site.name in ("head", "tail", SUBSCRIPT) and is_ordered and kept:
         _add_ties(call, one, frame, result, call.origin.sorted_by)
-    if not is_ordered:
-        call.origin = replace(call.origin, part=f"{call.site.name}({call.site.detail})", part_rows=(kept, rows))
+    call.origin = cut_origin(call.origin, f"{call.site.name}({call.site.detail})", (kept, rows))
     return one
 
 
@@ -166,11 +199,8 @@ def _explode(call: Call, _: Any) -> Operation | None:
     frame, result, label = call.receiver, call.result, call.get("column", 0)
     one = call.operation("reshape", frame, result)
     if isinstance(frame, pd.DataFrame) and isinstance(label, str) and len(result) > len(frame):
-        others = frozenset(str(name) for name in frame.columns if name != label)
-        more = len(result) - len(frame)
-        call.origin = replace(
-            call.origin, repeated=others, repeats=(more, len(frame)), repeated_by=frozenset({label})
-        )
+        others = dict.fromkeys((str(name) for name in frame.columns if name != label), frozenset({label}))
+        call.origin = replace(call.origin, repeated=others, repeats=(len(result) - len(frame), len(frame)))
     return one
 
 
@@ -185,7 +215,8 @@ def _nlargest(call: Call, _: Any) -> Operation | None:
     labels = (columns,) if isinstance(columns, str) else tuple(columns or ("",))
     if isinstance(frame, pd.Series):
         labels = ("",)
-    call.origin = replace(call.origin, sorted_by=labels, part="")
+    top = f"{call.site.name}({call.site.detail})"
+    call.origin = replace(call.origin, sorted_by=labels, part="", top=top, part_rows=(len(result), len(frame)))
     if 0 < len(result) < len(frame) and call.get("keep") != "all":
         _add_ties(call, one, frame, result, labels)
     return one if len(result) < len(frame) else None

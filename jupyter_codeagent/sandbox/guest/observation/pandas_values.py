@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from .call import Call, Operation
+from .keys import add_cut_offs, add_near_keys
 from .pandas_columns import (
+    FIRST,
     OBJECT_NS,
     add_numbers_as_text,
     cost_ns,
@@ -15,8 +17,9 @@ from .pandas_columns import (
     is_text,
     label_of,
     missing_count,
+    value_counts,
 )
-from .values import ambiguous_days, have_three_decimals
+from .values import ambiguous_days, are_placeholders, have_three_decimals
 
 CONVERSIONS = frozenset(
     [
@@ -36,6 +39,7 @@ CONVERSIONS = frozenset(
         "reindex",
     ]
 )
+PARSING = frozenset({"to_numeric", "to_datetime", "to_timedelta"})
 
 
 def _convert(call: Call, _: Any) -> Operation | None:
@@ -51,20 +55,11 @@ def _convert(call: Call, _: Any) -> Operation | None:
         return None
     one = call.operation("convert", column, result)
     call.origin = replace(call.origin, computed=call.origin.computed | {label_of(result)})
-    if call.budget.allows(len(column), cost_ns(column) + cost_ns(result)):
-        became = (result.isna() & ~column.isna()).to_numpy(dtype=bool)
-        if count := int(became.sum()):
-            one.add("became_missing", count, len(column), label_of(column))
-            one.show("values that became missing", [label_of(column)], [[repr(v)] for v in column[became].head(5)])
+    _add_lost(call, one, column, result)
     zone = getattr(result.dtype, "tz", None)
     if zone is not None:
         one.add("time_zone", len(result), label=str(zone))
-    if call.site.name in ("astype", "to_numeric") and is_text(column) and have_three_decimals(first_values(column)):
-        one.add("thousands_point", len(column), label=label_of(column))
-        one.show("text", [label_of(column)], [[repr(value)] for value in first_values(column)[:5]])
-    if call.site.name == "to_datetime":
-        _add_dates(call, one, column)
-        _add_implausible_dates(one, column, result)
+    _add_misread(call, one, column, result)
     if str(column.dtype) != str(result.dtype) and call.site.name not in (
         "map",
         "apply",
@@ -74,6 +69,39 @@ def _convert(call: Call, _: Any) -> Operation | None:
     ):
         one.add("retyped", 1, label=f"{label_of(column)} {column.dtype} → {result.dtype}".strip())
     return one if one.facts else None
+
+
+def _add_lost(call: Call, one: Operation, column: Any, result: Any) -> None:
+    """Add values that became missing, and keys of a ``map`` that differ in spelling from those of its table."""
+    import pandas as pd
+
+    if call.budget.allows(len(column), cost_ns(column) + cost_ns(result)):
+        became = (result.isna() & ~column.isna()).to_numpy(dtype=bool)
+        if count := int(became.sum()):
+            is_placeholder = call.site.name in PARSING and are_placeholders(column[became].head(FIRST))
+            one.add("placeholders" if is_placeholder else "became_missing", count, len(column), label_of(column))
+            one.show("values that became missing", [label_of(column)], [[repr(v)] for v in column[became].head(5)])
+    if call.site.name == "map" and isinstance(table := call.get("arg", 0), pd.Series) and is_text(column):
+        lacking = column[~column.isin(table.index)]
+        if call.budget.allows(len(lacking) + len(table), OBJECT_NS):
+            add_near_keys(one, label_of(column), value_counts(lacking), table.index.dropna())
+
+
+def _add_misread(call: Call, one: Operation, column: Any, result: Any) -> None:
+    """Add texts and dates that may be read in another way than they are meant."""
+    if call.site.name in ("astype", "to_numeric") and is_text(column) and have_three_decimals(first_values(column)):
+        one.add("thousands_point", len(column), label=label_of(column))
+        one.show("text", [label_of(column)], [[repr(value)] for value in first_values(column)[:5]])
+    is_text_method = type(call.receiver).__name__ == "StringMethods"
+    if (
+        is_text_method
+        and call.site.name in ("extract", "replace")
+        and call.budget.allows(min(len(column), FIRST), OBJECT_NS * 20)
+    ):
+        add_cut_offs(one, label_of(column), column.head(FIRST), result.head(FIRST))
+    if call.site.name == "to_datetime":
+        _add_dates(call, one, column)
+        _add_implausible_dates(one, column, result)
 
 
 def _converted(call: Call) -> Any:
@@ -90,6 +118,8 @@ def _add_dates(call: Call, one: Operation, column: Any) -> None:
 
         if pd.api.types.is_numeric_dtype(column.dtype) and call.get("unit") is None and call.get("format") is None:
             one.add("epoch_without_unit", len(column), label=label_of(column))
+        if call.get("unit") == "D" and str(call.get("origin")).startswith("1900-01-01"):
+            one.add("excel_days", len(column), label=label_of(column))
         return
     if call.get("format") not in (None, "mixed", "ISO8601"):
         return
@@ -172,7 +202,7 @@ def stored(call: Call) -> Operation | None:
     known = set(frame.columns)
     for label in labels if isinstance(labels, list) else [labels]:
         one.add("overwritten" if label in known else "added", 1, label=label)
-    if isinstance(value, pd.Series) and not isinstance(labels, list):
+    if isinstance(value, pd.Series) and not isinstance(labels, list) and not call.get("is_part"):
         if labels in known and len(value) == len(frame):
             old = frame[labels]
             if isinstance(old, pd.Series) and str(old.dtype) != str(value.dtype):

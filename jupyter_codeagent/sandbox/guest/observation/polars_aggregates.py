@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ SKIPPING = frozenset(
     ["mean", "sum", "median", "std", "var", "min", "max", "quantile", "count", "n_unique", "describe"]
 )
 AVERAGES = frozenset({"mean", "median"})
+_EXTREME = re.compile(r'col\("[^"]*"\)\.(?:max|min|sort)\(.*', re.DOTALL)
 
 
 def observe_groups(call: Call) -> Operation | None:
@@ -34,11 +36,20 @@ def observe_groups(call: Call) -> Operation | None:
     for label in roots:
         if label in frame.columns and (count := frame[label].null_count()):
             one.add("skipped", count, len(frame), label)
+    _add_text_extremes(call, one, frame)
     _add_warnings(call, one, frame, roots, keys)
     if "mean" in call.site.detail or call.site.name in AVERAGES:
         call.origin = replace(call.origin, uneven_means=len(call.result) if _is_uneven(frame, keys) else 0)
-    call.origin = replace(call.origin, frame=None, part="", sorted_by=(), repeated=frozenset())
+    call.origin = replace(call.origin, frame=None, part="", top="", sorted_by=(), repeated={})
     return one
+
+
+def _add_text_extremes(call: Call, one: Operation, frame: Any) -> None:
+    """Add columns of text whose least or greatest value is asked for, where they hold numbers."""
+    for expression in _expressions(call):
+        roots = expression.meta.root_names()
+        if len(roots) == 1 and roots[0] in frame.columns and _EXTREME.fullmatch(str(expression)):
+            add_numbers_as_text(one, frame[roots[0]])
 
 
 def observe_lazily(call: Call) -> Operation | None:
@@ -63,6 +74,16 @@ def _is_uneven(frame: Any, keys: list[str]) -> bool:
 def _root_names(call: Call) -> list[str]:
     """Return the columns that the expressions of a call are computed of."""
     return list(dict.fromkeys(name for one in _expressions(call) for name in one.meta.root_names()))
+
+
+def roots_by_output(call: Call) -> list[tuple[str, list[str]]]:
+    """Return each column that the expressions of a call compute, with those that it is computed of."""
+    found = [
+        (one.meta.output_name(raise_if_undetermined=False) or "", one.meta.root_names())
+        for one in _expressions(call)
+    ]
+    named = {key: value for key, value in call.arguments.items() if isinstance(key, str)}
+    return found + [(key, one.meta.root_names()) for key, one in named.items() if hasattr(one, "meta")]
 
 
 def output_names(call: Call) -> list[str]:
@@ -122,15 +143,21 @@ def observe_aggregate(call: Call) -> Operation | None:
 
 def _add_warnings(call: Call, one: Operation, frame: Any, used: list[str], keys: list[str]) -> None:
     origin: Origin = call.origin
-    repeated = [label for label in used if label in origin.repeated]
+    repeated = origin.repeated_among(used, keys)
     counts_rows = not used or "len()" in call.site.detail or "count()" in call.site.detail
-    if origin.repeated and (repeated or counts_rows) and not origin.repeated_by.intersection(keys):
+    if repeated or (counts_rows and origin.repeats_rows(keys)):
         one.add("repeated", origin.repeats[0], origin.repeats[1], ", ".join(repeated))
     if origin.part:
         one.add("part_of_rows", origin.part_rows[0], origin.part_rows[1], origin.part)
+    if origin.top:
+        one.add("part_of_top", origin.part_rows[0], origin.part_rows[1], origin.top)
     step = call.budget.step_within(frame.width * frame.height, CELL_NS, CHECK_SHARE)
     if step:
-        adds = any(word in f"{call.site.name} {call.site.detail}" for word in ("sum", "mean", "median", "std"))
+        words = f"{call.site.name} {call.site.detail}"
+        adds = any(word in words for word in ("sum", "mean", "median", "std"))
+        averages = any(word in words for word in AVERAGES)
         all_rows = step == 1 and not origin.repeated
-        use = Use(used, keys, origin.computed, counts_rows=counts_rows, adds=adds, all_rows=all_rows)
+        use = Use(
+            used, keys, origin.computed, counts_rows=counts_rows, adds=adds, averages=averages, all_rows=all_rows
+        )
         check_table(one, frame.gather_every(step).to_dict(as_series=False), use)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from . import polars_aggregates, polars_joins
-from .call import Call, Operation, Origin
+from .call import Call, Operation, Origin, cut_origin
 from .keys import near_misses
 from .polars_columns import add_numbers_as_text, value_counts
 from .table_checks import CELL_NS
@@ -82,9 +82,8 @@ def _part(call: Call) -> Operation | None:
     one = call.operation("cut", frame, result)
     if call.origin.sorted_by:
         _add_ties(call, one, frame, result)
-    else:
-        part = f"{call.site.name}({call.site.detail})"
-        call.origin = replace(call.origin, part=part, part_rows=(len(result), len(frame)))
+    part = f"{call.site.name}({call.site.detail})"
+    call.origin = cut_origin(call.origin, part, (len(result), len(frame)))
     return one
 
 
@@ -122,6 +121,8 @@ def _top(call: Call) -> Operation | None:
     if len(call.result) >= len(call.receiver):
         return None
     one = call.operation("cut", call.receiver, call.result)
+    top = f"{call.site.name}({call.site.detail})"
+    call.origin = replace(call.origin, top=top, part_rows=(len(call.result), len(call.receiver)))
     if isinstance(by, str):
         _add_ties(call, one, call.receiver, call.result)
     return one
@@ -172,7 +173,11 @@ def _with_columns(call: Call) -> Operation | None:
     if not isinstance(before, pl.DataFrame) or not isinstance(after, pl.DataFrame):
         return None
     one = call.operation("columns", before, after)
-    call.origin = replace(call.origin, computed=call.origin.computed | {*polars_aggregates.output_names(call)})
+    call.origin = replace(
+        call.origin,
+        computed=call.origin.computed | {*polars_aggregates.output_names(call)},
+        repeated={**call.origin.repeated, **_repeated_outputs(call)},
+    )
     added = [label for label in after.columns if label not in before.columns]
     if added:
         one.add("added", len(added), label=", ".join(added))
@@ -182,6 +187,17 @@ def _with_columns(call: Call) -> Operation | None:
         if label in after.columns and (count := after[label].null_count() - before[label].null_count()) > 0:
             one.add("became_missing", count, len(before), label)
     return one if one.facts else None
+
+
+def _repeated_outputs(call: Call) -> dict[str, frozenset[str]]:
+    """Return the computed columns that are made of repeated ones."""
+    repeated = call.origin.repeated
+    return {
+        name: repeated[root]
+        for name, roots in polars_aggregates.roots_by_output(call)
+        for root in roots
+        if root in repeated
+    }
 
 
 def _convert(call: Call) -> Operation | None:

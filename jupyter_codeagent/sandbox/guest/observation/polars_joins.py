@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .call import Call, Operation
-from .keys import add_near_keys, count_matches, count_repeats
+from .keys import add_near_keys, count_matches, count_repeats, telling_columns
 from .polars_columns import value_counts
 
 JOIN_NS = 120
@@ -44,9 +44,11 @@ def _add_matches(
     import polars as pl
 
     left, right = tables
-    for label in keys[0]:
+    for label, other in zip(*keys, strict=True):
         if nulls := left[label].null_count():
             one.add("missing_keys", nulls, len(left), label)
+            if right[other].null_count() and not call.get("nulls_equal"):
+                one.add("unjoined_nulls", nulls, len(left), label)
     is_filter = len(right.columns) <= len(keys[1])
     matches = count_matches(one, how, _codes(left.select(keys[0]), right.select(keys[1])), is_filter=is_filter)
     lacking = left.filter(pl.Series(~matches.in_right))
@@ -55,7 +57,22 @@ def _add_matches(
     if len(keys[0]) == 1 and str(left[keys[0][0]].dtype) == "String":
         ours, theirs = lacking[keys[0][0]], right[keys[1][0]]
         add_near_keys(one, keys[0][0], value_counts(ours), theirs.drop_nulls().unique())
-    count_repeats(one, call, how, matches, (left.columns, right.columns))
+    telling = (
+        _telling(call, left, keys[0], right) if matches.right_repeats and matches.left_repeats else frozenset(),
+        _telling(call, right, keys[1], left) if matches.right_repeats else frozenset(),
+    )
+    count_repeats(one, call, how, matches, (left.columns, right.columns), telling)
+
+
+def _telling(call: Call, frame: Any, keys: list[str], other: Any) -> frozenset[str]:
+    """Return the columns that tell rows with the same key apart."""
+
+    def is_unique(label: str) -> bool:
+        if not call.budget.allows(len(frame), JOIN_NS * (1 + len(keys))):
+            return False
+        return not frame.select([*keys, label]).is_duplicated().any()
+
+    return telling_columns([label for label in frame.columns if label not in keys], other.columns, is_unique)
 
 
 def _labels(value: Any) -> list[str]:

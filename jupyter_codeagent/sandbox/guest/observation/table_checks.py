@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from statistics import median
 from typing import Any
 
@@ -20,12 +21,17 @@ CHECK_SHARE = 0.5
 """Share of the time that is left which one check may take."""
 NEARLY_UNIQUE = 0.95
 MIN_DUPLICATES = 0.01
+MAX_CHANCE = 0.2
+"""Share of the equal rows that chance may explain."""
+MIN_THINGS = 0.05
+MAX_THINGS = 0.95
+MAX_SEVERAL = 3
 KEY_UNIQUE = 0.75
 """Share of different values from which an identifier is that of the rows, and each further one a repetition."""
 MIN_SIDE = 0.05
 """Share of the values that each of two scales has at least."""
 GAP = 4.0
-MAX_UNIT_CHARS = 5
+MAX_UNIT_CHARS = 8
 """``kg``, ``EUR``; what is longer is the name of something else."""
 SCALES = (60, 100, 1000, 3600)
 """Ratios of units that get mixed: minutes, per cent and cents, kilo, hours."""
@@ -43,6 +49,7 @@ class Use:
     computed: Collection[str] = ()
     """Labels that the program has computed itself."""
     counts_rows: bool = False
+    averages: bool = False
     adds: bool = False
     """It is a sum or a mean, which a repeated value changes."""
     all_rows: bool = True
@@ -66,6 +73,8 @@ def check_table(one: Operation, table: Table, use: Use) -> None:
     _add_totals(one, table, rows)
     if use.adds:
         _add_units(one, table, rows, use)
+    if use.all_rows and use.averages:
+        _add_several_rows(one, table, rows, use)
 
 
 def _add_duplicates(one: Operation, table: Table, rows: int, use: Use) -> None:
@@ -73,8 +82,8 @@ def _add_duplicates(one: Operation, table: Table, rows: int, use: Use) -> None:
     unique = set(zip(*table.values(), strict=True))
     duplicates = rows - len(unique)
     if duplicates >= max(2, MIN_DUPLICATES * rows) and len(table) > 1:
-        distinct = {label: len(set(values)) for label, values in table.items()}
-        if any(count >= NEARLY_UNIQUE * len(unique) for count in distinct.values()):
+        given = {label: values for label, values in table.items() if label not in use.computed}
+        if _is_hardly_chance(given or table, len(unique)):
             one.add("duplicate_rows", duplicates, rows)
             return
     for label, values in table.items():
@@ -87,6 +96,38 @@ def _add_duplicates(one: Operation, table: Table, rows: int, use: Use) -> None:
             if use.counts_rows and different < len(known):
                 one.add("repeated_ids", len(known) - different, rows, label)
                 return
+
+
+def _is_hardly_chance(table: Table, different: int) -> bool:
+    """Check whether a column tells nearly all rows apart, or rows with a time would seldom be equal by chance.
+
+    By chance means that the columns do not depend on each other.
+    """
+    if any(len(set(values)) >= NEARLY_UNIQUE * different for values in table.values()):
+        return True
+    if not any(isinstance(value, date) for values in table.values() for value in values[:5]):
+        return False
+    rows = len(next(iter(table.values())))
+    by_chance = rows * rows / 2
+    for values in table.values():
+        by_chance *= sum((count / rows) ** 2 for count in Counter(values).values())
+    return by_chance < MAX_CHANCE * (rows - different)
+
+
+def _add_several_rows(one: Operation, table: Table, rows: int, use: Use) -> None:
+    """Add the columns that name things with several rows each; whether the prompt means them, the host knows."""
+    found = []
+    keys = [table[label] for label in use.keys if label in table]
+    for label, values in table.items():
+        if label in use.keys or label in use.columns or label in use.computed:
+            continue
+        if not all(isinstance(value, str | int) or is_missing(value) for value in values[:5]):
+            continue
+        things = len(set(zip(values, *keys, strict=True)))
+        if len(set(values)) >= 3 and MIN_THINGS * rows <= things <= MAX_THINGS * rows:
+            found.append((things, label))
+    for things, label in sorted(found, reverse=True)[:MAX_SEVERAL]:
+        one.add("several_rows", rows - things, rows, label)
 
 
 def _add_constant_per_id(one: Operation, table: Table, rows: int, use: Use) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+SEPARATORS = frozenset(" \t\n,.'\u00a0\u202f")
 CHECKED = 200
 """Values that are looked at to tell what a column of text holds."""
 _NUMBER = re.compile(r"\s*+[-+(]?\s*+[$€£]?\s*+\d[\d,.' ]*+%?\)?\s*+")
@@ -16,7 +18,7 @@ _TOTAL = re.compile(
     r"(?:grand |sub ?)?totals?(?: \w+)?|all(?: \w+)?|overall|sum|gesamt\w*|summe|insgesamt", re.IGNORECASE
 )
 UNIT_NAME = re.compile(
-    r"(?:^|[_\s])(?:unit|units|uom|cur|curr|currency|ccy|measure|einheit|währung|moneda|unidad|devise)(?:$|[_\s])",
+    r"(?:^|[_\s])(?:unit|units|uom|scale|einheiten|cur|curr|currency|ccy|measure|einheit|währung|moneda|unidad|devise)(?:$|[_\s])",
     re.IGNORECASE,
 )
 ROW_ID = re.compile(r"(?:^|_|\s)(?i:id|uuid|key)$|[a-z](?:Id|ID|Key)$")
@@ -50,6 +52,24 @@ def have_three_decimals(values: Iterable[Any]) -> bool:
     return len(pointed) > 4 and all(_THOUSANDS.search(one) for one in pointed)
 
 
+def are_placeholders(values: Iterable[Any]) -> bool:
+    """Check whether texts without a digit, such as ``n/a`` or ``open``, are all that could not be read."""
+    return all(isinstance(value, str) and not any(char.isdigit() for char in value) for value in values)
+
+
+def cut_offs(texts: Iterable[Any], parts: Iterable[Any]) -> Counter[str]:
+    """Return what is left of texts such as ``2.5 h`` where a part of each was taken, and how often.
+
+    Separators of thousands, blanks and the point are no rest; a minus is one.
+    """
+    found: Counter[str] = Counter()
+    for text, part in zip(texts, parts, strict=True):
+        if isinstance(text, str) and isinstance(part, str) and any(char.isdigit() for char in part):
+            left = Counter(text) - Counter(part)
+            found["".join(char for char in text if char in left and char not in SEPARATORS)] += 1
+    return found
+
+
 def are_days_in_wrong_order(values: Iterable[Any]) -> bool:
     """Check for dates as text that do not begin with the year: they compare and sort by the day or the month."""
     texts = _texts(values)
@@ -62,8 +82,9 @@ def is_total(value: Any) -> bool:
 
 
 def plain(value: Any) -> str:
-    """Return a text without case, blanks and punctuation, for comparing."""
-    return re.sub(r"[\W_]+", "", str(value)).casefold()
+    """Return a text without case, blanks, punctuation and zeros in front of a number, for comparing."""
+    text = re.sub(r"[\W_]+", "", str(value)).casefold()
+    return (text.lstrip("0") or "0") if text.isdigit() else text
 
 
 def _texts(values: Iterable[Any], limit: int = CHECKED) -> list[str]:
