@@ -130,6 +130,9 @@ FACTS: dict[FactKind, Callable[[OperationFact], str]] = {
     "placeholders": lambda fact: (
         f"{_count(fact.count, 'text')}{_of_label(fact.label)} without digits became missing"
     ),
+    "repeated_each": lambda fact: f"a join counts {fact.label or 'a row'} for each of several matches",
+    "nulls_filtered": lambda fact: f"{_count(fact.count, 'row')} without {fact.label} left out by the comparison",
+    "averages_averaged": lambda fact: f"{fact.label} holds averages already, each counted alike",
     "several_rows": lambda fact: f"each {fact.label} has several rows, {fact.count:,} more",
     "cut_off": lambda fact: f"units or signs cut off from {fact.label}",
     "excel_days": lambda fact: (
@@ -142,5 +145,7 @@ FACTS: dict[FactKind, Callable[[OperationFact], str]] = {
     "mixed_units": lambda fact: f"several units in {fact.label}",
 }
 """A text for each kind of fact that is told."""
-FOR_THE_VERDICT: frozenset[FactKind] = frozenset({"several_rows", "dropped_for", "part_of_top", "mean_of_ratios"})
+FOR_THE_VERDICT: frozenset[FactKind] = frozenset(
+    {"several_rows", "several_summed", "dropped_for", "part_of_top", "mean_of_ratios"}
+)
 """Told only where the prompt makes them matter: as the verdict's reason."""

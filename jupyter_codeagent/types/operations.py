@@ -80,6 +80,10 @@ FactKind = Literal[
     "excel_days",
     "dropped_for",
     "several_rows",
+    "several_summed",
+    "repeated_each",
+    "nulls_filtered",
+    "averages_averaged",
     "mean_of_ratios",
     "unjoined_nulls",
 ]

@@ -24,18 +24,25 @@ _WHOLE = _words(
     *(r"all(?! of (?:these|those|them)\b)(?= \w)", "in all", "overall", "(?:our|the|grand) total", "whole"),
     *("altogether", "in total"),
 )
-_COUNT_OF_PART = re.compile(
-    r"\b(?:first|last|top|bottom)\s+(\w+)|\b(\w+)\s+(?:\w+\s+)?(?:biggest|largest|smallest|highest|lowest|best|worst"
-    r"|most|longest|shortest|random|oldest|newest|latest|first|last)\b"
+_COUNT_OF_PART = (
+    re.compile(r"\b(?:first|last|top|bottom)\s+(\w+)"),
+    re.compile(
+        r"\b(\w+)\s+(?:\w+\s+)?(?:biggest|largest|smallest|highest|lowest|best|worst|most|longest|shortest|random|oldest"
+        r"|newest|latest|first|last)\b"
+    ),
 )
 _NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBERS = {word: number for number, word in enumerate(_NUMBER_WORDS, start=1)}
 _MATCHED = _words(
-    *("both", r"only (?:\w+\s+){0,3}(?:who|that|which|with)", "at least one", "who took part", "we dropped")
+    *("both", r"only (?:\w+\s+){0,3}(?:who|that|which|with)", "at least one", "who took part", "we dropped"),
+    r"(?:that|which|who) (?:are|is|were|have|has|had|came) (?:\w+ )?(?:open|active|running|valid|\w+ed)",
 )
 _UNMATCHED_TOO = _words(
     *("zeros?", "as 0", "including (?:those|the ones|members|customers|people|all)", "no-shows?"),
-    *("even (?:if|those)", "whether or not", "or none", "everything"),
+    *("even (?:if|those)", "also those", "those without any", "whether or not", "or none", "everything"),
+)
+_EACH_MATCH = _words(
+    "counts? for (?:each|every|both|all)", "for both", "for each of (?:its|their|them)", "in each of"
 )
 _ONCE = _words(
     *(r"duplicat\w*", "more than once", "twice", "counts? (?:only )?once", "once each", "each once"),
@@ -70,8 +77,8 @@ def asks_for_part(count: int, prompt: str) -> bool:
     words = prompt.replace(",", "").lower()
     if str(count) in re.findall(r"\d+", words):
         return True
-    named = {word for pair in _COUNT_OF_PART.findall(words) for word in pair if word.isdigit() or word in _NUMBERS}
-    sizes = {_NUMBERS.get(word) or int(word) for word in named}
+    named = {word for pattern in _COUNT_OF_PART for word in pattern.findall(words)}
+    sizes = {_NUMBERS.get(word) or int(word) for word in named if word in _NUMBERS or word.isdecimal()}
     return count in sizes if sizes else _PART_ASKED.search(words) is not None
 
 
@@ -88,6 +95,11 @@ def asks_for_mean_of_means(prompt: str) -> bool:
 def asks_for_matches(prompt: str) -> bool:
     """Check whether the prompt asks for what stands in both tables alone."""
     return _MATCHED.search(prompt) is not None
+
+
+def asks_for_each_match(prompt: str) -> bool:
+    """Check whether what has several matches counts for each of them: ``a booking counts for every amenity``."""
+    return _EACH_MATCH.search(prompt) is not None
 
 
 def asks_for_unmatched(prompt: str) -> bool:

@@ -56,7 +56,7 @@ def test_a_warning_that_was_not_mended_makes_a_result_doubtful() -> None:
 @pytest.mark.parametrize(
     ("signals", "reason"),
     [
-        (Signals(replies=3), "the model needed 3 attempts"),
+        (Signals(replies=2), "the model needed 2 attempts"),
         (Signals(corrections=("match-values",)), "the model's program had to be corrected"),
         (
             Signals(not_observed="RuntimeError: x"),
@@ -68,6 +68,22 @@ def test_a_warning_that_was_not_mended_makes_a_result_doubtful() -> None:
 def test_what_was_hard_or_could_not_be_seen_asks_for_a_look(signals: Signals, reason: str) -> None:
     verdict = judge(signals, PROMPT)
     assert (verdict.level, verdict.reason) == ("look", reason)
+
+
+@pytest.mark.parametrize(
+    ("signals", "reason"),
+    [
+        (Signals(replies=3), "the model needed 3 attempts"),
+        (
+            Signals(code="# a comment\n" + "x = 1\n\n" * 10, corrections=("match-values",)),
+            "a program of 10 lines had to be corrected",
+        ),
+        (Signals(code="x = 1\n" * 12, replies=2), "a program of 12 lines had to be corrected"),
+    ],
+)
+def test_a_result_that_was_too_hard_for_the_model_is_doubtful(signals: Signals, reason: str) -> None:
+    verdict = judge(signals, PROMPT)
+    assert (verdict.level, verdict.reason) == ("doubtful", reason)
 
 
 @pytest.mark.parametrize(

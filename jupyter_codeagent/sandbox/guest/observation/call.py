@@ -51,6 +51,8 @@ class Origin:
     repeated: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Columns whose values a join repeats, each with the columns of the other table that tell the repetitions
     apart: a figure for each value of those counts what was repeated once."""
+    repeats_both: bool = False
+    """Whether rows of both tables are repeated."""
     repeats: tuple[int, int] = (0, 0)
     """Rows that the join has more, and rows before."""
     unmatched: int = 0

@@ -83,6 +83,7 @@ def count_repeats(
             call.origin,
             repeated={**call.origin.repeated, **repeated},
             repeats=(pairs - matched, left_rows),
+            repeats_both=matches.left_repeats,
         )
 
 

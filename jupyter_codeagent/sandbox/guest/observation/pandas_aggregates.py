@@ -205,13 +205,7 @@ def _add_warnings(call: Call, one: Operation, frame: Any, used: Any, keys: tuple
     functions = AGGREGATES.intersection(_WORD.findall(call.site.detail)) if name in MANY else {name}
     if functions and functions <= UNCHANGED_BY_REPEATS:
         return
-    repeated = origin.repeated_among(map(str, used.columns), keys)
-    if repeated or (name in COUNTING and origin.repeats_rows(keys)):
-        one.add("repeated", origin.repeats[0], origin.repeats[1], ", ".join(repeated))
-    if (name == "sum" or "sum" in call.site.detail) and not origin.summed_once.intersection(keys):
-        added = [str(label) for label in used.columns if str(label) in origin.summed_once - origin.computed]
-        if added:
-            one.add("repeated_sums", origin.repeats[0], origin.repeats[1], ", ".join(added))
+    _add_repeats(call, one, used, keys)
     if averaged := [str(label) for label in used.columns if str(label) in origin.ratios and "mean" in functions]:
         one.add("mean_of_ratios", len(frame), len(frame), averaged[0])
     if origin.unmatched:
@@ -234,6 +228,20 @@ def _add_warnings(call: Call, one: Operation, frame: Any, used: Any, keys: tuple
             all_rows=step == 1 and not origin.repeated,
         )
         check_table(one, table, use)
+
+
+def _add_repeats(call: Call, one: Operation, used: Any, keys: tuple[str, ...]) -> None:
+    """Add columns that a join has repeated, or rows that are counted more than once."""
+    name, origin = call.site.name, call.origin
+    repeated = origin.repeated_among(map(str, used.columns), keys)
+    if repeated or (name in COUNTING and origin.repeats_rows(keys)):
+        one.add("repeated", origin.repeats[0], origin.repeats[1], ", ".join(repeated))
+    elif origin.repeats_both and (each := [label for label in map(str, used.columns) if label in origin.repeated]):
+        one.add("repeated_each", origin.repeats[0], origin.repeats[1], ", ".join(each))
+    if (name == "sum" or "sum" in call.site.detail) and not origin.summed_once.intersection(keys):
+        added = [str(label) for label in used.columns if str(label) in origin.summed_once - origin.computed]
+        if added:
+            one.add("repeated_sums", origin.repeats[0], origin.repeats[1], ", ".join(added))
 
 
 def _pivot(call: Call, _: Any) -> Operation | None:

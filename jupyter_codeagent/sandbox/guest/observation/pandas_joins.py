@@ -163,4 +163,12 @@ def _add_overlap(one: Operation, parts: Sequence[Any], result: Any) -> None:
         one.add("overlap", both, len(result))
 
 
-HANDLERS = {"merge": _merge, "join": _join, "merge_asof": _merge, "concat": _concat}
+def _merge_asof(call: Call, _: Any) -> Operation | None:
+    """Observe a join to the nearest key: rows only, its keys need not be equal."""
+    left, right = call.arguments.get(0, call.arguments.get("left")), call.arguments.get(1, call.get("right"))
+    one = call.operation("join", left, call.result)
+    one.other_rows = len(right) if hasattr(right, "columns") else None
+    return one
+
+
+HANDLERS = {"merge": _merge, "join": _join, "merge_asof": _merge_asof, "concat": _concat}

@@ -135,8 +135,8 @@ def _drop_duplicates(call: Call, _: Any) -> Operation | None:
     call.origin = replace(call.origin, repeated={})
     subset = call.get("subset", 0)
     labels = [subset] if isinstance(subset, str) else subset
-    if hasattr(call.result, "columns") and isinstance(labels, list | tuple) and len(labels) == 1:
-        column = call.result[labels[0]]
+    for label in labels if hasattr(call.result, "columns") and isinstance(labels, list | tuple) else ():
+        column = call.result[label]
         if is_text(column) and call.budget.allows(len(column), OBJECT_NS * 5):
             add_variants(one, label_of(column), column)
     _show_missing_rows(call, one)

@@ -101,7 +101,7 @@ def _add_misread(call: Call, one: Operation, column: Any, result: Any) -> None:
         add_cut_offs(one, label_of(column), column.head(FIRST), result.head(FIRST))
     if call.site.name == "to_datetime":
         _add_dates(call, one, column)
-        _add_implausible_dates(one, column, result)
+        _add_implausible_dates(one, column, result, in_days=call.get("unit") == "D")
 
 
 def _converted(call: Call) -> Any:
@@ -135,8 +135,8 @@ def _add_dates(call: Call, one: Operation, column: Any) -> None:
         one.add("ambiguous_dates", either, len(column), label_of(column))
 
 
-def _add_implausible_dates(one: Operation, column: Any, result: Any) -> None:
-    """Add numbers that all became dates of 1970, and two-digit years that became years to come."""
+def _add_implausible_dates(one: Operation, column: Any, result: Any, *, in_days: bool) -> None:
+    """Add numbers that all became dates of 1970, and days or two-digit years that became years to come."""
     import pandas as pd
 
     known = result.iloc[:5000].dropna()
@@ -145,6 +145,8 @@ def _add_implausible_dates(one: Operation, column: Any, result: Any) -> None:
     years = known.dt.year
     if pd.api.types.is_numeric_dtype(column.dtype) and len(known) > 1 and years.max() == 1970:
         one.add("dates_in_1970", len(known), len(column), label_of(column))
+    elif in_days and years.min() > time.localtime().tm_year + 1:
+        one.add("later_years", len(known), len(column), label_of(column))
     elif is_text(column) and (later := int((years > time.localtime().tm_year + 1).sum())):
         one.add("later_years", later, len(column), label_of(column))
 

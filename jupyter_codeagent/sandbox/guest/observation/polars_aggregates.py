@@ -108,7 +108,11 @@ def observe_select(call: Call) -> Operation | None:
     import polars as pl
 
     frame, result = call.receiver, call.result
-    if not isinstance(frame, pl.DataFrame) or not isinstance(result, pl.DataFrame) or len(result) != 1 < len(frame):
+    if (
+        not isinstance(frame, pl.DataFrame)
+        or not isinstance(result, pl.DataFrame)
+        or not len(result) == 1 < len(frame)
+    ):
         return None
     one = call.operation("aggregate")
     one.rows = (len(frame), 1)
@@ -147,6 +151,8 @@ def _add_warnings(call: Call, one: Operation, frame: Any, used: list[str], keys:
     counts_rows = not used or "len()" in call.site.detail or "count()" in call.site.detail
     if repeated or (counts_rows and origin.repeats_rows(keys)):
         one.add("repeated", origin.repeats[0], origin.repeats[1], ", ".join(repeated))
+    elif origin.repeats_both and (each := [label for label in used if label in origin.repeated]):
+        one.add("repeated_each", origin.repeats[0], origin.repeats[1], ", ".join(each))
     if origin.part:
         one.add("part_of_rows", origin.part_rows[0], origin.part_rows[1], origin.part)
     if origin.top:

@@ -68,7 +68,7 @@ def _add_comparisons(one: Operation, frame: Any, expression: str) -> None:
             column = frame[label].cast(str)
             if operator in ("==", "!="):
                 if operator == "!=" and (count := column.null_count()):
-                    one.add("missing", count, len(column), label)
+                    one.add("nulls_filtered", count, len(column), label)
                 near_misses(one, label, value_counts(column), (wanted,))
             elif are_numbers((wanted,) * 2) and are_numbers(column.head(1000)):
                 one.add("numbers_as_text", len(column), label=label)

@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any
 
 from .call import Operation
-from .values import ID_NAME, ROW_ID, UNIT_NAME, is_missing, is_total
+from .values import AVERAGE_NAME, ID_NAME, ROW_ID, UNIT_NAME, is_missing, is_total
 
 CELL_NS = 1000
 """Nanoseconds for each cell of a checked table; measured."""
@@ -73,8 +73,11 @@ def check_table(one: Operation, table: Table, use: Use) -> None:
     _add_totals(one, table, rows)
     if use.adds:
         _add_units(one, table, rows, use)
-    if use.all_rows and use.averages:
+    if use.adds and use.all_rows:
         _add_several_rows(one, table, rows, use)
+    for label in use.columns if use.averages else ():
+        if AVERAGE_NAME.search(label) and label not in use.computed:
+            one.add("averages_averaged", rows, rows, label)
 
 
 def _add_duplicates(one: Operation, table: Table, rows: int, use: Use) -> None:
@@ -119,7 +122,7 @@ def _add_several_rows(one: Operation, table: Table, rows: int, use: Use) -> None
     found = []
     keys = [table[label] for label in use.keys if label in table]
     for label, values in table.items():
-        if label in use.keys or label in use.columns or label in use.computed:
+        if label in use.keys or label in use.computed or any(used.startswith(label) for used in use.columns):
             continue
         if not all(isinstance(value, str | int) or is_missing(value) for value in values[:5]):
             continue
@@ -127,7 +130,7 @@ def _add_several_rows(one: Operation, table: Table, rows: int, use: Use) -> None
         if len(set(values)) >= 3 and MIN_THINGS * rows <= things <= MAX_THINGS * rows:
             found.append((things, label))
     for things, label in sorted(found, reverse=True)[:MAX_SEVERAL]:
-        one.add("several_rows", rows - things, rows, label)
+        one.add("several_rows" if use.averages else "several_summed", rows - things, rows, label)
 
 
 def _add_constant_per_id(one: Operation, table: Table, rows: int, use: Use) -> None:
