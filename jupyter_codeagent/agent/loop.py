@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from jupyter_codeagent.agent.dependencies import LoopDependencies
 from jupyter_codeagent.agent.ending import end_run, finish, last_problem
@@ -19,7 +18,7 @@ from jupyter_codeagent.agent.prompt.conversation import Turn, compact
 from jupyter_codeagent.agent.prompt.system import first_messages
 from jupyter_codeagent.agent.repair_loop import execute, run_again
 from jupyter_codeagent.agent.reply.own_words import own_words, words_instead
-from jupyter_codeagent.agent.run_facts import has_warning, is_same, repeats, repetitions
+from jupyter_codeagent.agent.run_facts import has_warning, repeats, repetitions
 from jupyter_codeagent.types.approvals import Decision
 from jupyter_codeagent.types.messages import Message
 from jupyter_codeagent.types.run import AgentRun, Step
@@ -77,15 +76,12 @@ async def continue_run(run: AgentRun, step: Step, deps: LoopDependencies) -> Age
 async def _failed(run: AgentRun, deps: LoopDependencies, why: str) -> AgentRun:
     """End a run without a clean result.
 
-    A result with a warning is taken all the same where the last step displays it, or where the model repeated it
-    after the warning.
+    The latest result with a warning is taken all the same, if it displays something: it is marked as doubtful.
     """
     last = run.steps[-1]
-    if has_warning(last) and last.result is not None and output_text(last.result).strip():
-        return await finish(run, last, deps, calls=run.request.max_steps)
-    repeated = [after for before, after in pairwise(run.steps) if is_same(before, after) and has_warning(after)]
-    if repeated:
-        step = await run_again(run, repeated[-1], deps)
+    warned = [step for step in run.steps if has_warning(step) and step.result and output_text(step.result).strip()]
+    if warned:
+        step = last if warned[-1] is last else await run_again(run, warned[-1], deps)
         if step.result is not None and step.result.status == "ok":
             return await finish(run, step, deps, calls=run.request.max_steps)
     if words := own_words(last):

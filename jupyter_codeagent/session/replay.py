@@ -1,7 +1,6 @@
 """Replay: Run All asks the model only where something changed; the other cells' code runs from the record.
 
 The sandbox needs the variables that the code makes, so it is executed; only the model is not asked.
-
 """
 
 from __future__ import annotations
@@ -12,6 +11,9 @@ from dataclasses import replace
 
 from jupyter_codeagent.agent.dependencies import Decide, RunWatcher
 from jupyter_codeagent.agent.output_text import output_text
+from jupyter_codeagent.agent.verdict.assumptions import find_assumptions
+from jupyter_codeagent.agent.verdict.signals import signals_of
+from jupyter_codeagent.agent.verdict.verdict import judge
 from jupyter_codeagent.sandbox.protocol import CodeRunner
 from jupyter_codeagent.types.approvals import Grant, Proposal
 from jupyter_codeagent.types.run import AgentRun, Step
@@ -60,13 +62,20 @@ async def replay(
     if result.status != "ok":
         return None
     same = output_text(result) == output_text(ExecutionResult(status="ok", outputs=known.outputs))
-    return replace(
+    step = replace(step, result=result, duration_s=result.duration_s)
+    replayed = replace(
         run,
         status="ok",
-        steps=(*run.steps, replace(step, result=result, duration_s=result.duration_s)),
+        steps=(*run.steps, step),
         code=step.code,
         written=known.written,
         outputs=result.outputs,
+        operations=result.operations,
+        not_observed=result.not_observed,
+        assumptions=find_assumptions(result.operations, run.request.prompt),
         answer=known.answer if same else "",
         ended_at=time.time(),
     )
+    if same and known.verdict is not None:  # it knows how hard the code was to come by
+        return replace(replayed, verdict=known.verdict)
+    return replace(replayed, verdict=judge(signals_of(replayed, step), run.request.prompt))

@@ -171,3 +171,21 @@ def test_a_request_that_was_stopped_before_it_began_sends_nothing(
     assert "nothing was sent" in stopped.error
     assert model_server.requests == []
     assert kernel.run(f"%agent refine {first} only the largest").error == ""
+
+
+def test_a_replayed_result_is_believed_as_far_as_it_was_the_first_time(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    model_server.script(code("df.head(2)['n'].sum()"))
+    kernel.run("%%agent --vars df\nWhat is the total of n?", cell_id="question")
+    kernel.run("%agent accept")
+    first = record(kernel, runs(kernel)[0])
+    assert (first["verdict"]["level"], first["assumptions"][0]["text"]) == ("doubtful", "only 2 of 3 rows")
+    again = kernel.run("%%agent --vars df\nWhat is the total of n?", cell_id="question")
+    assert "as recorded, model not asked" in again.text
+    second = record(kernel, runs(kernel)[0])
+    assert second["id"] != first["id"]
+    assert [second[name] for name in ("verdict", "assumptions")] == [
+        first[name] for name in ("verdict", "assumptions")
+    ]
+    assert [one["name"] for one in second["operations"]] == [one["name"] for one in first["operations"]]

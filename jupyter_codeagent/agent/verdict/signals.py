@@ -21,9 +21,16 @@ class Signals:
     warning: str = ""
     """What looked wrong about the result that was kept all the same."""
     replies: int = 1
-    """Replies of the model with a program, up to the one that was kept."""
+    """Programs of the model one after the other, up to the one that was kept."""
     corrections: tuple[str, ...] = ()
     """Rules that changed what the program computes, before it ran or after it failed."""
+
+
+def _attempts(run: AgentRun) -> int:
+    """Return how many programs came one after the other; candidates came at once, and one of them ran again."""
+    at_once, later = run.steps[: run.request.candidates], run.steps[run.request.candidates :]
+    known = {one.code for one in at_once}
+    return 1 + sum(bool(one.code) and one.code not in known for one in later)
 
 
 def signals_of(run: AgentRun, step: Step) -> Signals:
@@ -33,7 +40,7 @@ def signals_of(run: AgentRun, step: Step) -> Signals:
         not_observed=run.not_observed,
         code=run.code,
         warning=step.note if has_warning(step) else "",
-        replies=sum(bool(one.code) for one in run.steps),
+        replies=_attempts(run),
         corrections=tuple(
             dict.fromkeys(rule for rule in step.rules if rule not in {*DISPLAY_RULES, KEEP_VARIABLES})
         ),

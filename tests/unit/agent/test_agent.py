@@ -421,6 +421,17 @@ def test_what_the_last_step_shows_is_the_result_with_the_doubt_that_no_call_is_l
     assert any("looks wrong" in note for note in run.notes)
 
 
+def test_a_doubted_result_is_kept_as_doubtful_where_what_comes_after_it_fails() -> None:
+    runner = RunnerDouble(
+        {"print(0)": shown("[]"), "print(8)": failed("TypeError", "8"), "print(9)": failed("TypeError", "9")}
+    )
+    run = ask([code("print(0)"), code("print(8)"), code("print(9)")], runner, run=new_run(max_steps=3))
+    assert (run.status, run.code.strip(), run.outputs) == ("ok", "print(0)", shown("[]").outputs)
+    assert run.verdict is not None
+    assert run.verdict.level == "doubtful"
+    assert runner.executed[-1].strip() == "print(0)"  # what lies in the sandbox is what is shown
+
+
 PLOTTED = "import matplotlib.pyplot as plt\n\nplt.plot(x, y);"
 
 
@@ -671,7 +682,7 @@ def test_no_call_of_a_run_exceeds_the_models_context(
         }
         | {programs[-1]: shown("7\n" * 290)}
     )
-    model = ScriptedModel([*map(code, programs), "It is 7."])
+    model = ScriptedModel([*map(code, programs)])
     run = ask(
         [],
         runner,
@@ -679,9 +690,8 @@ def test_no_call_of_a_run_exceeds_the_models_context(
         model=model,
         window=window(context_tokens),
         max_tokens=max_tokens,
-        answer=True,
     )
-    assert (run.status, len(model.requests)) == ("ok", len(programs) + 1)
+    assert (run.status, len(model.requests)) == ("ok", len(programs))
     for request in model.requests:
         sent = sum(estimate_tokens(message.content) for message in request.messages)
         assert sent + min(request.max_tokens, context_tokens // 2) <= context_tokens

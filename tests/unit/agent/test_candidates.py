@@ -160,6 +160,12 @@ def test_one_sentence_is_asked_for_as_in_a_run_of_one_program() -> None:
     assert case.sent.usage.calls == 3
 
 
+def test_programs_that_came_at_once_are_not_attempts_one_after_the_other() -> None:
+    run = Case([code("print(1)"), code("print(2)"), code("print(1)")], {}).run()
+    assert run.verdict is not None
+    assert run.verdict.level == "checked"
+
+
 def test_where_none_ran_the_run_goes_on_from_the_first_failure() -> None:
     case = Case(
         [code("print(a)"), code("print(b)")],
