@@ -60,9 +60,9 @@ def exploded_join(program: Program) -> str:
         left, right = ((before if name == join.result else rows).get(name, 0) for name in (join.left, join.right))
         if result > left + right and left and right:
             return (
-                f"The join made {result:,} rows from {left:,} and {right:,}: its key is unique in neither table, so "
-                "rows are repeated. Join on all columns that tell rows apart, or aggregate one table to one row per key "
-                "first; leave it as it is only if all pairs are wanted."
+                f"The join made {result:,} rows from {left:,} and {right:,}: its key is unique in neither table, "
+                "so rows are repeated. Join on all columns that tell rows apart, or aggregate one table to one row per "
+                "key first; leave it as it is only if all pairs are wanted."
             )
     return ""
 
