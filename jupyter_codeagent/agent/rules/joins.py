@@ -61,8 +61,8 @@ def exploded_join(program: Program) -> str:
         if result > left + right and left and right:
             return (
                 f"The join made {result:,} rows from {left:,} and {right:,}: its key is unique in neither table, "
-                "so rows are repeated. Join on all columns that tell rows apart, or aggregate one table to one row per "
-                "key first; leave it as it is only if all pairs are wanted."
+                "so rows are repeated. Join on all columns that tell rows apart, or aggregate one table to one row "
+                "per key first; leave it as it is only if all pairs are wanted."
             )
     return ""
 
