@@ -67,8 +67,6 @@ LOOK: tuple[FactKind, ...] = (
 SEVERAL: tuple[FactKind, ...] = ("several_rows", "several_summed", "repeated_ids", "one_to_many", "multiplied")
 MANY_REPLIES = 3
 MANY_LINES = 10
-FEW_LINES = 3
-"""Longest program that need not have a step that is counted: ``len(df)``."""
 FILLED_LATER = frozenset({"map", "to_datetime"})
 INTENDED = frozenset({"where", "mask", "reindex"})
 """Methods that make values missing on purpose."""
@@ -201,15 +199,10 @@ def _hard_for_the_model(signals: Signals) -> str:
     """
     if signals.replies >= MANY_REPLIES:
         return f"the model needed {signals.replies} attempts"
-    lines = _line_count(signals.code)
+    lines = sum(bool(line.strip()) and not line.lstrip().startswith("#") for line in signals.code.splitlines())
     if lines >= MANY_LINES and (signals.corrections or signals.replies > 1):
         return f"a program of {lines} lines had to be corrected"
     return ""
-
-
-def _line_count(code: str) -> int:
-    """Return the lines that are neither blank nor a comment."""
-    return sum(bool(line.strip()) and not line.lstrip().startswith("#") for line in code.splitlines())
 
 
 def _further_reasons(signals: Signals) -> Iterator[str]:
@@ -220,8 +213,6 @@ def _further_reasons(signals: Signals) -> Iterator[str]:
         yield f"the model needed {signals.replies} attempts"
     if signals.corrections:
         yield "the model's program had to be corrected"
-    if not signals.operations and _line_count(signals.code) > FEW_LINES:
-        yield "none of its steps is one that is counted"
     if signals.not_observed:
         yield f"what the code did to the rows could not be observed ({signals.not_observed})"
 

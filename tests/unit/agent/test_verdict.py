@@ -57,7 +57,6 @@ def test_a_warning_that_was_not_mended_makes_a_result_doubtful() -> None:
     ("signals", "reason"),
     [
         (Signals(replies=2), "the model needed 2 attempts"),
-        (Signals(code="x = 1\n" * 4), "none of its steps is one that is counted"),
         (Signals(corrections=("match-values",)), "the model's program had to be corrected"),
         (
             Signals(not_observed="RuntimeError: x"),
