@@ -121,13 +121,13 @@ def test_a_policy_that_is_a_dangling_link_or_a_directory_stops_everything(tmp_pa
 
 
 def test_an_administrator_can_forbid_processes_and_answers() -> None:
-    lax = CodeAgent(subprocess=True).settings()
+    lax = CodeAgent(subprocess=True, answer=True).settings()
     assert (lax.sandbox.subprocess, lax.answer) == (True, True)
     kept = apply_caps(lax, {"subprocess": True, "answer": True})
     assert (kept.sandbox.subprocess, kept.answer) == (True, True)
     capped = apply_caps(lax, {"subprocess": False, "answer": False})
     assert (capped.sandbox.subprocess, capped.answer) == (False, False)
-    strict = apply_caps(CodeAgent(answer=False).settings(), {"subprocess": True, "answer": True})
+    strict = apply_caps(CodeAgent().settings(), {"subprocess": True, "answer": True})
     assert (strict.sandbox.subprocess, strict.answer) == (False, False)
 
 
