@@ -77,7 +77,7 @@ def test_a_chip_names_what_was_assumed_and_asks_again_with_the_other_choice(
     expect(chip).to_have_attribute("title", "Ask again: keep the rows without city as a group of their own")
     chip.click()
     expect(notebook.cells.nth(2)).to_contain_text("dropna=False")
-    expect(verdict(notebook, 2)).to_contain_text("Checked")
+    expect(verdict(notebook, 2)).to_contain_text("Rows checked")
     notebook.picture("verdict_after_chip")
 
 

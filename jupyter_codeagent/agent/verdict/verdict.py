@@ -223,4 +223,6 @@ def _reason(one: Operation, fact: OperationFact) -> str:
 
 def _what_was_looked_at(signals: Signals) -> str:
     steps = len(signals.operations)
+    if not steps:
+        return "it has no step whose rows are counted"
     return f"nothing lost, repeated or mixed up in {steps} observed step{'' if steps == 1 else 's'}"

@@ -39,7 +39,7 @@ it('is not there where nothing was judged', async () => {
 it('says a right result in one word, and what was looked at on a click', async () => {
   const checked = { ...run, verdict: { level: 'checked' as const, reason: 'nothing lost' }, assumptions: [] };
   const host = await drawn({ run: checked });
-  expect(host.textContent).toBe('Checked▸ Steps of the code (1)');
+  expect(host.textContent).toBe('Rows checked▸ Steps of the code (1)');
   act(() => button(host, 'Steps of the code').click());
   expect(host.textContent).toContain('nothing lost');
 });

@@ -25,18 +25,18 @@ export interface IVerdictLineProps {
 export function VerdictLine(props: IVerdictLineProps): JSX.Element | null {
   const { trans, run } = props;
   const [open, setOpen] = useState(false);
-  if (!run.verdict) {
-    return null;
+  const operations = run.operations ?? [];
+  const assumptions = run.assumptions ?? [];
+  if (!run.verdict || (run.verdict.level === 'checked' && operations.length === 0)) {
+    return null; // no step that could be checked
   }
   const { level, reason } = run.verdict;
   const Icon = ICONS[level];
-  const operations = run.operations ?? [];
-  const assumptions = run.assumptions ?? [];
   // What is looked at may be an assumption, and then its chip says it.
   const isChip = !props.brief && level === 'look' && assumptions.some(one => reason.startsWith(one.text));
   return (
     <div className="jp-CodeAgent-verdict" data-level={level} role="group" aria-label={trans.__('Verdict')}>
-      <span className="jp-CodeAgent-verdictReason" title={reason}>
+      <span className="jp-CodeAgent-verdictReason" title={verdictTitle(trans, level, reason)}>
         <Icon.react tag="span" width="14px" height="14px" aria-hidden="true" />
         <span>
           <strong>{verdictLabel(trans, level)}</strong>
@@ -80,6 +80,12 @@ export function VerdictLine(props: IVerdictLineProps): JSX.Element | null {
   );
 }
 
+function verdictTitle(trans: TranslationBundle, level: VerdictLevel, reason: string): string {
+  return level === 'checked'
+    ? trans.__('%1. Whether the code answers your question is for you to see.', reason)
+    : reason;
+}
+
 function verdictLabel(trans: TranslationBundle, level: VerdictLevel): string {
-  return { checked: trans.__('Checked'), look: trans.__('Look'), doubtful: trans.__('Doubtful') }[level];
+  return { checked: trans.__('Rows checked'), look: trans.__('Look'), doubtful: trans.__('Doubtful') }[level];
 }

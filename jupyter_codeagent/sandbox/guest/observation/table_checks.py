@@ -102,13 +102,15 @@ def _add_duplicates(one: Operation, table: Table, rows: int, use: Use) -> None:
 
 
 def _is_hardly_chance(table: Table, different: int) -> bool:
-    """Check whether a column tells nearly all rows apart, or rows with a time would seldom be equal by chance.
+    """Check whether a column tells nearly all rows apart, or a time with another one, and few are equal by chance.
 
     By chance means that the columns do not depend on each other.
     """
     if any(len(set(values)) >= NEARLY_UNIQUE * different for values in table.values()):
         return True
-    if not any(isinstance(value, date) for values in table.values() for value in values[:5]):
+    times = [values for values in table.values() if any(isinstance(value, date) for value in values[:5])]
+    pairs = ((time, values) for time in times[:2] for values in table.values() if values is not time)
+    if not any(len(set(zip(*pair, strict=True))) >= NEARLY_UNIQUE * different for pair in pairs):
         return False
     rows = len(next(iter(table.values())))
     by_chance = rows * rows / 2

@@ -21,7 +21,7 @@ UNIT_NAME = re.compile(
     r"(?:^|[_\s])(?:unit|units|uom|scale|einheiten|cur|curr|currency|ccy|measure|einheit|währung|moneda|unidad|devise)(?:$|[_\s])",
     re.IGNORECASE,
 )
-AVERAGE_NAME = re.compile(r"(?:^|[_\s])(?:mean|avg|average|median)(?:$|[_\s])", re.IGNORECASE)
+AVERAGE_NAME = re.compile(r"(?:^|_)(?:mean|avg|average|median)(?:$|_)", re.IGNORECASE)
 ROW_ID = re.compile(r"(?:^|_|\s)(?i:id|uuid|key)$|[a-z](?:Id|ID|Key)$")
 ID_NAME = re.compile(r"(?:^|_|\s)(?i:id|key|uuid|number|no|nr|code)$|[a-z](?:Id|ID|No|Nr|Key)$")
 
