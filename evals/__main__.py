@@ -1,4 +1,4 @@
-"""``python -m evals own|fresh|kpi|tools|dabench|report|rules|peers``: docs/evals.md.
+"""``python -m evals own|fresh|analysts|kpi|tools|dabench|report|rules|peers``: docs/evals.md.
 
 Results: build/evals/LABEL.jsonl, .md, .png.
 """
@@ -21,7 +21,7 @@ from evals.measure import measure
 from evals.report import plot, table
 from evals.results import FOLDER, ResultFile, TaskResult
 from evals.rule_counts import rules_table
-from evals.suites import kpi, tool_tasks
+from evals.suites import analysts, kpi, tool_tasks
 from evals.suites.dabench import dabench_tasks
 from evals.suites.own import fresh, own_tasks
 from evals.systems.answer import System
@@ -31,6 +31,8 @@ from evals.task import Task
 from jupyter_codeagent.models.embedded.catalogue import is_embedded
 from jupyter_codeagent.models.embedded.launcher import RunningServer, start_embedded
 from jupyter_codeagent.settings.settings import ModelSettings
+
+SUITES = ("own", "fresh", "analysts", "kpi", "tools", "dabench")
 
 
 def main() -> None:
@@ -75,10 +77,14 @@ def _measure(suite: str, tasks: Sequence[Task], system: System, results: ResultF
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m evals", description=__doc__)
-    parser.add_argument("what", choices=["own", "fresh", "kpi", "tools", "dabench", "report", "rules", "peers"])
+    parser.add_argument(
+        "what", choices=["own", "fresh", "analysts", "kpi", "tools", "dabench", "report", "rules", "peers"]
+    )
     parser.add_argument("labels", nargs="*", help="of the results whose rules are counted; rules only")
     parser.add_argument("--systems", default="ours", help="any of ours," + ",".join(WORKERS))
     parser.add_argument("--folder", type=Path, help="of the public benchmark; dabench only")
+    parser.add_argument("--third", choices=analysts.THIRDS, default="dev", help="of the sets; analysts only")
+    parser.add_argument("--wording", choices=analysts.WORDINGS, default="careful", help="analysts only")
     parser.add_argument("--candidates", type=int, default=1, help="of ours")
     parser.add_argument(
         "--without", default="", help="techniques and rules to take out of ours, to see what they are worth"
@@ -111,6 +117,8 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
 def _tasks(options: argparse.Namespace) -> Sequence[Task]:
     if options.what == "dabench":
         return dabench_tasks(options.folder)
+    if options.what == "analysts":
+        return analysts.analyst_tasks(options.third, options.wording)
     suites = {"own": own_tasks(), "fresh": fresh.TASKS, "kpi": kpi.TASKS, "tools": tool_tasks.TASKS}
     return suites[options.what]
 
