@@ -273,6 +273,7 @@ SOUND = {
     "both[both.d == both.e].v.sum()": "repeated",
     "tags = pd.DataFrame({'k': ['a', 'a', 'b'], 'tag': ['x', 'y', 'x']})\n"
     "plain.merge(tags, on='k').groupby('tag').v.sum()": "repeated",
+    "pd.DataFrame([['a', 'A']], columns=['k', 'k']).drop_duplicates(subset=['k'])": "case_variants",
     "plain.groupby(['k', 'v'])['v'].mean().groupby('k').mean()": "several_rows",
     "orders.loc[orders.id > 3, 'amount'] = orders.loc[orders.id > 3, 'amount']": "became_missing",
 }

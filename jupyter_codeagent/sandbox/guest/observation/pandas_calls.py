@@ -114,7 +114,7 @@ def _keep_operands(call: Call, origin_of: Any) -> None:
 
 
 def _is_ratio(call: Call, right: Any) -> bool:
-    """Check for a division of two columns that have the same rows and are not their own sums."""
+    """Check for the division of a column by another, row by row."""
     import pandas as pd
 
     left = call.receiver

@@ -137,7 +137,7 @@ def _drop_duplicates(call: Call, _: Any) -> Operation | None:
     labels = [subset] if isinstance(subset, str) else subset
     for label in labels if hasattr(call.result, "columns") and isinstance(labels, list | tuple) else ():
         column = call.result[label]
-        if is_text(column) and call.budget.allows(len(column), OBJECT_NS * 5):
+        if hasattr(column, "dtype") and is_text(column) and call.budget.allows(len(column), OBJECT_NS * 5):
             add_variants(one, label_of(column), column)
     _show_missing_rows(call, one)
     return one
