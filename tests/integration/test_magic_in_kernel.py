@@ -46,7 +46,7 @@ def test_a_result_gets_a_sentence_only_if_the_setting_asks_for_it(
     model_server.script(SUM, "Oslo has 5.")
     ran = kernel.ask("sum by city")
     assert "Oslo has 5." in ran.text
-    assert "copied df · statistics, output → this machine" in ran.text
+    assert "statistics, earlier code + results, output → this machine" in ran.text
 
 
 def test_an_empty_body_prints_the_help(kernel: Kernel) -> None:
