@@ -143,12 +143,15 @@ class NotebookPage:
         return [metadata.get("state", "") for metadata in self.cell_metadata()]
 
     def wait_for_states(self, states: list[str]) -> None:
+        """Wait until the cells are so; pending ones until they are drawn, as only then their keys work."""
         expression = (
             "(wanted) => JSON.stringify(window.jupyterapp.shell.currentWidget.content.widgets"
             ".map(cell => cell.model.getMetadata('codeagent')?.state ?? '')) === wanted"
         )
         wanted = "[" + ",".join(f'"{state}"' for state in states) + "]"
         self.page.wait_for_function(expression, arg=wanted)
+        if "pending" in states:
+            self.page.locator(".jp-Notebook.jp-CodeAgent-review").first.wait_for(state="attached")
 
     def saved(self) -> NotebookNode:
         """Save, then read and validate the file."""

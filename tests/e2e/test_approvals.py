@@ -24,7 +24,7 @@ def test_a_no_with_a_reason_brings_another_attempt_whose_changes_are_shown_and_t
     first = code("totals = df['n'].mean()\nprint(totals)")
     second = code("totals = df['n'].median()\nprint(totals)")
     shared_model.script(first, second, "no figures")
-    notebook = open_notebook([LOAD, "%%agent --approve ask\nThe middle of n?", "1"])
+    notebook = open_notebook([LOAD, "%%agent --approve ask\nOverwrite totals with the middle of n.", "1"])
     panel = notebook.open_panel()
     notebook.run_all()
     card = panel.get_by_role("group", name="Run this in the sandbox?")

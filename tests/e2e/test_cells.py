@@ -57,8 +57,6 @@ def press(notebook: NotebookPage, keys: str) -> None:
 
 def walk(notebook: NotebookPage, keys: str, to: int) -> None:
     """Press keys that lead to another cell, and wait until it has the focus."""
-    if "F8" in keys:  # the notebook takes it once the pending cells are drawn, a moment after they are there
-        notebook.page.locator(".jp-Notebook.jp-CodeAgent-review").wait_for()
     press(notebook, keys)
     wait_for_focus(notebook, to)
 
