@@ -36,6 +36,19 @@ it('is not there where nothing was judged', async () => {
   expect((await drawn({ run: { ...run, verdict: null } })).textContent).toBe('');
 });
 
+it('is not there where no step could be checked', async () => {
+  const checked = { ...run, verdict: { level: 'checked' as const, reason: 'no step' }, operations: [] };
+  expect((await drawn({ run: checked })).textContent).toBe('');
+});
+
+it('says that the rows are checked, not the answer', async () => {
+  const checked = { ...run, verdict: { level: 'checked' as const, reason: 'nothing lost' } };
+  const reason = (await drawn({ run: checked })).querySelector('.jp-CodeAgent-verdictReason');
+  expect(reason?.getAttribute('title')).toBe(
+    'nothing lost. Whether the code answers your question is for you to see.'
+  );
+});
+
 it('says a right result in one word, and what was looked at on a click', async () => {
   const checked = { ...run, verdict: { level: 'checked' as const, reason: 'nothing lost' }, assumptions: [] };
   const host = await drawn({ run: checked });
