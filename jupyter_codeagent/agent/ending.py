@@ -39,24 +39,28 @@ async def finish(run: AgentRun, step: Step, deps: LoopDependencies, *, calls: in
     """
     assert step.result is not None
     notes = [note for note in (step.note, *step.result.notes) if note]
+    run = replace(with_result(run, step), written=step.written, notes=(*run.notes, *notes))
+    may_send_result = run.request.privacy != "schema"  # the result is made of the data
+    wants_words = displays_text(run.outputs) and not is_self_explanatory(run.outputs, run.request.prompt)
+    # A sentence would make a doubtful figure look right.
+    is_doubtful = run.verdict is not None and run.verdict.level == "doubtful"
+    if deps.answer and may_send_result and wants_words and not is_doubtful and calls < run.request.max_steps:
+        run = await _answer(run, step, deps)
+    return end_run(run, "ok")
+
+
+def with_result(run: AgentRun, step: Step) -> AgentRun:
+    """Return the run with what its kept step displayed and did to the rows, and with the verdict on it."""
+    assert step.result is not None
     run = replace(
         run,
         code=step.code,
-        written=step.written,
         outputs=step.result.outputs,
         operations=step.result.operations,
         not_observed=step.result.not_observed,
         assumptions=find_assumptions(step.result.operations, run.request.prompt),
-        notes=(*run.notes, *notes),
     )
-    verdict = judge(signals_of(run, step), run.request.prompt)
-    run = replace(run, verdict=verdict)
-    may_send_result = run.request.privacy != "schema"  # the result is made of the data
-    wants_words = displays_text(run.outputs) and not is_self_explanatory(run.outputs, run.request.prompt)
-    is_doubtful = verdict.level == "doubtful"  # a sentence would make a wrong figure look right
-    if deps.answer and may_send_result and wants_words and not is_doubtful and calls < run.request.max_steps:
-        run = await _answer(run, step, deps)
-    return end_run(run, "ok")
+    return replace(run, verdict=judge(signals_of(run, step), run.request.prompt))
 
 
 def displays_text(outputs: Sequence[Output]) -> bool:

@@ -10,10 +10,8 @@ import uuid
 from dataclasses import replace
 
 from jupyter_codeagent.agent.dependencies import Decide, RunWatcher
+from jupyter_codeagent.agent.ending import with_result
 from jupyter_codeagent.agent.output_text import output_text
-from jupyter_codeagent.agent.verdict.assumptions import find_assumptions
-from jupyter_codeagent.agent.verdict.signals import signals_of
-from jupyter_codeagent.agent.verdict.verdict import judge
 from jupyter_codeagent.sandbox.protocol import CodeRunner
 from jupyter_codeagent.types.approvals import Grant, Proposal
 from jupyter_codeagent.types.run import AgentRun, Step
@@ -64,18 +62,11 @@ async def replay(
     same = output_text(result) == output_text(ExecutionResult(status="ok", outputs=known.outputs))
     step = replace(step, result=result, duration_s=result.duration_s)
     replayed = replace(
-        run,
-        status="ok",
-        steps=(*run.steps, step),
-        code=step.code,
+        with_result(replace(run, status="ok", steps=(*run.steps, step)), step),
         written=known.written,
-        outputs=result.outputs,
-        operations=result.operations,
-        not_observed=result.not_observed,
-        assumptions=find_assumptions(result.operations, run.request.prompt),
         answer=known.answer if same else "",
         ended_at=time.time(),
     )
     if same and known.verdict is not None:  # it knows how hard the code was to come by
         return replace(replayed, verdict=known.verdict)
-    return replace(replayed, verdict=judge(signals_of(replayed, step), run.request.prompt))
+    return replayed
