@@ -62,7 +62,8 @@ def _count(count: int, word: str) -> str:
 
 
 def _facts(one: Operation) -> list[str]:
-    lines = [fact_text(fact) for fact in one.facts if fact.kind in FACTS.keys() - FOR_THE_VERDICT]
+    told = FACTS.keys() - FOR_THE_VERDICT
+    lines = [fact_text(fact) for fact in one.facts if fact.kind in told]
     kinds = {fact.kind for fact in one.facts}
     if "matched" in kinds and not kinds & {"multiplied", "one_to_many"}:
         lines.append("no row multiplied")

@@ -79,13 +79,6 @@ class Origin:
         return bool(self.repeated) and not any(by.intersection(keys) for by in self.repeated.values())
 
 
-def cut_origin(origin: Origin, part: str, rows: tuple[int, int]) -> Origin:
-    """Return the origin of the first rows: of an order, or of rows whose order says nothing."""
-    if origin.sorted_by:
-        return replace(origin, top=part, part_rows=rows)
-    return replace(origin, part=part, part_rows=rows)
-
-
 @dataclass
 class Operation:
     """What one call did; as JSON the host reads it with `guest_reports`."""
@@ -164,6 +157,32 @@ class Call:
             if len(shapes[0]) == len(shapes[1]) == 2:
                 one.columns = (int(shapes[0][1]), int(shapes[1][1]))
         return one
+
+    def keep_cut(self, kept: int, rows: int) -> None:
+        """Remember that the result has the first rows: of an order, or of rows whose order says nothing."""
+        cut = f"{self.site.name}({self.site.detail})"
+        if self.origin.sorted_by:
+            self.origin = replace(self.origin, top=cut, part_rows=(kept, rows))
+        else:
+            self.origin = replace(self.origin, part=cut, part_rows=(kept, rows))
+
+
+def add_repeats(
+    one: Operation, origin: Origin, used: Collection[str], keys: Collection[str], *, counts_rows: bool
+) -> None:
+    """Add columns that a join has repeated, or rows that are counted more than once."""
+    repeated = origin.repeated_among(used, keys)
+    if repeated or (counts_rows and origin.repeats_rows(keys)):
+        one.add("repeated", origin.repeats[0], origin.repeats[1], ", ".join(repeated))
+    elif origin.repeats_both and (each := [label for label in used if label in origin.repeated]):
+        one.add("repeated_each", origin.repeats[0], origin.repeats[1], ", ".join(each))
+
+
+def add_part(one: Operation, origin: Origin) -> None:
+    """Add that a figure is one of a part of the rows."""
+    for kind, cut in (("part_of_rows", origin.part), ("part_of_top", origin.top)):
+        if cut:
+            one.add(kind, origin.part_rows[0], origin.part_rows[1], cut)
 
 
 def text(value: object) -> str:

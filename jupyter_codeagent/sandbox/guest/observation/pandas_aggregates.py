@@ -7,7 +7,7 @@ import weakref
 from dataclasses import replace
 from typing import Any
 
-from .call import Call, Operation
+from .call import Call, Operation, add_part, add_repeats
 from .keys import MAX_UNIQUE, add_variants
 from .pandas_columns import add_missing, add_numbers_as_text, cost_ns, is_grouping, label_of, missing_count
 from .table_checks import CELL_NS, CHECK_SHARE, Use, check_table
@@ -205,21 +205,20 @@ def _add_warnings(call: Call, one: Operation, frame: Any, used: Any, keys: tuple
     functions = AGGREGATES.intersection(_WORD.findall(call.site.detail)) if name in MANY else {name}
     if functions and functions <= UNCHANGED_BY_REPEATS:
         return
-    _add_repeats(call, one, used, keys)
-    if averaged := [str(label) for label in used.columns if str(label) in origin.ratios and "mean" in functions]:
+    labels = [str(label) for label in used.columns]
+    add_repeats(one, origin, labels, keys, counts_rows=name in COUNTING)
+    _add_repeated_sums(call, one, labels, keys)
+    if averaged := [label for label in labels if label in origin.ratios and "mean" in functions]:
         one.add("mean_of_ratios", len(frame), len(frame), averaged[0])
     if origin.unmatched:
         one.add("unmatched_labels", origin.unmatched, len(frame))
-    if origin.part:
-        one.add("part_of_rows", origin.part_rows[0], origin.part_rows[1], origin.part)
-    if origin.top:
-        one.add("part_of_top", origin.part_rows[0], origin.part_rows[1], origin.top)
+    add_part(one, origin)
     step = call.budget.step_within(frame.size, CELL_NS, CHECK_SHARE)
     if step and frame.columns.is_unique:
         adds = name in NUMERIC or name in MANY or name == "pivot_table"
         table = {str(label): frame[label].iloc[::step].tolist() for label in frame.columns}
         use = Use(
-            [str(label) for label in used.columns],
+            labels,
             keys,
             origin.computed,
             counts_rows=name in COUNTING or name == "count",
@@ -230,18 +229,13 @@ def _add_warnings(call: Call, one: Operation, frame: Any, used: Any, keys: tuple
         check_table(one, table, use)
 
 
-def _add_repeats(call: Call, one: Operation, used: Any, keys: tuple[str, ...]) -> None:
-    """Add columns that a join has repeated, or rows that are counted more than once."""
-    name, origin = call.site.name, call.origin
-    repeated = origin.repeated_among(map(str, used.columns), keys)
-    if repeated or (name in COUNTING and origin.repeats_rows(keys)):
-        one.add("repeated", origin.repeats[0], origin.repeats[1], ", ".join(repeated))
-    elif origin.repeats_both and (each := [label for label in map(str, used.columns) if label in origin.repeated]):
-        one.add("repeated_each", origin.repeats[0], origin.repeats[1], ", ".join(each))
-    if (name == "sum" or "sum" in call.site.detail) and not origin.summed_once.intersection(keys):
-        added = [str(label) for label in used.columns if str(label) in origin.summed_once - origin.computed]
-        if added:
-            one.add("repeated_sums", origin.repeats[0], origin.repeats[1], ", ".join(added))
+def _add_repeated_sums(call: Call, one: Operation, labels: list[str], keys: tuple[str, ...]) -> None:
+    """Add columns of the smaller table of a join that are added up once for each row."""
+    origin = call.origin
+    added = [label for label in labels if label in origin.summed_once - origin.computed]
+    is_sum = call.site.name == "sum" or "sum" in call.site.detail
+    if added and is_sum and not origin.summed_once.intersection(keys):
+        one.add("repeated_sums", origin.repeats[0], origin.repeats[1], ", ".join(added))
 
 
 def _pivot(call: Call, _: Any) -> Operation | None:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from .call import Call, Operation, cut_origin
+from .call import Call, Operation
 from .comparisons import add_comparison
 from .hooks import SUBSCRIPT
 from .keys import MAX_UNIQUE, add_variants, near_misses
@@ -162,7 +162,7 @@ def cut(call: Call, frame: Any) -> Operation | None:
     is_ordered = bool(call.origin.sorted_by)
     if call.site.name in ("head", "tail", SUBSCRIPT) and is_ordered and kept:
         _add_ties(call, one, frame, result, call.origin.sorted_by)
-    call.origin = cut_origin(call.origin, f"{call.site.name}({call.site.detail})", (kept, rows))
+    call.keep_cut(kept, rows)
     return one
 
 
@@ -215,8 +215,8 @@ def _nlargest(call: Call, _: Any) -> Operation | None:
     labels = (columns,) if isinstance(columns, str) else tuple(columns or ("",))
     if isinstance(frame, pd.Series):
         labels = ("",)
-    top = f"{call.site.name}({call.site.detail})"
-    call.origin = replace(call.origin, sorted_by=labels, part="", top=top, part_rows=(len(result), len(frame)))
+    call.origin = replace(call.origin, sorted_by=labels, part="")
+    call.keep_cut(len(result), len(frame))
     if 0 < len(result) < len(frame) and call.get("keep") != "all":
         _add_ties(call, one, frame, result, labels)
     return one if len(result) < len(frame) else None

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from .call import Call, Operation, Origin
+from .call import Call, Operation, Origin, add_part, add_repeats
 from .keys import MAX_UNIQUE, add_variants
 from .polars_columns import add_numbers_as_text
 from .table_checks import CELL_NS, CHECK_SHARE, Use, check_table
@@ -147,16 +147,9 @@ def observe_aggregate(call: Call) -> Operation | None:
 
 def _add_warnings(call: Call, one: Operation, frame: Any, used: list[str], keys: list[str]) -> None:
     origin: Origin = call.origin
-    repeated = origin.repeated_among(used, keys)
     counts_rows = not used or "len()" in call.site.detail or "count()" in call.site.detail
-    if repeated or (counts_rows and origin.repeats_rows(keys)):
-        one.add("repeated", origin.repeats[0], origin.repeats[1], ", ".join(repeated))
-    elif origin.repeats_both and (each := [label for label in used if label in origin.repeated]):
-        one.add("repeated_each", origin.repeats[0], origin.repeats[1], ", ".join(each))
-    if origin.part:
-        one.add("part_of_rows", origin.part_rows[0], origin.part_rows[1], origin.part)
-    if origin.top:
-        one.add("part_of_top", origin.part_rows[0], origin.part_rows[1], origin.top)
+    add_repeats(one, origin, used, keys, counts_rows=counts_rows)
+    add_part(one, origin)
     step = call.budget.step_within(frame.width * frame.height, CELL_NS, CHECK_SHARE)
     if step:
         words = f"{call.site.name} {call.site.detail}"

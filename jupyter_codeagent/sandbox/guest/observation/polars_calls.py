@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from . import polars_aggregates, polars_joins
-from .call import Call, Operation, Origin, cut_origin
+from .call import Call, Operation, Origin
 from .keys import near_misses
 from .polars_columns import add_numbers_as_text, value_counts
 from .table_checks import CELL_NS
@@ -82,8 +82,7 @@ def _part(call: Call) -> Operation | None:
     one = call.operation("cut", frame, result)
     if call.origin.sorted_by:
         _add_ties(call, one, frame, result)
-    part = f"{call.site.name}({call.site.detail})"
-    call.origin = cut_origin(call.origin, part, (len(result), len(frame)))
+    call.keep_cut(len(result), len(frame))
     return one
 
 
@@ -121,8 +120,7 @@ def _top(call: Call) -> Operation | None:
     if len(call.result) >= len(call.receiver):
         return None
     one = call.operation("cut", call.receiver, call.result)
-    top = f"{call.site.name}({call.site.detail})"
-    call.origin = replace(call.origin, top=top, part_rows=(len(call.result), len(call.receiver)))
+    call.keep_cut(len(call.result), len(call.receiver))
     if isinstance(by, str):
         _add_ties(call, one, call.receiver, call.result)
     return one
@@ -155,8 +153,7 @@ def _keep_lazily(call: Call) -> None:
         frame = call.origin.frame() if call.origin.frame is not None else None
         count = call.get("n", 0, call.get("length", 1, 5))
         if frame is not None and isinstance(count, int) and count < len(frame):
-            part = f"{call.site.name}({call.site.detail})"
-            call.origin = replace(call.origin, part=part, part_rows=(count, len(frame)))
+            call.keep_cut(count, len(frame))
         return
     if call.site.name == "sort":
         call.origin = replace(call.origin, sorted_by=("",))
