@@ -77,9 +77,7 @@ def _measure(suite: str, tasks: Sequence[Task], system: System, results: ResultF
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m evals", description=__doc__)
-    parser.add_argument(
-        "what", choices=["own", "fresh", "analysts", "kpi", "tools", "dabench", "report", "rules", "peers"]
-    )
+    parser.add_argument("what", choices=[*SUITES, "report", "rules", "peers"])
     parser.add_argument("labels", nargs="*", help="of the results whose rules are counted; rules only")
     parser.add_argument("--systems", default="ours", help="any of ours," + ",".join(WORKERS))
     parser.add_argument("--folder", type=Path, help="of the public benchmark; dabench only")
