@@ -212,9 +212,9 @@ def test_the_saved_notebook_is_valid_readable_without_the_extension_and_stays_tr
     quiet_console.tolerated += WITHOUT_THE_EXTENSION
     notebook.page.route("**/jupyter-codeagent/static/**", lambda route: route.abort())
     notebook.reload()
-    notebook.wait_for_states(mixed)
-    expect(notebook.page.locator(".jp-CodeAgent-cellBar, .jp-CodeAgent-prompt")).to_have_count(0)
     expect(notebook.cells.nth(2)).to_contain_text("Rome")
+    assert notebook.states() == mixed
+    expect(notebook.page.locator(".jp-CodeAgent-cellBar, .jp-CodeAgent-prompt")).to_have_count(0)
     expect(notebook.cells.nth(3).locator("strong")).to_have_text("end")
     expect(notebook.cells.nth(5)).to_contain_text("4000")
     assert notebook.call(ALL_TRUSTED) == []

@@ -70,16 +70,13 @@ def test_the_next_question_is_told_of_new_variables_and_of_the_changed_copy(
     kernel: Kernel, model_server: ModelServer
 ) -> None:
     model_server.script(
-        *(
-            code("df['twice'] = df['n'] * 2\nby_city = df.groupby('city', as_index=False)['twice'].sum()\nby_city"),
-            "x",
-        ),
-        *(code("print(by_city['twice'].max())"), "x"),
+        code("df['twice'] = df['n'] * 2\nby_city = df.groupby('city', as_index=False)['twice'].sum()\nby_city"),
+        code("print(by_city['twice'].max())"),
     )
     kernel.ask("add a column with twice the n to df and sum it by city")
     ran = kernel.ask("the largest of them in df")
     assert ran.error == ""
-    told = last_message(model_server, 2)
+    told = last_message(model_server, 1)
     assert "\nby_city: DataFrame 2x2 (city, twice), made by the code above\n" in told
     assert "df also has 'twice'" in told
     assert "its copy of df was changed by an earlier run (+ 'twice')" in ran.text
@@ -91,12 +88,12 @@ def test_columns_that_code_made_of_personal_values_are_masked_for_the_next_quest
 ) -> None:
     kernel.run("import pandas as pd\npeople = pd.DataFrame({'name': ['Anna Meier', 'Ben Kurz'], 'n': [1, 2]})")
     model_server.script(
-        *(code("pv = people.pivot_table(columns='name', values='n')\nprint(pv.columns[0])"), "x"),
-        *(code("print(2)"), "x"),
+        code("pv = people.pivot_table(columns='name', values='n')\nprint(pv.columns[0])"),
+        code("print(2)"),
     )
     assert "Anna Meier" in kernel.ask("pivot people").text
     assert kernel.ask("and people now?").error == ""
-    assert "pv: DataFrame" in last_message(model_server, 2)
+    assert "pv: DataFrame" in last_message(model_server, 1)
     assert "Anna Meier" not in str(model_server.requests)
 
 

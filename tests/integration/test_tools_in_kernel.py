@@ -312,7 +312,7 @@ def test_a_yes_for_the_notebook_outlives_a_new_conversation_and_ends_with_a_rese
     kernel.run(TOOLS)
     kernel.run(GRANT)
     tried = "try:\n    send('bob', 'hi')\nexcept PermissionError:\n    print('no')"
-    model_server.script(code("print(send('ada', 'hi'))"), "x", code(tried), "x")
+    model_server.script(code("print(send('ada', 'hi'))"), code(tried))
     assert calls_of(record(kernel, "Tell ada", "--new")) == [("send(to='ada', text='hi')", "ok")]
     kernel.run("%agent reset")
     assert calls_of(record(kernel, "Tell bob")) == [("send(to='bob', text='hi')", "denied")]
