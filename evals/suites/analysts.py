@@ -5,6 +5,7 @@ Their figures were computed by the reference programs, and again in another way,
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -48,7 +49,7 @@ def _task(found: Mapping[str, Any], wording: Wording) -> Task:
         id=found["id"] if wording == "careful" else f"{found['id']}-{wording}",
         topic=found["topic"],
         source="made up",
-        setup=_text(found["setup"]),
+        setup=_without_leftovers(_text(found["setup"]), found["variables"]),
         variables=tuple(found["variables"]),
         turns=tuple(
             Turn(
@@ -60,6 +61,24 @@ def _task(found: Mapping[str, Any], wording: Wording) -> Task:
             for turn in found["turns"]
         ),
     )
+
+
+def _without_leftovers(setup: str, variables: Sequence[str]) -> str:
+    """Return the set-up that leaves tables only, not the arrays, loops' variables and generators that made them.
+
+    An array `price` beside the column `price` is no user's notebook, and was taken for it.
+    """
+    tree = ast.parse(setup)
+    of_loops = sorted(set().union(*(_stored(node) for node in ast.walk(tree) if isinstance(node, ast.For))))
+    return (
+        f"{setup}\nfor _name in {sorted(_stored(tree) - {*variables})}:\n"
+        f"    if _name in {of_loops} or type(globals().get(_name)).__name__ != 'DataFrame':\n"
+        "        globals().pop(_name, None)\ndel _name\n"
+    )
+
+
+def _stored(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 def _text(lines: str | Sequence[str]) -> str:

@@ -33,6 +33,15 @@ def test_each_judge_accepts_the_reference_and_rejects_wrong_answers(task: Task, 
             assert is_right == (program == turn.reference), f"{task.id}, turn {at}: judged wrongly"
 
 
+@pytest.mark.filterwarnings("ignore")  # of pandas, about the programs that make the tables
+def test_the_arrays_and_loops_that_made_the_tables_are_not_left_among_them() -> None:
+    for task in TASKS:
+        names: dict[str, object] = {}
+        exec(task.setup, names)
+        left = {type(value).__name__ for name, value in names.items() if not name.startswith("_")}
+        assert left <= {"DataFrame", "module", "type", "function"}, task.id
+
+
 @pytest.mark.parametrize("third", THIRDS)
 def test_each_third_has_tasks_of_three_hands_in_two_wordings(third: str) -> None:
     careful, colloquial = (analyst_tasks(third, wording) for wording in WORDINGS)  # type: ignore[arg-type]
