@@ -28,6 +28,9 @@ _NAMES_IT = re.compile(
 """No part of its own: `asked_names` handles it."""
 _SHOWS_IT = re.compile(r"^(?:show|give|print|report|list)\b(?: \S+){1,3}$", re.IGNORECASE)
 """``Show the counts``: how the part before is displayed."""
+_BRACKETS = re.compile(r"\([^()]*\)")
+"""They explain a part and are none: ``how many left early (within 365 days; no date means still employed)``."""
+_INNER_BLANK = "\u00a0"
 MIN_WORDS = 3
 
 
@@ -39,7 +42,7 @@ def parts_of(prompt: str) -> tuple[str, ...]:
     if _ORDERED.search(prompt):
         return ()
     parts: list[str] = []
-    for sentence in _SENTENCE.split(" ".join(prompt.split())):
+    for sentence in _SENTENCE.split(_BRACKETS.sub(_as_one_word, " ".join(prompt.split()))):
         lead, colon, rest = sentence.partition(": ")
         asked = rest if colon and (_ASKS.match(lead) or _ASKS.match(rest)) else sentence
         asks = bool(_ASKS.match(sentence) or _ASKS.match(asked)) or sentence.rstrip().endswith("?")
@@ -49,7 +52,11 @@ def parts_of(prompt: str) -> tuple[str, ...]:
                 parts[-1] += f", {part[0].lower()}{part[1:]}"
             elif asks and len(part.split()) >= MIN_WORDS and not _NAMES_IT.match(part):
                 parts += _each(part)
-    return tuple(parts)
+    return tuple(part.replace(_INNER_BLANK, " ") for part in parts)
+
+
+def _as_one_word(brackets: re.Match[str]) -> str:
+    return brackets.group().replace(" ", _INNER_BLANK)
 
 
 def _each(part: str) -> tuple[str, ...]:
