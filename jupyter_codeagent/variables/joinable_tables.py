@@ -24,6 +24,9 @@ MAX_SAMPLED = 120
 MAX_READ = 24
 """Columns that are read as a whole, all tables together."""
 
+MAX_REPEATED_SHARE = 0.2
+"""Rows of a key's column that may repeat an earlier one."""
+
 Kind = Literal["int", "float", "str", "date"]
 _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("int", re.compile(r"u?int\d")),
@@ -128,9 +131,24 @@ class JoinColumn:
     @cached_property
     def keys(self) -> frozenset[Any]:
         """All values if each occurs in one row only, else empty."""
-        if not _is_unique(self.sample) or not _is_unique(self.all):
-            return frozenset()
+        return self.distinct_of_all if self.repeats == 0 else frozenset()
+
+    @cached_property
+    def repeated_keys(self) -> frozenset[Any]:
+        """All values if most occur in one row only, as where some customers stand twice; else empty."""
+        return self.distinct_of_all if self.repeats is not None else frozenset()
+
+    @cached_property
+    def distinct_of_all(self) -> frozenset[Any]:
+        """Distinct values of the whole column."""
         return frozenset(value for value in self.all if value is not None)
+
+    @cached_property
+    def repeats(self) -> int | None:
+        """Rows whose value stands in another row before; None where these are too many for a key."""
+        if _repeats(self.sample) is None:
+            return None  # a sample usually shows it, so that few columns are read as a whole
+        return _repeats(self.all)
 
 
 @dataclass
@@ -229,9 +247,10 @@ def _plain(values: list[Any], kind: Kind | None) -> list[Any]:
     return []
 
 
-def _is_unique(values: Sequence[Any]) -> bool:
+def _repeats(values: Sequence[Any]) -> int | None:
     present = [value for value in values if value is not None]
-    return len(present) > 1 and len(set(present)) == len(present)
+    repeats = len(present) - len(set(present))
+    return repeats if len(present) > 1 and repeats <= MAX_REPEATED_SHARE * len(present) else None
 
 
 def _singular(word: str) -> str:

@@ -38,6 +38,8 @@ class Relation:
     columns: tuple[str, ...]
     key_table: str
     key_columns: tuple[str, ...]
+    repeats: int = 0
+    """Rows of the key's table that repeat a key: a join would multiply rows."""
 
     def is_among(self, summaries: Mapping[str, VariableSummary]) -> bool:
         """Check that the summaries have all columns of the relation."""
@@ -48,7 +50,8 @@ class Relation:
         )
 
     def __str__(self) -> str:
-        return f"{_side(self.table, self.columns)} = {_side(self.key_table, self.key_columns)}"
+        repeated = f" ({self.repeats} repeated: drop_duplicates first)" if self.repeats else ""
+        return f"{_side(self.table, self.columns)} = {_side(self.key_table, self.key_columns)}{repeated}"
 
 
 def joins_line(relations: Sequence[Relation]) -> str:
@@ -100,7 +103,7 @@ def _by_values(one: JoinTable, other: JoinTable) -> list[tuple[int, Relation]]:
     for table, keys in ((one, other), (other, one)):
         for column in table.columns:
             key = _referred(column, keys)
-            if key is not None and _share(column, key) >= COMPOSITE_SHARE:
+            if key is not None and _share(column, key.repeated_keys) >= COMPOSITE_SHARE:
                 found.append((1, _relation(table, (column,), keys, (key,))))
     joined = {
         (relation.table, name) for _, relation in found for name in relation.columns if len(relation.columns) == 1
@@ -117,8 +120,11 @@ def _either_way(one: JoinTable, column: JoinColumn, other: JoinTable, same: Join
     if other.rows > one.rows:
         sides.reverse()  # the longer table refers to the shorter one
     for table, referring, keys, key in sides:
-        if _share(referring, key) >= SAME_NAME_SHARE:
+        if _share(referring, key.keys) >= SAME_NAME_SHARE:
             return _relation(table, (referring,), keys, (key,))
+    table, referring, keys, key = sides[0]
+    if _share(referring, key.repeated_keys) >= SAME_NAME_SHARE and len(key.repeated_keys) >= MIN_KEYS:
+        return _relation(table, (referring,), keys, (key,))
     return None
 
 
@@ -168,20 +174,26 @@ def _by_contents(table: JoinTable, keys: JoinTable, joined: set[tuple[str, str]]
         found = column.distinct
         if len(found) < MIN_FOUND or max(map(len, map(str, found))) < 2:
             continue
-        shares = [(_share(column, key), key) for key in candidates if key.normal != column.normal]
+        shares = [(_share(column, key.keys), key) for key in candidates if key.normal != column.normal]
         best = max(shares, key=lambda pair: pair[0], default=None)
         if best is not None and best[0] >= OTHER_NAME_SHARE:
             yield _relation(table, (column,), keys, (best[1],))
 
 
-def _share(column: JoinColumn, key: JoinColumn) -> float:
-    """Return the share of the sampled distinct values that are among the keys; 0 where `key` is no key."""
+def _share(column: JoinColumn, keys: frozenset[Any]) -> float:
+    """Return the share of the sampled distinct values that are among the keys."""
     found = column.distinct
-    return len(found & key.keys) / len(found) if found else 0.0
+    return len(found & keys) / len(found) if found else 0.0
 
 
 def _referred(column: JoinColumn, keys: JoinTable) -> JoinColumn | None:
-    """Return the column ``id`` of a table named ``customers`` for ``customer_id``; None if there is none."""
+    """Return the column ``id`` of a table named ``customers`` for ``customer_id``; None if there is none.
+
+    For ``customer`` it is the only identifier of that table, as ``cust_no``.
+    """
+    if column.normal in keys.words:
+        named = [key for key in keys.columns if key.is_id and _compatible(column, key)]
+        return named[0] if len(named) == 1 else None
     if len(column.words) < 2 or column.words[-1] not in ID_WORDS or "".join(column.words[:-1]) not in keys.words:
         return None
     key = keys.by_name.get(column.words[-1])
@@ -214,6 +226,7 @@ def _relation(
         columns=tuple(column.name for column in columns),
         key_table=keys.name,
         key_columns=tuple(column.name for column in key_columns),
+        repeats=(key_columns[0].repeats or 0) if len(key_columns) == 1 else 0,
     )
 
 

@@ -184,3 +184,18 @@ def test_large_tables_are_read_in_samples_only() -> None:
 def test_the_same_tables_give_the_same_relations() -> None:
     tables = {"orders": orders(), "customers": customers()}
     assert find_relations(tables, read_values=True) == find_relations(tables, read_values=True)
+
+
+def test_a_key_that_some_rows_repeat_is_told_with_their_number() -> None:
+    orders = pd.DataFrame({"customer": [1, 2, 3, 4, 5, 6] * 3})
+    customers = pd.DataFrame({"cust_no": [1, 2, 3, 4, 5, 6, 6], "segment": list("abcabcc")})
+    found = find_relations({"orders": orders, "customers": customers}, read_values=True)
+    assert joins_line(found) == (
+        "tables join on: orders.customer = customers.cust_no (1 repeated: drop_duplicates first)"
+    )
+    landings = pd.DataFrame({"vessel": ["Aurora", "Bris", "Cod", "Dora", "Elsa"] * 4})
+    vessels = pd.DataFrame({"vessel": ["Aurora", "Bris", "Cod", "Dora", "Elsa", "Elsa"], "gear": list("ttsssg")})
+    found = find_relations({"landings": landings, "vessels": vessels}, read_values=True)
+    assert joins_line(found).endswith("landings.vessel = vessels.vessel (1 repeated: drop_duplicates first)")
+    often = vessels.loc[[0, 0, 1, 1, 2, 2, 3, 4]]
+    assert find_relations({"landings": landings, "vessels": often}, read_values=True) == ()
