@@ -21,9 +21,16 @@ class ColumnSummary:
     """Short: ``int``, ``float``, ``str``, ``bool``, ``datetime``, ``category``, else the dtype's own name."""
     stats: str = ""
     """``0..512.3``, ``{male, female}``, ``135u``; empty under the privacy mode ``schema``."""
+    reading: str = ""
+    """Call of pandas that turns text `x` into what it means: ``pd.to_datetime(x, format='%d.%m.%Y')``."""
     example: str = ""
     missing: str = ""
     """``11 missing``, or ``2.7% missing`` where only a sample was read; empty if no value is missing."""
+
+    @property
+    def statistics(self) -> str:
+        """`stats` with the call that reads them."""
+        return f"{self.stats}: {self.reading}" if self.reading else self.stats
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,11 +11,11 @@ import re
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jupyter_codeagent.types.variables import ColumnSummary, Privacy
-from jupyter_codeagent.variables.describers.text_formats import describe_text_format
+from jupyter_codeagent.variables.describers.text_formats import TextFormat, describe_text_format
 from jupyter_codeagent.variables.introspection import first, type_name, type_path
 from jupyter_codeagent.variables.privacy.pii_columns import personal_kind
 from jupyter_codeagent.variables.privacy.secret import private_text
@@ -37,6 +37,8 @@ CHECKED_VALUES = 200
 """Distinct values that are checked for personal or secret ones."""
 MIN_PERSONAL_NUMBER = 1_000_000
 """Telephone, card and national numbers are longer."""
+PANDAS_TEXT = frozenset({"str", "string", "object"})
+_CASES = ("lower", "upper", "title")
 LABEL_DEPTH = 3
 MAX_ROW_CHARS = 400
 
@@ -107,11 +109,11 @@ def describe_column(label: object, dtype: str, privacy: Privacy, sample: Sample)
     name = column_name(label)
     if by_type_only(label, privacy) or is_personal(label, sample.values):
         return DescribedColumn(summary=ColumnSummary(name=name, dtype=dtype))
-    stats, example = (f"{sample.low}..{sample.high}", "") if sample.low else _describe_values(sample.values)
-    return DescribedColumn(
-        summary=ColumnSummary(name=name, dtype=dtype, stats=stats, example=example, missing=sample.missing),
-        may_display_values=True,
-    )
+    if sample.low:
+        summary = ColumnSummary(name=name, dtype=dtype, stats=f"{sample.low}..{sample.high}")
+    else:
+        summary = _described(ColumnSummary(name=name, dtype=dtype), sample.values)
+    return DescribedColumn(summary=replace(summary, missing=sample.missing), may_display_values=True)
 
 
 def by_type_only(label: object, privacy: Privacy) -> bool:
@@ -148,22 +150,31 @@ def instant(value: Any) -> str:
     return _MIDNIGHT.sub("", _OFFSET.sub("", safe(str(value), 40)))
 
 
-def _describe_values(values: Sequence[Any]) -> tuple[str, str]:
-    """Return (statistics, example) of text and other objects."""
+def _described(column: ColumnSummary, values: Sequence[Any]) -> ColumnSummary:
+    """Describe text and other objects."""
     kinds = set(map(type, values))
     if not kinds or kinds == {bool}:
-        return "", ""
+        return column
     if not all(map(_is_plain_type, kinds)):
-        return _nested(values, kinds), ""
+        return replace(column, stats=_nested(values, kinds))
     longest = max((len(value) for value in values if type(value) is str), default=0)
     if longest > LONG_CHARS:
-        return f"text up to {longest} characters", ""
-    mixed = f"{'|'.join(sorted(map(type_name, kinds)))} " if len(kinds) > 1 else ""
+        return replace(column, stats=f"text up to {longest} characters")
     counts = Counter(values if kinds == {str} else map(str, values)).most_common()
     stats, example = describe_categories(counts, len(values))
-    is_text = kinds == {str} and not stats.startswith("{")
-    text_format = describe_text_format([text for text, _ in counts]) if is_text else ""
-    return f"{mixed}{stats}{f', {text_format}, convert first' if text_format else ''}", example
+    if kinds != {str}:
+        mixed = f"{'|'.join(sorted(map(type_name, kinds)))} " if len(kinds) > 1 else ""
+        return replace(column, stats=f"{mixed}{stats}", example=example)
+    form = _text_format(counts, stats, in_pandas=column.dtype in PANDAS_TEXT)
+    return replace(
+        column, stats=stats + (f", {form.told}" if form.told else ""), reading=form.reading, example=example
+    )
+
+
+def _text_format(counts: Sequence[tuple[str, int]], stats: str, *, in_pandas: bool) -> TextFormat:
+    are_listed = stats.startswith("{")
+    found = TextFormat() if are_listed else describe_text_format([text for text, _ in counts], in_pandas=in_pandas)
+    return found if found.told or not in_pandas else _spellings(counts)
 
 
 def _nested(values: Sequence[Any], kinds: set[type]) -> str:
@@ -176,6 +187,18 @@ def _nested(values: Sequence[Any], kinds: set[type]) -> str:
         inner = sorted({safe(type_name(type(item)), 40) for value in values[:20] for item in first(value, 5)})
         return f"{names} values" + (f" of {', '.join(inner[:3])}" if inner else "")
     return f"{names} values"
+
+
+def _spellings(counts: Sequence[tuple[str, int]]) -> TextFormat:
+    """Tell how many texts remain where case and outer blanks do not count, in the case that most rows have."""
+    same = {text.strip().lower() for text, _ in counts}
+    if len(same) == len(counts):
+        return TextFormat()
+    rows = {case: sum(n for text, n in counts if getattr(text.strip(), case)() == text.strip()) for case in _CASES}
+    most = max(rows, key=lambda case: rows[case])
+    if 2 * rows[most] < sum(number for _, number in counts):
+        return TextFormat()
+    return TextFormat(told=f"{len(same)} in one spelling", reading=f"x.str.strip().str.{most}()")
 
 
 def describe_categories(counts: Sequence[tuple[str, int]], total: int) -> tuple[str, str]:
@@ -200,7 +223,7 @@ def _are_categories(counts: Sequence[tuple[str, int]], total: int) -> bool:
 
 def column_text(column: ColumnSummary, *, sampled: bool) -> str:
     """Return the statistics of a single column as the end of a headline; a sample is named as such."""
-    parts = [column.stats, f"e.g. {column.example}" if column.example else "", column.missing]
+    parts = [column.statistics, f"e.g. {column.example}" if column.example else "", column.missing]
     text = " ".join(part for part in parts if part)
     return f" {text}{' (from a sample)' if sampled else ''}" if text else ""
 

@@ -102,7 +102,7 @@ def _head(summary: VariableSummary) -> str:
 
 
 def _line(column: ColumnSummary) -> str:
-    parts = [column_label(column.name), column.dtype, column.stats]
+    parts = [column_label(column.name), column.dtype, column.statistics]
     if column.example:
         parts.append(f"e.g. {column.example}")
     parts.append(column.missing)
@@ -144,7 +144,7 @@ def _run_line(columns: Sequence[ColumnSummary], run: Sequence[int]) -> str:
     if len(together) == 1:
         return _line(replace(together[0], example=""))
     missing = {column.missing for column in together}
-    parts = [_run_name(columns, run), together[0].dtype, _together([column.stats for column in together])]
+    parts = [_run_name(columns, run), together[0].dtype, _together([column.statistics for column in together])]
     parts.append(missing.pop() if len(missing) == 1 else "some missing")
     return " ".join(part for part in parts if part)
 
