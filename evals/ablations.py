@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from jupyter_codeagent.agent import loop, repair_loop
+from jupyter_codeagent.agent import loop, model_step, repair_loop
 from jupyter_codeagent.agent.prompt import task
 from jupyter_codeagent.agent.rules import registry
 from jupyter_codeagent.agent.rules.rule import Fix, Issue, Rule
 from jupyter_codeagent.models.openai_model import OpenAIModel
 from jupyter_codeagent.variables import columns
+from jupyter_codeagent.variables.describers.text_formats import TextFormat
 
 Replaced = tuple[object, str, object]
 """(where the name is used, the name, what stands there instead)"""
@@ -18,6 +19,10 @@ Replaced = tuple[object, str, object]
 
 def _nothing(*_: Any, **__: Any) -> str:
     return ""
+
+
+def _no_format(*_: Any, **__: Any) -> TextFormat:
+    return TextFormat()
 
 
 async def _not_resumed(*_: Any) -> None:
@@ -30,7 +35,8 @@ TECHNIQUES: Mapping[str, Sequence[Replaced]] = {
     "resuming": [(loop, "resume_prefill", _not_resumed)],
     "parts": [(task, "_parts", lambda _: ())],
     "terms": [(task, "_terms", lambda _: ())],
-    "written": [(columns, "describe_text_format", _nothing)],
+    "written": [(columns, "describe_text_format", _no_format), (columns, "_spellings", _no_format)],
+    "conversions": [(model_step, "conversions", _nothing)],
 }
 GROUPS: Mapping[str, tuple[str, type]] = {
     "rewrites": ("before_run", Fix),

@@ -10,6 +10,7 @@ from jupyter_codeagent.agent.known_imports import ALIASES
 from jupyter_codeagent.agent.prompt.context_window import PREFILL_TOKENS, ContextWindow, fit_messages
 from jupyter_codeagent.agent.prompt.system import STOP, STOP_PREFILLED, prefill
 from jupyter_codeagent.agent.prompt.task import first_part
+from jupyter_codeagent.agent.prompt.text_columns import conversions
 from jupyter_codeagent.agent.reply.extract import NO_CODE, extract_code, is_program_complete
 from jupyter_codeagent.agent.reply.grammar import grammar_after
 from jupyter_codeagent.agent.reply.loops import is_looping, without_loop
@@ -18,6 +19,7 @@ from jupyter_codeagent.agent.rules.registry import KEEP_VARIABLES, correct, with
 from jupyter_codeagent.agent.run_facts import (
     LOOPING,
     copied_names,
+    failed_to_convert,
     function_names,
     joined_notes,
     program_of,
@@ -42,7 +44,10 @@ async def begin_step(
     if deps.model.supports_prefill and not beginning:
         hint = await next_hint(run, messages, deps)
         part = "" if run.steps else first_part(run.request.prompt)
-        beginning = prefill(copied_names(run), functions=function_names(run), hint=hint, part=part)
+        converted = "" if failed_to_convert(run) else conversions(deps.text_columns, run.request.prompt)
+        beginning = prefill(
+            copied_names(run), functions=function_names(run), converted=converted, hint=hint, part=part
+        )
     window = context_window(run, deps)
     beyond = max(window.count(beginning.text) - PREFILL_TOKENS, 0) if window is not None else 0
     fitted = fit_messages(messages, run.request.prompt, window, deps.max_tokens + beyond)
@@ -117,14 +122,7 @@ def read_reply(run: AgentRun, step: Step, completion: Completion, deps: LoopDepe
     if not extraction.code:
         return replace(step, note=extraction.problem or NO_CODE)
     whole = make_self_contained(extraction.code, (*deps.replaces, *run.steps), (*copied_names(run), *ALIASES))
-    program = program_of(
-        run,
-        whole.code,
-        defined=deps.defined(),
-        incomplete=deps.incomplete,
-        live=deps.live,
-        asked_before=deps.asked_before,
-    )
+    program = program_of(run, whole.code, deps)
     corrected = correct(program)
     freed = "the program stood in comments" if extraction.form == "comments" else ""
     note = joined_notes(freed, *extraction.notes, *whole.notes, *corrected.notes)

@@ -40,7 +40,7 @@ async def _execute(run: AgentRun, step: Step, attempts: Sequence[Step], deps: Lo
     deps.watcher.progress(running, "sandbox", step.code)
     deps.undo_attempt()
     result = await deps.runner.execute(step.code, timeout_s=run.request.timeout_s)
-    issue = find_issue(program_of(run, step.code, result=result))
+    issue = find_issue(program_of(run, step.code, deps, result=result))
     if issue is None:
         return replace(step, result=result)
     return replace(step, result=result, note=f"{WARNING}{issue.text}", rules=(*step.rules, issue.rule))
@@ -130,15 +130,7 @@ async def _correction(run: AgentRun, step: Step, deps: LoopDependencies) -> Fix 
     if result is None:
         return None
     issue = step.note.removeprefix(WARNING) if has_warning(step) else ""
-    program = program_of(
-        run,
-        step.code,
-        defined=deps.defined(),
-        live=deps.live,
-        asked_before=deps.asked_before,
-        result=result,
-        issue=issue,
-    )
+    program = program_of(run, step.code, deps, result=result, issue=issue)
     fix = repair(program) if result.error is not None else None
     if fix is None and result.status == "ok":
         fix = correct_result(program)

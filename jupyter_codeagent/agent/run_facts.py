@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from jupyter_codeagent.agent.dependencies import LoopDependencies
 from jupyter_codeagent.agent.rules.rule import Program
 from jupyter_codeagent.agent.source import bound_names, parse
 from jupyter_codeagent.types.run import AgentRun, Step
 from jupyter_codeagent.types.sandbox import ExecutionResult
-from jupyter_codeagent.types.variables import LiveNames
 
 WARNING = "the result looks wrong: "
 """Start of the note of a step that ran and whose result has an issue."""
@@ -27,28 +28,27 @@ def copied_names(run: AgentRun) -> list[str]:
     return [variable.name for variable in run.manifest.copied]
 
 
+def failed_to_convert(run: AgentRun) -> bool:
+    """Check whether the last program failed where it turns a column's text into dates or numbers."""
+    error = run.steps[-1].result.error if run.steps and run.steps[-1].result else None
+    return error is not None and re.match(r"\w+\[.+\] = pd\.to_(?:datetime|numeric)\(", error.source) is not None
+
+
 def program_of(
-    run: AgentRun,
-    code: str,
-    *,
-    defined: Collection[str] = (),
-    incomplete: Mapping[str, Collection[str]] | None = None,
-    live: LiveNames | None = None,
-    asked_before: str = "",
-    result: ExecutionResult | None = None,
-    issue: str = "",
+    run: AgentRun, code: str, deps: LoopDependencies, *, result: ExecutionResult | None = None, issue: str = ""
 ) -> Program:
     """Return a program of this run as the rules see it."""
-    live = live if live is not None else LiveNames()
+    defined = deps.defined()
     return Program(
         code=code,
         prompt=run.request.prompt,
         copied=copied_names(run),
         defined=defined,
         functions=function_names(run),
-        live=replace(live, taken=live.taken | (set(defined) - _made_by_attempts(run))),
-        asked_before=asked_before,
-        incomplete=incomplete or {},
+        live=replace(deps.live, taken=deps.live.taken | (set(defined) - _made_by_attempts(run))),
+        asked_before=deps.asked_before,
+        incomplete=deps.incomplete,
+        joins=deps.joins,
         result=result,
         issue=issue,
         each_run_is_approved=run.request.approve == "ask",

@@ -22,7 +22,12 @@ from jupyter_codeagent.session.consent import Consent, ModelFinder
 from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.file_grants import require
 from jupyter_codeagent.session.live_names import live_names
-from jupyter_codeagent.session.prompt_context import PromptContext, incomplete_columns, question_digest
+from jupyter_codeagent.session.prompt_context import (
+    PromptContext,
+    incomplete_columns,
+    question_digest,
+    text_columns,
+)
 from jupyter_codeagent.session.prompt_masking import PromptMasking
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.session.run_request import build_request, check_options, context_window_of, new_run
@@ -65,6 +70,10 @@ class PreparedRun:
     """Functions that its code may call, by name."""
     incomplete: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Columns with missing values, see `incomplete_columns`."""
+    text_columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Columns of text that means dates or numbers, see `text_columns`."""
+    joins: tuple[Relation, ...] = ()
+    """The columns on which its tables join."""
     live: LiveNames = field(default_factory=LiveNames)
     window: ContextWindow | None = None
     """The context window of the model."""
@@ -137,6 +146,8 @@ class RunPreparation:
             turns=turns,
             messages=fit_messages(conversation(run, turns), prompt, window, settings.model.max_tokens).messages,
             incomplete=incomplete_columns(copies.summaries),
+            text_columns=text_columns(copies.summaries),
+            joins=copies.relations,
             live=copies.live,
             window=window,
             inserts=not options.json,

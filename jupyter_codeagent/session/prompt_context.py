@@ -11,6 +11,7 @@ from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.messages import ContentKind, Span
 from jupyter_codeagent.types.tagged_text import kinds_of
 from jupyter_codeagent.types.variables import VariableSummary
+from jupyter_codeagent.variables.mentions import label_text
 from jupyter_codeagent.variables.render import RenderedVariables, render
 
 MAX_FITTINGS = 4
@@ -87,6 +88,16 @@ def incomplete_columns(summaries: Sequence[VariableSummary]) -> dict[str, frozen
         if summary.type_name.endswith("DataFrame") and "." not in summary.type_name  # not polars.DataFrame
         if (missing := frozenset(column.name for column in summary.columns if column.missing))
     }
+
+
+def text_columns(summaries: Sequence[VariableSummary]) -> dict[str, dict[str, str]]:
+    """Return variable -> label -> the call that reads the column's text, of frames that have such columns."""
+    found = {
+        summary.name: {label_text(column.name): column.reading for column in summary.columns if column.reading}
+        for summary in summaries
+        if summary.type_name == "DataFrame"
+    }
+    return {name: columns for name, columns in found.items() if columns}
 
 
 def question_digest(summaries: Sequence[VariableSummary], settings: Settings, prompt: str, more: str = "") -> str:

@@ -161,6 +161,8 @@ class ResultFinder:
             masked_values=self.masking.values_in,
             hidden_columns=self.sharing.hidden_columns,
             incomplete=prepared.incomplete,
+            text_columns=prepared.text_columns,
+            joins=prepared.joins,
             live=prepared.live,
             asked_before=prepared.turns[-1].prompt if prepared.turns else "",
             window=prepared.window,

@@ -57,6 +57,7 @@ def prefill(
     names: Sequence[str] = (),
     *,
     functions: Sequence[str] = (),
+    converted: str = "",
     hint: TaggedText = TaggedText(),  # noqa: B008 - immutable
     part: str = "",
 ) -> TaggedText:
@@ -74,7 +75,7 @@ def prefill(
     called = functions[:MAX_PREFILL_NAMES]
     verb = "is" if len(called) == 1 else "are"
     defined = tagged(f"# {', '.join(called)} {verb} already defined\n" if called else "", "functions")
-    return join("", ("```python\n", loaded, defined, correction(hint), part))
+    return join("", ("```python\n", loaded, defined, tagged(converted, "names"), correction(hint), part))
 
 
 def correction(hint: TaggedText) -> TaggedText:

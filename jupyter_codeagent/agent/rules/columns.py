@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from jupyter_codeagent.agent.rules.error_reading import frames, missing_labels, missing_name, same_columns
-from jupyter_codeagent.agent.rules.rule import Fix, Program, edited
+from jupyter_codeagent.agent.rules.rule import Fix, Program, edited, with_line_before
+from jupyter_codeagent.agent.rules.user_variables import keep_variables
 from jupyter_codeagent.agent.source import (
     Edit,
     span,
     statement_at,
 )
 from jupyter_codeagent.types.sandbox import NamespaceEntry
+from jupyter_codeagent.variables.mentions import label_text
 
 
 def respell_columns(program: Program) -> Fix | None:
@@ -131,6 +134,52 @@ def use_joined_table(program: Program) -> Fix | None:
     return edited(
         program, edits, f"{having[0]} has {' and '.join(map(repr, sorted(wanted)))}, {names[0].id} has not"
     )
+
+
+def join_lookup_table(program: Program) -> Fix | None:
+    """``orders.groupby("segment")`` where `customers` alone has a segment: its column is joined in the line before.
+
+    Only where the tables are known to join on one column. Each row of the table stays one row: of keys that stand
+    twice in the other table the first counts, and rows without a match stay.
+    """
+    statement = statement_at(program.tree, program.error.line)
+    labels = missing_labels(program.error)
+    if statement is None or not labels:
+        return None
+    tables = {entry.name: entry for entry in frames(program.namespace) if entry.type_name == "DataFrame"}
+    read = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} & tables.keys()
+    found = [
+        (frame, join, lookup)
+        for frame in read
+        for join in program.joins
+        if len(join.columns) == 1
+        and label_text(join.columns[0]) in tables[frame].columns
+        and (lookup := _latest_of(join.key_table, tables)) is not None
+        and lookup.name != frame
+        and {*labels, label_text(join.key_columns[0])} <= {*lookup.columns}
+        and not {*labels} & {*tables[frame].columns}
+    ]
+    if len(found) != 1:
+        return None
+    [(frame, join, lookup)] = found
+    key, column = label_text(join.key_columns[0]), label_text(join.columns[0])
+    used = {node.value for node in ast.walk(program.tree) if isinstance(node, ast.Constant)}
+    wanted = [one for one in lookup.columns if one in used and one not in {*tables[frame].columns, key}]
+    on = f"on={key!r}" if key == column else f"left_on={column!r}, right_on={key!r}"
+    line = f'{frame} = {frame}.merge({lookup.name}[{[key, *wanted]!r}].drop_duplicates({key!r}), {on}, how="left")'
+    joined = with_line_before(
+        program, statement, line, f"joined {' and '.join(map(repr, wanted))} of {lookup.name}"
+    )
+    if joined is None:
+        return None
+    kept = keep_variables(replace(program, code=joined.code))
+    return joined if kept is None else replace(kept, notes=(*joined.notes, *kept.notes))
+
+
+def _latest_of(table: str, tables: Mapping[str, NamespaceEntry]) -> NamespaceEntry | None:
+    """Return the table, or the latest that a program made in its place (`customers_2`)."""
+    own = [entry for name, entry in tables.items() if re.fullmatch(rf"{re.escape(table)}(?:_\d+)?", name)]
+    return own[-1] if own else None
 
 
 def _is_join(whole: frozenset[str], one: frozenset[str], other: frozenset[str]) -> bool:

@@ -98,6 +98,7 @@ RULES: tuple[Rule, ...] = (
     _fix("after_error", "group-table", columns.group_table),
     _fix("after_error", "respell-columns", columns.respell_columns),
     _fix("after_error", "use-joined-table", columns.use_joined_table),
+    _fix("after_error", "join-lookup-table", columns.join_lookup_table),
     _fix("after_error", "frequency", api_errors.frequency),
     _fix("after_error", "convert-dates", conversions.convert_dates),
     _fix("after_error", "convert-numbers", conversions.convert_numbers),

@@ -18,6 +18,7 @@ from jupyter_codeagent.agent.prompt.task import first_part, wanted_names
 from jupyter_codeagent.agent.source import Edit, apply_edits, before_on_its_line, parse, span
 from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult, NamespaceEntry
 from jupyter_codeagent.types.variables import LiveNames
+from jupyter_codeagent.variables.relations import Relation
 
 MAX_OUTPUT_CHARS = 200_000
 """Of the outputs that rules look at, from both ends."""
@@ -57,6 +58,8 @@ class Program:
     """The prompt before this one."""
     incomplete: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Pandas frame -> `repr()` of its columns with missing values."""
+    joins: Sequence[Relation] = ()
+    """The columns on which the user's tables join."""
     result: ExecutionResult | None = None
     """None before it has run."""
     issue: str = ""
