@@ -47,6 +47,10 @@ from jupyter_codeagent.types.tagged_text import TaggedText
         ("- How many rows are there?\n- What is the mean age?", ()),
         ('How many rows are there? What is the mean age?\nEnd with:\nprint(f"{rows} {age}")', ()),
         ("", ()),
+        (
+            "What share left early (within a year; and no date means still there)? How many came back later?",
+            ("What share left early (within a year; and no date means still there)", "How many came back later"),
+        ),
     ],
 )
 def test_a_question_is_split_into_what_it_asks_for(prompt: str, parts: tuple[str, ...]) -> None:
