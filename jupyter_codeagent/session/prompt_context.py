@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,8 @@ MAX_FITTINGS = 4
 TIGHTER = 0.95
 MAX_LISTED = 30
 """Most names of variables left out that are listed."""
+_NAME = re.compile(r"(['\"])(?:(?!\*\*\*|…).)*\1")
+"""`repr()` of a text label that is neither masked nor shortened: code can name such a column."""
 WELL_USED = 0.9
 """Share of the budget from which on a shortened text is not fitted again."""
 
@@ -93,7 +96,11 @@ def incomplete_columns(summaries: Sequence[VariableSummary]) -> dict[str, frozen
 def text_columns(summaries: Sequence[VariableSummary]) -> dict[str, dict[str, str]]:
     """Return variable -> label -> the call that reads the column's text, of frames that have such columns."""
     found = {
-        summary.name: {label_text(column.name): column.reading for column in summary.columns if column.reading}
+        summary.name: {
+            label_text(column.name): column.reading
+            for column in summary.columns
+            if column.reading and _NAME.fullmatch(column.name) is not None
+        }
         for summary in summaries
         if summary.type_name == "DataFrame"
     }

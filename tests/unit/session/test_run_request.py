@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from jupyter_codeagent.session.prompt_context import incomplete_columns
+from jupyter_codeagent.session.prompt_context import incomplete_columns, text_columns
 from jupyter_codeagent.session.run_request import check_options
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.errors import UsageError
@@ -32,3 +32,12 @@ def test_the_columns_with_missing_values_are_those_of_pandas_frames_as_far_as_th
     found = incomplete_columns(describe(variables, privacy="stats", mentioned=""))
     assert found == {"df": {repr("x"), repr("it's")}}
     assert incomplete_columns(describe(variables, privacy="schema", mentioned="")) == {}
+
+
+def test_text_columns_of_pandas_frames_are_told_with_the_call_that_reads_them() -> None:
+    days = [f"{day}.12.2024" for day in range(13, 29)]
+    frame = pd.DataFrame({"sold on": days, 2024: days, ("a", "b"): days, "x" * 90: days, "birthday": days})
+    variables = {"df": frame, "other": pl.DataFrame({"day": days}), "plain": pd.DataFrame({"n": [1]})}
+    found = text_columns(describe(variables, privacy="stats", mentioned=""))
+    assert found == {"df": {"sold on": "pd.to_datetime(x, format='%d.%m.%Y')"}}
+    assert text_columns(describe(variables, privacy="schema", mentioned="")) == {}
