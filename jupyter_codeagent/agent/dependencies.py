@@ -11,7 +11,7 @@ from jupyter_codeagent.models.protocol import Model
 from jupyter_codeagent.sandbox.protocol import CodeRunner
 from jupyter_codeagent.types.approvals import Decision, Proposal
 from jupyter_codeagent.types.run import AgentRun, Phase, Step
-from jupyter_codeagent.types.variables import LiveNames
+from jupyter_codeagent.types.variables import LiveNames, TextColumn
 from jupyter_codeagent.variables.relations import Relation
 
 Decide = Callable[[Proposal], Awaitable[Decision]]
@@ -61,8 +61,8 @@ class LoopDependencies:
     """Variable -> labels of hidden columns; named only where code asks for one of them."""
     incomplete: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Variable -> `repr()` of its columns with missing values, of pandas frames."""
-    text_columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Variable -> label -> the call that reads the text of this column, of pandas frames."""
+    text_columns: Mapping[str, Mapping[str, TextColumn]] = field(default_factory=dict)
+    """Variable -> label -> how the text of this column is read, of pandas frames."""
     joins: Sequence[Relation] = ()
     """The columns on which the user's tables join."""
     live: LiveNames = field(default_factory=LiveNames)

@@ -44,7 +44,7 @@ from jupyter_codeagent.types.messages import Message
 from jupyter_codeagent.types.options import RunOptions
 from jupyter_codeagent.types.run import AgentRun
 from jupyter_codeagent.types.tagged_text import TaggedText, join, tagged
-from jupyter_codeagent.types.variables import LiveNames, LocalFile, Manifest, VariableSummary
+from jupyter_codeagent.types.variables import LiveNames, LocalFile, Manifest, TextColumn, VariableSummary
 from jupyter_codeagent.variables.describe import describe
 from jupyter_codeagent.variables.privacy.masking import masked_summaries
 from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
@@ -70,7 +70,7 @@ class PreparedRun:
     """Functions that its code may call, by name."""
     incomplete: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Columns with missing values, see `incomplete_columns`."""
-    text_columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    text_columns: Mapping[str, Mapping[str, TextColumn]] = field(default_factory=dict)
     """Columns of text that means dates or numbers, see `text_columns`."""
     joins: tuple[Relation, ...] = ()
     """The columns on which its tables join."""

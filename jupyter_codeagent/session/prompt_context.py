@@ -11,7 +11,7 @@ from jupyter_codeagent.models.tokens import TokenCount, TokenCounter, Tokenizer,
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.messages import ContentKind, Span
 from jupyter_codeagent.types.tagged_text import kinds_of
-from jupyter_codeagent.types.variables import VariableSummary
+from jupyter_codeagent.types.variables import ColumnSummary, TextColumn, VariableSummary
 from jupyter_codeagent.variables.mentions import label_text
 from jupyter_codeagent.variables.render import RenderedVariables, render
 
@@ -20,6 +20,7 @@ MAX_FITTINGS = 4
 TIGHTER = 0.95
 MAX_LISTED = 30
 """Most names of variables left out that are listed."""
+DATE_PARTS = frozenset({"year", "quarter", "month", "week", "day", "date", "weekday", "hour"})
 _NAME = re.compile(r"(['\"])(?:(?!\*\*\*|…).)*\1")
 """`repr()` of a text label that is neither masked nor shortened: code can name such a column."""
 WELL_USED = 0.9
@@ -93,18 +94,24 @@ def incomplete_columns(summaries: Sequence[VariableSummary]) -> dict[str, frozen
     }
 
 
-def text_columns(summaries: Sequence[VariableSummary]) -> dict[str, dict[str, str]]:
-    """Return variable -> label -> the call that reads the column's text, of frames that have such columns."""
-    found = {
-        summary.name: {
-            label_text(column.name): column.reading
-            for column in summary.columns
-            if column.reading and _NAME.fullmatch(column.name) is not None
-        }
-        for summary in summaries
-        if summary.type_name == "DataFrame"
-    }
+def text_columns(summaries: Sequence[VariableSummary]) -> dict[str, dict[str, TextColumn]]:
+    """Return variable -> label -> how the column's text is read, of pandas frames that have such columns."""
+    found = {summary.name: _text_columns(summary) for summary in summaries if summary.type_name == "DataFrame"}
     return {name: columns for name, columns in found.items() if columns}
+
+
+def _text_columns(summary: VariableSummary) -> dict[str, TextColumn]:
+    when = [column.name for column in summary.columns if _says_when(column)]
+    return {
+        label_text(column.name): TextColumn(reading=column.reading, is_only_date=when == [column.name])
+        for column in summary.columns
+        if column.reading and _NAME.fullmatch(column.name) is not None
+    }
+
+
+def _says_when(column: ColumnSummary) -> bool:
+    is_part = label_text(column.name).lower() in DATE_PARTS
+    return is_part or column.dtype.startswith("datetime") or "to_datetime(" in column.reading
 
 
 def question_digest(summaries: Sequence[VariableSummary], settings: Settings, prompt: str, more: str = "") -> str:

@@ -34,6 +34,16 @@ class ColumnSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TextColumn:
+    """A column of a pandas frame whose text means something else."""
+
+    reading: str
+    """See `ColumnSummary.reading`."""
+    is_only_date: bool = False
+    """Whether it holds dates, and no other column of its table says when."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class VariableSummary:
     """Description of one live variable, made without scanning its rows."""
 

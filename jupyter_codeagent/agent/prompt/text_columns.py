@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from jupyter_codeagent.types.variables import TextColumn
 from jupyter_codeagent.variables.mentions import names_label
 
 _OF_TIME = re.compile(
@@ -18,28 +19,31 @@ _OF_TIME = re.compile(
 _OF_SPELLING = re.compile(r"\bspel\w+|\b(?:upper|lower|case|capital\w*|variants?|blanks?|spaces?|written)\b", re.I)
 
 
-def conversions(columns: Mapping[str, Mapping[str, str]], prompt: str) -> str:
+def conversions(columns: Mapping[str, Mapping[str, TextColumn]], prompt: str) -> str:
     """Return ``orders = orders.copy()`` and a line for each text column that the prompt needs as something else.
 
-    `columns` has variable -> label -> the call that reads it, see `ColumnSummary.reading`. A table's only dates are
-    needed where the prompt speaks of time, other columns where it names them. The lines end with an empty one, or
-    the model goes on to copy the next table.
+    `columns` has variable -> label -> column. Needed is what the prompt names, and of a table with one column of
+    dates this one where the prompt speaks of time. The lines end with an empty one, or the model goes on to copy
+    the next table.
     """
+    is_of_time = _OF_TIME.search(prompt) is not None
     lines: list[str] = []
-    for table, readings in columns.items():
-        dates = [label for label, call in readings.items() if "to_datetime" in call]
-        of_time = dates if len(dates) == 1 and _OF_TIME.search(prompt) else []
-        wanted = [label for label, call in readings.items() if label in of_time or _is_wanted(label, call, prompt)]
+    for table, found in columns.items():
+        wanted = {
+            label: column
+            for label, column in found.items()
+            if (is_of_time and column.is_only_date) or _is_named(label, column, prompt)
+        }
         if wanted:
             lines.append(f"{table} = {table}.copy()")
-            lines += [_conversion(f"{table}[{label!r}]", readings[label]) for label in wanted]
+            lines += [_conversion(f"{table}[{label!r}]", column.reading) for label, column in wanted.items()]
     return "".join(f"{line}\n" for line in [*lines, ""]) if lines else ""
 
 
-def _is_wanted(label: str, call: str, prompt: str) -> bool:
+def _is_named(label: str, column: TextColumn, prompt: str) -> bool:
     if not names_label(prompt, label):
         return False
-    return call.startswith("pd.") or _OF_SPELLING.search(prompt) is not None
+    return column.reading.startswith("pd.") or _OF_SPELLING.search(prompt) is not None
 
 
 def _conversion(column: str, call: str) -> str:

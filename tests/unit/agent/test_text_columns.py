@@ -6,13 +6,14 @@ import pandas as pd
 import pytest
 
 from jupyter_codeagent.agent.prompt.text_columns import conversions
+from jupyter_codeagent.types.variables import TextColumn
 
 COLUMNS = {
     "orders": {
-        "placed": "pd.to_datetime(x, format='%d.%m.%Y')",
-        "net worth": "pd.to_numeric(x.str.replace(r'[^0-9.-]', '', regex=True))",
-        "country": "x.str.strip().str.upper()",
-        "tags": r"x.str.split(r'\s*;\s*', regex=True)",
+        "placed": TextColumn(reading="pd.to_datetime(x, format='%d.%m.%Y')", is_only_date=True),
+        "net worth": TextColumn(reading="pd.to_numeric(x.str.replace(r'[^0-9.-]', '', regex=True))"),
+        "country": TextColumn(reading="x.str.strip().str.upper()"),
+        "tags": TextColumn(reading=r"x.str.split(r'\s*;\s*', regex=True)"),
     }
 }
 COPY = "orders = orders.copy()\n"
@@ -53,7 +54,7 @@ def test_the_lines_run_and_leave_the_table_as_it_was() -> None:
 
 
 def test_of_two_columns_of_dates_only_the_named_one_is_converted() -> None:
-    call = "pd.to_datetime(x, format='%Y-%m-%d')"
-    columns = {"stays": {"admitted": call, "discharged": call}}
+    day = TextColumn(reading="pd.to_datetime(x, format='%Y-%m-%d')")
+    columns = {"stays": {"admitted": day, "discharged": day}}
     assert conversions(columns, "Stays per month") == ""
     assert "admitted" not in conversions(columns, "How many were discharged per month?")
