@@ -29,6 +29,8 @@ GRAMMAR_SERVER = "llamacpp"
 """`owned_by` of the server that supports a GBNF grammar in a request."""
 REASONING_KEYS = ("reasoning_content", "reasoning")
 """Keys with the reasoning of reasoning models."""
+CALL_MARK = "\n<tool_call>\n"
+"""Put before the arguments of a tool call, as models write it where the server does not read calls."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 KINDS = {"dict": "an object", "list": "a list", "str": "text", "bool": "true or false"}
@@ -139,13 +141,25 @@ def _choice_delta(choice: Mapping[str, Any], where: str) -> ChoiceDelta:
     reasoning = [delta[key] for key in REASONING_KEYS if isinstance(delta.get(key), str)]
     return ChoiceDelta(
         index=index if type(index) is int else None,
-        text=_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", content or ""),
+        text=_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", (content or "") + _called(delta)),
         reasoning_chars=max(map(len, reasoning), default=0),
         finish_reason=""
         if not finish or not isinstance(finish, str)
         else "length"
         if finish == "length"
         else "stop",
+    )
+
+
+def _called(delta: Mapping[str, Any]) -> str:
+    """Return the arguments of tool calls as text: some models answer by a call of a tool that nobody offered."""
+    calls = delta.get("tool_calls")
+    listed = [call.get("function") for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+    functions = [function for function in (*listed, delta.get("function_call")) if isinstance(function, dict)]
+    return "".join(
+        (CALL_MARK if function.get("name") else "") + (given if isinstance(given, str) else json.dumps(given))
+        for function in functions
+        if isinstance(given := function.get("arguments") or "", str | dict)
     )
 
 

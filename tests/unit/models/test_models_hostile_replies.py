@@ -402,9 +402,15 @@ def nearly(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 USAGE = nearly(
     prompt_tokens=NUMBERS, completion_tokens=NUMBERS, prompt_tokens_details=nearly(cached_tokens=NUMBERS)
 )
+CALL = nearly(name=st.text(max_size=5), arguments=st.text(max_size=30))
 CHOICE = nearly(
     index=st.integers(-1, 3),
-    delta=nearly(content=st.text(max_size=30), reasoning_content=st.text(max_size=30)),
+    delta=nearly(
+        content=st.text(max_size=30),
+        reasoning_content=st.text(max_size=30),
+        tool_calls=st.lists(nearly(function=CALL), max_size=2),
+        function_call=CALL,
+    ),
     finish_reason=st.sampled_from([None, "stop", "length", "tool_calls"]),
 )
 CHUNKS = nearly(

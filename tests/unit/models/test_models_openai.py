@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +13,7 @@ import pytest
 from model_server import ModelServer, Reply
 
 from jupyter_codeagent.models.openai_model import OpenAIModel
+from jupyter_codeagent.models.parsing import parse_chunk
 from jupyter_codeagent.models.reply import Reply as Growing
 from jupyter_codeagent.settings.settings import ModelSettings
 from jupyter_codeagent.types import errors
@@ -141,3 +143,24 @@ def test_a_server_on_this_machine_is_not_asked_through_the_proxy(
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
     model_server.script("ok")
     assert ask(model_server).text == "ok"
+
+
+@pytest.mark.parametrize(
+    "deltas",
+    [
+        [
+            {"tool_calls": [{"index": 0, "function": {"name": "python", "arguments": ""}}]},
+            {"tool_calls": [{"index": 0, "function": {"arguments": '{"code": '}}]},
+            {"tool_calls": [{"index": 0, "function": {"arguments": '"x"}'}}]},
+        ],
+        [{"tool_calls": [{"function": {"name": "python", "arguments": {"code": "x"}}}]}],
+        [{"function_call": {"name": "python", "arguments": '{"code": "x"}'}}],
+    ],
+    ids=["in pieces", "an object", "older form"],
+)
+def test_the_arguments_of_a_tool_call_are_text_behind_a_mark(deltas: list[dict[str, object]]) -> None:
+    reply = Growing(prefill="", max_tokens=100)
+    for delta in ({"content": "I run it."}, *deltas):
+        for piece in parse_chunk(json.dumps({"choices": [{"delta": delta}]}), "here", "").choices:
+            reply.add(piece)
+    assert reply.text == 'I run it.\n<tool_call>\n{"code": "x"}'
