@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import ast
+import html
 import re
 import textwrap
 from collections.abc import Iterator
+from itertools import chain
 
 from jupyter_codeagent.agent.source import parse, parse_or_error
+from jupyter_codeagent.notebook.outputs.text import strip_colours
 
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060\u200e\u200f]")  # not the joiners: emoji in strings need them
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "\u2018": "'", "\u2019": "'", "\u2032": "'"})
-_HARMLESS = re.compile(r"^[ \t]*%(?:matplotlib\b.*|config[ \t]+InlineBackend.*)$\n?", re.MULTILINE)
+_HARMLESS = re.compile(
+    r"^[ \t]*%(?:matplotlib\b.*|config[ \t]+InlineBackend.*|%(?:time|capture)\b.*|(?:load_ext )?autoreload\b.*)$\n?"
+    r"|\A\s*(?:i?python3?|py)[ \t]*\n(?:Copy code\n)?(?=\s*\S)",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""Commands without an effect on the result, and the label of a block in a line of its own."""
 _COMMAND = re.compile(r"^[ \t]*(?:%{1,2}[A-Za-z]|![A-Za-z./]|[A-Za-z_][\w.]*\?{1,2}[ \t]*$).*", re.MULTILINE)
 _MARKER = re.compile(
     r"^[ \t]*+(?:</?\w[\w-]*+/?>|<\|[^|<>\n]*+\|?>|#*+[ \t]*+(?:BEGIN|END) SOLUTION.*|`{3,}+\w*+|\[/?INST\])++"
@@ -19,6 +27,9 @@ _MARKER = re.compile(
     re.MULTILINE,
 )
 _TRAILING_TAG = re.compile(r"(?:</?[A-Za-z_]\w*/?>?|<\|[^|>]*\|?>)\s*\Z")
+_LEADING_TAG = re.compile(r"\A\s*(?:<\|[^|<>\n]*\|>)+")
+_ESCAPED = re.compile(r"&(?:lt|gt|amp|quot|apos|#39|#x27);")
+_NUMBERED = re.compile(r"^[ \t]*+\d+(?:[:.|)][ \t]?|[ \t]*$|[ \t]\|?[ \t]?)", re.MULTILINE)
 _PROMPT = re.compile(r"^[ \t]*+(?:In \[\d*\]:|>>>|\.\.\.)(?: |$)", re.MULTILINE)
 _SESSION = re.compile(r"^[ \t]*+(?:In \[\d*\]:|>>>)(?: |$)", re.MULTILINE)
 _PROSE_LINE = re.compile(r"[A-Z][\w'\u2019]*(?: [\w'\u2019,`/-]+){2}")
@@ -26,7 +37,8 @@ _PROSE_LINE = re.compile(r"[A-Z][\w'\u2019]*(?: [\w'\u2019,`/-]+){2}")
 
 def clean(text: str) -> str:
     """Return the code in `text`; empty if no certain cleaning makes it parse, or it has no statement."""
-    for candidate in _variants(text):
+    unescaped = html.unescape(text) if _ESCAPED.search(text) else text
+    for candidate in chain(_variants(text), _variants(unescaped) if unescaped != text else ()):
         tree = parse(candidate)
         if tree is not None:
             return candidate if tree.body else ""
@@ -47,10 +59,15 @@ def _variants(text: str) -> Iterator[str]:
     yield text
     text = _dedent(_MARKER.sub("", text))
     yield text
-    text = _dedent(_TRAILING_TAG.sub("", text))
+    text = _dedent(_TRAILING_TAG.sub("", _LEADING_TAG.sub("", text)))
     yield text
-    text = _dedent(_INVISIBLE.sub("", text).replace("\u00a0", " ").replace("\u3000", " "))
+    text = _dedent(_INVISIBLE.sub("", strip_colours(text)).replace("\u00a0", " ").replace("\u3000", " "))
     yield text
+    if "\n" not in text and "\\n" in text:
+        text = text.replace("\\n", "\n")
+        yield text
+    if all(_NUMBERED.match(line) for line in text.split("\n") if line.strip()):
+        yield _dedent(_NUMBERED.sub("", text))
     yield text.translate(_QUOTES)
     yield from _outer_prose_removed(text)
     yield _body_levelled(text)

@@ -1,20 +1,21 @@
 """Extract the code from a model's reply.
 
 Tolerant of everything small models do to a code block, strict in what it accepts: only text that parses as Python
-comes out. Tried in order: fenced blocks, tags, a JSON object with the code in it, the whole text, the part of it
-between sentences. Measured on 3,000 stored replies of other models (`evals/suites/ds1000.py`).
+comes out. Tried in order: marked tool calls, fenced blocks, tags, JSON objects with the code in them, the
+whole text, the part of it between sentences. Measured on 3,000 stored replies of other models
+(`evals/suites/ds1000.py`), and on own ones in the manner of larger models (`larger_model_replies.json` in tests).
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any, Literal
+from typing import Literal
 
+from jupyter_codeagent.agent.reply.calls import from_calls, from_json
 from jupyter_codeagent.agent.reply.cleaning import clean, command_line
 from jupyter_codeagent.agent.reply.fences import Block, Prose, split_blocks
 from jupyter_codeagent.agent.reply.one_program import (
@@ -32,9 +33,6 @@ from jupyter_codeagent.notebook.effects.analysis import MAX_CODE_CHARS
 NO_CODE = "no code in the reply"
 MAX_PROSE_CHARS = 300
 """Prose after a block that shows that no other block comes."""
-MAX_OBJECTS = 20
-"""Limit for JSON objects in which code is looked for."""
-MAX_NESTED = 8
 MAX_PART_CHARS = 10_000
 """Longest reply without any mark around its code."""
 MAX_TRIED_CHARS = 200_000
@@ -54,6 +52,10 @@ _CLOSING_TAG = re.compile(rf"</(?:{_TAG_NAMES})\b", re.IGNORECASE)
 _PREFILLED = re.compile(
     r"\A(?:# [\w, ]+ (?:is|are) already (?:loaded|defined)\n){1,2}|^# corrected: .*\n", re.MULTILINE
 )
+_HUNK = re.compile(r"^@@ (?!-0,0 )", re.MULTILINE)
+_NOT_IN_NEW = re.compile(r"-|\+\+\+ |@@|diff |index |\\")
+"""Start of a line of a diff that is not in the new text."""
+_TICKED = re.compile(r"`([^`]+)`")
 _FENCE = re.compile(r"`{3,}+|~{3,}+")
 
 
@@ -84,9 +86,11 @@ def extract_code(reply: str) -> Extraction:
     parts = split_blocks(text)
     prose = _prose(parts)
     found: tuple[tuple[Form, Program], ...] = (
+        ("tag", _joined(from_calls(text))),
         ("fence", one_program(parts)),
         ("tag", _joined(_from_tags(text))),
-        ("json", _joined(_from_json(text))),
+        ("json", _joined(from_json(text))),
+        ("fence", _joined(_from_diff(parts))),
         ("comments", _joined(_from_comments(parts))),
     )
     for form, program in found:
@@ -96,7 +100,7 @@ def extract_code(reply: str) -> Extraction:
         return Extraction(code="", prose=prose or _comments(parts), problem=problem)
     if code := _whole(text):
         return Extraction(code=code, prose="", problem="", form="text")
-    if code := _part(text):
+    if code := _part(text) or _set_apart(text):
         return Extraction(code=code, prose="", problem="", form="part")
     is_words = text.strip() != "" and not command_line(text) and not has_code(text)
     return Extraction(code="", prose=prose or text.strip(), problem=NO_CODE if is_words else _problem(text))
@@ -171,18 +175,6 @@ def _is_mention(tag: re.Match[str]) -> bool:
     return (before != "" and not before.endswith(":")) or _WORDS.match(tag.string, tag.end()) is not None
 
 
-def _from_json(text: str) -> list[str]:
-    decoder = json.JSONDecoder(strict=False)  # small models put real line ends into JSON strings
-    for match in islice(re.finditer(r"\{", text), MAX_OBJECTS):
-        try:
-            value, _ = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            continue
-        if code := clean(_code_member(value)):
-            return [code]
-    return []
-
-
 def _from_comments(parts: Iterable[Block | Prose]) -> list[str]:
     """Return a program that is written in comments, with nothing beside it.
 
@@ -196,21 +188,13 @@ def _from_comments(parts: Iterable[Block | Prose]) -> list[str]:
     return []
 
 
-def _code_member(value: Any, depth: int = 0) -> str:
-    if isinstance(value, str) and value.lstrip().startswith("{"):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return ""
-    if not isinstance(value, dict) or depth > MAX_NESTED:
-        return ""
-    for key in ("code", "python", "source", "script"):
-        if isinstance(value.get(key), str):
-            return str(value[key])
-    return next(
-        (code for key in ("arguments", "parameters", "input") if (code := _code_member(value.get(key), depth + 1))),
-        "",
-    )
+def _from_diff(parts: Iterable[Block | Prose]) -> list[str]:
+    """Return the program that a diff makes, unless it shows parts of one only."""
+    for part in parts:
+        if isinstance(part, Block) and part.label == "diff" and not _HUNK.search(part.text):
+            lines = (line for line in part.text.split("\n") if not _NOT_IN_NEW.match(line))
+            return [clean("\n".join(line[1:] for line in lines))]
+    return []
 
 
 def _whole(text: str) -> str:
@@ -233,6 +217,15 @@ def _part(text: str) -> str:
     if has_code("\n".join((*lines[: longest.start], *lines[longest.stop :]))):
         return ""
     return "\n".join(lines[longest]).strip("\n")
+
+
+def _set_apart(text: str) -> str:
+    """Return the lines that Markdown sets as code without a fence, indented or in backticks; no other is code."""
+    lines = text.split("\n")
+    ticked = [match.group(1) for line in lines if (match := _TICKED.fullmatch(line.strip()))]
+    words = [line for line in lines if line.strip() and not line.startswith("    ") and not _TICKED.fullmatch(line)]
+    code = clean("\n".join(ticked or (line for line in lines if line not in words)))
+    return code if does_something(code) and words and not has_code("\n".join(words)) else ""
 
 
 def _spans(lines: list[str]) -> Iterator[slice]:

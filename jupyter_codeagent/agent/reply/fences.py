@@ -8,8 +8,12 @@ from dataclasses import dataclass
 
 from jupyter_codeagent.agent.source import parse
 
-PYTHON_LABELS = frozenset({"python", "py", "python3", "py3", "ipython", "ipython3", "pycon", "jupyter", "pyplot"})
-OUTPUT_LABELS = frozenset({"output", "text", "txt", "plaintext", "console", "stdout", "result", "csv"})
+PYTHON_LABELS = frozenset(
+    {"python", "py", "python3", "py3", "ipython", "ipython3", "pycon", "jupyter", "pyplot", "tool_code"}
+)
+OUTPUT_LABELS = frozenset(
+    {"output", "text", "txt", "plaintext", "console", "stdout", "result", "csv", "tool_outputs"}
+)
 OTHER_LABELS = OUTPUT_LABELS | {
     "json", "bash", "sh", "shell", "zsh", "cmd", "powershell", "sql", "r", "html", "css", "xml", "yaml", "yml",
     "toml", "ini", "markdown", "md", "latex", "tex", "javascript", "js", "typescript", "ts", "java", "c", "cpp",
@@ -22,6 +26,9 @@ _OPEN = re.compile(
     r"^(?P<before>.*?)(?P<fence>`{3,}|~{3,})[ \t]*\{?\.?(?P<label>[A-Za-z][\w+#.-]*)?\}?(?P<rest>.*)"
 )
 _ONE_LINE = re.compile(r"^\s*(?P<fence>`{3,})(?:(?:python|py)\b)?(?P<code>[^`]+)(?P=fence)\s*$", re.IGNORECASE)
+_ATTRIBUTES = re.compile(r"""(?:\s*[\w-]+=(?:"[^"]*"|'[^']*'|\{[^}]*\}))+\s*|\s*\d[\d.]*\s*""")
+"""Of a fence, and Python too: ``title="a.py"``, or a version."""
+_QUOTED = re.compile(r"^[ \t]*> ?(?!>)")
 
 _TAGS = re.compile(r"(?:\s*+<[/|][^<>]*+>?)*+[.\s]*+")
 
@@ -92,13 +99,16 @@ def _read_block(lines: list[str], index: int, opened: re.Match[str]) -> tuple[Bl
     if label not in PYTHON_LABELS | OTHER_LABELS and (label or opened["rest"].strip()):
         first = [(opened["label"] or "") + opened["rest"]]  # the code began behind the fence, or an odd label
         label = ""
-    elif opened["rest"].strip() and label in PYTHON_LABELS:
+    elif opened["rest"].strip() and label in PYTHON_LABELS and not _ATTRIBUTES.fullmatch(opened["rest"]):
         first = [opened["rest"].strip()]
     end, after, margin = _closing(lines, index + 1, opened["fence"])
     body = lines[index + 1 : end]
     if end < len(lines) and after == end + 1 and not _is_fence(lines[end], opened["fence"]):
         body.append(lines[end].rstrip().rstrip("`~"))  # closed at the end of a code line
-    if first and parse("\n".join([*first, *body])) is None:
+    if opened["before"].strip() == ">":
+        body = [_QUOTED.sub("", line) for line in body]
+    is_label = bool(body) and not opened["rest"].strip()
+    if first and (is_label or parse("\n".join([*first, *body])) is None):
         first = []
     block = Block(
         label=label,
@@ -136,7 +146,6 @@ def _fences(lines: list[str], start: int, fence: str) -> Iterator[tuple[int, int
             yield index, index + 1, not line[0].isspace()
         elif line.lstrip().startswith(fence):  # ```python while a block is open: it was never closed
             yield index, index, False
-            return
         elif line.rstrip().endswith(fence) and line.count(fence) == 1:
             yield index, index + 1, False
 

@@ -4,6 +4,7 @@ Larger models write the import, the filter and the count into separate blocks, w
 run together, in order. Left out is
 
 - what is introduced as an alternative, and what needs something that only a block left out makes;
+- what is written anew, corrected or whole, in a later block that does not need it;
 - what is not Python;
 - after an output that the model invented, code that reads nothing: it could only display invented numbers.
 
@@ -45,6 +46,20 @@ ALTERNATIVE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """Start of a line that introduces code beside the answer."""
+_WAYS = re.compile(
+    r"\b(?:two|three|several|few|multiple|different|some)(?: \w+)? (?:ways|options|approaches|methods|solutions)\b",
+    re.IGNORECASE,
+)
+_SECOND = re.compile(r"^[ \t>*_#]*+(?:[2-9b][.):]|second\b)", re.IGNORECASE | re.MULTILINE)
+_ANEW = re.compile(
+    r"\b(?:corrected|fixed|revised|improved|updated|refined|full|complete|final|whole|entire)"
+    r" (?:python |working )?(?:code|version|program|script|solution)\b"
+    r"|^[ \t*#>_]*+(?:corrected|correction|fixed|wait|oops)\b"
+    r"|\blet(?:'s| me) (?:fix|correct|rewrite|redo|revise)\b"
+    r"|\bi made (?:a mistake|an error)\b|\bputting (?:it|everything) (?:all )?together\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Words that introduce the program once more, corrected or whole."""
 _OUTPUT = re.compile(
     r"^[ \t*#>_]*+(?:(?:expected |sample |example |console )?outputs?|observations?|execution results?|stdout)"
     r"[\s*_]*+:",
@@ -78,6 +93,12 @@ class _Taken:
     """Names that only blocks left out make."""
     introduced_as_other: bool = False
     """The sentence before the next block introduces an alternative."""
+    several_ways: bool = False
+    """The words before the first block announce several ways."""
+    introduced_as_second: bool = False
+    """It begins the second of several ways, or a later one."""
+    introduced_anew: bool = False
+    """It introduces the program once more."""
     after_output: bool = False
 
     def without(self, number: int, why: str, made: set[str]) -> _Taken:
@@ -103,7 +124,7 @@ def one_program(parts: Sequence[Block | Prose]) -> Program:
             taken = replace(taken, after_output=bool(taken.kept))
         else:
             taken = replace(taken, left_out=(*taken.left_out, (number, part.label)))
-        taken = replace(taken, introduced_as_other=False)
+        taken = replace(taken, introduced_as_other=False, introduced_as_second=False, introduced_anew=False)
     if not taken.kept:
         return Program()
     *before, last = (code for _, code in taken.kept)
@@ -112,10 +133,12 @@ def one_program(parts: Sequence[Block | Prose]) -> Program:
 
 def _after_prose(taken: _Taken, text: str) -> _Taken:
     if not taken.kept:
-        return taken
+        return replace(taken, several_ways=taken.several_ways or _WAYS.search(text) is not None)
     return replace(
         taken,
+        introduced_as_second=taken.several_ways and _SECOND.search(text) is not None,
         introduced_as_other=ALTERNATIVE.search(text) is not None,
+        introduced_anew=_ANEW.search(text) is not None,
         after_output=taken.after_output or _OUTPUT.search(text) is not None,
     )
 
@@ -131,16 +154,37 @@ def _with_code(taken: _Taken, number: int, block: Block, *, labelled: bool) -> _
     if (not labelled and not does_something(code)) or code in (kept for _, kept in taken.kept):
         return taken
     needed, made = _needed(code), _made(code)
-    if taken.introduced_as_other:
+    if taken.introduced_as_other or (taken.introduced_as_second and not needed & taken.made):
         return taken.without(number, "an alternative", made - needed)
     if lost := sorted(needed & taken.lost):
         return taken.without(number, f"needs {lost[0]}, which a block left out makes", made - needed)
     if taken.after_output and not needed:
         return taken.without(number, "behind an output that the model made up", made)
+    if taken.introduced_anew:
+        taken = _without_replaced(taken, number, code)
+    if taken.kept and _all_statements(code) <= _all_statements(taken.kept[-1][1]):
+        return taken  # a piece of it, explained
     before = {statement for _, kept in taken.kept for statement in _statements(kept)}
     again = bool(before) and before <= _statements(code)
     return replace(
         taken, kept=((number, code),) if again else (*taken.kept, (number, code)), lost=taken.lost - made
+    )
+
+
+def _without_replaced(taken: _Taken, number: int, program: str) -> _Taken:
+    """Leave out the blocks that make nothing which the program that is written anew needs."""
+    kept: list[tuple[int, str]] = []
+    for earlier, code in reversed(taken.kept):
+        needed, here = _needed(program), _written_parts(program)
+        changed = {name for part, names in _written_parts(code).items() if part not in here for name in names}
+        if (_made(code) | changed) & needed:
+            kept.insert(0, (earlier, code))
+            program = f"{code}\n{program}"
+    left_out = [(earlier, f"block {number} is written in its place") for earlier, _ in taken.kept]
+    return replace(
+        taken,
+        kept=tuple(kept),
+        left_out=(*taken.left_out, *(one for one in left_out if one[0] not in dict(kept))),
     )
 
 
@@ -166,6 +210,11 @@ def _notes(taken: _Taken) -> Iterator[str]:
         yield f"left out of the reply: {', '.join(left_out)}"
 
 
+def _all_statements(code: str) -> set[str]:
+    tree = parse(code)
+    return {ast.dump(statement) for statement in tree.body} if tree is not None else set()
+
+
 def _statements(code: str) -> set[str]:
     """Return the statements of a program, without its imports."""
     tree = parse(code)
@@ -183,6 +232,14 @@ def _made(code: str) -> set[str]:
         else:
             found |= bound_names(statement)
     return found
+
+
+def _written_parts(code: str) -> dict[str, tuple[str, ...]]:
+    """Return the columns, items and attributes that the code assigns, each with the variables that hold it."""
+    tree = parse(code)
+    nodes = ast.walk(tree) if tree is not None else ()
+    targets = (node for node in nodes if isinstance(node, ast.Subscript | ast.Attribute))
+    return {ast.dump(one): tuple(base_names(one)) for one in targets if isinstance(one.ctx, ast.Store)}
 
 
 def _needed(code: str) -> set[str]:

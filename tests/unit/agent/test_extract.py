@@ -88,6 +88,27 @@ FOUND: dict[str, tuple[str, str]] = {
         "title = '<b>Fare</b>'\nprint(title)",
     ),
     "a one-line tag": ("Here it is: <code>print(total)</code>", "print(total)"),
+    "a version behind the label": (f"```Python 3\n{CODE}\n```", CODE),
+    "an odd label": (f"```pandas\n{CODE}\n```", CODE),
+    "a call within a message": (
+        json.dumps({"tool_calls": [{"function": {"name": "run", "arguments": json.dumps({"code": CODE})}}]}),
+        CODE,
+    ),
+    "a call behind a block that was begun for the model": (
+        f"```python\n# df is already loaded\n\n<tool_call>\n{json.dumps({'code': CODE})}",
+        CODE,
+    ),
+    "steps in JSON": (
+        json.dumps({"steps": [{"code": "a = f(1)"}, {"code": "print(a)"}]}),
+        "a = f(1)\n\nprint(a)",
+    ),
+    "escaped prompts": ("```python\n&gt;&gt;&gt; a = f(1)\n&gt;&gt;&gt; print(a)\n1\n```", "a = f(1)\nprint(a)"),
+    "an entity in a string": ("```python\nprint('&gt;')\n```", "print('&gt;')"),
+    "a tag of reasoning in a string": (
+        "```python\ntext = text.replace('</think>', '')\n```",
+        "text = text.replace('</think>', '')",
+    ),
+    "reasoning that ends in a quote": (f'<think>\nthe user said "total"</think>\n```python\n{CODE}\n```', CODE),
     "a column named in a tag": (
         f"The <code>fare</code> column holds it.\n<code>\n{CODE}\n</code>",
         CODE,
@@ -179,6 +200,56 @@ def test_the_form_in_which_code_was_found_is_told(reply: str, form: str) -> None
 )
 def test_a_program_that_stands_in_comments_is_taken_out_of_them(comments: str, code: str) -> None:
     assert extract_code(f"```python\n{comments}\n```").code == code
+
+
+WRONG = "print(df['price'].sum())"
+
+
+@pytest.mark.parametrize(
+    ("between", "first", "second", "code"),
+    [
+        ("Wait, there is no `price`. Corrected:", WRONG, CODE, CODE),
+        ("Let me fix that:", WRONG, CODE, CODE),
+        ("Full code:", "total = 1", CODE, CODE),
+        ("Let me fix the order:", "a = f(df)", "print(sorted(a))", "a = f(df)\n\nprint(sorted(a))"),
+        ("Corrected code:", "df['x'] = 1", "print(df['x'])", "df['x'] = 1\n\nprint(df['x'])"),
+        ("Corrected code:", "df['x'] = bad", "df['x'] = 1\nprint(df)", "df['x'] = 1\nprint(df)"),
+        ("The first line is:", CODE, "total = df['fare'].sum()", CODE),
+    ],
+)
+def test_a_block_written_anew_replaces_what_it_does_not_need(
+    between: str, first: str, second: str, code: str
+) -> None:
+    assert extract_code(f"```python\n{first}\n```\n{between}\n```python\n{second}\n```").code == code
+
+
+def test_a_replaced_block_is_told() -> None:
+    found = extract_code(f"```python\n{WRONG}\n```\nCorrected:\n```python\n{CODE}\n```")
+    assert found.notes == ("left out of the reply: block 1 (block 2 is written in its place)",)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "<|channel|>analysis<|message|>```python\nx = f()\n```",
+        "<|channel>thought\n```python\nx = f()\n```",
+    ],
+)
+def test_reasoning_in_a_channel_is_never_read_for_code(reply: str) -> None:
+    assert "before its reasoning did" in extract_code(reply).problem
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"code": "US"}',
+        '{"rows": [{"code": "US"}, {"code": "CH"}]}',
+        '"The mean is higher."',
+        "```diff\n@@ -3,2 +3,2 @@\n-a = f(1)\n+a = f(2)\n```",
+    ],
+)
+def test_data_and_parts_are_no_program(reply: str) -> None:
+    assert extract_code(reply).code == ""
 
 
 def test_prose_is_what_stands_outside_the_code() -> None:
