@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from jupyter_codeagent.agent.output_text import FIGURE
 from jupyter_codeagent.agent.prompt.offered_words import missing_word_advice
 from jupyter_codeagent.agent.rules.rule import FILTER_ADVICE, Program, from_text
 
-_FUNCTION = re.compile(r"<(?:bound method|function|built-in (?:method|function)|class) ?'?([\w.<>]*)")
+_FUNCTION = re.compile(r"<(?:bound method|function|built-in (?:method|function)) ?'?([\w.<>]*)")
 _UNFINISHED = re.compile(
     r"<pandas\.[\w.]{0,100}(GroupBy|Rolling|Resampler)\w{0,100} object at|<(generator|map|filter|zip) object\b"
 )
@@ -52,7 +53,10 @@ def empty_result(program: Program) -> str:
 
 @from_text
 def all_missing(program: Program) -> str:
-    """Report a result whose every value is NaN."""
+    """Report a result whose every value is NaN; not where the code itself writes the word, as for an empty list."""
+    written = {node.value for node in ast.walk(program.tree) if isinstance(node, ast.Constant)}
+    if any(isinstance(value, str) and _MISSING_VALUE.fullmatch(value) for value in written):
+        return ""
     advice = "Check the column and the calculation; drop missing values first."
     return f"Every value is missing (NaN). {advice}" if _all_missing(program.output) else ""
 

@@ -8,7 +8,10 @@ from itertools import groupby
 from jupyter_codeagent.agent.rules.rule import Program, from_text
 from jupyter_codeagent.agent.source import base_names, called_name, used_names
 
-_DRAWN = frozenset({"sample", "choice", "normal", "uniform", "integers", "rand", "randn", "randint", "permutation"})
+_DRAWN = frozenset({
+    "sample", "choice", "normal", "uniform", "integers", "rand", "randn", "randint", "permutation", "random",
+    "poisson", "binomial", "exponential", "gamma", "beta", "rvs", "resample",
+})  # fmt: skip
 
 
 @from_text

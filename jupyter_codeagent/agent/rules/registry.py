@@ -70,7 +70,6 @@ RULES: tuple[Rule, ...] = (
     _fix("before_run", "p-value-second", statistics.p_value_second),
     _fix("before_run", "root-of-mse", statistics.root_of_mse),
     _fix("before_run", "p-value-of-correlation", statistics.p_value_of_correlation),
-    _fix("before_run", "counts-for-chi2", statistics.counts_for_chi2),
     _fix("before_run", "zscore-without-missing", statistics.zscore_without_missing),
     _fix("before_run", "keep-target-out", ml_pitfalls.keep_target_out),
     _fix("before_run", "include-lowest-edge", binning.include_lowest_edge),
@@ -106,6 +105,7 @@ RULES: tuple[Rule, ...] = (
     _fix("after_error", "round-columns", api_errors.round_columns),
     _fix("after_error", "root-of-squared", api_errors.root_of_squared),
     _fix("after_error", "incomplete-rows", ml_pitfalls.incomplete_rows),
+    _fix("after_error", "counts-for-chi2", statistics.counts_for_chi2),
     # Else the model is given a hint.
     _issue("after_error", "hint-removed-attribute", hints.removed_attribute),
     _issue("after_error", "hint-column", hints.nearest_column),

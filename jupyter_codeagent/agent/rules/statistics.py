@@ -1,8 +1,9 @@
 """Results of statistical functions under the wrong name: the code runs, and the answer is wrong.
 
 Corrected before the code runs, where the name says what was meant: a SciPy test gives the statistic first and the p
-value second; ``Series.corr`` gives no p value at all; ``mean_squared_error`` is not yet the root; a test of
-independence takes counts; tests of several groups take each by itself; ``zscore`` is to leave missing values out.
+value second; ``Series.corr`` gives no p value at all; ``mean_squared_error`` is not yet the root; tests of several
+groups take each by itself; ``zscore`` is to leave missing values out. After an error: a test of independence takes
+counts.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from jupyter_codeagent.agent.rules.rule import Program, from_edits, from_text
-from jupyter_codeagent.agent.source import Edit, add_argument, called_name, span, text_of
+from jupyter_codeagent.agent.rules.rule import Fix, Program, edited, from_edits, from_text
+from jupyter_codeagent.agent.source import Edit, add_argument, called_name, is_on, span, text_of
 
 TESTS = frozenset({
     "ttest_ind", "ttest_rel", "ttest_1samp", "ks_2samp", "kstest", "ks_1samp", "shapiro", "normaltest",
@@ -20,10 +21,12 @@ TESTS = frozenset({
     "bartlett", "jarque_bera", "chisquare", "skewtest", "kurtosistest",
 })  # fmt: skip
 """Functions of `scipy.stats` whose result unpacks into statistic and p value."""
-_P_VALUE = re.compile(r"^p$|^p_?val|pvalue|p_value|_p$", re.IGNORECASE)
+_P_VALUE = re.compile(r"^p$|^p_?val|pvalue|p_value", re.IGNORECASE)
 _JUDGEMENT = re.compile(
-    r"^(?:is|has|are)(?:_|(?-i:[A-Z]))|signific|normal|reject|decision|conclusion|differen", re.IGNORECASE
+    r"^(?:is|has|are)(?:_|(?-i:[A-Z]))|^(?:signific|normal|reject|decision|conclusion|differen)[a-z]*$",
+    re.IGNORECASE,
 )
+"""Not ``stat_normal`` nor ``t_difference``: the statistic of a test of that."""
 _POPULATION = re.compile(r"\bpopulation(?:'s)? (?:standard deviations?|std|variances?)\b", re.IGNORECASE)
 _SAMPLE = re.compile(r"\bsample (?:standard deviations?|std|variances?)\b", re.IGNORECASE)
 _NO_DDOF = re.compile(r"population|\bewm\(|^(?=[^\n]*\bstats\.\w+\()[^\n]*\)[ \t]*$", re.IGNORECASE | re.MULTILINE)
@@ -116,11 +119,13 @@ def p_value_of_correlation(program: Program) -> Iterator[tuple[Edit, str]]:
             yield Edit(start=start, end=end, text=f"{test}.pvalue"), "`corr()` returns no p value; used scipy.stats"
 
 
-@from_edits
-def counts_for_chi2(program: Program) -> Iterator[tuple[Edit, str]]:
-    """``chi2_contingency(df[["a", "b"]])``: the test takes counts, not the rows that are to be counted."""
-    tree, code = program.tree, program.code
-    for node in ast.walk(tree):
+def counts_for_chi2(program: Program) -> Fix | None:
+    """``chi2_contingency(df[["a", "b"]])``: the test takes counts, and refuses the rows that are to be counted.
+
+    Asked after its error, because two columns may as well hold counts.
+    """
+    code, edits = program.code, list[Edit]()
+    for node in ast.walk(program.tree):
         match node:
             case ast.Call(
                 args=[
@@ -130,16 +135,22 @@ def counts_for_chi2(program: Program) -> Iterator[tuple[Edit, str]]:
                     ) as rows,
                     *_,
                 ]
-            ) if called_name(node)[1] == "chi2_contingency":
+            ) if called_name(node)[1] == "chi2_contingency" and is_on(node, program.error.line):
                 start, end = span(code, rows)
                 counts = f"pd.crosstab({frame}[{first!r}], {frame}[{second!r}])"
-                yield Edit(start=start, end=end, text=counts), "chi2_contingency needs counts; used pd.crosstab"
+                edits.append(Edit(start=start, end=end, text=counts))
+    return edited(program, edits, "chi2_contingency needs counts; used pd.crosstab", imports=True)
 
 
 @from_edits
 def zscore_without_missing(program: Program) -> Iterator[tuple[Edit, str]]:
-    """``zscore(x)``: one missing value makes all scores missing, and nothing an outlier."""
+    """``zscore(x)``: one missing value makes all scores missing, and nothing an outlier.
+
+    Not of a function that the program writes itself.
+    """
     tree, code = program.tree, program.code
+    if any(isinstance(node, ast.FunctionDef) and node.name == "zscore" for node in ast.walk(tree)):
+        return
     for node in ast.walk(tree):
         match node:
             case ast.Call(args=[values], keywords=keywords) if called_name(node)[1] == "zscore":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from jupyter_codeagent.agent.rules.plots import draws
 from jupyter_codeagent.agent.rules.rule import Program, from_text
 from jupyter_codeagent.agent.source import used_names
 
@@ -31,6 +32,8 @@ def unused_data(program: Program) -> str:
                 texts.count(label) > 1
             ):
                 pass  # a column that is taken from the table again where it is used
+            case ast.Assign(targets=[ast.Name()], value=ast.Call() as call) if draws(call):
+                pass  # the axes of a chart
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in data - used and used_names(value):
                 return f"{name} is made and never used. Compute the result from it, or leave it out."
     return ""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from rule_calls import as_meant, correct, issue_of, said
+from rule_calls import as_meant, correct, issue_of, repair, said
 
 from jupyter_codeagent.agent.rules.statistics import statistic_as_judgement
-from jupyter_codeagent.types.sandbox import ExecutionResult
+from jupyter_codeagent.types.sandbox import ExecutionError, ExecutionResult, NamespaceEntry
 
 
 @pytest.mark.parametrize(
@@ -22,10 +22,12 @@ from jupyter_codeagent.types.sandbox import ExecutionResult
             "r = stats.spearmanr(a['x'], a['y'], nan_policy='omit').pvalue",
         ),
         ("p = x.corr(y, method='kendall')", "p = stats.kendalltau(x, y, nan_policy='omit').pvalue"),
-        ("r = chi2_contingency(df[['a', 'b']])", "r = chi2_contingency(pd.crosstab(df['a'], df['b']))"),
         ("z = stats.zscore(df['a'])", "z = stats.zscore(df['a'], nan_policy='omit')"),
-        ("g = pd.cut(x, bins=[0, 12, 19])", "g = pd.cut(x, bins=[0, 12, 19], include_lowest=True)"),
-        ("g = pd.cut(x, [0, 1], )", "g = pd.cut(x, [0, 1], include_lowest=True)"),
+        (
+            "g = pd.cut(x, bins=[0, 1], labels=['a'])",
+            "g = pd.cut(x, bins=[0, 1], labels=['a'], include_lowest=True)",
+        ),
+        ("g = pd.cut(x, [0, 1], labels=n, )", "g = pd.cut(x, [0, 1], labels=n, include_lowest=True)"),
         (
             "split(df[['a', 'y']], df['y'])\ntrain_test_split(df[['a', 'y']], df['y'])",
             "split(df[['a', 'y']], df['y'])\ntrain_test_split(df[['a']], df['y'])",
@@ -56,13 +58,15 @@ def test_a_result_under_the_wrong_name_is_put_right(code: str, corrected: str) -
         "r = x.corr(y)",
         "p_value = frame.corr()",
         "p = x.corr(y, method=mine)",
-        "chi2_contingency(table[['a', 'b', 'c']])",
-        "chi2_contingency(pd.crosstab(df['a'], df['b']))",
+        "chi2_contingency(df[['a', 'b']])",
+        "r_p, p_pearson = pearsonr(a, b)",
+        "def zscore(x):\n    return x - x.mean()\nz = zscore(df['a'])",
         "zscore(df['a'].dropna())",
         "zscore(x, nan_policy='raise')",
-        "pd.cut(x, bins=4)",
-        "pd.cut(x, bins=[0, 1], right=False)",
-        "pd.cut(x, bins=[0, 1], include_lowest=False)",
+        "pd.cut(x, bins=4, labels=n)",
+        "pd.cut(x, bins=[0, 12, 19])",
+        "pd.cut(x, bins=[0, 1], labels=n, right=False)",
+        "pd.cut(x, bins=[0, 1], labels=n, include_lowest=False)",
         "m.fit(df[['a', 'b']], df['y'])",
         "m.fit(train[['a', 'y']], test['y'])",
         "X = df[['y', 'a']]\nX = X[['a']]\nm.fit(X, df['y'])",
@@ -72,6 +76,24 @@ def test_a_result_under_the_wrong_name_is_put_right(code: str, corrected: str) -
 def test_what_may_be_meant_is_left_alone(code: str) -> None:
     assert as_meant(code).code == code
     assert as_meant(code).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "corrected"),
+    [
+        ("r = chi2_contingency(df[['a', 'b']])", "r = chi2_contingency(pd.crosstab(df['a'], df['b']))"),
+        ("chi2_contingency(table[['a', 'b', 'c']])", None),
+        ("chi2_contingency(pd.crosstab(df['a'], df['b']))", None),
+        ("len(df)\nchi2_contingency(df[['a', 'b']])", None),
+    ],
+)
+def test_rows_that_a_test_of_independence_has_refused_are_counted(code: str, corrected: str | None) -> None:
+    error = ExecutionError(
+        ename="TypeError", evalue="'<' not supported between instances of 'str' and 'int'", line=1
+    )
+    names = [NamespaceEntry(name=name, type_name="") for name in ("pd", "chi2_contingency")]
+    fix = repair(code, error, names)
+    assert (fix.code if fix is not None else None) == corrected
 
 
 def test_the_correction_is_told_with_the_code() -> None:
@@ -87,6 +109,8 @@ def test_the_correction_is_told_with_the_code() -> None:
         ("isNormal, pvalue = shapiro(x)", "isNormal"),
         ("statistic, p = shapiro(x)\nis_normal = p > 0.05", ""),
         ("normalized, p = split(x)", ""),
+        ("stat_normal, p = shapiro(x)", ""),
+        ("t_difference, p_value = ttest_ind(a, b)", ""),
         ("issue, p = shapiro(x)", ""),
         ("not python (", ""),
     ],
