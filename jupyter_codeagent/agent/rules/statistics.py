@@ -200,6 +200,9 @@ def _root_of(tree: ast.Module, name: str) -> bool:
                 "pow",
             ):
                 return True
-            case ast.BinOp(left=ast.Name(id=found), op=ast.Pow()) if found == name:
+            case (
+                ast.BinOp(left=ast.Name(id=found), op=ast.Pow())
+                | ast.AugAssign(target=ast.Name(id=found), op=ast.Pow())
+            ) if found == name:
                 return True
     return False
