@@ -19,6 +19,8 @@ RequestOutcome = Literal["done", "time", "output", "lost", "dead"]
 
 LOST_MESSAGE_TIMEOUT_S = 1.0
 """Seconds to wait for the second of reply and idle status once the first has come and nothing follows."""
+REOPEN_TIMEOUT_S = 10.0
+"""Seconds to open a channel anew; behind a flood that a gateway has to drop first, one was too few."""
 MAX_STRAY = 5000
 """Limit for messages that belong to no request, from one request to the end of the next."""
 MAX_STRAY_BYTES = 256 << 20
@@ -211,7 +213,7 @@ class Requests:
             return
         guard.drop("lost (sent too fast, or the channel was closed by its code)")
         try:
-            await self._backend.reopen_output(LOST_MESSAGE_TIMEOUT_S)
+            await self._backend.reopen_output(REOPEN_TIMEOUT_S)
         except TimeoutError:
             self.kill("its output channel broke")
 
