@@ -142,6 +142,18 @@ def offer(arguments: dict[str, Any]) -> Answer:
     return "json", "{}", b""
 
 
+def explore(arguments: dict[str, Any]) -> Answer:
+    """Look at whole tables by name; return what was found in them."""
+    from .exploration.explore import explore as look_at
+
+    namespace = _state["kernel"].shell.user_ns
+    missing = [name for name in arguments["names"] if name not in namespace]
+    tables = {name: namespace[name] for name in arguments["names"] if name in namespace}
+    report = look_at(tables, arguments["leave_out"], arguments["seconds"], arguments["max_rows"])
+    report["skipped"] += [{"table": name, "why": "it is not defined in the sandbox"} for name in missing]
+    return "json", json.dumps(report), b""
+
+
 def selftest(arguments: dict[str, Any]) -> Answer:
     """Try every known way out of the sandbox; return which are open, and which layers the kernel reports."""
     from .layers import describe_layers
@@ -155,5 +167,6 @@ CALLS: dict[str, Callable[[dict[str, Any]], Answer]] = {
     "load": load,
     "fetch": fetch,
     "offer": offer,
+    "explore": explore,
     "selftest": selftest,
 }

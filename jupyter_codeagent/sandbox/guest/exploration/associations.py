@@ -1,0 +1,277 @@
+"""Numbers that go with numbers, categories that go with categories, columns that repeat others."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from .dependence import Crossing, cross
+from .search import MIN_EFFECT, Search
+from .statistics import average_ranks, correlation_p, f_p, inflation, may_wander, standardize
+from .table import Table
+
+MAX_CONFIRMED = 150
+BINS = 10
+SAME = 0.9999
+CURVE_MORE = 0.02
+"""By how much the share explained by bins has to exceed that of a line."""
+
+
+def find_same(table: Table, search: Search) -> None:
+    """Find columns that repeat another one, perhaps in another unit; hide the later one from what follows."""
+    names, ranks, present = table.screened
+    numbers = len(table.values)
+    correlations = _correlations(ranks[:, :numbers], present[:, :numbers])
+    for i, j in zip(*np.nonzero(np.triu(np.abs(correlations) > 0.995, 1)), strict=True):
+        first, second = names[i], names[j]
+        if not {first, second} & table.hidden and not search.is_over():
+            _compare_numbers(table, first, second, search)
+    texts = [column.name for column in table.used if column.kind in ("text", "date", "flag")]
+    texts += [name for name in table.flags if name not in texts]
+    for first, second in combinations(texts, 2):
+        kinds = table.columns[first].kind, table.columns[second].kind
+        if kinds[0] == kinds[1] and not {first, second} & table.hidden and not search.is_over():
+            _compare_codes(table, first, second, search)
+    forget = [name for name in ("values", "flags", "groups", "screened") if name in table.__dict__]
+    for name in forget:
+        del table.__dict__[name]
+
+
+def _compare_numbers(table: Table, first: str, second: str, search: Search) -> None:
+    x, y = table.numbers(first), table.numbers(second)
+    both = ~np.isnan(x) & ~np.isnan(y)
+    x, y = x[both], y[both]
+    if len(x) < 20:
+        return
+    equal = x == y
+    modes = _mode_share(x), _mode_share(y)
+    share = float(equal.mean())
+    chance = modes[0] * modes[1]
+    if share >= 0.95 and (share - chance) / max(1 - chance, 1e-9) >= 0.95:
+        _add_same(table, first, second, search, len(x), share, 1.0)
+        return
+    a, b = table.ranks(first)[both], table.ranks(second)[both]
+    r = float(standardize(a) @ standardize(b)) / len(a)
+    r_values = float(standardize(x) @ standardize(y)) / len(x)
+    if abs(r) < SAME or abs(r_values) < SAME:
+        return
+    factor = float(x @ y) / float(x @ x)
+    spread = float(np.abs(y).max())
+    fits = float(np.abs(y - factor * x).max()) <= 1e-6 * spread or _rounds(x, y, factor)
+    _add_same(table, first, second, search, len(x), abs(r_values), factor if fits else None)
+
+
+def _rounds(x: Any, y: Any, factor: float) -> bool:
+    """Check that the second is the first times a factor, but for rounding."""
+    return float(np.abs(y - factor * x).std()) <= 0.002 * float(y.std())
+
+
+def _mode_share(values: Any) -> float:
+    return float(np.unique(values, return_counts=True)[1].max() / len(values))
+
+
+def _compare_codes(table: Table, first: str, second: str, search: Search) -> None:
+    if table.columns[first].kind == "text":
+        (a, levels_a), (b, levels_b) = table.levels(first), table.levels(second)
+        places = {level: place for place, level in enumerate(levels_a)}
+        b = np.array([places.get(level, -2) for level in levels_b] + [-1])[b]
+        both = (a >= 0) & (b != -1)
+    else:
+        a, b = table.numbers(first), table.numbers(second)
+        both = ~np.isnan(a) & ~np.isnan(b)
+    a, b = a[both], b[both]
+    if len(a) < 20:
+        return
+    share = float((a == b).mean())
+    if share < 0.95:
+        return
+    chance = _mode_share(a) * _mode_share(b)
+    if chance < 0.99 and (share - chance) / (1 - chance) >= 0.95:
+        _add_same(table, first, second, search, len(a), share, None)
+
+
+def _add_same(
+    table: Table, first: str, second: str, search: Search, rows: int, share: float, factor: float | None
+) -> None:
+    search.add("same", (first, second), share, 0.0, n=rows, share=share, factor=factor)
+    table.hidden.add(second)
+
+
+def find_correlations(table: Table, search: Search) -> None:
+    """Find numbers that rise and fall together, or that depend on each other by a curve."""
+    names, ranks, present = table.screened
+    numbers = len(table.values)
+    if numbers < 2:
+        return
+    ranks, present = ranks[:, :numbers], present[:, :numbers]
+    search.tried += numbers * (numbers - 1) // 2 * 3  # a line, and a curve in both directions
+    lines = _correlations(ranks, present) ** 2
+    curves = _binned(ranks, present)  # of the column by bins of the row
+    rows = max(len(ranks), 1)
+    promise = np.maximum(lines, np.maximum(curves, curves.T) - 9 / rows)
+    limit = max(0.05**2, 4 / rows)
+    pairs = [(promise[i, j], i, j) for i, j in combinations(range(numbers), 2) if promise[i, j] > limit]
+    pairs.sort(reverse=True)
+    for _, i, j in pairs[:MAX_CONFIRMED]:
+        if search.is_over():
+            return
+        _confirm(table, names[i], names[j], search)
+
+
+def _correlations(ranks: Any, present: Any) -> Any:
+    both = np.sqrt(np.maximum((ranks**2).T @ present, 1e-9))
+    return (ranks.T @ ranks) / (both * both.T)
+
+
+def _binned(ranks: Any, present: Any) -> Any:
+    """Return the share of each column's variance that bins of each row's column explain."""
+    explained = np.zeros((ranks.shape[1], ranks.shape[1]))
+    for place in range(ranks.shape[1]):
+        bins = _bins(np.where(present[:, place] > 0, ranks[:, place], np.nan))
+        member = (bins[:, None] == np.arange(BINS)).astype(np.float32)
+        sums, counts = member.T @ ranks, member.T @ present
+        seen = (bins >= 0).astype(np.float32)
+        total = np.maximum(seen @ ranks**2, 1e-9)
+        middle = (seen @ ranks) ** 2 / np.maximum(seen @ present, 1)
+        explained[place] = ((sums**2 / np.maximum(counts, 1)).sum(axis=0) - middle) / total
+    np.fill_diagonal(explained, 0)
+    return explained
+
+
+def _bins(ranks: Any) -> Any:
+    """Return bins of equally many rows by standard ranks; missing as -1."""
+    present = ~np.isnan(ranks)
+    bins = np.full(len(ranks), -1, np.int32)
+    spread = math.sqrt(12)
+    bins[present] = np.clip((ranks[present] / spread + 0.5) * BINS, 0, BINS - 1).astype(np.int32)
+    return bins
+
+
+def _confirm(table: Table, first: str, second: str, search: Search) -> None:
+    a, b = table.ranks(first), table.ranks(second)
+    both = ~np.isnan(a) & ~np.isnan(b)
+    if both.sum() < 20:
+        return
+    chosen = table.in_order(both)
+    a, b = standardize(a[chosen]), standardize(b[chosen])
+    rows = len(a)
+    r = float(a @ b) / rows
+    if rows < len(both):  # ranks of whole columns are not those of the rows that have both
+        ranks = [standardize(average_ranks(table.numbers(name)[chosen])) for name in (first, second)]
+        r = float(ranks[0] @ ranks[1]) / rows
+    if abs(r) >= SAME:
+        return  # a function of the other
+    factor = max(inflation(a, b - r * a), inflation(b, a - r * b))
+    few = min(table.columns[first].distinct, table.columns[second].distinct) <= 12
+    curve = None if few else _best_curve(a, b)
+    if curve is not None and curve[0] > r * r + max(CURVE_MORE, 0.25 * curve[0]):
+        share, freedom, swapped = curve
+        x, y = (second, first) if swapped else (first, second)
+        p = f_p(share / freedom * (rows / factor - freedom - 1) / (1 - share), freedom, rows / factor - freedom - 1)
+        if share >= MIN_EFFECT**2 and p < 0.01:
+            peak = _peak(table.numbers(x)[chosen], b if x == first else a)
+            effect = math.sqrt(share)
+            search.add("correlation", (x, y), effect, p, n=rows, r=r, form="curve", peak=peak)
+            return
+    p = correlation_p(r, rows / factor)
+    if factor > 10:  # series that wander: what their steps have in common counts as well
+        wander = may_wander(a) and may_wander(b - r * a)
+        p = min(1.0, 2 * min(1.0 if wander else p, _p_of_steps(a, b, r)))
+    if abs(r) >= MIN_EFFECT and p < 0.01:
+        search.add("correlation", (first, second), abs(r), p, n=rows, r=r, form="line", peak=None)
+
+
+def _p_of_steps(a: Any, b: Any, r: float) -> float:
+    """Return the p-value of the correlation between the steps of two series, if it has the sign of `r`."""
+    a, b = np.diff(a), np.diff(b)
+    moves = (a != 0) | (b != 0)  # rows that belong to one moment do not count again
+    if moves.sum() < 8:
+        return 1.0
+    a, b = standardize(a[moves]), standardize(b[moves])
+    steps = float(a @ b) / len(a)
+    return correlation_p(steps, len(a) / inflation(a, b - steps * a)) if steps * r > 0 else 1.0
+
+
+def _best_curve(a: Any, b: Any) -> tuple[float, int, bool] | None:
+    """Return the share of variance that bins explain, less chance, its freedom, and whether b is binned."""
+    best: tuple[float, int, bool] | None = None
+    for swapped, (x, y) in enumerate(((a, b), (b, a))):
+        bins = _bins(x)
+        counts = np.bincount(bins, minlength=BINS).astype(float)
+        sums = np.bincount(bins, weights=y, minlength=BINS)
+        freedom = int((counts > 0).sum()) - 1
+        if freedom < 3 or len(y) <= 3 * BINS:
+            continue
+        share = float((sums**2 / np.maximum(counts, 1)).sum() / len(y))
+        share = (share - freedom / len(y)) / (1 - freedom / len(y))
+        if best is None or share > best[0]:
+            best = share, freedom, bool(swapped)
+    return best
+
+
+def _peak(x: Any, y: Any) -> float | None:
+    """Return where y turns: the middle of the bin with its extreme mean, on the side to which it bends."""
+    bins = _bins(standardize(np.argsort(np.argsort(x, kind="stable"), kind="stable").astype(float)))
+    means = np.bincount(bins, weights=y, minlength=BINS) / np.maximum(np.bincount(bins, minlength=BINS), 1)
+    bend = np.polyfit(np.arange(BINS), means, 2)[0]
+    place = int(np.argmin(means) if bend > 0 else np.argmax(means))
+    return None if place in (0, BINS - 1) else float(np.median(x[bins == place]))
+
+
+def find_associations(table: Table, search: Search) -> None:
+    """Find categories that go together; hide those that only spell another one differently."""
+    groups = [name for name in table.groups if table.columns[name].role != "number" or table.columns[name].part]
+    for a, b in combinations(groups, 2):
+        if search.is_over():
+            return
+        if table.hidden & {a, b} or (table.columns[a].part and table.columns[b].part):
+            continue
+        search.tried += 1
+        (codes_a, levels_a), (codes_b, levels_b) = table.levels(a), table.levels(b)
+        crossing = cross(codes_a, codes_b, len(levels_a), len(levels_b), table.in_order)
+        if crossing is not None:
+            _add_association(table, (a, b), crossing, (levels_a, levels_b), search)
+
+
+def _add_association(
+    table: Table, names: tuple[str, str], crossing: Crossing, levels: tuple[list[str], list[str]], search: Search
+) -> None:
+    counts = crossing.counts
+    rows = counts.sum()
+    fixed = counts.max(axis=1).sum() / rows, counts.max(axis=0).sum() / rows
+    if min(fixed) > 0.99 and crossing.effect > 0.98:
+        table.hidden.add(names[1])
+        table.__dict__.pop("groups", None)
+    common = max(counts.sum(axis=0).max(), counts.sum(axis=1).max()) / rows
+    if max(fixed) > 0.995 and common < 0.99:
+        return  # each level of one has one level of the other: a function
+    if crossing.effect < MIN_EFFECT or crossing.p_value > 0.01:
+        return
+    i, j = divmod(int(np.argmax(crossing.residuals)), counts.shape[1])
+    if min(counts.shape) == 2:  # of the two ends that are equally far, the one that people name
+        j = _positive(levels[1], crossing.columns_of, j)
+        i = int(np.argmax(crossing.residuals[:, j]))
+    search.add(
+        "association",
+        names,
+        crossing.effect,
+        crossing.p_value,
+        n=int(rows),
+        a_level=levels[0][crossing.rows_of[i]],
+        b_level=levels[1][crossing.columns_of[j]],
+        share_in=counts[i, j] / counts[i].sum(),
+        share_all=counts[:, j].sum() / rows,
+        levels_a=counts.shape[0],
+        levels_b=counts.shape[1],
+    )
+
+
+def _positive(levels: list[str], kept: Any, place: int) -> int:
+    """Return the place of "True", "1" or "yes" among two levels; else the given one."""
+    names = [levels[index].lower() for index in kept]
+    if len(names) != 2:
+        return place
+    return next((at for at, name in enumerate(names) if name in ("true", "1", "yes", "y")), place)

@@ -1,0 +1,243 @@
+"""One table for all finders: roles of columns, numbers, levels and ranks as numpy arrays, read when wanted."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .roles import FINE_PARTS, MAX_LEVELS, MAX_NUMBER_LEVELS, Column, Profile, date_part, role_of
+from .sources import Source
+from .statistics import average_ranks, standardize
+
+KEPT_BYTES = 96 << 20
+SCREEN_ROWS = 20_000
+MAX_COLUMNS = 300
+MIN_CLOCK_TIMES = 100
+"""Different integers that all have to be possible times of day before they are taken for some."""
+
+
+class Table:
+    """A table of which columns are read one at a time; more rows than `max_rows` are sampled, in their order."""
+
+    def __init__(self, name: str, source: Source, leave_out: Iterable[str], max_rows: int) -> None:
+        self.name = name
+        self.source = source
+        self.rows = source.rows
+        self.index = spread_rows(source.rows, max_rows)
+        self.notes: list[str] = []
+        """What could not be looked at, and why."""
+        self.left_out = frozenset(leave_out)
+        """Columns that no finding is about."""
+        self.hidden: set[str] = set(self.left_out)
+        """These, and columns that only repeat another one."""
+        self._kept: OrderedDict[tuple[str, str], Any] = OrderedDict()
+        self.columns: dict[str, Column] = {}
+        for label in self._labels():
+            self.columns[label] = self._describe(label)
+
+    @property
+    def sampled(self) -> int:
+        """Rows looked at if fewer than all, else 0."""
+        return 0 if self.index is None else len(self.index)
+
+    @property
+    def size(self) -> int:
+        """Rows looked at."""
+        return self.sampled or self.rows
+
+    @property
+    def used(self) -> list[Column]:
+        """Columns that findings may be about."""
+        return [column for column in self.columns.values() if column.name not in self.hidden]
+
+    def with_role(self, *roles: str) -> list[str]:
+        """Return the names of the used columns with one of these roles."""
+        return [column.name for column in self.used if column.role in roles]
+
+    @cached_property
+    def values(self) -> list[str]:
+        """Names of numbers that can be averaged."""
+        return [column.name for column in self.used if column.role == "number" and not column.part]
+
+    @cached_property
+    def flags(self) -> list[str]:
+        """Names of columns of 0 and 1."""
+        return self.with_role("flag")
+
+    @cached_property
+    def groups(self) -> list[str]:
+        """Names of columns with few levels."""
+        return [column.name for column in self.used if self._is_group(column)]
+
+    def _is_group(self, column: Column) -> bool:
+        if column.part and (column.part in FINE_PARTS or self.with_role("date")):
+            return False  # a part of a date that the table has
+        if column.role in ("category", "flag"):
+            return True
+        is_small = column.role == "number" and column.whole and column.distinct <= MAX_NUMBER_LEVELS
+        return (is_small and column.distinct >= 3) or (bool(column.part) and column.distinct <= MAX_LEVELS)
+
+    def numbers(self, name: str) -> Any:
+        """Return the numbers of the rows looked at: flags as 0 and 1, dates as days since 1970."""
+        return self._keep("numbers", name, lambda: self.source.numbers(name, self.index))
+
+    def levels(self, name: str) -> tuple[Any, list[str]]:
+        """Return numbers of levels, missing as -1, and the levels as text."""
+        codes = self._keep("codes", name, lambda: self._read_levels(name))
+        return codes[0], codes[1]
+
+    def ranks(self, name: str) -> Any:
+        """Return the average ranks of the numbers, with mean 0 and variance 1; missing as NaN."""
+        return self._keep("ranks", name, lambda: _standard_ranks(self.numbers(name)))
+
+    def is_missing(self, name: str) -> Any:
+        """Return which rows lack the value."""
+        kind = self.columns[name].kind
+        return self.levels(name)[0] < 0 if kind in ("text", "mixed") else np.isnan(self.numbers(name))
+
+    @cached_property
+    def time(self) -> str:
+        """Name of the date column with the fewest missing and the most different values, or an empty text."""
+        dates = [self.columns[name] for name in self.with_role("date")]
+        dates = [column for column in dates if column.missing <= self.rows / 2]
+        best = max(dates, key=lambda column: (-round(column.missing / self.rows, 2), column.distinct), default=None)
+        return best.name if best is not None else ""
+
+    @cached_property
+    def order(self) -> Any:
+        """Row numbers in order of time; None where the rows already are, or there is no time."""
+        if not self.time:
+            return None
+        days = self.numbers(self.time)
+        days = np.where(np.isnan(days), np.inf, days)
+        return None if (days[1:] >= days[:-1]).all() else np.argsort(days, kind="stable")
+
+    def in_order(self, mask: Any) -> Any:
+        """Return the numbers of the rows where the mask is true, in order of time."""
+        return np.flatnonzero(mask) if self.order is None else self.order[mask[self.order]]
+
+    @cached_property
+    def screen(self) -> Any:
+        """Numbers of the rows on which pairs are tried first; None for all."""
+        return spread_rows(self.size, SCREEN_ROWS)
+
+    @cached_property
+    def screened(self) -> tuple[list[str], Any, Any]:
+        """Names, standard ranks (missing as 0) and presence of all numbers and flags on the screened rows."""
+        names = self.values + self.flags
+        rows = self.size if self.screen is None else len(self.screen)
+        ranks, present = np.zeros((rows, len(names)), np.float32), np.ones((rows, len(names)), np.float32)
+        for place, name in enumerate(names):
+            some = _standard_ranks(self.picked(self.numbers(name)))
+            ranks[:, place] = np.nan_to_num(some)
+            present[:, place] = ~np.isnan(some)
+        return names, ranks, present
+
+    def picked(self, values: Any) -> Any:
+        """Return the screened rows of some values."""
+        return values if self.screen is None else values[self.screen]
+
+    def forget(self) -> None:
+        """Give back the memory of what was read."""
+        self._kept.clear()
+        self.__dict__.pop("screened", None)
+        self.__dict__.pop("order", None)
+
+    def _labels(self) -> list[str]:
+        labels = self.source.labels()
+        if any(isinstance(label, tuple) for label in labels):
+            self.notes.append("its columns have labels of several levels")
+            return []
+        counts: dict[Any, int] = {}
+        for label in labels:
+            counts[label] = counts.get(label, 0) + 1
+        usable = [label for label in labels if isinstance(label, str) and counts[label] == 1]
+        if len(usable) < len(labels):
+            self.notes.append(f"{len(labels) - len(usable)} columns with labels that are no text or occur twice")
+        if len(usable) > MAX_COLUMNS:
+            self.notes.append(f"{len(usable) - MAX_COLUMNS} columns after the first {MAX_COLUMNS}")
+        return usable[:MAX_COLUMNS]
+
+    def _describe(self, name: str) -> Column:
+        stored = self.source.stored(name)
+        try:
+            kind, missing = self.source.kind(name), self.source.missing(name)
+            profile = self._profile(name, kind)
+        except Exception as problem:  # noqa: BLE001  (any column may hold anything; the note says which could not be read)
+            self.notes.append(f"column {name[:80]!r}: {type(problem).__name__}: {problem}"[:300])
+            return Column(name, stored, "other", "other", 0, 0)
+        role = role_of(name, kind, profile, self.name)
+        part = date_part(name, profile) if kind == "number" else ""
+        return Column(
+            name, stored, kind, "number" if part else role, missing, profile.distinct, profile.whole, part
+        )
+
+    def _profile(self, name: str, kind: str) -> Profile:
+        if kind == "other":
+            return Profile(self.size, 0)
+        if kind in ("text", "mixed"):
+            codes, levels = self.levels(name)
+            words = sum(" " in level.strip() for level in levels[:1000]) > 0.2 * min(len(levels), 1000)
+            return Profile(int((codes >= 0).sum()), len(levels), words=words)
+        numbers = self.numbers(name)
+        present = np.sort(numbers[~np.isnan(numbers)])
+        if not len(present):
+            return Profile(0, 0)
+        distinct = 1 + int(np.count_nonzero(present[1:] != present[:-1]))
+        whole = kind == "number" and bool((present == np.round(present)).all())
+        clock = whole and distinct >= MIN_CLOCK_TIMES and _is_clock(present)
+        return Profile(len(present), distinct, whole, float(present[0]), float(present[-1]), clock)
+
+    def _read_levels(self, name: str) -> tuple[Any, list[str]]:
+        if self.columns and name in self.columns and self.columns[name].kind == "number":
+            return _number_levels(self.numbers(name))
+        return self.source.codes(name, self.index)
+
+    def _keep(self, what: str, name: str, read: Callable[[], Any]) -> Any:
+        key = (what, name)
+        if key not in self._kept:
+            self._kept[key] = read()
+            while len(self._kept) > 1 and sum(map(_bytes, self._kept.values())) > KEPT_BYTES:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+
+def _is_clock(numbers: Any) -> bool:
+    """Check that all integers are hours and minutes, as 5 for 0:05 and 1755 for 17:55."""
+    return bool(numbers[0] >= 0 and numbers[-1] <= 2400 and (numbers % 100 < 60).all() and numbers[-1] > 1200)
+
+
+def _bytes(kept: Any) -> int:
+    return int(kept[0].nbytes if isinstance(kept, tuple) else kept.nbytes)
+
+
+def _standard_ranks(numbers: Any) -> Any:
+    ranks = average_ranks(numbers)
+    present = ~np.isnan(ranks)
+    ranks[present] = standardize(ranks[present])
+    return ranks
+
+
+def _number_levels(numbers: Any) -> tuple[Any, list[str]]:
+    codes = np.full(len(numbers), -1, np.int32)
+    present = ~np.isnan(numbers)
+    levels, codes[present] = np.unique(numbers[present], return_inverse=True)
+    return codes, [number_text(float(level)) for level in levels]
+
+
+def number_text(value: float) -> str:
+    """Return a number as people write it: integers without a point."""
+    return str(int(value)) if value == int(value) else str(value)
+
+
+def spread_rows(rows: int, most: int) -> Any:
+    """Return at most so many row numbers, one at random from each stretch of rows; None for all."""
+    if rows <= most:
+        return None
+    shifts = np.random.default_rng(0).random(most)
+    return np.floor((np.arange(most) + shifts) * (rows / most)).astype(np.int64)

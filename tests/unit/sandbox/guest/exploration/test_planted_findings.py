@@ -1,0 +1,241 @@
+"""What is in a table is found, with the right facts, in pandas and polars alike."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from planted_tables import CASES, planted_table
+
+from jupyter_codeagent.sandbox.guest.exploration.explore import explore
+
+Report = dict[str, Any]
+
+
+def look_at(table: object, **others: object) -> Report:
+    report: Report = explore({"t": table, **others}, {}, 60, 100_000)
+    json.dumps(report, allow_nan=False)
+    return report
+
+
+def found(report: Report, kind: str, *columns: str) -> Report:
+    """Return the one finding of a kind about these columns, after the correction that the host makes."""
+    same: list[Report] = [
+        one for one in report["findings"] if one["kind"] == kind and one["columns"] == list(columns)
+    ]
+    assert len(same) == 1, report["findings"]
+    assert same[0]["p_value"] * report["tried"] <= 0.01
+    assert 0 <= same[0]["effect"] <= 1
+    assert same[0]["facts"]["n"] > 0
+    return same[0]
+
+
+EXPECTED: dict[str, tuple[str, list[str], dict[str, Any]]] = {
+    "duplicates": ("duplicates", [], {"repeated": 20, "rows": 2020}),
+    "repeated id": ("duplicates", ["order_id"], {"repeated": 3, "rows": 2000}),
+    "number text": ("text_type", ["price"], {"meant": "number", "other": ["n/a"], "format": ""}),
+    "date text": ("text_type", ["sold"], {"meant": "date", "share": 1.0, "format": "%d.%m.%Y"}),
+    "missing": ("missing", ["y"], {"rows": 2000}),
+    "missing by group": ("missing_by_group", ["y", "g"], {"level": "b", "levels": 4}),
+    "missing together": ("missing_together", ["x", "t"], {}),
+    "gap": ("gap", ["day"], {"start": "2016-11-30", "end": "2016-12-13", "days": 12, "usual_days": 1.0}),
+    "outliers": ("outliers", ["y"], {"count": 10, "low": None, "highest": 190.0}),
+    "long outliers": ("outliers", ["y"], {"count": 6, "low": None}),
+    "negative": ("impossible", ["age"], {"count": 8, "why": "negative"}),
+    "sentinel": ("impossible", ["age"], {"count": 20, "why": "sentinel", "value": 999.0}),
+    "skew": ("skew", ["income"], {}),
+    "group": ("group_difference", ["y", "g"], {"highest": "c", "levels": 5}),
+    "line": ("correlation", ["x", "y"], {"form": "line", "peak": None}),
+    "curve": ("correlation", ["x", "y"], {"form": "curve"}),
+    "association": ("association", ["a", "b"], {"levels_a": 3, "levels_b": 3}),
+    "trend": ("trend", ["y", "at"], {"period": "W"}),
+    "row trend": ("trend", ["", "day"], {}),
+    "weekday": ("season", ["y", "at"], {"cycle": "weekday"}),
+    "month": ("season", ["y", "at"], {"cycle": "month"}),
+    "hour": ("season", ["y", "at"], {"cycle": "hour"}),
+    "break": ("break", ["y", "at"], {"period": "W"}),
+    "simpson": ("reversal", ["y", "g", "s"], {"a": "a", "b": "b", "strata": 3, "agreeing": 3}),
+    "simpson line": ("reversal", ["y", "x", "s"], {"a": "", "b": "", "strata": 4, "agreeing": 4}),
+    "slopes": ("interaction", ["y", "x", "s"], {"a": "", "b": "", "level_high": "A", "level_low": "B"}),
+    "interaction": ("interaction", ["y", "g", "s"], {"a": "a", "b": "b", "level_high": "A", "level_low": "B"}),
+    "same": ("same", ["km", "miles"], {}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_was_planted_is_found(name: str) -> None:
+    kind, columns, facts = EXPECTED[name]
+    report = look_at(planted_table(name))
+    finding = found(report, kind, *columns)
+    assert {key: finding["facts"][key] for key in facts} == facts
+    assert report["skipped"] == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_pandas_and_polars_give_the_same(name: str) -> None:
+    frame = planted_table(name)
+    ours, theirs = look_at(frame), look_at(pl.from_pandas(frame))
+    assert theirs["tables"][0]["library"] == "polars"
+    assert ours["tried"] == theirs["tried"]
+    assert [one["columns"] for one in ours["findings"]] == [one["columns"] for one in theirs["findings"]]
+    for one, other in zip(ours["findings"], theirs["findings"], strict=True):
+        assert one["facts"].pop("other", None) == other["facts"].pop("other", None)
+        assert one["facts"] == pytest.approx(other["facts"])
+    roles = [
+        [(column["name"], column["role"]) for column in report["tables"][0]["columns"]] for report in (ours, theirs)
+    ]
+    assert roles[0] == roles[1]
+
+
+def test_figures_of_a_group_difference_are_those_of_the_table() -> None:
+    frame = planted_table("group")
+    facts = found(look_at(frame), "group_difference", "y", "g")["facts"]
+    means, sizes = frame.groupby("g")["y"].mean(), frame["g"].value_counts()
+    assert facts["highest_mean"] == pytest.approx(means["c"])
+    assert facts["lowest_mean"] == pytest.approx(means.min())
+    assert facts["highest_n"] == sizes["c"]
+
+
+def test_directions_and_places() -> None:
+    trend = found(look_at(planted_table("trend")), "trend", "y", "at")["facts"]
+    assert trend["last"] - trend["first"] == pytest.approx(0.75, abs=0.2)
+    weekday = found(look_at(planted_table("weekday")), "season", "y", "at")["facts"]
+    assert weekday["highest"] in (5, 6)
+    assert weekday["lowest"] in range(5)
+    month = found(look_at(planted_table("month")), "season", "y", "at")["facts"]
+    assert month["highest"] in (2, 3, 4)
+    assert month["lowest"] in (8, 9, 10)
+    shift = found(look_at(planted_table("break")), "break", "y", "at")["facts"]
+    assert "2022-05-01" < shift["at"] < "2022-06-10"
+    assert shift["after"] - shift["before"] == pytest.approx(1, abs=0.2)
+    peak = found(look_at(planted_table("curve")), "correlation", "x", "y")["facts"]["peak"]
+    assert abs(peak) < 0.25
+    reversal = found(look_at(planted_table("simpson")), "reversal", "y", "g", "s")["facts"]
+    assert reversal["overall"] > 0.2
+    assert reversal["within"] == pytest.approx(-0.45, abs=0.15)
+    assert found(look_at(planted_table("same")), "same", "km", "miles")["facts"]["factor"] == pytest.approx(
+        0.621371
+    )
+
+
+def test_other_effects_that_are_there_are_all_that_is_found() -> None:
+    for name in ("group", "line", "curve", "association", "trend", "weekday", "break"):
+        kinds = {one["kind"] for one in look_at(planted_table(name))["findings"]} - {"skew", "missing"}
+        assert kinds == {EXPECTED[name][0]}, name
+
+
+def test_joins_with_unmatched_and_with_repeated_keys() -> None:
+    random = np.random.default_rng(5)
+    codes = [f"C{number:03}" for number in range(120)]
+    orders = pd.DataFrame({"customer": random.choice(codes, 900), "amount": random.normal(size=900)})
+    customers = pd.DataFrame({"customer": codes[:90] + codes[:3], "name": [f"n {code}" for code in range(93)]})
+    report = look_at(orders, customers=customers)
+    facts = found(report, "join", "customer", "customer")["facts"]
+    matched = float(orders["customer"].isin(customers["customer"]).mean())
+    assert facts == {
+        "n": 900,
+        "left": "t",
+        "right": "customers",
+        "matched": pytest.approx(matched),
+        "right_unique": False,
+        "repeats": 3,
+    }
+
+
+def test_numbers_join_by_name_only() -> None:
+    random = np.random.default_rng(6)
+    orders = pd.DataFrame({"customer_id": random.integers(1, 80, 500), "seats": random.integers(1, 80, 500)})
+    customers = pd.DataFrame({"id": np.arange(1, 81), "age": random.integers(18, 80, 80)})
+    report = explore({"orders": orders, "customers": customers}, {}, 60, 100_000)
+    joins = [one["columns"] for one in report["findings"] if one["kind"] == "join"]
+    assert joins == [["customer_id", "id"]]
+
+
+def test_recodings_and_functions_are_no_relations() -> None:
+    random = np.random.default_rng(7)
+    age = random.uniform(18, 90, 1500)
+    city = random.choice(["Rome", "Milan", "Paris", "Lyon"], 1500)
+    frame = pd.DataFrame(
+        {
+            "age": age,
+            "age_group": pd.cut(age, [0, 30, 50, 100], labels=["young", "middle", "old"]),
+            "squared": age**2,
+            "city": city,
+            "country": np.where(np.isin(city, ["Rome", "Milan"]), "IT", "FR"),
+        }
+    )
+    assert look_at(frame)["findings"] == []
+
+
+def test_a_group_spelled_twice_is_taken_once() -> None:
+    frame = planted_table("group")
+    frame["g_name"] = frame["g"].map({letter: f"Group {letter.upper()}" for letter in "abcde"})
+    report = look_at(frame)
+    assert [one["columns"] for one in report["findings"] if one["kind"] == "group_difference"] == [["y", "g"]]
+
+
+def test_parts_of_dates_are_groups_only() -> None:
+    day = pd.date_range("2020-01-01", periods=1000)
+    random = np.random.default_rng(8)
+    parts = pd.DataFrame({"year": day.year, "month": day.month, "day": day.day})
+    parts["y"] = random.normal(size=1000) + 0.8 * (parts["month"] == 7)
+    report = look_at(parts)
+    assert [(one["kind"], one["columns"]) for one in report["findings"]] == [("group_difference", ["y", "month"])]
+
+
+def test_flags_and_small_numbers() -> None:
+    random = np.random.default_rng(9)
+    plan = random.choice(["free", "paid"], 2000)
+    frame = pd.DataFrame({"plan": plan, "churned": (random.random(2000) < np.where(plan == "free", 0.4, 0.1)) * 1})
+    frame["stars"] = random.integers(1, 6, 2000)
+    frame["price"] = random.normal(size=2000) + 0.3 * frame["stars"]
+    report = look_at(frame)
+    facts = found(report, "association", "plan", "churned")["facts"]
+    assert (facts["a_level"], facts["b_level"]) == ("free", "1")
+    assert found(report, "correlation", "stars", "price")["facts"]["form"] == "line"
+    assert {one["kind"] for one in report["findings"]} == {"association", "correlation"}
+
+
+def test_the_overview() -> None:
+    frame = planted_table("trend")
+    frame.insert(0, "id", [f"K{row}" for row in range(len(frame))])
+    frame["flag"] = frame["noise"] > 0
+    frame["one"] = 1
+    frame.loc[:9, "noise"] = np.nan
+    overview = look_at(frame)["tables"][0]
+    roles = {column["name"]: column["role"] for column in overview["columns"]}
+    assert roles == {
+        "id": "identifier",
+        "noise": "number",
+        "long": "number",
+        "kind": "category",
+        "at": "date",
+        "y": "number",
+        "flag": "flag",
+        "one": "constant",
+    }
+    assert overview["keys"] == [["id"], ["at"]]
+    assert overview["rows"] == 2000
+    assert overview["dates"]["column"] == "at"
+    assert overview["dates"]["first"] == "2021-03-05"
+    assert next(column["missing"] for column in overview["columns"] if column["name"] == "noise") == 10
+
+
+def test_hidden_columns_are_in_no_finding() -> None:
+    report = explore({"t": planted_table("line")}, {"t": ["x"]}, 60, 100_000)
+    assert not any("x" in one["columns"] for one in report["findings"])
+
+
+def test_a_large_table_is_sampled_in_order() -> None:
+    random = np.random.default_rng(10)
+    x = random.normal(size=60_000)
+    frame = pd.DataFrame({"day": pd.date_range("2000-01-01", periods=60_000, freq="h"), "x": x})
+    frame["y"] = x + random.normal(size=60_000) * 2
+    report = explore({"t": frame}, {}, 60, 10_000)
+    assert report["tables"][0]["sampled"] == 10_000
+    assert report["tables"][0]["rows"] == 60_000
+    assert [one["kind"] for one in report["findings"]] == ["correlation"]
