@@ -1,0 +1,1 @@
+"""What whole tables show, without a model: a report of the sandbox becomes findings, words and programs."""

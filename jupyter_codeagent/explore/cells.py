@@ -1,0 +1,100 @@
+"""What is shown of an exploration: an overview of each table, then the findings, each as words and a program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from jupyter_codeagent.explore.figures import are_shown
+from jupyter_codeagent.explore.overview import overview_program, overview_words
+from jupyter_codeagent.explore.programs import program
+from jupyter_codeagent.explore.ranking import choose
+from jupyter_codeagent.explore.words import words
+from jupyter_codeagent.types.exploration import Exploration, Finding, TableOverview
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindingCell:
+    """One cell of an exploration, before its program has run."""
+
+    prompt: str
+    """What the history calls it: ``explore flights: arr_delay by carrier``."""
+    words: str
+    """The line that stands below the result."""
+    words_without_figures: str
+    """The line where the output does not show all figures of `words`."""
+    figures: tuple[str, ...]
+    code: str
+
+    def words_for(self, output: str) -> str:
+        """Return the line that may stand below this output: none of its figures is missing there."""
+        return self.words if are_shown(self.figures, output) else self.words_without_figures
+
+
+def cells_of(
+    exploration: Exploration, *, goal: str, taken: Collection[str], personal: Mapping[str, Collection[str]]
+) -> tuple[FindingCell, ...]:
+    """Return the cells in the order in which they are inserted.
+
+    Parameters
+    ----------
+    goal
+        The user's question: findings on columns that it names come first.
+    taken
+        Names of the live kernel, which no program binds.
+    personal
+        Columns by table of which no values are shown.
+    """
+    chosen = choose(exploration, _mentioned(exploration, goal))
+    overviews = [_overview_cell(exploration, one, taken, personal) for one in exploration.tables]
+    findings = (*chosen.joins, *chosen.quality, *chosen.insights)
+    return (*overviews, *(_finding_cell(exploration, one, taken, personal) for one in findings))
+
+
+def _mentioned(exploration: Exploration, goal: str) -> frozenset[str]:
+    """Return the columns of which the goal has a word; the names of tables are none."""
+    tables = {_stem(one.table.lower()) for one in exploration.tables}
+    said = {_stem(word) for word in _WORD.findall(goal.lower().replace("_", " "))} - tables
+    names = (column.name for table in exploration.tables for column in table.columns)
+    return frozenset(name for name in names if _words_of(name) & said)
+
+
+def _words_of(name: str) -> set[str]:
+    return {_stem(word) for word in _WORD.findall(name.lower().replace("_", " ")) if len(word) > 2}
+
+
+def _stem(word: str) -> str:
+    """Return the word without the ending of its plural or past: ``delayed`` and ``delays`` are ``delay``."""
+    return re.sub(r"(?<=\w{3})(?:ed|s)$", "", word)
+
+
+def _overview_cell(
+    exploration: Exploration,
+    overview: TableOverview,
+    taken: Collection[str],
+    personal: Mapping[str, Collection[str]],
+) -> FindingCell:
+    text = " ".join(overview_words(exploration, overview.table))
+    return FindingCell(
+        prompt=f"explore {overview.table}: overview",
+        words=text,
+        words_without_figures=text,
+        figures=(),
+        code=overview_program(overview, taken, personal.get(overview.table, ())).strip(),
+    )
+
+
+def _finding_cell(
+    exploration: Exploration, finding: Finding, taken: Collection[str], personal: Mapping[str, Collection[str]]
+) -> FindingCell:
+    said = words(finding)
+    return FindingCell(
+        prompt=f"explore {finding.table}: {said.title}",
+        words=said.line,
+        words_without_figures=said.title,
+        figures=said.figures,
+        code=program(finding, exploration, taken, personal).strip(),
+    )

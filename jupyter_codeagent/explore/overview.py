@@ -1,0 +1,154 @@
+"""A table as a whole: its columns as a program shows them, and what is said of its rows, keys, types and gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from jupyter_codeagent.explore.figures import counted, percent, whole
+from jupyter_codeagent.explore.names import listed, name_in_words
+from jupyter_codeagent.explore.programs.draft import MOST_ROWS, free_name, literal
+from jupyter_codeagent.explore.words import words
+from jupyter_codeagent.types.exploration import Exploration, Finding, TableOverview
+
+MOST_NAMED = 4
+
+
+def overview_words(exploration: Exploration, table: str) -> tuple[str, ...]:
+    """Return what is said of a table, a sentence for each thing; nothing if the report does not have it."""
+    one = exploration.overview(table)
+    if one is None:
+        return ()
+    findings = [finding for finding in exploration.findings if finding.table == table]
+    said = [_size(one), _key(one), _dates(one), *_types(findings), *_absence(one), *_tails(findings)]
+    if one.repeated_rows:
+        said.append(f"{counted(one.repeated_rows, 'row')} {_repeat(one.repeated_rows)} an earlier row completely.")
+    if one.sampled:
+        said.append(f"Relations between columns were looked for in {whole(one.sampled)} of its rows.")
+    return tuple(sentence for sentence in said if sentence)
+
+
+def _repeat(rows: int) -> str:
+    return "repeats" if rows == 1 else "repeat"
+
+
+def _size(one: TableOverview) -> str:
+    return f"{one.table} has {counted(one.rows, 'row')} and {counted(len(one.columns), 'column')}."
+
+
+def _key(one: TableOverview) -> str:
+    keys = [" with ".join(name_in_words(name) for name in key) for key in one.keys]
+    if not keys:
+        return ""
+    return f"Each row has its own {listed(keys, 'and its own')}."
+
+
+def _dates(one: TableOverview) -> str:
+    if one.dates is None:
+        return ""
+    return f"{name_in_words(one.dates.column)} runs from {one.dates.first[:10]} to {one.dates.last[:10]}."
+
+
+def _types(findings: list[Finding]) -> list[str]:
+    said = []
+    for meant, noun in (("date", "dates"), ("number", "numbers")):
+        names = [one.columns[0] for one in findings if one.kind == "text_type" and one.text("meant") == meant]
+        if names:
+            said.append(f"{_several(names)} {'holds' if len(names) == 1 else 'hold'} {noun} as text.")
+    return said
+
+
+def _absence(one: TableOverview) -> list[str]:
+    lacking = sorted((column for column in one.columns if column.missing), key=lambda column: -column.missing)
+    if not lacking:
+        return ["No value is missing."] if one.columns else []
+    shares = [
+        f"{name_in_words(column.name)} ({_share(column.missing, one.rows)} %)" for column in lacking[:MOST_NAMED]
+    ]
+    more = len(lacking) - len(shares)
+    texts = [*shares, f"{counted(more, 'more column')}"] if more else shares
+    return [f"Values are missing in {listed(texts)}."]
+
+
+def _share(missing: int, rows: int) -> str:
+    shown = percent(missing / max(rows, 1))
+    return "under 0.1" if shown == "0" else shown
+
+
+def _tails(findings: list[Finding]) -> list[str]:
+    return [words(one).line for one in findings if one.kind == "skew"][:MOST_NAMED]
+
+
+def _several(names: list[str]) -> str:
+    shown = [name_in_words(name) for name in names[:MOST_NAMED]]
+    more = len(names) - len(shown)
+    return listed([*shown, counted(more, "more column")] if more else shown)
+
+
+def overview_program(overview: TableOverview, taken: Collection[str] = (), leave_out: Collection[str] = ()) -> str:
+    """Return the program that shows one line for each column: type, missing values, distinct values, an example.
+
+    Parameters
+    ----------
+    taken
+        Names of the user's, which the program does not assign to.
+    leave_out
+        Personal columns, of which no value is shown.
+    """
+    taken = {*taken, overview.table}
+    name, known = free_name("columns", taken), free_name("known", taken)
+    first = f"# {_size(overview)}"
+    hidden = [one.name for one in overview.columns if one.name in leave_out]
+    code = (
+        _polars(overview, name, known, hidden) if overview.library == "polars" else _pandas(overview, name, hidden)
+    )
+    return f"{first}\n{code}\n"
+
+
+def _pandas(overview: TableOverview, name: str, hidden: list[str]) -> str:
+    table = overview.table
+    uncounted = [one.name for one in overview.columns if one.role == "other" and one.type == "object"]
+    return f"""import pandas as pd
+
+{name} = pd.DataFrame({{
+    "type": {table}.dtypes.astype(str),
+    "missing %": (100 * {table}.isna().mean()).round(1),
+    "distinct": {table}{_without(uncounted)}.nunique(),
+    "values": {table}{_without(hidden)}.apply(
+        lambda column: f"{{column.min()}} to {{column.max()}}"
+        if column.dtype.kind in "iufM"
+        else str(next(iter(column.dropna()), ""))
+    ),
+}}).loc[{table}.columns]
+{name}"""
+
+
+def _without(names: list[str]) -> str:
+    return f".drop(columns={_literals(names)})" if names else ""
+
+
+def _literals(names: list[str]) -> str:
+    return f"[{', '.join(literal(name) for name in names)}]"
+
+
+def _polars(overview: TableOverview, name: str, known: str, hidden: list[str]) -> str:
+    table = overview.table
+    shown = f'"" if column.name in {_literals(hidden)} else ' if hidden else ""
+    code = f"""import polars as pl
+
+{known} = [column.drop_nulls() for column in {table}.fill_nan(None)]
+{name} = pl.DataFrame({{
+    "column": {table}.columns,
+    "type": [str(column.dtype) for column in {known}],
+    "missing %": [round(100 - 100 * len(column) / max(len({table}), 1), 1) for column in {known}],
+    "distinct": [column.n_unique() for column in {known}],
+    "values": [
+        {shown}f"{{column.min()}} to {{column.max()}}"
+        if column.dtype.is_numeric() or column.dtype.is_temporal()
+        else str(next(iter(column), ""))
+        for column in {known}
+    ],
+}})
+"""
+    if len(overview.columns) > MOST_ROWS["polars"]:
+        return f"{code}with pl.Config(tbl_rows=-1):\n    display({name})"
+    return f"{code}{name}"

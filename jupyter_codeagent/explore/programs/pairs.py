@@ -1,0 +1,138 @@
+"""Programs for two numbers, and for a column that repeats another."""
+
+from __future__ import annotations
+
+from jupyter_codeagent.explore.figures import rounded
+from jupyter_codeagent.explore.programs.charts import BLUE, VERMILION, Chart, axis_name
+from jupyter_codeagent.explore.programs.draft import Draft, literal
+from jupyter_codeagent.types.exploration import Finding
+
+MOST_POINTS = 5_000
+"""Rows up to which each is a point; of more, a point would hide others."""
+DECADES = 1_000
+STRONG_SKEW = 4.0
+
+
+def correlation(draft: Draft) -> None:
+    """Write two numbers against each other."""
+    rows, pairs = draft.rows(numbers=[0, 1]), draft.name("pairs")
+    x, y = draft.col(0), draft.col(1)
+    if draft.is_polars:
+        draft.write(f"{pairs} = {rows}.select({x}, {y}).drop_nulls()")
+    else:
+        draft.write(f"{pairs} = {rows}[[{x}, {y}]].dropna()")
+    curve = draft.finding.text("form") == "curve"
+    chart = Chart(draft)
+    chart.write(
+        *_points(draft, chart, pairs),
+        *(_line_of_means(draft, chart, pairs) if curve else ()),
+        x=axis_name(draft, 0),
+        y=axis_name(draft, 1),
+        n=f"len({pairs})",
+        height=4.5,
+    )
+    if curve and draft.finding.has("peak"):
+        _both_sides(draft, pairs)
+    elif draft.is_polars:
+        draft.write(f'{pairs}.select(r=pl.corr({x}, {y}, method="spearman").round(2), n=pl.len())')
+    else:
+        draft.write(f'pd.DataFrame({{"r": {pairs}.corr("spearman").loc[{x}, {y}].round(2), "n": [len({pairs})]}})')
+
+
+def _points(draft: Draft, chart: Chart, pairs: str) -> list[str]:
+    x, y = f"{pairs}[{draft.col(0)}]", f"{pairs}[{draft.col(1)}]"
+    scales = [_scale(draft, place, series) for place, series in enumerate((x, y))]
+    if draft.finding.count("n") > MOST_POINTS:
+        named = "".join(f", {axis}scale={scale}" for axis, scale in zip("xy", scales, strict=True) if scale)
+        cells, fig, ax = draft.name("cells"), chart.fig, chart.ax
+        return [
+            f'{cells} = {ax}.hexbin({x}, {y}, gridsize=40, mincnt=1, bins="log", cmap="Blues"{named})',
+            f'{fig}.colorbar({cells}, label="rows")',
+        ]
+    lines = [f'{chart.ax}.scatter({x}, {y}, s=12, alpha=0.4, color="{BLUE}", edgecolors="none")']
+    lines += [f"{chart.ax}.set_{axis}scale({scale})" for axis, scale in zip("xy", scales, strict=True) if scale]
+    return lines
+
+
+def _scale(draft: Draft, place: int, series: str) -> str:
+    """Return the expression for the scale of an axis; empty where it is linear."""
+    name = draft.finding.columns[place]
+    for one in draft.exploration.findings:
+        if one.table != draft.table or one.columns != (name,):
+            continue
+        if spans_decades(one):
+            return '"log"'
+        if one.kind == "skew" and one.number("skewness") > STRONG_SKEW:
+            return f'"log" if {series}.min() > 0 else "linear"'
+    return ""
+
+
+def spans_decades(finding: Finding) -> bool:
+    """Check whether the extremes of a column are known to lie more than three decades apart."""
+    lowest = finding.number("lowest")
+    return finding.kind == "outliers" and 0 < lowest < finding.number("highest") / DECADES
+
+
+def _line_of_means(draft: Draft, chart: Chart, pairs: str) -> list[str]:
+    x, y, means = draft.col(0), draft.col(1), draft.name("means")
+    if draft.is_polars:
+        bins = f"(20 * pl.col({x}).rank() / len({pairs})).ceil()"
+        line = f'{means} = {pairs}.group_by({bins}.alias("bin")).agg(pl.col({x}, {y}).mean()).sort({x})'
+    else:
+        line = f'{means} = {pairs}.groupby(pd.qcut({pairs}[{x}], 20, duplicates="drop"), observed=True).mean()'
+    return [line, f'{chart.ax}.plot({means}[{x}], {means}[{y}], color="{VERMILION}", linewidth=2)']
+
+
+def _both_sides(draft: Draft, pairs: str) -> None:
+    """Write correlations below and above the place where the curve turns."""
+    peak = draft.finding.number("peak")
+    shown = rounded(peak, draft.digits)
+    x, y = draft.col(0), draft.col(1)
+    below, above = f"up to {shown}", f"above {shown}"
+    name = literal(axis_name(draft, 0))
+    at = literal(float(shown.replace(",", "")))
+    if draft.is_polars:
+        side = f'pl.when(pl.col({x}) <= {at}).then(pl.lit("{below}")).otherwise(pl.lit("{above}"))'
+        draft.write(
+            f"{pairs}.group_by({side}.alias({name})).agg(",
+            f'    {draft.label("r")}=pl.corr({x}, {y}, method="spearman").round(2), {draft.label("n")}=pl.len()',
+            f").sort({name})",
+        )
+        return
+    side = draft.name("side")
+    draft.write(
+        f'{side} = ({pairs}[{x}] <= {at}).map({{True: "{below}", False: "{above}"}}).rename({name})',
+        f'{pairs}.groupby({side})[[{x}, {y}]].corr("spearman").xs({x}, level=-1)[[{y}]].round(2)',
+    )
+
+
+def same(draft: Draft) -> None:
+    """Write how often two columns agree."""
+    one, other, finding = draft.col(0), draft.col(1), draft.finding
+    pairs = draft.name("pairs")
+    if draft.is_polars:
+        draft.write(f"{pairs} = {draft.table}.select({one}, {other}).drop_nulls()")
+    else:
+        draft.write(f"{pairs} = {draft.table}[[{one}, {other}]].dropna()")
+    if finding.has("factor") and finding.number("factor") != 1:
+        ratio = draft.name("ratio")
+        draft.write(
+            f"{ratio} = ({pairs}[{other}] / {pairs}[{one}]).round({draft.digits})",
+            f"{ratio}.value_counts({'sort=True' if draft.is_polars else ''}).head(5)",
+        )
+        return
+    numbers = draft.column(0).role == draft.column(1).role == "number"
+    if numbers and not finding.has("factor"):
+        r = f"{pairs}[{one}].corr({pairs}[{other}])"
+        r = f"{pairs}.select(pl.corr({one}, {other})).item()" if draft.is_polars else r
+        frame = "pl" if draft.is_polars else "pd"
+        draft.write(f'{frame}.DataFrame({{"r": [round({r}, 6)], "n": [len({pairs})]}})')
+        return
+    equal = draft.name("equal")
+    texts = ".cast(pl.String)" if draft.is_polars else ".astype(str)"
+    as_text = texts if draft.column(0).type != draft.column(1).type or draft.is_category(0, 1) else ""
+    frame = "pl" if draft.is_polars else "pd"
+    draft.write(
+        f"{equal} = {pairs}[{one}]{as_text} == {pairs}[{other}]{as_text}",
+        f'{frame}.DataFrame({{"equal %": [round(100 * {equal}.mean(), 1)], "n": [len({pairs})]}})',
+    )
