@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks import (
     describe,
+    explore,
     history,
     layers,
     load_ext,
@@ -31,6 +32,7 @@ ALL = {
     "overhead": overhead.run,
     "describe": describe.run,
     "observation": observation.run,
+    "explore": explore.run,
     "tokens": tokens.run,
     "panel": panel.run,
     "history": history.run,

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
 from jupyter_codeagent.entrypoints.interpolate import fill, find_expressions
 from jupyter_codeagent.frontend.cell_origin import CellOrigin, find_cell_origin
-from jupyter_codeagent.frontend.display import CellDisplay, JsonDisplay, NotebookDisplay, TerminalDisplay
+from jupyter_codeagent.frontend.display import (
+    CellDisplay,
+    JsonDisplay,
+    NotebookDisplay,
+    TerminalDisplay,
+    exploration_text,
+)
 from jupyter_codeagent.models.admission import address_to_confirm
 from jupyter_codeagent.models.tokens import TokenCounter, find_tokenizer
 from jupyter_codeagent.session.preparation import PreparedRun
 from jupyter_codeagent.session.prompt_context import cost_lines
 from jupyter_codeagent.session.session import AgentSession
 from jupyter_codeagent.types.errors import UsageError
-from jupyter_codeagent.types.options import RunOptions
+from jupyter_codeagent.types.options import ExploreOptions, RunOptions
 from jupyter_codeagent.types.sizes import format_bytes
 
 
@@ -40,6 +47,19 @@ class Asking:
             print(dry_run_text(prepared, self._session.live_context.counter))
         else:
             self._session.run(prompt, options, origin, self._display(options, origin))
+
+    def explore(self, explored: ExploreOptions) -> None:
+        """Explore tables and display what was found.
+
+        Raises
+        ------
+        CodeAgentError
+        """
+        origin = find_cell_origin(self._shell)
+        display = self._display(RunOptions(), origin)
+        started = time.monotonic()
+        result = self._session.explore(explored, origin, display)
+        display.end(exploration_text(result, time.monotonic() - started))
 
     def interpolate(self, prompt: str) -> str:
         """Replace each ``{{expr}}`` by the text of its value in the live kernel.

@@ -1,4 +1,4 @@
-"""`jupyter codeagent run | ask | doctor | models | history`: progress on stderr, status 0 only if all went well."""
+"""`jupyter codeagent run | ask | explore | doctor | models | history`; status 0 only if all went well."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import asyncio
 import json
 import keyword
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +24,7 @@ READERS = {
     ".feather": "pd.read_feather({path!r})",
     ".xlsx": "pd.read_excel({path!r})",
 }
-"""File suffix -> how `ask` loads the file in the user's own kernel."""
+"""File suffix -> how `ask` and `explore` load the file in the user's own kernel."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,6 +59,13 @@ def build_parser() -> argparse.ArgumentParser:
     ask.add_argument("-o", "--output", type=Path, required=True, help="where the new notebook goes")
     _add_servers(ask)
     ask.set_defaults(command=ask_command)
+
+    explore = commands.add_parser("explore", help="find what is worth knowing of data files, without a model")
+    explore.add_argument("files", nargs="+", type=Path, help=f"data files: {', '.join(READERS)}")
+    explore.add_argument("-o", "--output", type=Path, required=True, help="where the new notebook goes")
+    explore.add_argument("--goal", default="", help="your question in words: what it names comes first")
+    explore.add_argument("--minutes", default="2", help="time limit (2)")
+    explore.set_defaults(command=explore_command)
 
     doctor = commands.add_parser("doctor", help="check model, sandbox and front end")
     doctor.set_defaults(command=doctor_command)
@@ -105,12 +113,21 @@ def run_command(options: argparse.Namespace) -> int:
 
 def ask_command(options: argparse.Namespace) -> int:
     """Execute a notebook that loads the files and asks the question."""
-    notebook = question_notebook(options.question, options.files)
+    notebook = notebook_of(options.files, f"%%agent\n{options.question}")
     return _execute(notebook, options.output, Path.cwd(), options.output.name, options.allow_server)
 
 
-def question_notebook(question: str, files: Sequence[Path]) -> Any:
-    """Return a notebook with one loading cell and one `%%agent` cell.
+def explore_command(options: argparse.Namespace) -> int:
+    """Execute a notebook that loads the files and explores them."""
+    names = [variable_name(file.stem) for file in options.files]
+    goal = ["--goal", options.goal] if options.goal else []
+    line = shlex.join(["%agent", "explore", *names, *goal, "--minutes", options.minutes])
+    notebook = notebook_of(options.files, line)
+    return _execute(notebook, options.output, Path.cwd(), options.output.name, [])
+
+
+def notebook_of(files: Sequence[Path], source: str) -> Any:
+    """Return a notebook with one cell that loads the files, and one with this source.
 
     Raises
     ------
@@ -129,7 +146,7 @@ def question_notebook(question: str, files: Sequence[Path]) -> Any:
     notebook = v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
     notebook.cells = [
         v4.new_code_cell("%load_ext jupyter_codeagent\n" + "\n".join(lines)),
-        v4.new_code_cell(f"%%agent\n{question}"),
+        v4.new_code_cell(source),
     ]
     return notebook
 

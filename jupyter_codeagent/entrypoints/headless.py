@@ -82,7 +82,9 @@ def _splice(notebook: NotebookNode, cell: NotebookNode) -> None:
     cell.outputs = [output for output in cell.outputs if output not in collected]
     for output in collected:
         data = output["data"][CELLS_MIME]
-        insert_cells(notebook, data["cells"], anchor=cell.id, replace=data["replace"])
+        # Findings of one exploration follow each other; everything else follows its own cell.
+        anchor = data["anchor"] if any(other.id == data["anchor"] for other in notebook.cells) else cell.id
+        insert_cells(notebook, data["cells"], anchor=anchor, replace=data["replace"])
 
 
 def _kernel_name(notebook: NotebookNode) -> str:

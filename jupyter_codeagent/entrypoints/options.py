@@ -10,7 +10,7 @@ from typing import NoReturn, get_args
 
 from jupyter_codeagent.types.approvals import ApprovalPolicy
 from jupyter_codeagent.types.errors import UsageError
-from jupyter_codeagent.types.options import RunOptions
+from jupyter_codeagent.types.options import ExploreOptions, RunOptions
 from jupyter_codeagent.types.variables import Privacy
 
 COLUMN = re.compile(r"""(?:'[^']*+'|"[^"]*+"|[^,'"])++""")
@@ -31,7 +31,7 @@ class OptionParser(argparse.ArgumentParser):
         unknown = message.removeprefix("unrecognized arguments: ").split()[0] if message else ""
         near = difflib.get_close_matches(unknown, self._option_string_actions, n=1)
         hint = f" Did you mean {near[0]}?" if near and message.startswith("unrecognized") else ""
-        raise UsageError(f"%%agent: {message}.{hint} `%agent help` lists the options.")
+        raise UsageError(f"{self.prog}: {message}.{hint} `%agent help` lists the options.")
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -40,6 +40,12 @@ def _names(text: str) -> tuple[str, ...]:
     if bad or not names:
         raise argparse.ArgumentTypeError(f"{text!r} is not a list of variable names such as df,sales")
     return names
+
+
+def _name(text: str) -> str:
+    if not text.isidentifier():
+        raise argparse.ArgumentTypeError(f"{text!r} is not the name of a variable such as df")
+    return text
 
 
 def _selections(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -79,14 +85,18 @@ def _budget(text: str) -> int:
     return int(text)
 
 
-def _seconds(text: str) -> float:
+def _seconds(text: str, unit: str = "seconds") -> float:
     try:
         seconds = float(text)
     except ValueError:
         seconds = 0.0
     if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of {unit} above 0")
     return seconds
+
+
+def _minutes(text: str) -> float:
+    return _seconds(text, "minutes")
 
 
 def build_parser() -> OptionParser:
@@ -133,6 +143,24 @@ def build_parser() -> OptionParser:
     return parser
 
 
+def parse_explore(line: str) -> ExploreOptions:
+    """Parse what follows `%agent explore`.
+
+    Raises
+    ------
+    UsageError
+        The message is one line: the bad option or value, and the nearest good one.
+    """
+    parser = OptionParser(prog="%agent explore", add_help=False, allow_abbrev=False)
+    parser.add_argument("tables", nargs="+", type=_name, metavar="TABLE")
+    parser.add_argument("--goal", default="")
+    parser.add_argument("--minutes", type=_minutes, default=ExploreOptions.minutes)
+    parser.add_argument("--sample", type=_positive)
+    parser.add_argument("--where")
+    written = vars(parser.parse_args(_words(line)))
+    return ExploreOptions(**{**written, "tables": tuple(dict.fromkeys(written["tables"]))})
+
+
 def parse_options(line: str) -> RunOptions:
     """Parse the line after `%%agent`.
 
@@ -141,13 +169,16 @@ def parse_options(line: str) -> RunOptions:
     UsageError
         The message is one line: the bad option or value, and the nearest good one.
     """
-    try:
-        words = shlex.split(line)
-    except ValueError as error:
-        raise UsageError(f"%%agent: the option line cannot be read ({error}): {line!r}") from error
-    written = vars(build_parser().parse_args(words))
+    written = vars(build_parser().parse_args(_words(line)))
     selections = written.pop("selections")
     if selections is not None:
         written["variables"] = tuple(name for name, _ in selections)
         written["columns"] = tuple((name, columns) for name, columns in selections if columns)
     return RunOptions(**written)
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise UsageError(f"%%agent: the option line cannot be read ({error}): {line!r}") from error

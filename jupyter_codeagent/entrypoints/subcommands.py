@@ -10,7 +10,7 @@ from typing import Any, Literal
 from jupyter_codeagent.entrypoints import doctor
 from jupyter_codeagent.entrypoints.asking import Asking
 from jupyter_codeagent.entrypoints.failed_cells import Failures
-from jupyter_codeagent.entrypoints.options import build_parser
+from jupyter_codeagent.entrypoints.options import build_parser, parse_explore
 from jupyter_codeagent.entrypoints.pending_guard import RECORDED, recorded_note
 from jupyter_codeagent.entrypoints.tool_subcommands import ToolSubcommands
 from jupyter_codeagent.frontend.approvals.grants import grant_text
@@ -40,6 +40,8 @@ SUBCOMMANDS: dict[str, str] = {
     "history [N|text]": "the last N runs, or those that contain the text",
     "show RUN": "one run with all its steps",
     "steps [RUN]": "what the code of a run did to the rows, step by step, and what it assumed",
+    "explore TABLE…": "what is worth knowing of these tables, as cells, without a model; "
+    '`--goal "why are flights late?"`, `--minutes 2`, `--sample N`, `--where COND`',
     "fix [CELL]": "repair the last failed cell, or the one with this id or number",
     "refine RUN text": "another version of the run's result, in its place: `refine 3f2a log scale, top 10`",
     "accept RUN": "mark the run's cells as accepted",
@@ -79,6 +81,7 @@ class Subcommands:
             "history": lambda text: print(self._history(text)),
             "show": lambda run: print(self._show(run)),
             "steps": lambda run: print(self._steps(run)),
+            "explore": self._explore,
             "fix": self._fix,
             "refine": self._refine,
             "accept": lambda run: self._mark(run, "accepted"),
@@ -166,6 +169,11 @@ class Subcommands:
             return f"Nothing was counted in run {run.id}: it has no result, or was made by an older version."
         assumed = [f"assumed: {line}" for line in assumption_lines(run)]
         return "\n".join([f"{run.verdict.level}: {run.verdict.reason}", *operation_lines(run), *assumed])
+
+    def _explore(self, line: str) -> None:
+        if not line:
+            raise UsageError("%agent explore TABLE: give the name of a frame, such as `%agent explore df`.")
+        self._asking.explore(parse_explore(line))
 
     def _fix(self, cell: str) -> None:
         failure = self._failures.find(cell)

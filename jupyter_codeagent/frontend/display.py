@@ -12,8 +12,9 @@ from typing import Protocol
 from IPython.display import display, update_display
 
 from jupyter_codeagent.frontend.receipt import ended_by_user, receipt_of, verdict_line
-from jupyter_codeagent.frontend.receipt_words import NOT_ISOLATED, NOT_RUN
+from jupyter_codeagent.frontend.receipt_words import NOT_ISOLATED, NOT_RUN, STATUS
 from jupyter_codeagent.notebook.outputs import clean_text
+from jupyter_codeagent.types.exploration import ExplorationResult
 from jupyter_codeagent.types.run import AgentRun, Phase
 from jupyter_codeagent.types.run_json import run_with_messages
 from jupyter_codeagent.types.sandbox import SandboxStatus
@@ -42,6 +43,10 @@ class CellDisplay(Protocol):
     def progress(self, run: AgentRun, phase: Phase, text: str) -> None: ...
 
     def finish(self, run: AgentRun) -> None: ...
+
+    def end(self, text: str) -> None:
+        """Display how an exploration ended, which is no single run."""
+        ...
 
 
 class NotebookDisplay:
@@ -72,6 +77,9 @@ class NotebookDisplay:
 
     def finish(self, run: AgentRun) -> None:
         self._show(receipt_bundle(run))
+
+    def end(self, text: str) -> None:
+        self._show({"text/plain": text})
 
     def _show(self, bundle: Bundle) -> None:
         content = bundle.get("text/html", bundle["text/plain"])
@@ -108,6 +116,9 @@ class TerminalDisplay:
             print()
         print(receipt_text(run), flush=True)
 
+    def end(self, text: str) -> None:
+        print(text, flush=True)
+
 
 class JsonDisplay:
     """For `--json`: prints the run's record at its end, without what it keeps for a replay, and nothing else."""
@@ -117,6 +128,9 @@ class JsonDisplay:
 
     def finish(self, run: AgentRun) -> None:
         print(json.dumps(run_with_messages(run)))
+
+    def end(self, text: str) -> None:
+        print(text)
 
 
 def progress_text(run: AgentRun, phase: Phase, text: str, elapsed_s: int, lines: int = LINES_ALONE) -> str:
@@ -152,6 +166,18 @@ def whole_receipt_text(run: AgentRun) -> str:
     attention = receipt.attention if ended_by_user(run) else (run.error, *receipt.attention)
     sections = (f"--- {title}\n{text}" if text else title for title, text in receipt.details if title or text)
     return "\n".join((receipt.line, *filter(None, attention), *sections))
+
+
+def exploration_text(result: ExplorationResult, seconds: float) -> str:
+    """Return a line on the whole, one for each finding, and what was left out."""
+    count = len(result.runs)
+    cells = f"{count} finding{'s' if count != 1 else ''}" if count else "nothing new to report"
+    lines = [f"{STATUS['ok']} {seconds:.1f} s · {cells} · nothing sent, no model asked"]
+    lines += [f"  {run.answer or run.request.prompt} · {run.id[:6]}" for run in result.runs]
+    lines += [
+        f"  not shown: {run.request.prompt} ({run.error}) · %agent show {run.id[:6]}" for run in result.failed
+    ]
+    return "\n".join([*lines, *(f"  {note}" for note in result.notes)])
 
 
 def receipt_bundle(run: AgentRun) -> Bundle:

@@ -98,7 +98,7 @@ class HeadlessInserter:
         replace: Sequence[str],
         unless: Sequence[str] = (),
     ) -> bool:
-        data = {"run_id": run_id, "cells": list(cells), "replace": list(replace)}
+        data = {"run_id": run_id, "anchor": anchor, "cells": list(cells), "replace": list(replace)}
         await self._on_main_thread(
             lambda: display({CELLS_MIME: data, "text/plain": f"cells of run {run_id}"}, raw=True)
         )

@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from jupyter_codeagent.sandbox.selftest import measure
 from jupyter_codeagent.sandbox.tool_call_handler import ToolCallHandler
 from jupyter_codeagent.sandbox.tool_calls import OnCall
 from jupyter_codeagent.types.errors import SandboxDiedError, SandboxUnavailableError, VariableError
+from jupyter_codeagent.types.exploration import ExplorationRequest
 from jupyter_codeagent.types.sandbox import (
     REMOTE_LEVELS,
     ExecutionError,
@@ -35,6 +36,8 @@ AFTER_CELL_TIMEOUT_S = 5.0
 NO_REPORT = "the sandbox gave no report"
 """Why operations are missing: a result that nobody has looked at must not count as checked."""
 ANSWER_BYTES = 1 << 20
+EXPLORATION_GRACE_S = 20.0
+"""The guest looks at its clock between two looks at the data; one may take this long."""
 INSTALL_HINT = "Install bubblewrap (`apt install bubblewrap`), or allow unprivileged user namespaces or Landlock."
 
 
@@ -184,6 +187,12 @@ class SandboxKernel:
         described = [{"name": tool.name, "signature": tool.signature, "doc": tool.doc} for tool in tools]
         await self._call("offer", {"tools": described}, max_bytes=ANSWER_BYTES)
 
+    async def explore(self, request: ExplorationRequest) -> str:
+        """See `protocol.Sandbox.explore`."""
+        limit_s = request.seconds + EXPLORATION_GRACE_S
+        answer = await self._call("explore", asdict(request), max_bytes=ANSWER_BYTES, limit_s=limit_s)
+        return answer.meta_json
+
     async def fetch(self, name: str, *, max_bytes: int) -> PackedValue:
         """See `protocol.Sandbox.fetch`."""
         return await self._call("fetch", {"name": name, "max_bytes": max_bytes}, max_bytes=max_bytes)
@@ -205,20 +214,22 @@ class SandboxKernel:
 
     # --- requests -----------------------------------------------------------------------------------
 
-    async def _call(self, call: str, asked: dict[str, Any], *, max_bytes: int) -> PackedValue:
+    async def _call(
+        self, call: str, asked: dict[str, Any], *, max_bytes: int, limit_s: float | None = None
+    ) -> PackedValue:
         """Run one of `guest.calls` and return its answer.
 
         Raises
         ------
         SandboxDiedError, VariableError
         """
-        guard = ValueGuard(max_bytes)
+        guard, limit_s = ValueGuard(max_bytes), limit_s or self._policy.wall_s
         async with self._one_at_a_time:
-            outcome = await self._requests.send(guard, _call_code(call, asked), self._policy.wall_s, silent=True)
+            outcome = await self._requests.send(guard, _call_code(call, asked), limit_s, silent=True)
         if outcome == "dead":
             raise SandboxDiedError(f"The sandbox is gone: {self._requests.exit_reason}.")
         if outcome == "time":
-            raise VariableError(f"The sandbox did not answer within {self._policy.wall_s:g} s.")
+            raise VariableError(f"The sandbox did not answer within {limit_s:g} s.")
         if guard.problem:
             raise VariableError(f"{guard.problem[:1].upper()}{guard.problem[1:]}.")
         return guard.value()

@@ -9,6 +9,7 @@ from typing import Protocol
 from jupyter_codeagent.sandbox.protocol import Sandbox
 from jupyter_codeagent.sandbox.tool_calls import OnCall
 from jupyter_codeagent.types.errors import SandboxDiedError
+from jupyter_codeagent.types.exploration import ExplorationRequest
 from jupyter_codeagent.types.sandbox import (
     CopyChange,
     ExecutionResult,
@@ -132,6 +133,10 @@ class PersistentSandbox:
         # Only changes of what was copied: names are text from the sandbox.
         self._changes = tuple(change for change in result.changes if change.name in self._loaded)
         return replace(result, changes=self._changes)
+
+    async def explore(self, request: ExplorationRequest) -> str:
+        """Look at copies that `prepare` has loaded; see `Sandbox.explore`."""
+        return await (await self._live()).explore(request)
 
     async def fetch(self, name: str, *, max_bytes: int) -> PackedValue:
         """Return one variable of the sandbox, packed; see `Sandbox.fetch`."""

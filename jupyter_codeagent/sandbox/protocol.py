@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from jupyter_codeagent.sandbox.tool_calls import OnCall
+from jupyter_codeagent.types.exploration import ExplorationRequest
 from jupyter_codeagent.types.sandbox import ExecutionResult, PackedValue, SandboxStatus
 from jupyter_codeagent.types.variables import CopiedVariable, ToolStub
 
@@ -64,6 +65,15 @@ class Sandbox(CallingRunner, Protocol):
 
     async def offer(self, tools: Sequence[ToolStub]) -> None:
         """Bind stubs of these functions, in place of the previous ones.
+
+        Raises
+        ------
+        SandboxDiedError, VariableError
+        """
+        ...
+
+    async def explore(self, request: ExplorationRequest) -> str:
+        """Look at tables of the sandbox; return the report of `guest.exploration` as JSON, not validated yet.
 
         Raises
         ------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import Any
 
 from jupyter_codeagent.frontend.background_loop import BackgroundTask
 from jupyter_codeagent.frontend.messages import ProgressMessage
@@ -18,21 +19,26 @@ class CurrentRun:
     """The run of a session; there is at most one at a time."""
 
     def __init__(self) -> None:
-        self._task: BackgroundTask[AgentRun] | None = None
-        self._recorder: RunRecorder | None = None
+        self._task: BackgroundTask[Any] | None = None
+        self.recorder: RunRecorder | None = None
+        """Recorder of the run in progress."""
         self.broker: ToolCallBroker | None = None
         """Set once the run's code may call functions."""
         self._stopped_early: deque[str] = deque(maxlen=KEPT_STOPS)
         """Requests that were stopped before they began, and ids of runs that had ended."""
 
-    def start(self, task: BackgroundTask[AgentRun], recorder: RunRecorder) -> None:
+    def start(self, task: BackgroundTask[Any], recorder: RunRecorder) -> None:
         """Keep the run that has begun."""
         self._task = task
-        self._recorder = recorder
+        self.recorder = recorder
+
+    def follow(self, recorder: RunRecorder) -> None:
+        """Take the next run of the same task as the run in progress."""
+        self.recorder = recorder
 
     def end(self) -> ToolCallBroker | None:
         """End the run; return its broker, closed, if its code could call functions."""
-        self._task, self._recorder = None, None
+        self._task, self.recorder = None, None
         broker, self.broker = self.broker, None
         if broker is not None:
             broker.close()
@@ -57,13 +63,13 @@ class CurrentRun:
 
     def recorder_of(self, run_id: str) -> RunRecorder | None:
         """Return the recorder of the run with this id, if it is in progress."""
-        recorder = self._recorder
+        recorder = self.recorder
         return recorder if recorder is not None and recorder.latest.run.id == run_id else None
 
     @property
     def progress(self) -> ProgressMessage | None:
         """Whole progress, for a page that has just opened; None if nothing runs."""
-        return self._recorder.whole_progress() if self._recorder is not None else None
+        return self.recorder.whole_progress() if self.recorder is not None else None
 
     def so_far(self, recorder: RunRecorder) -> AgentRun:
         """Return the record of the run with the part of the reply that has arrived, or with the calls made."""

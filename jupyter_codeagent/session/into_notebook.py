@@ -24,10 +24,17 @@ class NotebookWriter:
     decisions: CellDecisions
 
     async def insert_cells(
-        self, run: AgentRun, recorder: RunRecorder, origin: CellOrigin, known: AgentRun | None
+        self,
+        run: AgentRun,
+        recorder: RunRecorder,
+        origin: CellOrigin,
+        known: AgentRun | None,
+        *,
+        below: str | None = None,
     ) -> AgentRun:
         """Return the run with where its cells are; `known` is the earlier run of its cell, if it has the same code.
 
+        They are inserted below the run's cell, or below the one with the id `below`.
         Cells that could not be inserted are no error: they are in the history, and a note is added.
         """
         kept = known if known is not None and run.replayed_from and known.cell_state in KEPT_STATES else None
@@ -40,10 +47,11 @@ class NotebookWriter:
         # Recorded before its cells are inserted: whoever finds them after a crash can look up what they are.
         recorder.changed(run)
         recorder.progress(run, "inserting")
-        return await self._insert(replace(run, placed=inserter.placed), inserter, kept, origin)
+        anchor = run.request.cell_id if below is None else below
+        return await self._insert(replace(run, placed=inserter.placed), inserter, kept, origin, anchor)
 
     async def _insert(
-        self, run: AgentRun, inserter: CellInserter, kept: AgentRun | None, origin: CellOrigin
+        self, run: AgentRun, inserter: CellInserter, kept: AgentRun | None, origin: CellOrigin, anchor: str | None
     ) -> AgentRun:
         """Insert the cells unless those of `kept` are there; they may have gone from the notebook since."""
         cells = [dict(cell) for cell in cells_from_run(run, state=run.cell_state)]
@@ -52,7 +60,7 @@ class NotebookWriter:
             is_there = await inserter.insert(
                 run.id,
                 cells,
-                anchor=run.request.cell_id,
+                anchor=anchor,
                 replace=self.run_log.earlier_versions(run),
                 unless=self.run_log.runs_displaying(kept) if kept is not None else (),
             )

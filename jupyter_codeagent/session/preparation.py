@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -40,18 +41,22 @@ from jupyter_codeagent.tools.ask_model import offered
 from jupyter_codeagent.tools.prompt_lines import functions_text, with_tools, without_tools
 from jupyter_codeagent.tools.tool import Tool
 from jupyter_codeagent.types.approvals import Grant
+from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.messages import Message
-from jupyter_codeagent.types.options import RunOptions
-from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.types.options import ExploreOptions, RunOptions
+from jupyter_codeagent.types.run import AgentRequest, AgentRun
 from jupyter_codeagent.types.tagged_text import TaggedText, join, tagged
 from jupyter_codeagent.types.variables import LiveNames, LocalFile, Manifest, TextColumn, VariableSummary
 from jupyter_codeagent.variables.describe import describe
-from jupyter_codeagent.variables.privacy.masking import masked_summaries
+from jupyter_codeagent.variables.mentions import label_text
+from jupyter_codeagent.variables.privacy.masking import masked_summaries, personal_columns
 from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
 from jupyter_codeagent.variables.relations import Relation
 from jupyter_codeagent.variables.relevance import SelectionClues
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
+NO_MODEL = "no model"
+"""In the record of what was asked of none."""
 NO_TOOLS_WITH_CANDIDATES = "Tools are disabled with `--candidates`, because each program would call them"
 
 
@@ -79,6 +84,23 @@ class PreparedRun:
     """The context window of the model."""
     inserts: bool = True
     """Whether cells are inserted; not with ``--json``, which displays the record and nothing else."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedExploration:
+    """An exploration that is ready to run. It needs no model."""
+
+    request: AgentRequest
+    """Request of each of its runs, but for the prompt."""
+    settings: Settings
+    manifest: Manifest
+    columns: Mapping[str, tuple[str, ...]]
+    """Table -> its columns that are not hidden."""
+    personal: Mapping[str, tuple[str, ...]]
+    """Table -> those of its columns that look personal: nothing of them is looked at or displayed."""
+    taken: frozenset[str]
+    """Names of the live kernel, which the programs must not bind."""
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +173,35 @@ class RunPreparation:
             live=copies.live,
             window=window,
             inserts=not options.json,
+        )
+
+    def prepare_exploration(self, explored: ExploreOptions, origin: CellOrigin) -> PreparedExploration:
+        """Copy the tables of an exploration; no model is looked for.
+
+        Raises
+        ------
+        CodeAgentError
+            A table cannot be explored; one line for the user.
+        """
+        self.front_ends.wait_for_page(origin)
+        options = RunOptions(variables=explored.tables, sample=explored.sample, where=explored.where)
+        settings = self.settings.with_grants(self.settings(options))
+        self.starting_state.remove_hidden(origin.notebook)
+        copies = self._copy(explored.goal, options, origin, settings)
+        columns = {one.name: tuple(label_text(column.name) for column in one.columns) for one in copies.summaries}
+        for name in explored.tables:
+            if not columns.get(name):
+                raise UsageError(f"%agent explore {name}: {name!r} is no table; give a frame of pandas or polars.")
+        live = self.live.everything()
+        request = build_request("", options, origin, settings, None)
+        return PreparedExploration(
+            request=replace(request, model=NO_MODEL, exploration=uuid.uuid4().hex[:12]),
+            settings=settings,
+            manifest=replace(copies.manifest, tools=()),
+            columns=columns,
+            personal={name: personal_columns(live[name], labels) for name, labels in columns.items()},
+            taken=frozenset(live),
+            notes=copies.notes,
         )
 
     def _settings_and_model(self, options: RunOptions, origin: CellOrigin) -> tuple[Settings, ModelEndpoint]:

@@ -6,15 +6,14 @@ The sandbox needs the variables that the code makes, so it is executed; only the
 from __future__ import annotations
 
 import time
-import uuid
 from dataclasses import replace
 
 from jupyter_codeagent.agent.dependencies import Decide, RunWatcher
 from jupyter_codeagent.agent.ending import with_result
 from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.sandbox.protocol import CodeRunner
-from jupyter_codeagent.types.approvals import Grant, Proposal
-from jupyter_codeagent.types.run import AgentRun, Step
+from jupyter_codeagent.session.given_code import run_given_code
+from jupyter_codeagent.types.run import AgentRun
 from jupyter_codeagent.types.sandbox import ExecutionResult
 
 
@@ -35,32 +34,19 @@ async def replay(
     run: AgentRun, known: AgentRun, *, decide: Decide, runner: CodeRunner, watcher: RunWatcher
 ) -> AgentRun | None:
     """Run the recorded code in the sandbox; return None if it fails now, so that the model is asked after all."""
-    note = "It is the recorded answer to the same question."
-    proposal = Proposal(
-        id=uuid.uuid4().hex[:12],
-        run_id=run.id,
-        kind="run",
-        code=known.code,
-        note=note,
-        lasting=(Grant(kind="run"),),
-    )
-    decision = await decide(proposal)
-    if decision.action != "approve":
-        return None
-    step = Step(
-        index=len(run.steps) + 1,
-        messages=(),
-        code=decision.code,
-        decision=decision,
+    step = await run_given_code(
+        run,
+        known.code,
+        why="It is the recorded answer to the same question.",
         note="replayed from the record",
+        decide=decide,
+        runner=runner,
+        watcher=watcher,
     )
-    watcher.changed(replace(run, steps=(*run.steps, step)))
-    watcher.progress(replace(run, steps=(*run.steps, step)), "sandbox", step.code)
-    result = await runner.execute(step.code, timeout_s=run.request.timeout_s)
-    if result.status != "ok":
+    result = step.result
+    if result is None or result.status != "ok":
         return None
     same = output_text(result) == output_text(ExecutionResult(status="ok", outputs=known.outputs))
-    step = replace(step, result=result, duration_s=result.duration_s)
     replayed = replace(
         with_result(replace(run, status="ok", steps=(*run.steps, step)), step),
         written=known.written,

@@ -12,7 +12,7 @@ from jupyter_codeagent.history import HistoryStore, RunRow
 from jupyter_codeagent.session.turns import displayed_text, may_include, turn_of
 from jupyter_codeagent.types.errors import HistoryError, UnknownRunError, UsageError
 from jupyter_codeagent.types.messages import Usage
-from jupyter_codeagent.types.run import AgentRun, CellState
+from jupyter_codeagent.types.run import KEPT_STATES, AgentRun, CellState
 from jupyter_codeagent.types.sandbox import StreamOutput
 from jupyter_codeagent.types.variables import Manifest
 
@@ -94,6 +94,7 @@ class RunLog:
             known
             for known in self._runs.values()
             if known.status == "ok"
+            and not known.request.exploration  # nobody asked for them one by one, and a dozen fill the context
             and known.cell_state != "discarded"
             and known.id not in self._forgotten
             and (cell_id is None or known.request.cell_id != cell_id)
@@ -198,7 +199,18 @@ class RunLog:
     def _earlier_of_cell(self, run: AgentRun) -> list[RunRow]:
         # By the cell's id alone: the notebook may have been renamed since.
         cell_id = run.request.cell_id
-        return [] if cell_id is None else [row for row in self.history.runs_of_cell(cell_id) if row.id != run.id]
+        rows = [] if cell_id is None else self.history.runs_of_cell(cell_id)
+        return [row for row in rows if row.id != run.id and not self._is_of_same_exploration(row.id, run)]
+
+    def _is_of_same_exploration(self, run_id: str, run: AgentRun) -> bool:
+        known = self._runs.get(run_id)
+        exploration = run.request.exploration
+        return bool(exploration) and known is not None and known.request.exploration == exploration
+
+    def kept_prompts_of_cell(self, cell_id: str | None) -> frozenset[str]:
+        """Return the prompts of a cell's runs whose cells the user has kept."""
+        rows = [] if cell_id is None else self.history.runs_of_cell(cell_id)
+        return frozenset(row.prompt for row in rows if row.cell_state in KEPT_STATES)
 
     def last_result_of_cell(self, run: AgentRun) -> AgentRun | None:
         """Return the newest run of the same `%%agent` cell whose result was not discarded."""

@@ -25,6 +25,7 @@ from jupyter_codeagent.session.consent import ModelFinder
 from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.current_run import CurrentRun
 from jupyter_codeagent.session.done_calls import DoneCalls
+from jupyter_codeagent.session.exploration import Explorer
 from jupyter_codeagent.session.into_notebook import NotebookWriter
 from jupyter_codeagent.session.page_state import PageState
 from jupyter_codeagent.session.preparation import PreparedRun, RunPreparation
@@ -51,8 +52,9 @@ from jupyter_codeagent.types.errors import (
     StoppedError,
     UsageError,
 )
-from jupyter_codeagent.types.options import RunOptions
-from jupyter_codeagent.types.run import AgentRun
+from jupyter_codeagent.types.exploration import ExplorationResult
+from jupyter_codeagent.types.options import ExploreOptions, RunOptions
+from jupyter_codeagent.types.run import AgentRun, RunStatus
 from jupyter_codeagent.types.tagged_text import TaggedText
 from jupyter_codeagent.types.variables import Manifest
 from jupyter_codeagent.variables.privacy.sharing.notebook_sharing import NotebookSharing
@@ -86,6 +88,7 @@ class AgentSession:
     current_run: CurrentRun
     result_finder: ResultFinder
     notebook_writer: NotebookWriter
+    explorer: Explorer
     decisions: CellDecisions
     results: ResultTransfer
     refinements: Refinements
@@ -123,6 +126,45 @@ class AgentSession:
         if options.returns:
             self.results.bring_back(options.returns, origin)
         return run
+
+    def explore(self, explored: ExploreOptions, origin: CellOrigin, display: CellDisplay) -> ExplorationResult:
+        """Look at tables and insert what is found as cells, without a model. Blocks; an interrupt stops it.
+
+        Raises
+        ------
+        CodeAgentError
+            The message is one line for the user. Cells that were inserted before stay, and each run is recorded.
+        """
+        if self.current_run.was_stopped(origin.request):
+            raise StoppedError("Stopped by you; nothing was looked at.")
+        prepared = self.preparation.prepare_exploration(explored, origin)
+        recorder = self.explorer.first_recorder(prepared)
+        recorder.changed(recorder.latest.run)
+
+        def tick() -> None:
+            latest = (self.current_run.recorder or recorder).latest
+            display.progress(latest.run, latest.phase, latest.text)
+
+        try:
+            task = self.background.submit(self.explorer.explore(explored, prepared, recorder, origin))
+            self.current_run.start(task, recorder)
+            return self.background.wait(task, tick)
+        except (KeyboardInterrupt, asyncio.CancelledError) as stop:
+            self._end_exploration("stopped", "Stopped by you; the cells of earlier findings stay.")
+            raise StoppedError("Stopped by you; the cells of earlier findings stay.") from stop
+        except CodeAgentError as error:
+            self._end_exploration("failed", str(error))
+            raise
+        except BaseException as error:
+            self._end_exploration("failed", f"A fault of jupyter-codeagent: {error!r}")
+            raise
+        finally:
+            self.current_run.end()
+
+    def _end_exploration(self, status: RunStatus, error: str) -> None:
+        recorder = self.current_run.recorder
+        if recorder is not None and not recorder.latest.run.ended:
+            recorder.changed(end_run(recorder.latest.run, status, error))
 
     def _record_unprepared(
         self, prompt: str, options: RunOptions, origin: CellOrigin, error: CodeAgentError

@@ -22,6 +22,7 @@ from jupyter_codeagent.session.consent import Consent, ModelFinder
 from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.current_run import CurrentRun
 from jupyter_codeagent.session.done_calls import DoneCalls
+from jupyter_codeagent.session.exploration import Explorer
 from jupyter_codeagent.session.into_notebook import NotebookWriter
 from jupyter_codeagent.session.page_handler import PageHandler
 from jupyter_codeagent.session.page_state import PageState
@@ -142,6 +143,7 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
     decisions = CellDecisions(
         live=live, background=background, run_log=run_log, workspace=workspace, consent=consent, link=link
     )
+    notebook_writer = NotebookWriter(front_ends=front_ends, run_log=run_log, decisions=decisions)
     starting_state = StartingState(
         background=background, run_log=run_log, workspace=workspace, sharing=sharing, grants=grants
     )
@@ -191,7 +193,15 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
             refinements=refinements,
             current_run=current_run,
         ),
-        notebook_writer=NotebookWriter(front_ends=front_ends, run_log=run_log, decisions=decisions),
+        notebook_writer=notebook_writer,
+        explorer=Explorer(
+            front_ends=front_ends,
+            workspace=workspace,
+            run_log=run_log,
+            notebook_writer=notebook_writer,
+            current_run=current_run,
+            link=link,
+        ),
         decisions=decisions,
         results=results,
         refinements=refinements,

@@ -41,6 +41,19 @@ class RunOptions:
     """The refinement as it was typed."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExploreOptions:
+    """What is written after `%agent explore`."""
+
+    tables: tuple[str, ...]
+    goal: str = ""
+    """The user's question in words: findings on the columns that it names come first."""
+    minutes: float = 2.0
+    """Time limit for looking at the data and running the programs of the findings."""
+    sample: int | None = None
+    where: str | None = None
+
+
 def selection_line(options: RunOptions) -> str:
     """Return the data selection of a run as options, for its record and for a repeated run."""
     words = []

@@ -75,6 +75,8 @@ class AgentRequest:
     """Run that this one refines (`%agent refine`); `prompt` is the whole prompt nevertheless."""
     refinement: str = ""
     """The refinement as it was typed: the end of the prompt, with its ``{{expressions}}`` not evaluated."""
+    exploration: str = ""
+    """Id that the runs of one `%agent explore` share; empty for a question."""
     cell_id: str | None = None
     notebook: str | None = None
     """Path of the notebook in the front end; None in a terminal."""

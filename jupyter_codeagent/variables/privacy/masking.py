@@ -69,6 +69,12 @@ def values_to_mask(text: str, namespace: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+def personal_columns(value: Any, labels: Iterable[str]) -> tuple[str, ...]:
+    """Return the columns of a table whose names or values look personal. On the main thread."""
+    by_values = {column.label for column in text_columns(value) if personal_kind(column.label, column.sample())}
+    return tuple(label for label in labels if looks_personal(label) or label in by_values)
+
+
 def masked_summaries(
     summaries: Sequence[VariableSummary], namespace: Mapping[str, Any]
 ) -> tuple[VariableSummary, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeagent.entrypoints.cli import question_notebook, variable_name
+from jupyter_codeagent.entrypoints.cli import notebook_of, variable_name
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,6 @@ def test_the_loading_cell_is_python_for_a_file_called_as_a_keyword(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("class.csv").touch()
-    source = question_notebook("q", [Path("class.csv")]).cells[0].source
+    source = notebook_of([Path("class.csv")], "%%agent\nq").cells[0].source
     assert "data_class = pd.read_csv('class.csv')" in source
     ast.parse(source.replace("%load_ext", "# %load_ext"))
