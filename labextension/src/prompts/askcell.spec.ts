@@ -5,7 +5,14 @@ import { insertCells } from '../notebook/insertion';
 import { stateMessage } from '../testing/golden';
 import type { Notebook } from '../testing/notebooks';
 import { cellsOf, codeCell, ids, notebookOf, panelOf } from '../testing/notebooks';
-import { agentCell, insertAndRun, insertionPoint, findBlocker, insertionIndexBelow } from './askcell';
+import {
+  agentCell,
+  exploreCell,
+  insertAndRun,
+  insertionPoint,
+  findBlocker,
+  insertionIndexBelow
+} from './askcell';
 
 describe('a question as a cell', () => {
   it.each([
@@ -30,6 +37,11 @@ describe('a question as a cell', () => {
 
   it('keeps odd names of variables one word too, which the kernel then refuses', () => {
     expect(agentCell('x', { vars: ["a\n{{b}}; '!"] })).toBe(`%%agent --vars 'a {{b}}; '"'"'!'\nx`);
+  });
+
+  it('looks at a table by its name, which stays one word', () => {
+    expect(exploreCell('flights')).toBe('%agent explore flights');
+    expect(exploreCell("a b\n'")).toBe(`%agent explore 'a b '"'"''`);
   });
 
   it('is trusted, as every new cell of the user’s own: otherwise the notebook would lose its trust', async () => {

@@ -38,6 +38,11 @@ export function agentCell(prompt: string, options: IAskOptions = {}): string {
   return `${words.join(' ')}\n${prompt}`;
 }
 
+/** The source of a cell that looks at a table. */
+export function exploreCell(table: string): string {
+  return `%agent explore ${shellQuoted(table)}`;
+}
+
 export type AskBlocker =
   'no-notebook' | 'read-only' | 'no-kernel' | 'dead' | 'connecting' | 'absent' | 'failed';
 

@@ -2,8 +2,10 @@ import { UUID } from '@lumino/coreutils';
 import React from 'react';
 
 import type { KernelConnection } from '../../comm/connection';
+import { attempt } from '../../common/attempt';
 import { sharedNotebook } from '../../notebook/panels';
 import { askedToShare } from '../../notebook/sharingmetadata';
+import { exploreCell, findBlocker, insertAndRun } from '../../prompts/askcell';
 import { Empty } from '../controls/basics';
 import { useReadyConnection, useServices } from '../services';
 import { PrivacyChoice } from '../settings/privacy';
@@ -24,8 +26,9 @@ export function ContextTab(): JSX.Element {
 }
 
 function ContextView(props: { connection: KernelConnection }): JSX.Element {
-  const { tracker } = useServices();
+  const { tracker, trans } = useServices();
   const { connection } = props;
+  const panel = tracker.currentWidget;
   const { context, found } = connection.model.state;
   return (
     <>
@@ -33,7 +36,7 @@ function ContextView(props: { connection: KernelConnection }): JSX.Element {
       <Variables
         context={context}
         found={found}
-        asked={askedToShare(sharedNotebook(tracker.currentWidget), context.sharing)}
+        asked={askedToShare(sharedNotebook(panel), context.sharing)}
         onShare={(name, shared) => {
           const id = UUID.uuid4();
           if (connection.send({ type: 'share', id, name, shared })) {
@@ -46,6 +49,14 @@ function ContextView(props: { connection: KernelConnection }): JSX.Element {
             connection.model.setColumns(id, name, columns, hidden);
           }
         }}
+        onExplore={
+          findBlocker(panel, connection.model.state) === null
+            ? name =>
+                void attempt(trans, trans.__('Explore %1', name), () =>
+                  insertAndRun(panel!, exploreCell(name))
+                )
+            : undefined
+        }
         onFind={(name, search) => connection.send({ type: 'find_columns', name, search })}
       />
     </>

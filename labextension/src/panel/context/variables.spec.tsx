@@ -19,7 +19,11 @@ const contextOf = (changes: Partial<IVariable> = {}, others: Partial<IContext> =
 
 async function view(
   context: IContext,
-  { found = null, asked = [] }: { found?: IColumnsMessage | null; asked?: string[] } = {}
+  {
+    found = null,
+    asked = [],
+    canRun = true
+  }: { found?: IColumnsMessage | null; asked?: string[]; canRun?: boolean } = {}
 ): Promise<[HTMLElement, Call[]]> {
   const calls: Call[] = [];
   const host = await render(
@@ -30,6 +34,7 @@ async function view(
       onShare={(name: string, shared: Shared) => calls.push(['share', name, shared])}
       onColumns={(name, columns, hidden) => calls.push(['columns', name, columns, hidden])}
       onFind={(name, search) => calls.push(['find', name, search])}
+      onExplore={canRun ? name => calls.push(['explore', name]) : undefined}
     />
   );
   return [host, calls];
@@ -149,4 +154,21 @@ it('what the notebook wants always copied needs a press of a button', async () =
   expect(host.textContent).toContain('The notebook asks for this variable to be always copied.');
   await press(host, 'Always copy flights');
   expect(calls).toEqual([['share', 'flights', 'shared']]);
+});
+
+it('a table is explored with a button, other variables and hidden tables are not', async () => {
+  const button = (host: HTMLElement): HTMLButtonElement | null =>
+    host.querySelector<HTMLButtonElement>('.jp-CodeAgent-explore button');
+  const [host, calls] = await view(contextOf({ name: 'flights', column_count: 3 }));
+  expect(button(host)!.getAttribute('aria-label')).toBe('Explore flights');
+  await change(() => button(host)!.click());
+  expect(calls).toEqual([['explore', 'flights']]);
+  await unmount();
+  for (const other of [{ column_count: 0 }, { column_count: 3, shared: 'hidden' as const }]) {
+    const [without] = await view(contextOf(other));
+    expect(button(without)).toBeNull();
+    await unmount();
+  }
+  const [waiting] = await view(contextOf({ column_count: 3 }), { canRun: false });
+  expect(button(waiting)!.disabled).toBe(true);
 });

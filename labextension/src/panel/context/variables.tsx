@@ -14,6 +14,8 @@ export interface ISwitches {
   onColumns: (name: string, columns: string[], hidden: boolean) => void;
   /** Columns that the kernel has not listed. */
   onFind: (name: string, search: string) => void;
+  /** Look at a table, in a new cell; undefined while no cell can be run. */
+  onExplore?: (name: string) => void;
 }
 
 /** What the prompt would contain, variable by variable, and the switches for it. */
@@ -87,7 +89,8 @@ function Variable(
   props: ISwitches & { variable: IVariable; found: IColumnsMessage | null; asked: boolean }
 ): JSX.Element {
   const { trans } = useServices();
-  const { variable, onShare } = props;
+  const { variable, onShare, onExplore } = props;
+  const isTable = variable.column_count > 0 && variable.shared !== 'hidden' && !variable.withheld;
   const size = variable.size_bytes === null ? '' : formatBytes(variable.size_bytes);
   const details = [withoutName(variable), size].filter(Boolean).join(' · ');
   return (
@@ -107,6 +110,18 @@ function Variable(
         <PromptText variable={variable} />
         {variable.column_count > 0 && variable.shared !== 'hidden' && <Columns {...props} />}
       </Fold>
+      {isTable && (
+        <span className="jp-CodeAgent-explore">
+          <Button
+            label={trans.__('Explore %1', variable.name)}
+            title={trans.__('What is worth knowing of this table, as cells; no model is asked')}
+            disabled={!onExplore}
+            onClick={() => onExplore?.(variable.name)}
+          >
+            {trans.__('Explore')}
+          </Button>
+        </span>
+      )}
       <select
         className="jp-CodeAgent-select"
         aria-label={trans.__('Sharing of %1', variable.name)}

@@ -109,7 +109,7 @@ function Live(props: { connection: KernelConnection; state: IAgentState }): JSX.
   const { trans, tracker } = useServices();
   const { connection, state } = props;
   const run = currentRun(state);
-  const modelName = state.model || run?.request.model;
+  const modelName = state.model || (run?.request.server ? run.request.model : ''); // none without a server
   return (
     <>
       <KernelRuns

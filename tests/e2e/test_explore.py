@@ -1,0 +1,44 @@
+"""Explore: a press of a button beside a table, and findings wait below as pending cells, each decided by itself."""
+
+from __future__ import annotations
+
+import pytest
+from model_server import ModelServer
+from notebook_page import OpenNotebook
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+LOAD = (
+    "%load_ext jupyter_codeagent\nimport numpy as np\nimport pandas as pd\n"
+    "rng = np.random.default_rng(7)\nsales = rng.normal(100, 10, 600)\n"
+    "shop = pd.DataFrame({'region': np.repeat(['north', 'south'], 300), 'sales': sales})\n"
+    "shop.loc[300:, 'sales'] += 12"
+)
+
+
+def test_a_table_is_explored_from_the_panel_and_each_finding_is_accepted_or_discarded_by_itself(
+    open_notebook: OpenNotebook, shared_model: ModelServer
+) -> None:
+    notebook = open_notebook([LOAD, "'mine'"])
+    panel = notebook.open_panel("Context")
+    notebook.run_cell(0)
+    notebook.wait_until_ran(0)
+    notebook.call("notebook.activeCellIndex = 0")
+    panel.get_by_role("button", name="Explore shop").click()
+    notebook.wait_for_states(["", "", "pending", "pending", "pending", "pending", ""])
+    expect(notebook.cells.nth(1)).to_contain_text("%agent explore shop")
+    expect(notebook.cells.nth(1)).to_contain_text("nothing sent, no model asked")
+    expect(notebook.cells.nth(3)).to_contain_text("shop has 600 rows and 2 columns.")
+    expect(notebook.cells.nth(5)).to_contain_text("sales is highest for region south")
+    expect(notebook.cells.nth(4).locator("img")).to_be_visible()
+    notebook.picture("explored")
+
+    notebook.cells.nth(4).get_by_role("button", name="Accept", exact=True).click()
+    notebook.wait_for_states(["", "", "pending", "pending", "accepted", "accepted", ""])
+    notebook.cells.nth(2).get_by_role("button", name="Discard", exact=True).click()
+    notebook.wait_for_states(["", "", "accepted", "accepted", ""])
+    panel = notebook.open_panel("Now")
+    expect(panel).to_contain_text("explore shop: sales is highest for region south")
+    notebook.picture("explored-panel")
+    assert shared_model.requests == []
