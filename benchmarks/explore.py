@@ -13,7 +13,8 @@ def table(rows, numbers, groups):
     rng = np.random.default_rng(1)
     columns = {f"number_{i}": rng.gamma(2, 30, rows) for i in range(numbers)}
     columns |= {f"group_{i}": rng.choice(list("abcdef"), rows) for i in range(groups)}
-    made = pd.DataFrame(columns | {"day": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, rows), "D")})
+    days = pd.to_timedelta(rng.integers(0, 900, rows), "D")
+    made = pd.DataFrame(columns | {"day": pd.Timestamp("2020-01-01") + days})
     made["number_0"] += 20 * (made["group_0"] == "a")
     return made
 def resident():

@@ -94,6 +94,7 @@ def test_what_the_guide_to_the_panel_tells_and_shows_can_be_done_and_seen(
     approve(notebook, panel, shared_model)
     look_back(notebook, panel, shared_model)
     what_the_model_sees(panel)
+    explore(notebook, panel)
 
 
 def ask_and_watch(notebook: NotebookPage, panel: Locator, model: ModelServer) -> None:
@@ -183,6 +184,18 @@ def what_the_model_sees(panel: Locator) -> None:
     panel.get_by_role("tab", name="Model").click()
     expect(panel.get_by_role("button", name=f"Use {LARGE}")).to_be_visible()
     Picture("model").show(panel)
+
+
+def explore(notebook: NotebookPage, panel: Locator) -> None:
+    panel.get_by_role("tab", name="Context").click()
+    notebook.call("notebook.activeCellIndex = notebook.widgets.length - 1")
+    panel.get_by_role("button", name="Explore penguins").click()
+    asked = notebook.cells.filter(has_text="%agent explore penguins")
+    expect(asked).to_contain_text("nothing sent, no model asked")
+    turned = notebook.cells.filter(has_text="import numpy").filter(has_text="body_mass_g falls with bill_depth_mm")
+    turned.scroll_into_view_if_needed()
+    expect(turned.locator("img")).to_be_visible()
+    Picture("explore").show(turned, around=turned)
 
 
 def choose_theme(page: Page, name: str) -> None:

@@ -22,6 +22,9 @@ from jupyter_codeagent.types.version import installed_version
 START_TIMEOUT_S = 90.0
 """Longer than for a local sandbox: a container or a remote machine may be slow to start."""
 CALL_TIMEOUT_S = 60.0
+DROPPING_S = 3.0
+"""How long a Jupyter server goes on dropping output after a flood (`rate_limit_window`): what the next program shows
+must not be lost with it."""
 NO_USAGE = Usage(memory_bytes=0, threads=0, processes=0)
 
 
@@ -98,6 +101,7 @@ class RemoteBackend:
     async def reopen_output(self, timeout_s: float) -> None:
         try:
             await self._call("reopen", {"timeout_s": timeout_s})
+            await asyncio.sleep(DROPPING_S)
         except SandboxDiedError as problem:
             raise TimeoutError(str(problem)) from problem
 

@@ -14,7 +14,7 @@ def found(kind: FindingKind, *columns: str, effect: float = 0.5, p: float = 0.0,
 
 def insights(*findings: Finding, tried: int = 1, mentioned: tuple[str, ...] = ()) -> list[Finding]:
     tables = tuple(
-        TableOverview(table=one, library="pandas", rows=9) for one in {found.table for found in findings}
+        TableOverview(table=one, library="pandas", rows=9) for one in dict.fromkeys(each.table for each in findings)
     )
     return list(choose(Exploration(tables=tables, findings=findings, tried=tried), mentioned).insights)
 

@@ -12,7 +12,9 @@ import numpy as np
 from .search import Search
 from .table import Table
 
-NUMBER = re.compile(r"[-+(]?\s*[$€£¥]?\s*[-+]?(\d{1,3}([ ,.']\d{3})+|\d+)?([.,]\d+)?([eE][-+]?\d+)?\s*[%€$£]?\)?")
+NUMBER = re.compile(
+    r"[-+(]?\s*+(?:[$€£¥]\s*+)?[-+]?(\d{1,3}([ ,.']\d{3})+|\d+)?([.,]\d+)?([eE][-+]?\d+)?\s*+[%€$£]?\)?"
+)
 CODE = re.compile(r"0\d+|\d{9,}")
 """Digits that are no quantity: a leading zero, or the length of a number of a telephone or an account."""
 FORMATS = (
