@@ -23,7 +23,7 @@ START_TIMEOUT_S = 90.0
 """Longer than for a local sandbox: a container or a remote machine may be slow to start."""
 CALL_TIMEOUT_S = 60.0
 DROPPING_S = 3.0
-"""How long a Jupyter server goes on dropping output after a flood (`rate_limit_window`): what the next program shows
+"""How long a Jupyter server goes on dropping output after a flood (`rate_limit_window`); the next program's output
 must not be lost with it."""
 NO_USAGE = Usage(memory_bytes=0, threads=0, processes=0)
 
