@@ -151,7 +151,14 @@ class Shape:
 SHAPES: Mapping[FindingKind, Shape] = {
     "duplicates": Shape({"repeated": count, "rows": count}, (0, 4)),
     "text_type": Shape(
-        {"meant": _one_of("number", "date"), "share": share, "other": _others, "format": _format}, (1, 1)
+        {
+            "meant": _one_of("number", "date"),
+            "share": share,
+            "other": _others,
+            "format": _format,
+            "decimal": _one_of(".", ","),
+        },
+        (1, 1),
     ),
     "missing": Shape({"missing": count, "rows": count}, (1, 1)),
     "missing_by_group": Shape({"level": _level, "rate_in": share, "rate_out": share, "levels": count}, (2, 2)),
@@ -232,7 +239,7 @@ SHAPES: Mapping[FindingKind, Shape] = {
     ),
 }
 CYCLES = {"hour": range(24), "weekday": range(7), "month": range(1, 13)}
-OPTIONAL = frozenset({"low", "high", "peak", "factor", "value", "format", "other", "repeats"})
+OPTIONAL = frozenset({"low", "high", "peak", "factor", "value", "format", "decimal", "other", "repeats"})
 """Facts that may be absent, which is as None."""
 
 

@@ -11,6 +11,8 @@ from jupyter_codeagent.explore.words import words
 from jupyter_codeagent.types.exploration import Exploration, Finding, TableOverview
 
 MOST_NAMED = 4
+MOST_LISTED = 60
+"""Columns that the program shows one by one."""
 
 
 def overview_words(exploration: Exploration, table: str) -> tuple[str, ...]:
@@ -19,7 +21,15 @@ def overview_words(exploration: Exploration, table: str) -> tuple[str, ...]:
     if one is None:
         return ()
     findings = [finding for finding in exploration.findings if finding.table == table]
-    said = [_size(one), _key(one), _dates(one), *_types(findings), *_absence(one), *_tails(findings)]
+    said = [
+        _size(one),
+        _key(one),
+        _dates(one),
+        *_types(findings),
+        *_absence(one),
+        *_infinite(one),
+        *_tails(findings),
+    ]
     if one.repeated_rows:
         said.append(f"{counted(one.repeated_rows, 'row')} {_repeat(one.repeated_rows)} an earlier row completely.")
     if one.sampled:
@@ -32,7 +42,13 @@ def _repeat(rows: int) -> str:
 
 
 def _size(one: TableOverview) -> str:
-    return f"{one.table} has {counted(one.rows, 'row')} and {counted(len(one.columns), 'column')}."
+    columns = max(one.labels, len(one.columns))
+    seen = "" if len(one.columns) == columns else f", of which {_seen(len(one.columns))} looked at"
+    return f"{one.table} has {counted(one.rows, 'row')} and {counted(columns, 'column')}{seen}."
+
+
+def _seen(columns: int) -> str:
+    return "1 was" if columns == 1 else f"{columns:,} were"
 
 
 def _key(one: TableOverview) -> str:
@@ -60,13 +76,18 @@ def _types(findings: list[Finding]) -> list[str]:
 def _absence(one: TableOverview) -> list[str]:
     lacking = sorted((column for column in one.columns if column.missing), key=lambda column: -column.missing)
     if not lacking:
-        return ["No value is missing."] if one.columns else []
+        return ["No value is missing."] if one.columns and one.rows and len(one.columns) >= one.labels else []
     shares = [
         f"{name_in_words(column.name)} ({_share(column.missing, one.rows)} %)" for column in lacking[:MOST_NAMED]
     ]
     more = len(lacking) - len(shares)
     texts = [*shares, f"{counted(more, 'more column')}"] if more else shares
     return [f"Values are missing in {listed(texts)}."]
+
+
+def _infinite(one: TableOverview) -> list[str]:
+    names = [column.name for column in one.columns if column.infinite]
+    return [f"{_several(names)} {'has' if len(names) == 1 else 'have'} infinite values."] if names else []
 
 
 def _share(missing: int, rows: int) -> str:
@@ -97,19 +118,26 @@ def overview_program(overview: TableOverview, taken: Collection[str] = (), leave
     taken = {*taken, overview.table}
     name, known = free_name("columns", taken), free_name("known", taken)
     first = f"# {_size(overview)}"
-    hidden = [one.name for one in overview.columns if one.name in leave_out]
-    code = (
-        _polars(overview, name, known, hidden) if overview.library == "polars" else _pandas(overview, name, hidden)
-    )
+    listed_columns = overview.columns[:MOST_LISTED]
+    hidden = [one.name for one in listed_columns if one.name in leave_out]
+    table = overview.table
+    part, some = "", table
+    if len(listed_columns) < max(overview.labels, len(overview.columns)):
+        some = free_name("some", taken)
+        part = f"{some} = {table}[{_literals([one.name for one in listed_columns])}]\n"
+    if overview.library == "polars":
+        code = _polars(overview, (some, name, known), part, hidden)
+    else:
+        code = _pandas(overview, (some, name), part, hidden)
     return f"{first}\n{code}\n"
 
 
-def _pandas(overview: TableOverview, name: str, hidden: list[str]) -> str:
-    table = overview.table
+def _pandas(overview: TableOverview, names: tuple[str, str], part: str, hidden: list[str]) -> str:
+    table, name = names
     uncounted = [one.name for one in overview.columns if one.role == "other" and one.type == "object"]
     return f"""import pandas as pd
 
-{name} = pd.DataFrame({{
+{part}{name} = pd.DataFrame({{
     "type": {table}.dtypes.astype(str),
     "missing %": (100 * {table}.isna().mean()).round(1),
     "distinct": {table}{_without(uncounted)}.nunique(),
@@ -130,12 +158,12 @@ def _literals(names: list[str]) -> str:
     return f"[{', '.join(literal(name) for name in names)}]"
 
 
-def _polars(overview: TableOverview, name: str, known: str, hidden: list[str]) -> str:
-    table = overview.table
+def _polars(overview: TableOverview, names: tuple[str, str, str], part: str, hidden: list[str]) -> str:
+    table, name, known = names
     shown = f'"" if column.name in {_literals(hidden)} else ' if hidden else ""
     code = f"""import polars as pl
 
-{known} = [column.drop_nulls() for column in {table}.fill_nan(None)]
+{part}{known} = [column.drop_nulls() for column in {table}.fill_nan(None)]
 {name} = pl.DataFrame({{
     "column": {table}.columns,
     "type": [str(column.dtype) for column in {known}],

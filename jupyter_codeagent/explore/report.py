@@ -125,6 +125,7 @@ def _overview(item: dict[str, Any], known: Columns) -> TableOverview | None:
             role=cast("ColumnRole", role if (role := one.get("role")) in get_args(ColumnRole) else "other"),
             missing=_count(one.get("missing")),
             distinct=_count(one.get("distinct")),
+            infinite=_count(one.get("infinite")),
         )
         for one in _objects(item.get("columns"), MAX_COLUMNS)
         if isinstance(one.get("name"), str) and one["name"] in columns
@@ -138,6 +139,8 @@ def _overview(item: dict[str, Any], known: Columns) -> TableOverview | None:
         repeated_rows=_count(item.get("repeated_rows")),
         dates=_dates(item.get("dates"), columns),
         sampled=_count(item.get("sampled")),
+        labels=max(_count(item.get("labels")), len(described)),
+        labelled=item.get("labelled") is True,
     )
 
 

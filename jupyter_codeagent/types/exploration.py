@@ -84,6 +84,8 @@ class ColumnOverview:
     role: ColumnRole = "other"
     missing: int = 0
     distinct: int = 0
+    infinite: int = 0
+    """Infinite numbers, which were looked at as missing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +111,10 @@ class TableOverview:
     dates: DatesCovered | None = None
     sampled: int = 0
     """Rows that were looked at, if fewer than all; else 0."""
+    labels: int = 0
+    """Columns of the table, those included that were not looked at."""
+    labelled: bool = False
+    """Whether the index of a pandas table says more than numbers of rows; nobody has looked at it."""
 
     def column(self, name: str) -> ColumnOverview:
         """Return the column of this name; one of unknown type if the report left it out."""

@@ -53,8 +53,19 @@ class Draft:
         self._taken = {*taken, *(one.table for one in exploration.tables), finding.table}
         self._left_out = {*(leave_out or {}).get(finding.table, ())}
         self._blocks: list[str] = []
+        if self.overview.labelled and finding.kind != "join":
+            self.table = self.name("plain")
+            self.write(f"{self.table} = {self.plain(finding.table)}")
 
     # names and literals
+
+    def plain(self, table: str) -> str:
+        """Return a table without an index that says something.
+
+        It may be personal, and pandas groups by no column whose name the index has as well.
+        """
+        overview = self.exploration.overview(table)
+        return f"{table}.reset_index(drop=True)" if overview and overview.labelled else table
 
     def name(self, wanted: str) -> str:
         """Return a name for a new variable that hides none of the user's."""
@@ -103,6 +114,12 @@ class Draft:
             return literal(int(number) if "int" in stored and number == int(number) else number)
         return literal(text)
 
+    def level_as_text(self, place: int, fact: str) -> str:
+        """Return a category as both libraries write it once the column is cast to text: 7 of floats is ``7.0``."""
+        text, stored = self.finding.text(fact), self.column(place).type.lower()
+        is_float = stored.startswith(("float", "double")) and _NUMBER_WORD.fullmatch(text)
+        return str(float(text)) if is_float else text
+
     # conversions
 
     def rows(
@@ -142,11 +159,12 @@ class Draft:
         """Return the expression that makes numbers of a column; empty if it has them."""
         column, series = self.column(place), self._series(place)
         stored = column.type.lower()
-        if self.is_text(place):
-            if self.is_polars:
-                cleaned = f'{series}.str.replace_all(r"[^0-9.eE+-]", "")'
-                return f"{cleaned}.cast(pl.Float64, strict=False)"
-            return f'pd.to_numeric({series}.str.replace(r"[^0-9.eE+-]", "", regex=True), errors="coerce")'
+        if column.type == "object":  # Decimal, or integers of any size
+            return f"{series}.astype(float)"
+        if column.infinite and self.is_polars:
+            return f"pl.when({series}.is_finite()).then({series})"
+        if column.infinite:
+            return f"{series}.astype(float).replace([np.inf, -np.inf], np.nan)"
         if self.is_polars:
             if stored.startswith(("bool", "decimal")):
                 return f"{series}.cast(pl.Float64)"
@@ -176,7 +194,9 @@ class Draft:
     def _as_level(self, place: int, facts: tuple[str, ...]) -> str:
         """Return the expression that makes text of categories that may be numbers; empty if they need not."""
         column, series = self.column(place), self._series(place)
-        if self.is_polars or not column.type.startswith(("category", "object")):
+        if not self.is_polars and column.type.startswith("category["):
+            return f'{series}.map(str, na_action="ignore")'
+        if self.is_polars or column.type != "object":
             return ""
         if not any(_NUMBER_WORD.fullmatch(self.finding.text(fact)) for fact in facts):
             return ""

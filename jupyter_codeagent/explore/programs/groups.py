@@ -109,7 +109,7 @@ def association(draft: Draft) -> None:
         hit = draft.name("is_it")
         draft.write(
             f"{known} = {rows}[[{a}, {b}]].dropna()",
-            f"{hit} = 100.0 * ({known}[{b}] == {b_level})",
+            f"{hit} = 100 * ({known}[{b}] == {b_level}).astype(float)",
             f'{share} = {hit}.groupby({known}[{a}]{draft.observed(0)}).agg(["mean", "count"])',
             f"{share} = {share}.set_axis([{literal(percent)}, {literal(n)}], axis=1)",
             f"{share} = {share}[{share}[{literal(n)}] >= {FEWEST_ROWS}].sort_values({literal(percent)})",

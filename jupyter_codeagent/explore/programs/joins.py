@@ -26,8 +26,8 @@ def join(draft: Draft) -> None:
         )
         return
     draft.write(
-        f"{keys} = {right}[[{right_key}]].dropna()",
-        f"{partners} = {draft.table}[[{left_key}]].merge(",
+        f"{keys} = {draft.plain(right)}[[{right_key}]].dropna()",
+        f"{partners} = {draft.plain(draft.table)}[[{left_key}]].merge(",
         f'    {keys}.drop_duplicates(), {on}, how="left", indicator=True',
         ')["_merge"].eq("both")',
     )

@@ -109,11 +109,12 @@ def _both_sides(draft: Draft, pairs: str) -> None:
 def same(draft: Draft) -> None:
     """Write how often two columns agree."""
     one, other, finding = draft.col(0), draft.col(1), draft.finding
-    pairs = draft.name("pairs")
+    numbers = draft.column(0).role == draft.column(1).role == "number"
+    rows, pairs = draft.rows(numbers=[0, 1] if numbers else []), draft.name("pairs")
     if draft.is_polars:
-        draft.write(f"{pairs} = {draft.table}.select({one}, {other}).drop_nulls()")
+        draft.write(f"{pairs} = {rows}.select({one}, {other}).drop_nulls()")
     else:
-        draft.write(f"{pairs} = {draft.table}[[{one}, {other}]].dropna()")
+        draft.write(f"{pairs} = {rows}[[{one}, {other}]].dropna()")
     if finding.has("factor") and finding.number("factor") != 1:
         ratio = draft.name("ratio")
         draft.write(
@@ -121,7 +122,6 @@ def same(draft: Draft) -> None:
             f"{ratio}.value_counts({'sort=True' if draft.is_polars else ''}).head(5)",
         )
         return
-    numbers = draft.column(0).role == draft.column(1).role == "number"
     if numbers and not finding.has("factor"):
         r = f"{pairs}[{one}].corr({pairs}[{other}])"
         r = f"{pairs}.select(pl.corr({one}, {other})).item()" if draft.is_polars else r
@@ -130,7 +130,8 @@ def same(draft: Draft) -> None:
         return
     equal = draft.name("equal")
     texts = ".cast(pl.String)" if draft.is_polars else ".astype(str)"
-    as_text = texts if draft.column(0).type != draft.column(1).type or draft.is_category(0, 1) else ""
+    differ = not numbers and draft.column(0).type != draft.column(1).type
+    as_text = texts if differ or draft.is_category(0, 1) else ""
     frame = "pl" if draft.is_polars else "pd"
     draft.write(
         f"{equal} = {pairs}[{one}]{as_text} == {pairs}[{other}]{as_text}",

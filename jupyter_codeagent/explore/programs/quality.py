@@ -71,6 +71,7 @@ def text_type(draft: Draft) -> None:
     """Write what the text reads as, and what cannot be read."""
     column, finding = draft.col(0), draft.finding
     text, read, other = draft.name("text"), draft.name("read"), draft.name("other")
+    mark = finding.text("decimal") or "."
     dates, wanted = finding.text("meant") == "date", literal(finding.text("format"))
     if draft.is_polars:
         draft.write(f"{text} = {draft.table}[{column}].drop_nulls().str.strip_chars()")
@@ -79,7 +80,9 @@ def text_type(draft: Draft) -> None:
                 f"{read} = {text}.str.to_datetime({wanted + ', ' if finding.text('format') else ''}strict=False)"
             )
         else:
-            draft.write(f'{read} = {text}.str.replace_all(r"[^0-9.eE+-]", "").cast(pl.Float64, strict=False)')
+            plain = f'{text}.str.replace_all(r"[^0-9{mark}eE+-]", "")'
+            plain += '.str.replace(",", ".", literal=True)' if mark == "," else ""
+            draft.write(f"{read} = {plain}.cast(pl.Float64, strict=False)")
         missing, values = f"{read}.is_null()", f"{text}.filter({read}.is_null())"
         counts = f"{other}.value_counts(sort=True).head({MOST_EXAMPLES})"
         examples = f'pl.DataFrame({{"text": {text}, "read": {read}}}).head({MOST_EXAMPLES})'
@@ -91,9 +94,9 @@ def text_type(draft: Draft) -> None:
             form = f"format={wanted}, " if finding.text("format") else ""
             draft.write(f'{read} = pd.to_datetime({text}, {form}errors="coerce")')
         else:
-            draft.write(
-                f'{read} = pd.to_numeric({text}.str.replace(r"[^0-9.eE+-]", "", regex=True), errors="coerce")'
-            )
+            plain = f'{text}.str.replace(r"[^0-9{mark}eE+-]", "", regex=True)'
+            plain += '.str.replace(",", ".")' if mark == "," else ""
+            draft.write(f'{read} = pd.to_numeric({plain}, errors="coerce")')
         missing, values = f"{read}.isna()", f"{text}[{read}.isna()]"
         counts = f"{other}.value_counts().head({MOST_EXAMPLES})"
         examples = f'pd.DataFrame({{"text": {text}, "read": {read}}}).head({MOST_EXAMPLES})'
@@ -179,19 +182,12 @@ def outliers(draft: Draft) -> None:
     """Write the distribution with the values that lie far out."""
     values, far = _write_values(draft), draft.name("is_far")
     finding = draft.finding
-    q1, q3 = draft.name("q1"), draft.name("q3")
-    sides = []
-    if finding.has("low"):
-        sides.append(f"({values} < {q1} - 3 * ({q3} - {q1}))")
-    if finding.has("high"):
-        sides.append(f"({values} > {q3} + 3 * ({q3} - {q1}))")
-    quantiles = f"{values}.quantile(0.25), {values}.quantile(0.75)"
-    if draft.is_polars:
-        quantiles = f'{values}.quantile(0.25, "linear"), {values}.quantile(0.75, "linear")'
-    draft.write(
-        f"{q1}, {q3} = {quantiles}",
-        f"{far} = {' | '.join(sides) or f'{values} > {q3} + 3 * ({q3} - {q1})'}",
-    )
+    sides = [
+        f"({values} {sign} {literal(finding.number(fact))})"
+        for fact, sign in (("low", "<"), ("high", ">"))
+        if finding.has(fact)
+    ] or [f"({values} > {literal(finding.number('highest'))})"]
+    draft.write(f"{far} = {' | '.join(sides)}  # three distances of the quartiles away, or more")
     chart = Chart(draft)
     usual, extreme = (
         (f"{values}.filter(~{far})", f"{values}.filter({far})")

@@ -19,7 +19,6 @@ from jupyter_codeagent.explore.programs.charts import (
 )
 from jupyter_codeagent.explore.programs.draft import Draft, free_name, literal
 
-MOST_LINES = 6
 LONG_LABEL = 18
 DRAWN_POINTS = 300
 DIFFERENCE = "difference"
@@ -178,7 +177,10 @@ def _write_correlations(draft: Draft) -> None:
     source, rows, table = draft.rows(numbers=[0, 1]), draft.name("complete"), draft.name("correlations")
     r, n = draft.label("r"), draft.label("n")
     level, colour, part, drawn, line = map(draft.name, ("level", "color", "part", "drawn", "line"))
-    some = f".head({draft.most - 1})" if draft.column(2).distinct >= draft.most else ""
+    many = draft.column(2).distinct >= draft.most
+    named = [draft.level_as_text(2, fact) for fact in ("level_high", "level_low") if draft.finding.text(fact)]
+    names = "".join(f"{literal(text)}, " for text in named)
+    most = draft.most - 1 - len(named)
     if draft.is_polars:
         measured = f'{r}=pl.corr({x}, {y}, method="spearman"), {n}=pl.len()'
         draft.write(
@@ -186,11 +188,15 @@ def _write_correlations(draft: Draft) -> None:
             f"{table} = pl.concat([",
             f"    {rows}.group_by({stratum})",
             f"    .agg({measured})",
-            f'    .sort("{n}", descending=True){some},',
+            f'    .sort("{n}", descending=True)' + ("" if many else ","),
+            f"    .filter((pl.int_range(pl.len()) < {most}) | pl.col({stratum}).is_in([{names[:-2]}])),"
+            if many
+            else "",
             f'    {rows}.select(pl.lit("overall").alias({stratum}), {measured}),',
             "])",
         )
-        levels, chosen = f"{table}[{stratum}][:-1][:{MOST_LINES}]", f"{rows}.filter(pl.col({stratum}) == {level})"
+        measurable = f"{table}.fill_nan(None).drop_nulls()[{stratum}][:-1]"
+        chosen = f"{rows}.filter(pl.col({stratum}) == {level})"
         sample = f"{part}.sample(min({DRAWN_POINTS}, len({part})), seed=0)"
     else:
         draft.write(
@@ -198,11 +204,15 @@ def _write_correlations(draft: Draft) -> None:
             f"{table} = pd.DataFrame({{",
             f'    "{r}": {rows}.groupby({stratum})[[{x}, {y}]].corr("spearman").xs({x}, level=-1)[{y}],',
             f'    "{n}": {rows}[{stratum}].value_counts(),',
-            f'}}).sort_values("{n}", ascending=False){some}',
+            f'}}).sort_values("{n}", ascending=False)',
+            f"{table} = {table}[{table}.index.isin([{names}*{table}.index[:{most}]])]  # the most frequent"
+            if many
+            else "",
             f'{table}.loc["overall"] = [{rows}[[{x}, {y}]].corr("spearman").iloc[0, 1], len({rows})]',
         )
-        levels, chosen = f"{table}.index[:-1][:{MOST_LINES}]", f"{rows}[{rows}[{stratum}] == {level}]"
+        measurable, chosen = f"{table}.dropna().index[:-1]", f"{rows}[{rows}[{stratum}] == {level}]"
         sample = f"{part}.sample(min({DRAWN_POINTS}, len({part})), random_state=0)"
+    levels = f"dict.fromkeys([{names}*{measurable}])" if many else measurable
     chart = Chart(draft)
     ax, colours = chart.ax, ", ".join(literal(colour) for colour in COLOURS)
     chart.write(

@@ -84,24 +84,19 @@ def _find_groups(table: Table, name: str, search: Search) -> None:
     if best is None or best[0] < MIN_EFFECT:
         return
     _, group, crossing, levels = best
-    _add_group(name, group, crossing, levels, search)
-
-
-def _add_group(name: str, group: str, crossing: Crossing, levels: list[str], search: Search) -> None:
-    sizes = crossing.counts.sum(axis=1)
-    place = int(np.argmax(crossing.residuals[:, 1]))
-    lacking = crossing.counts[:, 1]
-    inside = float(lacking[place] / sizes[place])
-    outside = float((lacking.sum() - lacking[place]) / max(1, sizes.sum() - sizes[place]))
+    codes = table.levels(group)[0]
+    place = int(crossing.rows_of[int(np.argmax(crossing.residuals[:, 1]))])
+    inside = float(absent[codes == place].mean())
+    outside = float(absent[(codes >= 0) & (codes != place)].mean())
     if inside - outside >= 0.05:
         search.add(
             "missing_by_group",
             (name, group),
             crossing.effect,
             crossing.p_value,
-            n=int(sizes.sum()),
-            level=levels[crossing.rows_of[place]],
+            n=int((codes >= 0).sum()),
+            level=levels[place],
             rate_in=inside,
             rate_out=outside,
-            levels=len(sizes),
+            levels=len(crossing.rows_of),
         )

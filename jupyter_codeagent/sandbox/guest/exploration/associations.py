@@ -16,6 +16,8 @@ from .table import Table
 MAX_CONFIRMED = 150
 BINS = 10
 SAME = 0.9999
+SMALL_FACTOR = 0.01
+"""A factor below it is told the other way round: 1,000 times is read more easily than 0.001 times."""
 CURVE_MORE = 0.02
 """By how much the share explained by bins has to exceed that of a line."""
 
@@ -61,7 +63,8 @@ def _compare_numbers(table: Table, first: str, second: str, search: Search) -> N
     factor = float(x @ y) / float(x @ x)
     spread = float(np.abs(y).max())
     fits = float(np.abs(y - factor * x).max()) <= 1e-6 * spread or _rounds(x, y, factor)
-    _add_same(table, first, second, search, len(x), abs(r_values), factor if fits else None)
+    is_multiple = fits and abs(factor - 1) > 0.001  # closer to 1, they are the same but for rounding
+    _add_same(table, first, second, search, len(x), abs(r_values), factor if is_multiple else None)
 
 
 def _rounds(x: Any, y: Any, factor: float) -> bool:
@@ -96,7 +99,10 @@ def _compare_codes(table: Table, first: str, second: str, search: Search) -> Non
 def _add_same(
     table: Table, first: str, second: str, search: Search, rows: int, share: float, factor: float | None
 ) -> None:
-    search.add("same", (first, second), share, 0.0, n=rows, share=share, factor=factor)
+    names = (first, second)
+    if factor is not None and abs(factor) < SMALL_FACTOR:
+        names, factor = (second, first), 1 / factor
+    search.add("same", names, share, 0.0, n=rows, share=share, factor=factor)
     table.hidden.add(second)
 
 
@@ -233,12 +239,17 @@ def find_associations(table: Table, search: Search) -> None:
         (codes_a, levels_a), (codes_b, levels_b) = table.levels(a), table.levels(b)
         crossing = cross(codes_a, codes_b, len(levels_a), len(levels_b), table.in_order)
         if crossing is not None:
-            _add_association(table, (a, b), crossing, (levels_a, levels_b), search)
+            _add_association(table, (a, b), crossing, ((codes_a, levels_a), (codes_b, levels_b)), search)
 
 
 def _add_association(
-    table: Table, names: tuple[str, str], crossing: Crossing, levels: tuple[list[str], list[str]], search: Search
+    table: Table,
+    names: tuple[str, str],
+    crossing: Crossing,
+    sides: tuple[tuple[Any, list[str]], tuple[Any, list[str]]],
+    search: Search,
 ) -> None:
+    (codes_a, levels_a), (codes_b, levels_b) = sides
     counts = crossing.counts
     rows = counts.sum()
     fixed = counts.max(axis=1).sum() / rows, counts.max(axis=0).sum() / rows
@@ -252,18 +263,21 @@ def _add_association(
         return
     i, j = divmod(int(np.argmax(crossing.residuals)), counts.shape[1])
     if min(counts.shape) == 2:  # of the two ends that are equally far, the one that people name
-        j = _positive(levels[1], crossing.columns_of, j)
+        j = _positive(levels_b, crossing.columns_of, j)
         i = int(np.argmax(crossing.residuals[:, j]))
+    a, b = crossing.rows_of[i], crossing.columns_of[j]
+    both = (codes_a >= 0) & (codes_b >= 0)  # rare levels are not compared, but are rows all the same
+    has_b = codes_b[both] == b
     search.add(
         "association",
         names,
         crossing.effect,
         crossing.p_value,
-        n=int(rows),
-        a_level=levels[0][crossing.rows_of[i]],
-        b_level=levels[1][crossing.columns_of[j]],
-        share_in=counts[i, j] / counts[i].sum(),
-        share_all=counts[:, j].sum() / rows,
+        n=int(both.sum()),
+        a_level=levels_a[a],
+        b_level=levels_b[b],
+        share_in=has_b[codes_a[both] == a].mean(),
+        share_all=has_b.mean(),
         levels_a=counts.shape[0],
         levels_b=counts.shape[1],
     )

@@ -81,7 +81,12 @@ def _open(
         try:
             source = open_source(value)
             if source is None:
-                skipped.append({"table": name, "why": "no pandas or polars DataFrame"})
+                skipped.append(
+                    {
+                        "table": name,
+                        "why": f"it is of type {type(value).__name__}: make a DataFrame of pandas or polars of it",
+                    }
+                )
                 continue
             table = Table(name, source, leave_out.get(name, []), max_rows)
         except Exception as problem:  # noqa: BLE001  (a table may fail in any way; the others are looked at)
@@ -112,7 +117,9 @@ def _find(table: Table, search: Search, skipped: list[dict[str, str]]) -> None:
         return
     for name, find in FINDERS:
         if search.is_over():
-            skipped.append({"table": table.name, "why": f"{name} and what follows: the time was over"})
+            skipped.append(
+                {"table": table.name, "why": f"{name} and what follows were left out: the time was over"}
+            )
             return
         _try(name, lambda find=find: find(table, search), search, skipped)  # type: ignore[misc]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .roles import Column
 from .table import Table
 
 MAX_KEYS = 2
@@ -22,6 +23,7 @@ def describe(table: Table, repeated_rows: int) -> dict[str, Any]:
             "role": column.role,
             "missing": column.missing,
             "distinct": column.distinct,
+            "infinite": column.infinite,
         }
         for column in table.columns.values()
     ]
@@ -30,6 +32,8 @@ def describe(table: Table, repeated_rows: int) -> dict[str, Any]:
         "library": table.source.library,
         "rows": table.rows,
         "columns": columns,
+        "labels": table.labels,
+        "labelled": table.source.labelled,
         "keys": find_keys(table) if table.rows > 1 else [],
         "repeated_rows": repeated_rows,
         "dates": _dates(table),
@@ -42,7 +46,7 @@ def find_keys(table: Table) -> list[list[str]]:
     candidates = [
         column
         for column in table.columns.values()
-        if column.missing == 0 and (column.kind in ("text", "date") or column.whole) and column.distinct > 1
+        if column.missing == 0 and _may_identify(column) and column.distinct > 1
     ]
     single = [[column.name] for column in candidates if column.distinct == table.size]
     single.sort(key=lambda names: table.columns[names[0]].role != "identifier")
@@ -55,6 +59,13 @@ def find_keys(table: Table) -> list[list[str]]:
         if possible and len(keys) < MAX_KEYS and _tell_apart(table, first.name, second.name):
             keys.append([first.name, second.name])
     return keys
+
+
+def _may_identify(column: Column) -> bool:
+    """Check for a column that is no measurement: hardly any two of few rows have the same one, by chance."""
+    if column.kind in ("text", "date"):
+        return column.role != "text" or column.distinct > 1
+    return column.whole and (column.role != "number" or bool(column.part))
 
 
 def _tell_apart(table: Table, first: str, second: str) -> bool:

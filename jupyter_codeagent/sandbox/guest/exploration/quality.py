@@ -24,7 +24,9 @@ MIN_DATES = 20
 
 
 def count_repeated_rows(table: Table) -> int:
-    """Return how many rows repeat an earlier one, over all rows and columns."""
+    """Return how many rows repeat an earlier one, over all rows and columns; 0 if not all could be compared."""
+    if table.source.labelled or len(table.columns) < table.labels:
+        return 0
     total: Any = np.zeros(table.rows, np.uint64)
     for name in table.columns:
         total = (total ^ (total >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15)
@@ -156,13 +158,24 @@ def _find_outliers(name: str, values: Any, search: Search) -> bool:
         0.0,
         n=len(values),
         count=count,
-        low=limits[0] if below.any() else None,
-        high=limits[1] if above.any() else None,
+        low=-short_between(-values[~below].min(), -values[below].max()) if below.any() else None,
+        high=short_between(values[~above].max(), values[above].min()) if above.any() else None,
         lowest=float(values[0]),
         highest=float(values[-1]),
         median=median,
     )
     return True
+
+
+def short_between(low: float, high: float) -> float:
+    """Return the number of fewest digits that is at least `low` and below `high`."""
+    for digits in range(1, 18):
+        step = 10.0 ** (math.floor(math.log10(max(abs(low), abs(high)))) + 1 - digits)
+        for place in (math.ceil(low / step), math.floor(high / step)):
+            number = float(f"{place * step:.{digits + 1}g}")
+            if low <= number < high:
+                return number
+    return low
 
 
 def _has_far(values: Any, rows: int) -> bool:

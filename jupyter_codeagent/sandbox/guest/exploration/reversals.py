@@ -30,6 +30,8 @@ MIN_DISTANCE = 0.1
 MAX_CONFIRMED = 60
 MIN_STRATUM = 30
 """Rows of a stratum whose correlation is compared with those of others."""
+MIN_DIFFERENT = 3
+"""Values of each number in a stratum: a number that hardly varies there goes with nothing."""
 RANK_VARIANCE = 1.06
 
 
@@ -435,8 +437,8 @@ def _confirm_difference(table: Table, y: str, x: str, stratum: str, search: Sear
 
 
 def _rank_correlation(a: Any, b: Any) -> tuple[float, float]:
-    """Return Spearman's r and the rows that it stands for, where neighbours are alike; 0 for too few rows."""
-    if len(a) < MIN_STRATUM:
+    """Return Spearman's r and the rows that it stands for, where neighbours are alike; 0 for too few of either."""
+    if len(a) < MIN_STRATUM or min(len(np.unique(a)), len(np.unique(b))) < MIN_DIFFERENT:
         return 0.0, 0.0
     x, y = (standardize(average_ranks(numbers)) for numbers in (a, b))
     r = float(x @ y) / len(a)

@@ -40,6 +40,8 @@ class Column:
     """Whether all numbers are integers."""
     part: str = ""
     """The part of a date that the numbers are, by their name and range."""
+    infinite: int = 0
+    """Infinite numbers of all rows, which are looked at as missing."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class Profile:
     """Whether the integers are times of day as 1755 for 17:55."""
     words: bool = False
     """Whether the texts have blanks inside, as names and sentences have."""
+    stretch: float = 1.0
+    """Rows of the table for each row looked at."""
 
 
 def is_key_name(name: str) -> bool:
@@ -95,7 +99,7 @@ def _number_role(name: str, profile: Profile, table: str) -> str:
         return "other"  # nobody averages 1755
     if is_key_name(name) or counts_its_rows(name, table):
         return "identifier" if profile.distinct > MAX_LEVELS or is_nearly_unique(profile) else "category"
-    counts_rows = is_nearly_unique(profile) and profile.high - profile.low < 2 * profile.present
+    counts_rows = is_nearly_unique(profile) and profile.high - profile.low < 2 * profile.present * profile.stretch
     return "identifier" if counts_rows and profile.present >= 20 else "number"
 
 

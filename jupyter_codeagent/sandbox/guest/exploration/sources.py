@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +17,10 @@ class Source(Protocol):
 
     library: str
     rows: int
+    index: str
+    """What the levels of the index are called that no column repeats, if they say more than numbers of rows."""
+    labelled: bool
+    """Whether the index says more than numbers of rows."""
 
     def labels(self) -> list[Any]:
         """Return the labels of all columns."""
@@ -29,6 +34,9 @@ class Source(Protocol):
     def missing(self, name: str) -> int:
         """Count the missing values of all rows."""
 
+    def infinite(self, name: str) -> int:
+        """Count the infinite numbers of all rows."""
+
     def numbers(self, name: str, rows: Any) -> Any:
         """Return numbers, flags as 0 and 1, dates as days since 1970; missing as NaN."""
 
@@ -41,12 +49,10 @@ class Source(Protocol):
 
 def open_source(table: Any) -> Source | None:
     """Return the access to a pandas or polars DataFrame; None for anything else."""
-    library = str(type(table).__module__).partition(".")[0]
-    if library == "pandas" or type(table).__name__ == "GeoDataFrame":
-        import pandas as pd
-
-        return PandasSource(table) if isinstance(table, pd.DataFrame) else None
-    if library == "polars" and type(table).__name__ == "DataFrame":
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    if pandas is not None and isinstance(table, pandas.DataFrame):
+        return PandasSource(table)
+    if polars is not None and isinstance(table, polars.DataFrame):
         return PolarsSource(table)
     return None
 
@@ -73,6 +79,11 @@ class PandasSource:
     def __init__(self, frame: Any) -> None:
         self.frame = frame
         self.rows = len(frame)
+        names = [name for name in frame.index.names if name is not None]
+        more = [str(name) for name in names if name not in frame.columns]
+        says_more = bool(more) or not (names or frame.index.inferred_type in ("integer", "empty"))
+        self.index = ", ".join(more) or "without a name" if says_more else ""
+        self.labelled = says_more or bool(names)
 
     def labels(self) -> list[Any]:
         """Return the labels of all columns."""
@@ -80,7 +91,11 @@ class PandasSource:
 
     def stored(self, name: str) -> str:
         """Return the type as the table has it."""
-        return str(self.frame[name].dtype)
+        dtype = self.frame[name].dtype
+        categories = getattr(dtype, "categories", None)
+        if categories is None or categories.inferred_type in ("string", "empty"):
+            return str(dtype)
+        return f"category[{categories.dtype}]"
 
     def kind(self, name: str) -> str:
         """Return "number", "flag", "date", "text", "mixed" or "other"."""
@@ -106,6 +121,13 @@ class PandasSource:
     def missing(self, name: str) -> int:
         """Count the missing values of all rows."""
         return int(self.frame[name].isna().sum())
+
+    def infinite(self, name: str) -> int:
+        """Count the infinite numbers of all rows."""
+        dtype = self.frame[name].dtype
+        if getattr(dtype, "kind", "") != "f":
+            return 0
+        return int(np.isinf(self.frame[name].to_numpy(dtype="float64", na_value=np.nan)).sum())
 
     def numbers(self, name: str, rows: Any) -> Any:
         """Return numbers, flags as 0 and 1, dates as days since 1970; missing as NaN."""
@@ -170,6 +192,8 @@ class PolarsSource:
     """A polars DataFrame."""
 
     library = "polars"
+    index = ""
+    labelled = False
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
@@ -203,6 +227,11 @@ class PolarsSource:
         if series.dtype.is_float():
             missing += series.is_nan().sum() or 0
         return int(missing)
+
+    def infinite(self, name: str) -> int:
+        """Count the infinite numbers of all rows."""
+        series = self.frame.get_column(name)
+        return int(series.is_infinite().sum() or 0) if series.dtype.is_float() else 0
 
     def numbers(self, name: str, rows: Any) -> Any:
         """Return numbers, flags as 0 and 1, dates as days since 1970; missing as NaN."""

@@ -36,6 +36,8 @@ class Table:
         """These, and columns that only repeat another one."""
         self._kept: OrderedDict[tuple[str, str], Any] = OrderedDict()
         self.columns: dict[str, Column] = {}
+        self.labels = 0
+        """Columns of the table, those included that are not looked at."""
         for label in self._labels():
             self.columns[label] = self._describe(label)
 
@@ -149,31 +151,43 @@ class Table:
 
     def _labels(self) -> list[str]:
         labels = self.source.labels()
+        self.labels = len(labels)
+        if self.source.index:
+            index = self.source.index[:80]
+            self.notes.append(f"its index ({index}) was not looked at: `reset_index()` makes a column of it")
         if any(isinstance(label, tuple) for label in labels):
-            self.notes.append("its columns have labels of several levels")
+            self.notes.append("its columns have labels of several levels: join them to one text each")
             return []
         counts: dict[Any, int] = {}
         for label in labels:
             counts[label] = counts.get(label, 0) + 1
         usable = [label for label in labels if isinstance(label, str) and counts[label] == 1]
         if len(usable) < len(labels):
-            self.notes.append(f"{len(labels) - len(usable)} columns with labels that are no text or occur twice")
+            left = len(labels) - len(usable)
+            self.notes.append(
+                f"{left} of {len(labels)} columns were not looked at, as their labels are no text or occur twice: "
+                "rename them"
+            )
         if len(usable) > MAX_COLUMNS:
-            self.notes.append(f"{len(usable) - MAX_COLUMNS} columns after the first {MAX_COLUMNS}")
+            self.notes.append(
+                f"{len(usable) - MAX_COLUMNS} columns after the first {MAX_COLUMNS} were not looked at"
+            )
         return usable[:MAX_COLUMNS]
 
     def _describe(self, name: str) -> Column:
         stored = self.source.stored(name)
         try:
             kind, missing = self.source.kind(name), self.source.missing(name)
+            infinite = self.source.infinite(name) if kind == "number" else 0
             profile = self._profile(name, kind)
         except Exception as problem:  # noqa: BLE001  (any column may hold anything; the note says which could not be read)
-            self.notes.append(f"column {name[:80]!r}: {type(problem).__name__}: {problem}"[:300])
+            # Without what the exception says: it may show a value, and the column may be personal.
+            self.notes.append(f"column {name[:80]!r} could not be read ({type(problem).__name__})")
             return Column(name, stored, "other", "other", 0, 0)
         role = role_of(name, kind, profile, self.name)
         part = date_part(name, profile) if kind == "number" else ""
         return Column(
-            name, stored, kind, "number" if part else role, missing, profile.distinct, profile.whole, part
+            name, stored, kind, "number" if part else role, missing, profile.distinct, profile.whole, part, infinite
         )
 
     def _profile(self, name: str, kind: str) -> Profile:
@@ -190,7 +204,8 @@ class Table:
         distinct = 1 + int(np.count_nonzero(present[1:] != present[:-1]))
         whole = kind == "number" and bool((present == np.round(present)).all())
         clock = whole and distinct >= MIN_CLOCK_TIMES and _is_clock(present)
-        return Profile(len(present), distinct, whole, float(present[0]), float(present[-1]), clock)
+        stretch = self.rows / max(self.size, 1)
+        return Profile(len(present), distinct, whole, float(present[0]), float(present[-1]), clock, stretch=stretch)
 
     def _read_levels(self, name: str) -> tuple[Any, list[str]]:
         if self.columns and name in self.columns and self.columns[name].kind == "number":

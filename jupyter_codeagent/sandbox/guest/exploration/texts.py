@@ -13,7 +13,7 @@ from .search import Search
 from .table import Table
 
 NUMBER = re.compile(
-    r"[-+(]?\s*+(?:[$€£¥]\s*+)?[-+]?(\d{1,3}([ ,.']\d{3})+|\d+)?([.,]\d+)?([eE][-+]?\d+)?\s*+[%€$£]?\)?"
+    r"[-+]?\s*+(?:[$€£¥]\s*+)?[-+]?(\d{1,3}([ ,.']\d{3})+|\d+)?([.,]\d+)?([eE][-+]?\d+)?\s*+[%€$£]?"
 )
 CODE = re.compile(r"0\d+|\d{9,}")
 """Digits that are no quantity: a leading zero, or the length of a number of a telephone or an account."""
@@ -45,7 +45,8 @@ FIRST_TRIED = 30
 def find_text_types(table: Table, search: Search) -> None:
     """Find texts of which nearly all read as numbers or dates."""
     for column in table.used:
-        if column.kind in ("text", "mixed") and column.role != "constant" and not search.is_over():
+        is_text = column.kind in ("text", "mixed") and not column.stored.startswith("category[")
+        if is_text and column.role != "constant" and not search.is_over():
             codes, levels = table.levels(column.name)
             counts = np.bincount(codes[codes >= 0], minlength=len(levels))
             if counts.sum() >= MIN_ROWS:
@@ -76,6 +77,7 @@ def _find_type_of(name: str, counts: Any, levels: list[str], search: Search) -> 
         share=share,
         other=other,
         format=found,
+        decimal="," if meant == "number" and any(map(has_decimal_comma, texts)) else ".",
     )
 
 
@@ -84,6 +86,13 @@ def stand_for_values(levels: list[str]) -> bool:
     some = [level.strip() for level in levels[:FIRST_TRIED]]
     decimal = sum(is_number(text) and not text.isdigit() for text in some)
     return decimal > len(some) / 2 or bool(_best_format(some, np.ones(len(some))))
+
+
+def has_decimal_comma(text: str) -> bool:
+    """Check for a number whose comma cannot stand between thousands: ``1.234,5`` and ``0,25``, not ``1,234``."""
+    before, _, after = text.rpartition(",")
+    digits = len(after) - len(after.lstrip("0123456789"))
+    return "." in before or (bool(before) and digits not in (0, 3))
 
 
 def is_number(text: str) -> bool:

@@ -21,6 +21,8 @@ from .table import Table
 MIN_ROWS = 40
 MAX_DATES = 3
 YEAR = 365.25
+REGULAR = 0.99
+"""Share of the rows that come at the same distance: changes of the clock are few."""
 MIN_SIDE = 5
 """Periods before and after a shift."""
 MIN_SEASON = 3.0
@@ -63,6 +65,8 @@ def find_time_patterns(table: Table, search: Search) -> None:
 
 def _look_at_counts(time: str, days: Any, search: Search) -> None:
     columns = ("", time)
+    if _is_regular(days):
+        return  # how many fall on a day says something about the clock, nothing about the world
     period = choose_period(days)
     if period:
         series = count(days, period)
@@ -73,6 +77,12 @@ def _look_at_counts(time: str, days: Any, search: Search) -> None:
     if usual.min() < usual.max():
         for cycle in _cycles(days):
             _add_season(columns, cycle, days, None, None, search)
+
+
+def _is_regular(days: Any) -> bool:
+    """Check that nearly all rows follow the one before after the same time, as measurements do."""
+    steps = np.diff(np.sort(days))
+    return bool((np.abs(steps - np.median(steps)) <= 1e-6).mean() >= REGULAR)
 
 
 def _look_at_value(columns: tuple[str, str], days: Any, ranks: Any, values: Any, search: Search) -> None:

@@ -79,14 +79,19 @@ def test_no_finder_fails(name: str) -> None:
 
 def test_what_is_no_table_is_skipped() -> None:
     for other in (pl.LazyFrame({"x": [1]}), pd.Series([1]), {"x": [1]}, 3):
-        assert look_at(other)["skipped"] == [{"table": "t", "why": "no pandas or polars DataFrame"}]
+        assert look_at(other)["skipped"] == [
+            {
+                "table": "t",
+                "why": f"it is of type {type(other).__name__}: make a DataFrame of pandas or polars of it",
+            }
+        ]
 
 
 def test_labels_that_cannot_be_named() -> None:
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 4)), columns=["a", "a", 3, "b"])
     report = look_at(frame)
     assert [column["name"] for column in report["tables"][0]["columns"]] == ["b"]
-    assert report["skipped"][0]["why"].startswith("3 columns with labels")
+    assert report["skipped"][0]["why"].startswith("3 of 4 columns were not looked at")
     several = pd.DataFrame([[1, 2]] * 50, columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")]))
     assert "several levels" in look_at(several)["skipped"][0]["why"]
 

@@ -1,0 +1,211 @@
+"""From a table by way of the report to programs that run: odd tables as people have them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from exploration_runner import faults, run
+
+from jupyter_codeagent.explore.cells import FindingCell, cells_of
+from jupyter_codeagent.explore.figures import are_shown
+from jupyter_codeagent.explore.report import read_report
+from jupyter_codeagent.sandbox.guest.exploration.explore import explore
+
+ROWS = 600
+
+
+def shop(**columns: Any) -> pd.DataFrame:
+    """Return a table in which sales are higher in the south, with more columns."""
+    rng = np.random.default_rng(7)
+    region = rng.choice(["north", "south", "west"], ROWS)
+    sales = rng.normal(100, 10, ROWS) + 15 * (region == "south")
+    made = {name: of(rng, region, sales) if callable(of) else of for name, of in columns.items()}
+    return pd.DataFrame({"region": region, "sales": sales, **made})
+
+
+def cells(table: Any, personal: Collection[str] = ()) -> tuple[FindingCell, ...]:
+    left_out = {"t": list(personal)}
+    known = {"t": [name for name in table.columns if isinstance(name, str) and name.isprintable()]}
+    exploration = read_report(json.dumps(explore({"t": table}, left_out, 60, 500_000)), known)
+    return cells_of(exploration, goal="", taken=["t"], personal=left_out)
+
+
+def shown(table: Any, personal: Collection[str] = ()) -> dict[str, str]:
+    """Run all programs; return their outputs by what is said. No figure may be missing, and no chart ugly."""
+    outputs = {}
+    for cell in cells(table, personal):
+        ran = run(cell.code, {"t": table})
+        assert are_shown(cell.figures, ran.output), f"{cell.words}\n{ran.output}"
+        assert [fault for figure in ran.figures for fault in faults(figure)] == []
+        outputs[cell.words] = ran.output
+    return outputs
+
+
+def subclass(table: pd.DataFrame) -> pd.DataFrame:
+    class Surveyed(pd.DataFrame):
+        pass
+
+    return Surveyed(table)
+
+
+ODD: dict[str, Callable[[], Any]] = {
+    "a category of numbers": lambda: shop().assign(
+        region=lambda t: t["region"].map({"north": 1, "south": 2, "west": 3}).astype("category")
+    ),
+    "a category of intervals": lambda: shop(band=lambda _, __, sales: pd.cut(sales, 4)),
+    "decimals": lambda: shop(
+        price=lambda _, __, sales: [Decimal(str(round(one, 2))) for one in sales],
+        cost=lambda rng, _, sales: [Decimal(str(round(one, 1))) for one in sales * 2 + rng.normal(0, 9, ROWS)],
+    ),
+    "integers of any size": lambda: shop(big=lambda _, __, sales: [10**25 * int(one) for one in sales]),
+    "infinite numbers": lambda: shop(
+        net=lambda rng, _, sales: np.where(rng.random(ROWS) < 0.02, np.inf, sales),
+        tax=lambda rng, _, sales: np.where(rng.random(ROWS) < 0.02, -np.inf, sales + rng.normal(0, 5, ROWS)),
+    ),
+    "flags of Arrow": lambda: shop(good=lambda _, __, sales: sales > 105).convert_dtypes(dtype_backend="pyarrow"),
+    "an index with a column's name": lambda: shop().set_index("region", drop=False),
+    "an index that says something": lambda: shop().set_index(pd.date_range("2020", periods=ROWS, name="day")),
+    "a subclass": lambda: subclass(shop()),
+    "a number that stands still in a group": lambda: shop(
+        visits=lambda rng, region, sales: np.where(
+            region == "west", 5.0, sales * np.where(region == "north", 1, -1) + rng.normal(0, 5, ROWS)
+        )
+    ),
+    "other units": lambda: shop(
+        tons=lambda _, __, sales: sales / 1000,
+        nano=lambda _, __, sales: sales * 1e9,
+        again=lambda _, __, s: s * 1.0001,
+    ),
+}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("name", ODD)
+def test_every_program_of_an_odd_table_runs_and_shows_what_is_said(name: str, library: str) -> None:
+    table = ODD[name]()
+    if library == "polars":
+        try:
+            table = pl.from_pandas(table)
+        except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+            pytest.skip("polars has no such column")
+    said = shown(table)
+
+    assert any("sales is highest for region" in line for line in said)
+
+
+def test_numbers_of_a_category_are_no_text() -> None:
+    assert not any("text" in line for line in shown(ODD["a category of numbers"]()))
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("{:,.2f}", "3210.57"),
+        ("EUR {:,.2f}", ""),
+        ("german", "3210.57"),
+        ("{:.1f}%", "3210.6"),
+    ],
+)
+def test_numbers_in_text_are_read_with_their_own_decimal_sign(written: str, read: str, library: Any) -> None:
+    numbers = np.linspace(3210.57, 98765.43, 200)
+    if written == "german":
+        texts = [f"{one:,.2f}".translate(str.maketrans(",.", ".,")) for one in numbers]
+    else:
+        texts = [written.format(one) for one in numbers]
+    said = shown(library({"price": texts, "n": list(range(200))}))
+    found = [output for line, output in said.items() if line.startswith("price is text")]
+
+    assert bool(found) == bool(read)
+    assert all(read in output for output in found)
+
+
+def test_columns_that_cannot_be_looked_at_are_counted_and_no_row_is_said_to_repeat() -> None:
+    twice = pd.DataFrame(np.tile(np.arange(50), (3, 2)).T)
+    twice.columns = pd.Index(["a", "b", "b"])
+    wide = pd.DataFrame(np.random.default_rng(1).normal(size=(60, 400)), columns=[f"c{n}" for n in range(400)])
+
+    assert next(iter(shown(twice))) == "t has 100 rows and 3 columns, of which 1 was looked at."
+    said, output = next(iter(shown(wide).items()))
+    assert said == "t has 60 rows and 400 columns, of which 300 were looked at."
+    assert "c59" in output
+    assert "c60" not in output
+
+
+def test_no_value_of_a_column_that_was_not_looked_at_or_is_personal_is_shown() -> None:
+    mails = [f"canary{n}@example.com" for n in range(ROWS)]
+    more = pd.DataFrame(np.zeros((ROWS, 320)), columns=[f"c{n}" for n in range(320)])
+    tables = [
+        shop(mail=mails).rename(columns={"mail": 0}),
+        shop(mail=mails).rename(columns={"mail": "e\nmail"}),
+        pd.concat([more, shop(mail=mails)], axis=1),
+        shop(mail=mails).set_index("mail"),
+        shop(mail=mails, id=[*range(ROWS - 3), 1, 2, 3]).set_index("mail"),
+    ]
+    for table in tables:
+        assert "canary" not in json.dumps(shown(table, personal=["mail"]))
+
+
+def test_an_index_that_says_something_is_named_and_makes_rows_differ() -> None:
+    table = pd.DataFrame({"co2": [1.0, 2.0] * 100}, index=pd.date_range("2020", periods=200, name="day"))
+    report = explore({"t": table}, {}, 60, 1000)
+
+    assert report["tables"][0]["repeated_rows"] == 0
+    assert report["skipped"] == [
+        {"table": "t", "why": "its index (day) was not looked at: `reset_index()` makes a column of it"}
+    ]
+
+
+def test_shares_are_of_all_rows_with_both_values() -> None:
+    rng = np.random.default_rng(3)
+    maker = rng.choice(["A", "B", "C", *(f"rare{n}" for n in range(40))], 900, p=[0.3, 0.3, 0.3, *[0.0025] * 40])
+    engine = np.where((maker == "A") & (rng.random(900) < 0.5), "jet", rng.choice(["fan", "prop"], 900))
+    said = shown(pd.DataFrame({"maker": maker, "engine": engine}))
+
+    share = f"{round(100 * float(np.mean(engine == 'jet')), 1):g} % of all"
+    assert any("engine is jet" in line and share in line for line in said), list(said)
+
+
+def test_the_strata_that_are_named_are_shown_although_they_are_rare() -> None:
+    rng = np.random.default_rng(5)
+    sizes = [400] * 14 + [60]
+    site = np.repeat([f"s{n}" for n in range(len(sizes))], sizes)
+    x = rng.normal(size=len(site))
+    y = np.where(site == "s14", -x, x) + rng.normal(0, 0.5, len(site))
+    for table in (pd.DataFrame({"site": site, "x": x, "y": y}), pl.DataFrame({"site": site, "x": x, "y": y})):
+        assert any("with s14" in line for line in shown(table))
+
+
+def test_far_values_of_a_long_tail_are_those_that_the_line_counts() -> None:
+    rng = np.random.default_rng(2)
+    speed = np.append(rng.gamma(4, 2.5, 3000), 1048.36)
+    said = shown(pd.DataFrame({"speed": speed, "other": rng.normal(size=3001)}))
+
+    assert any(line.startswith("1 value of speed lies far from all others, up to 1,048") for line in said)
+
+
+def test_measurements_tell_rows_apart_by_chance_and_are_no_keys() -> None:
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"income": rng.choice(10**6, 60, replace=False), "taxes": rng.choice(10**5, 60)})
+
+    assert "its own" not in next(iter(shown(table)))
+
+
+def test_the_number_of_a_row_is_no_measurement_although_only_some_rows_are_looked_at() -> None:
+    table = pd.DataFrame({"row": np.arange(5000), "x": np.random.default_rng(1).normal(size=5000)})
+    roles = {one["name"]: one["role"] for one in explore({"t": table}, {}, 60, 1000)["tables"][0]["columns"]}
+
+    assert roles["row"] == "identifier"
+
+
+def test_measurements_at_regular_times_say_nothing_of_how_many_there_are() -> None:
+    table = pd.DataFrame({"when": pd.date_range("2023-01-01", periods=ROWS, freq="7h"), "x": np.zeros(ROWS)})
+
+    assert not any("number of rows" in line for line in shown(table))
