@@ -9,11 +9,12 @@ from typing import Any
 MAX_VALUE_CHARS = 24
 MAX_NAME_CHARS = 60
 MAX_VARIABLE_NAME_CHARS = 200
-# Characters that are invisible or join the letter before them; backticks, angle brackets and the bars of chat
-# templates, with their look-alikes.
+# Characters that are invisible or join the letter before them.
+_INVISIBLE = r"\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff"
+_HIDDEN = re.compile(rf"[{_INVISIBLE}]+")
+# With backticks, angle brackets and the bars of chat templates, and their look-alikes.
 _UNSAFE = re.compile(
-    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff"
-    r"`\u02cb\u1fef\uff40<>\u2039\u203a\u2329\u232a\u3008\u3009\ufe64\ufe65\uff1c\uff1e\uff5c]+"
+    rf"[{_INVISIBLE}`\u02cb\u1fef\uff40<>\u2039\u203a\u2329\u232a\u3008\u3009\ufe64\ufe65\uff1c\uff1e\uff5c]+"
 )
 # Control words of chat templates in square brackets: ``[INST]``, ``[/TOOL_CALLS]``.
 _BRACKETED = re.compile(r"\[(/?[A-Z][A-Z_]{2,30})\]")
@@ -38,6 +39,13 @@ def safe(text: str, max_chars: int = MAX_VALUE_CHARS) -> str:
         seen = re.sub("\0+", " ", "".join(mark if mark.isprintable() else "\0" for mark in seen))
     cleaned = _BRACKETED.sub(r"(\1)", _UNSAFE.sub(" ", seen))
     return cleaned if len(cleaned) <= max_chars else cleaned[: max_chars - 1] + "…"
+
+
+def visible(line: str) -> str:
+    """Return a line of text without control characters, invisible and direction marks; its markup stays."""
+    if not line.isprintable():
+        line = "".join(mark if mark.isprintable() else " " * mark.isspace() for mark in line)
+    return _HIDDEN.sub("", line)
 
 
 def quoted(text: str, max_chars: int = MAX_VALUE_CHARS) -> str:
