@@ -127,6 +127,7 @@ _RUN = AgentRun(
     ),
     context="flights: DataFrame 3x2",
     context_spans=(Span(kind="names", start=0, end=22),),
+    house_rules="Amounts are in thousands of euros.",
     data_sha256="ab" * 32,
     sandbox="bubblewrap, no network",
     code=CODE,

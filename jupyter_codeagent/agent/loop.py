@@ -100,7 +100,8 @@ async def _quoted(words: str, deps: LoopDependencies) -> str:
 def conversation(run: AgentRun, turns: Sequence[Turn]) -> tuple[Message, ...]:
     """Return the messages of the run's first call."""
     context = TaggedText(run.context, run.context_spans)
-    return first_messages(context, run.request.prompt, compact(turns, CONVERSATION_CHARS))
+    history = compact(turns, CONVERSATION_CHARS)
+    return first_messages(context, run.request.prompt, history, house_rules=run.house_rules)
 
 
 async def _step(

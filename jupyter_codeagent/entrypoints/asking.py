@@ -17,6 +17,7 @@ from jupyter_codeagent.frontend.display import (
 )
 from jupyter_codeagent.models.admission import address_to_confirm
 from jupyter_codeagent.models.tokens import TokenCounter, find_tokenizer
+from jupyter_codeagent.session.house_rules import house_rules_cost
 from jupyter_codeagent.session.preparation import PreparedRun
 from jupyter_codeagent.session.prompt_context import cost_lines
 from jupyter_codeagent.session.session import AgentSession
@@ -106,6 +107,7 @@ def dry_run_text(prepared: PreparedRun, counter: TokenCounter) -> str:
             *([f"  would ask first whether prompts may go to {asks}"] if asks else []),
             *sent,
             "--- cost",
+            *house_rules_cost(prepared.house_rules),
             *cost_lines(prepared.context),
             "--- copies for the sandbox",
             *(copied or ["  none"]),

@@ -21,6 +21,7 @@ from jupyter_codeagent.frontend.receipt import assumption_lines, operation_lines
 from jupyter_codeagent.history import RunFilter
 from jupyter_codeagent.models.discovery import list_models
 from jupyter_codeagent.models.embedded.catalogue_text import format_models
+from jupyter_codeagent.session.house_rules import house_rules_cost, read_house_rules
 from jupyter_codeagent.session.prompt_context import cost_lines
 from jupyter_codeagent.session.session import AgentSession
 from jupyter_codeagent.types.errors import UsageError
@@ -36,7 +37,7 @@ SUBCOMMANDS: dict[str, str] = {
     "use NAME": "use this model from now on",
     "share a,b[c]": "always copy these variables; stop hiding these columns",
     "hide a,b[c,'d e']": "keep these variables or columns from the model and the sandbox",
-    "context [question]": "what the prompt would contain of your variables, with its token cost",
+    "context [question]": "what the prompt would contain of your variables and house rules, with its token cost",
     "history [N|text]": "the last N runs, or those that contain the text",
     "show RUN": "one run with all its steps",
     "steps [RUN]": "what the code of a run did to the rows, step by step, and what it assumed",
@@ -148,8 +149,18 @@ class Subcommands:
         return ", ".join([*variables, *columns])
 
     def _context(self, prompt: str) -> str:
-        context = self._session.live_context.of_prompt(prompt, self._session.settings())
-        return "\n".join([context.context.text or "There are no variables to describe.", "", *cost_lines(context)])
+        settings = self._session.settings()
+        rules = read_house_rules(find_cell_origin(self._shell).notebook)
+        context = self._session.live_context.of_prompt(prompt, settings)
+        return "\n".join(
+            [
+                *([f"House rules:\n{rules.text}\n"] if rules.text else []),
+                context.context.text or "There are no variables to describe.",
+                "",
+                *house_rules_cost(rules),
+                *cost_lines(context),
+            ]
+        )
 
     def _history(self, text: str) -> str:
         count = int(text) if text.isdigit() else 10

@@ -163,6 +163,8 @@ def _details(run: AgentRun, quiet_notes: Sequence[str]) -> Iterable[tuple[str, s
         yield "Assumed", "\n".join(assumption_lines(run))
     if run.operations or run.not_observed:
         yield "Steps of the code", "\n".join(operation_lines(run))
+    if run.house_rules:
+        yield "House rules", run.house_rules
     if run.context:
         yield "Lines on your variables", run.context
     if notes := (*_attempts(run), *quiet_notes):

@@ -24,6 +24,7 @@ IN_LINE: dict[ContentKind, str] = {
     "statistics": "statistics",
     "rows": "sample rows",
     "functions": "functions",
+    "house_rules": "house rules",
     "earlier_code": "earlier code",
     "earlier_results": "earlier results",
     "output": "output",
@@ -43,6 +44,7 @@ IN_DETAIL: dict[ContentKind, str] = {
     "statistics": "statistics and values of variables",
     "rows": "sample rows",
     "functions": "signatures and descriptions of your functions",
+    "house_rules": "your house rules",
     "earlier_code": "earlier questions with their code",
     "earlier_results": "results of earlier questions",
     "output": "what the code printed and displayed",
@@ -88,6 +90,7 @@ QUIET_NOTES = tuple(
         r"called [^();]*",
         r"ask_model: [^;]*",
         r"not called again, results as recorded: [^;]*",
+        r"house rules: \d{1,3} lines? of CODEAGENT\.md [^;]*",
         r"no sentence was asked for: [^;]*",
         r"the model's sentence was dropped: [^;]*",
     )

@@ -64,7 +64,7 @@ def read_house_rules(notebook: str | None) -> HouseRules:
     return HouseRules(files=tuple(files))
 
 
-def cost_lines(rules: HouseRules) -> list[str]:
+def house_rules_cost(rules: HouseRules) -> list[str]:
     """Return a line with the sum and one for each file; empty without house rules."""
     if not rules.files:
         return []

@@ -22,6 +22,7 @@ from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.consent import Consent, ModelFinder
 from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.file_grants import require
+from jupyter_codeagent.session.house_rules import read_house_rules
 from jupyter_codeagent.session.live_names import live_names
 from jupyter_codeagent.session.prompt_context import (
     PromptContext,
@@ -42,6 +43,7 @@ from jupyter_codeagent.tools.prompt_lines import functions_text, with_tools, wit
 from jupyter_codeagent.tools.tool import Tool
 from jupyter_codeagent.types.approvals import Grant
 from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.house_rules import HouseRules
 from jupyter_codeagent.types.messages import Message
 from jupyter_codeagent.types.options import ExploreOptions, RunOptions
 from jupyter_codeagent.types.run import AgentRequest, AgentRun
@@ -71,6 +73,7 @@ class PreparedRun:
     """The conversation before it."""
     messages: tuple[Message, ...]
     context: PromptContext
+    house_rules: HouseRules = field(default_factory=HouseRules)
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """Functions that its code may call, by name."""
     incomplete: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -149,13 +152,15 @@ class RunPreparation:
         copies = self._copy(prompt, options, origin, settings)
         settings = self.settings.with_grants(settings)
         request = build_request(prompt, options, origin, settings, endpoint)
+        rules = read_house_rules(origin.notebook)
         # Last of all that can fail: it may ask the model's tokenizer, which is recorded.
         context = self.live_context.fit(
             copies.summaries, copies.relations, prompt, settings, endpoint, sends=not options.dry_run
         )
         run = new_run(request, copies.manifest, context.context.tagged, counted_kinds=context.counted_kinds)
-        run, turns = self._with_conversation(replace(run, notes=copies.notes), options)
-        more = run.context.removeprefix(context.context.text)
+        run = replace(run, house_rules=rules.text, notes=(*copies.notes, *rules.notes))
+        run, turns = self._with_conversation(run, options)
+        more = f"{run.context.removeprefix(context.context.text)}{rules.text}"
         run = replace(run, described_sha256=question_digest(copies.summaries, settings, prompt, more))
         turns = (*turns, *self.masking.turns(self.run_log.refined_turn(run)))
         window = context_window_of(endpoint, settings)
@@ -163,6 +168,7 @@ class RunPreparation:
             run=run,
             tools=copies.tools,
             context=context,
+            house_rules=rules,
             settings=settings,
             endpoint=endpoint,
             turns=turns,

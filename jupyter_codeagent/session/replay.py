@@ -18,7 +18,7 @@ from jupyter_codeagent.types.sandbox import ExecutionResult
 
 
 def is_same_question(known: AgentRun, run: AgentRun) -> bool:
-    """Check whether prompt, model and the description of the variables are the same.
+    """Check whether prompt, model, house rules and the description of the variables are the same.
 
     The data is compared by its digest. Records of older versions have only the text that was sent.
     """
@@ -27,7 +27,7 @@ def is_same_question(known: AgentRun, run: AgentRun) -> bool:
         return False
     if known.described_sha256:
         return known.described_sha256 == run.described_sha256
-    return known.context == run.context
+    return (known.context, known.house_rules) == (run.context, run.house_rules)
 
 
 async def replay(

@@ -11,6 +11,7 @@ ContentKind = Literal[
     "statistics",
     "rows",
     "functions",
+    "house_rules",
     "earlier_code",
     "earlier_results",
     "output",
@@ -24,10 +25,10 @@ ContentKind = Literal[
 ]
 """Kinds of user data in a message, beside the prompt itself.
 
-Names and types of variables · their statistics, categories, values · sample rows · signatures of functions ·
-earlier prompts with their code · results of these · output of the code · its error · only the type and line of the
-error · warnings about its result · calls that it made · a person's reason for a rejection · code that a person has
-edited · texts that code asks the model about.
+Names and types of variables · their statistics, categories, values · sample rows · signatures of functions · house
+rules · earlier prompts with their code · results of these · output of the code · its error · only the type and
+line of the error · warnings about its result · calls that it made · a person's reason for a rejection · code that
+a person has edited · texts that code asks the model about.
 """
 
 

@@ -121,10 +121,13 @@ class AgentRun:
     context: str = ""
     """The variable lines, as far as they fit the context window."""
     context_spans: tuple[Span, ...] = field(default=(), compare=False)
+    house_rules: str = ""
+    """House rules, as far as they fit the context window. Empty in records of older versions."""
     data_sha256: str = ""
     """Digest of the copies, to check whether a replay would see the same data; empty if not computed."""
     described_sha256: str = ""
-    """Digest of the complete description of the variables; `context` also depends on the cells that ran before."""
+    """Digest of the complete description of the variables, and of the house rules; `context` also depends on the
+    cells that ran before."""
     sandbox: str = ""
     """`SandboxStatus.label` at the time."""
     code: str = ""

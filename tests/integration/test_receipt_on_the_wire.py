@@ -29,6 +29,7 @@ CANARIES: dict[ContentKind, str] = {
     "statistics": "statcanary",
     "rows": "rowcanary",
     "functions": "Functioncanary",
+    "house_rules": "rulecanary",
     "earlier_code": "earliercanary",
     "earlier_results": "resultcanary",
     "output": "outputcanary",
@@ -322,6 +323,15 @@ def test_under_schema_a_repair_sends_names_and_the_kind_of_the_error(asked: Aske
     asked.script(FAILS, SHOWS)
     ran = asked.ask("show it", "--max-steps 2 --privacy schema")
     asked.assert_true(ran, {"names", "error_kind"})
+
+
+def test_house_rules_are_sent_with_the_question(asked: Asked) -> None:
+    asked.kernel.run("import pathlib\npathlib.Path('CODEAGENT.md').write_text('rulecanary: bars')")
+    try:
+        asked.script(SHOWS)
+        asked.assert_true(asked.ask("show it", "--max-steps 1 --privacy schema"), {"names", "house_rules"})
+    finally:
+        asked.kernel.run("pathlib.Path('CODEAGENT.md').unlink()")
 
 
 @pytest.mark.long("another case of what a test beside it proves")

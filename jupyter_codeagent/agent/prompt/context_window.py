@@ -1,8 +1,8 @@
 """Fit a conversation into the model's context window, and leave parts out in a fixed order.
 
 The failed attempts of this run go first, the oldest first; then the feedback on the last one is shortened, then
-the earlier questions of the notebook go, then the lines on variables from the last one up, and at last the
-middle of the last attempt. The question itself is never cut.
+the earlier questions of the notebook go, then the lines on variables and the house rules above them from the last
+one up, and at last the middle of the last attempt. The question itself is never cut.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from jupyter_codeagent.agent.output_text import cut_tagged
 from jupyter_codeagent.agent.prompt.task import task_text
 from jupyter_codeagent.types.messages import Message
-from jupyter_codeagent.types.tagged_text import TaggedText, content_of, join, message
+from jupyter_codeagent.types.tagged_text import TaggedText, content_of, join, kinds_of, message
 
 MESSAGE_TOKENS = 8
 """Tokens that a chat template puts around each message."""
@@ -42,7 +42,7 @@ class _Parts:
     turns: tuple[Message, ...]
     """Earlier questions and their code, alternating."""
     lines: tuple[TaggedText, ...]
-    """Lines on variables, in front of the task."""
+    """House rules and lines on variables, in front of the task."""
     task: str
     attempts: tuple[Message, ...]
     """Attempts of this run, each with its feedback."""
@@ -171,5 +171,7 @@ def _note(whole: _Parts, form: _Parts, window: ContextWindow) -> str:
         parts.append(f"{turns} earlier question{'s' if turns > 1 else ''}")
     if form.lines != whole.lines:
         lines = len(whole.lines) - len(form.lines) + 1
-        parts.append(f"{lines} line{'s' if lines > 1 else ''} on variables")
+        cut = whole.lines[max(len(form.lines) - 2, 0) :]
+        rules = " and house rules" if any("house_rules" in kinds_of(line.spans) for line in cut) else ""
+        parts.append(f"{lines} line{'s' if lines > 1 else ''} on variables{rules}")
     return f"{LEFT_OUT}{window.context_tokens} tokens: {', '.join(parts)}" if parts else ""

@@ -1,7 +1,8 @@
 """The first messages of a run and the prefill of the reply.
 
-The order `[system][earlier turns][user: variables and task]` and the static bytes of the system prompt keep the
-server's prefix cache useful: later messages of a run are only ever appended.
+The order `[system][earlier turns][user: house rules, variables and task]` and the static bytes of the system prompt
+keep the server's prefix cache useful: later messages of a run are only ever appended. House rules are in the last
+message only, so a change of them leaves the earlier ones as they were; there they change least and come first.
 """
 
 from __future__ import annotations
@@ -33,18 +34,25 @@ MAX_PREFILL_NAMES = 6
 MAX_HINT_CHARS = 300
 
 
-def first_messages(context: TaggedText, prompt: str, history: Sequence[Turn] = ()) -> tuple[Message, ...]:
+def first_messages(
+    context: TaggedText, prompt: str, history: Sequence[Turn] = (), *, house_rules: str = ""
+) -> tuple[Message, ...]:
     """Return the messages of a run's first call.
 
-    `context` has the lines on variables; it is empty if there are none.
+    `context` has the lines on variables; it is empty if there are none, as are `house_rules`.
     """
     earlier, lead = turn_messages(history)
-    variables = join("", ("Variables:\n", context.stripped(), "\n\n")) if context.text.strip() else TaggedText()
+    rules = _section("House rules", tagged(house_rules, "house_rules"))
+    variables = _section("Variables", context)
     return (
         message("system", SYSTEM_PROMPT),
         *earlier,
-        message("user", join("", (lead, variables, task_text(prompt)))),
+        message("user", join("", (lead, rules, variables, task_text(prompt)))),
     )
+
+
+def _section(title: str, lines: TaggedText) -> TaggedText:
+    return join("", (f"{title}:\n", lines.stripped(), "\n\n")) if lines.text.strip() else TaggedText()
 
 
 def next_messages(messages: Sequence[Message], reply: TaggedText | str, text: TaggedText) -> tuple[Message, ...]:

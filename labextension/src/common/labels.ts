@@ -103,6 +103,8 @@ export function contentLabel(trans: TranslationBundle, kind: ContentKind): strin
       return trans.__('sample rows');
     case 'functions':
       return trans.__('signatures and descriptions of your functions');
+    case 'house_rules':
+      return trans.__('your house rules');
     case 'earlier_code':
       return trans.__('earlier questions with their code');
     case 'earlier_results':

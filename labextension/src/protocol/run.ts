@@ -73,6 +73,7 @@ export type ContentKind =
   | 'statistics'
   | 'rows'
   | 'functions'
+  | 'house_rules'
   | 'earlier_code'
   | 'earlier_results'
   | 'output'
@@ -173,6 +174,8 @@ export interface IRun {
   steps: IStep[];
   manifest: IManifest;
   context: string;
+  /** Not in records of older versions. */
+  house_rules?: string;
   sandbox: string;
   code: string;
   outputs: IOutput[];
@@ -239,6 +242,7 @@ export const isRun = shape({
     unchanged: optional(arrayOf(string))
   }),
   context: string,
+  house_rules: optional(string),
   sandbox: string,
   code: string,
   outputs: arrayOf(shape({ output_type: string })),

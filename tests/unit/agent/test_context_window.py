@@ -118,6 +118,21 @@ def test_the_note_tells_the_limit_and_how_much_is_missing() -> None:
     assert least.messages[1].content.endswith("(… more lines left out)\n\nTask: why?")
 
 
+def test_house_rules_go_after_the_variables_and_the_note_names_them() -> None:
+    context = "\n".join(f"a{at} int" for at in range(40))
+    rules = "\n".join(f"Rule {at} of the house." for at in range(8))
+    whole = first_messages(TaggedText(context), "why?", house_rules=rules)
+    notes = set()
+    for limit in range(300, 1400, 25):
+        fitted = fit_messages(whole, "why?", window(limit), 100)
+        sent = "".join(message.content for message in fitted.messages)
+        assert ("house rules" in fitted.note) == (sent.count("of the house") < 8), limit
+        assert ("on variables" in fitted.note) == (sent.count(" int") < 40), limit
+        assert sent.count(" int") == 0 or sent.count("of the house") == 8
+        notes.add(fitted.note.rpartition(" lines ")[2])
+    assert notes == {"", "on variables", "on variables and house rules"}
+
+
 def test_without_a_limit_everything_is_told() -> None:
     assert fit_messages(WHOLE, WHY, None, 10**6).messages == WHOLE
 

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeagent.agent.answer.answer import answer_messages
-from jupyter_codeagent.agent.prompt.conversation import Turn, as_written, compact
+from jupyter_codeagent.agent.prompt.conversation import Turn, as_written, compact, turn_messages
 from jupyter_codeagent.agent.prompt.system import SYSTEM_PROMPT, correction, first_messages, next_messages, prefill
+from jupyter_codeagent.agent.prompt.task import task_text
 from jupyter_codeagent.agent.reply.extract import extract_code
 from jupyter_codeagent.types.tagged_text import TaggedText
 
@@ -30,6 +31,27 @@ def test_first_message_order_is_system_then_earlier_turns_then_variables_and_tas
     assert messages[1].content == "Task: mean by sex"
     assert messages[2].content == "```python\nprint(1)\n```"
     assert messages[3].content == ("Result: It is 1.\n\nVariables:\ndf: DataFrame 3x2\n\nTask: now the median")
+
+
+def test_house_rules_come_before_the_variables_and_leave_all_earlier_messages_as_they_were() -> None:
+    earlier = Turn(prompt="mean by sex", code="print(1)", answer="It is 1.")
+    without = first_messages(TaggedText("df: DataFrame 3x2"), "now the median", [earlier])
+    told = first_messages(TaggedText("df: DataFrame 3x2"), "now the median", [earlier], house_rules="Use bars.")
+    assert told[:-1] == without[:-1]
+    assert told[-1].content == (
+        "Result: It is 1.\n\nHouse rules:\nUse bars.\n\nVariables:\ndf: DataFrame 3x2\n\nTask: now the median"
+    )
+    (span,) = (span for span in told[-1].spans if span.kind == "house_rules")
+    assert told[-1].content[span.start : span.end] == "Use bars."
+
+
+@given(st.text(), st.text(), st.lists(TURNS, max_size=4))
+def test_without_house_rules_the_prompt_is_byte_for_byte_what_it_was(
+    context: str, prompt: str, history: list[Turn]
+) -> None:
+    *_, last = first_messages(TaggedText(context), prompt, history)
+    lines = f"Variables:\n{context.strip()}\n\n" if context.strip() else ""
+    assert last.content == f"{turn_messages(history)[1].text}{lines}{task_text(prompt)}"
 
 
 def test_without_variables_only_the_task_is_sent() -> None:

@@ -84,6 +84,13 @@ def test_the_line_has_a_word_for_each_kind_that_was_sent(kinds: tuple[ContentKin
     assert receipt_of(replace(RUN, model_calls=(replace(ASKED, kinds=kinds),))).line.endswith(f" · {words}")
 
 
+def test_house_rules_are_named_in_the_line_and_stand_in_the_details() -> None:
+    told = replace(RUN, house_rules="Use bars.", model_calls=(replace(ASKED, kinds=("names", "house_rules")),))
+    assert receipt_of(told).line.endswith(" · names and types, house rules → this machine")
+    assert "House rules\nUse bars." in details(told)
+    assert "House rules" not in details(RUN)
+
+
 def test_what_was_about_to_be_sent_and_was_not_is_not_said_to_be_sent() -> None:
     refused = replace(RUN, status="failed", model_calls=(replace(ASKED, sent=False),))
     assert receipt_of(refused).line.endswith(" · nothing sent")
@@ -153,6 +160,7 @@ def test_a_record_of_an_older_version_is_not_guessed_at() -> None:
         "2 of 3 candidates found this result; 1 found 0.38",
         "called send_mail once (denied)",
         "1 message of type application/javascript dropped",
+        "house rules, left out of CODEAGENT.md beside the notebook: what is beyond 4 KiB",
         "a note that nobody has thought of yet",
     ],
 )
@@ -171,6 +179,7 @@ def test_what_may_change_the_meaning_of_a_result_is_shown(note: str) -> None:
         "candidate 1 of 3: chosen; the last value is shown",
         "called weather 3 times",
         "ask_model: 12 questions, 1,400 tokens",
+        "house rules: 3 lines of CODEAGENT.md beside the notebook",
         "its cells are in the notebook already",
     ],
 )

@@ -15,7 +15,7 @@ from jupyter_codeagent.session.house_rules import (
     FILE_NAME,
     MAX_BYTES,
     MAX_TOKENS,
-    cost_lines,
+    house_rules_cost,
     read_house_rules,
 )
 from jupyter_codeagent.types.house_rules import HouseRules
@@ -60,7 +60,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folders:
 def test_without_a_file_there_are_none(folders: Folders) -> None:
     assert folders.read() == HouseRules()
     assert folders.read().text == ""
-    assert cost_lines(folders.read()) == []
+    assert house_rules_cost(folders.read()) == []
 
 
 def test_the_users_own_rules_come_before_those_beside_the_notebook(folders: Folders) -> None:
@@ -232,7 +232,7 @@ def test_no_descriptor_stays_open(folders: Folders) -> None:
 def test_the_cost_is_told_for_each_file(folders: Folders) -> None:
     folders.write(JULY, own=True)
     folders.write("größer".encode("latin-1"))
-    assert cost_lines(folders.read()) == [
+    assert house_rules_cost(folders.read()) == [
         "house rules: about 8 tokens, estimated; the budget is 200",
         f"  {folders.config / FILE_NAME}: 8 tokens",
         f"  {folders.project / FILE_NAME}: 0 tokens, left out: all of it, because it is not UTF-8 text",

@@ -130,6 +130,8 @@ describe('a run', () => {
     const held = 'the question, names and types of variables, statistics and values of variables';
     expect(await sent({})).toContain(`For a program: ${held} 100 tokens in · 7 out`);
     expect(await sent({})).toContain(`${held}, the error of the code`);
+    expect(await sent({})).toContain('Your house rules:Amounts are in thousands of euros.');
+    expect(await sent({ house_rules: undefined })).not.toContain('Your house rules');
     const refused = calls.map(call => ({ ...call, sent: false }));
     expect(await sent({ model_calls: refused })).toContain('Nothing was sent.');
     expect(await sent({ model_calls: [], usage: { ...run().usage, calls: 0 } })).toContain(

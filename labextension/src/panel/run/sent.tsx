@@ -45,7 +45,7 @@ export function Sent(props: { run: IRun }): JSX.Element {
 /** Each request with the kinds of things that it held, as the kernel noted them on their way. */
 function SentToModel(props: { run: IRun }): JSX.Element {
   const { trans } = useServices();
-  const { context, request, usage, model_calls = [] } = props.run;
+  const { context, house_rules: houseRules, request, usage, model_calls = [] } = props.run;
   const older = model_calls.length === 0 && usage.calls > 0;
   if (!older && !model_calls.some(call => call.sent)) {
     return <p className="jp-CodeAgent-quiet">{trans.__('Nothing was sent.')}</p>;
@@ -66,14 +66,19 @@ function SentToModel(props: { run: IRun }): JSX.Element {
           ))}
         </ul>
       )}
-      {context && (
-        <>
-          <p className="jp-CodeAgent-quiet">{trans.__('The description of your variables:')}</p>
-          <pre className="jp-CodeAgent-plain" tabIndex={0}>
-            {context}
-          </pre>
-        </>
-      )}
+      {houseRules && <Told title={trans.__('Your house rules:')} text={houseRules} />}
+      {context && <Told title={trans.__('The description of your variables:')} text={context} />}
+    </>
+  );
+}
+
+function Told(props: { title: string; text: string }): JSX.Element {
+  return (
+    <>
+      <p className="jp-CodeAgent-quiet">{props.title}</p>
+      <pre className="jp-CodeAgent-plain" tabIndex={0}>
+        {props.text}
+      </pre>
     </>
   );
 }
