@@ -150,7 +150,7 @@ class Subcommands:
 
     def _context(self, prompt: str) -> str:
         settings = self._session.settings()
-        rules = read_house_rules(find_cell_origin(self._shell).notebook)
+        rules = read_house_rules(settings, find_cell_origin(self._shell).notebook)
         context = self._session.live_context.of_prompt(prompt, settings)
         return "\n".join(
             [

@@ -16,6 +16,7 @@ from jupyter_core.paths import jupyter_config_dir
 
 from jupyter_codeagent.agent.output_text import harmless
 from jupyter_codeagent.models.tokens import TokenCount, estimate_tokens
+from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.house_rules import HouseRules, HouseRulesFile
 from jupyter_codeagent.types.sizes import format_bytes
 from jupyter_codeagent.variables.privacy.secret import mask_private
@@ -37,12 +38,14 @@ class _UnusableFileError(Exception):
     """A file is there and none of it can be told; the text says why."""
 
 
-def read_house_rules(notebook: str | None) -> HouseRules:
+def read_house_rules(settings: Settings, notebook: str | None) -> HouseRules:
     """Return the house rules of a question in this notebook, as the files are now; never raises, never waits.
 
     The user's own come first, so that those of the notebook's folder cannot take their place in the budget. Lines
     are counted by the estimate alone: the same files are the same text, whether a tokenizer answers or not.
     """
+    if not settings.house_rules:
+        return HouseRules()
     files: list[HouseRulesFile] = []
     seen: set[tuple[int, int]] = set()
     left_tokens = MAX_TOKENS

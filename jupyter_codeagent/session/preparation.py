@@ -152,7 +152,7 @@ class RunPreparation:
         copies = self._copy(prompt, options, origin, settings)
         settings = self.settings.with_grants(settings)
         request = build_request(prompt, options, origin, settings, endpoint)
-        rules = read_house_rules(origin.notebook)
+        rules = read_house_rules(settings, origin.notebook)
         # Last of all that can fail: it may ask the model's tokenizer, which is recorded.
         context = self.live_context.fit(
             copies.summaries, copies.relations, prompt, settings, endpoint, sends=not options.dry_run

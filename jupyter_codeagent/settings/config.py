@@ -88,6 +88,7 @@ class CodeAgent(Configurable):
     answer = Bool(False, help="Ask the model for a sentence about the result; only its figures are checked.").tag(
         config=True
     )
+    house_rules = Bool(True, help="Tell the model the house rules in CODEAGENT.md.").tag(config=True)
     max_transfer_mb = Int(2048, min=1, help="Limit for all copies into the sandbox in one run, in MiB.").tag(
         config=True
     )
@@ -280,6 +281,7 @@ class CodeAgent(Configurable):
             max_subquestion_tokens=self.max_subquestion_tokens,
             approval_timeout_s=self.approval_timeout_s,
             answer=self._value("answer"),
+            house_rules=self.house_rules,
         )
 
     def _levels(self) -> tuple[SandboxLevel, ...]:
@@ -379,6 +381,7 @@ CAPS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "levels": (_is_levels, f"a list of {', '.join(ALL_LEVELS)}"),
     "subprocess": (_is_flag, "true or false"),
     "answer": (_is_flag, "true or false"),
+    "house_rules": (_is_flag, "true or false"),
 }
 """Setting -> check of its cap, and the valid values as text."""
 
@@ -422,6 +425,7 @@ def apply_caps(settings: Settings, caps: Mapping[str, Any]) -> Settings:
         max_subquestion_tokens=_least(settings.max_subquestion_tokens, caps, "max_subquestion_tokens"),
         max_calls_per_cell=_least(settings.max_calls_per_cell, caps, "max_calls_per_cell"),
         answer=settings.answer and caps.get("answer", True),
+        house_rules=settings.house_rules and caps.get("house_rules", True),
     )
 
 

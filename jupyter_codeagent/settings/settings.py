@@ -64,5 +64,7 @@ class Settings:
     """Seconds after which an unanswered proposal is denied."""
     answer: bool = False
     """Ask the model for a sentence about the result: its figures are checked, its words are not (docs/evals.md)."""
+    house_rules: bool = True
+    """Tell the model the house rules in `CODEAGENT.md`."""
     history_path: str = ""
     """SQLite file; empty for the Jupyter data directory."""

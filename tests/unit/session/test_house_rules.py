@@ -18,6 +18,7 @@ from jupyter_codeagent.session.house_rules import (
     house_rules_cost,
     read_house_rules,
 )
+from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.house_rules import HouseRules
 
 JULY = "The fiscal year starts in July."
@@ -37,7 +38,7 @@ class Folders:
         return file
 
     def read(self) -> HouseRules:
-        return read_house_rules(str(self.project / "sales.ipynb"))
+        return read_house_rules(Settings(), str(self.project / "sales.ipynb"))
 
     def told(self, text: str | bytes) -> str:
         self.write(text)
@@ -61,6 +62,11 @@ def test_without_a_file_there_are_none(folders: Folders) -> None:
     assert folders.read() == HouseRules()
     assert folders.read().text == ""
     assert house_rules_cost(folders.read()) == []
+
+
+def test_where_the_setting_is_off_no_file_is_read(folders: Folders) -> None:
+    folders.write(JULY)
+    assert read_house_rules(Settings(house_rules=False), str(folders.project / "sales.ipynb")) == HouseRules()
 
 
 def test_the_users_own_rules_come_before_those_beside_the_notebook(folders: Folders) -> None:
@@ -89,19 +95,21 @@ def test_they_are_read_anew_each_time(folders: Folders) -> None:
 def test_without_a_notebook_the_working_directory_counts(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
     folders.write(JULY)
     monkeypatch.chdir(folders.project)
-    assert read_house_rules(None).text == JULY
-    assert read_house_rules(None).notes == ("house rules: 1 line of CODEAGENT.md in the working directory",)
+    assert read_house_rules(Settings(), None).text == JULY
+    assert read_house_rules(Settings(), None).notes == (
+        "house rules: 1 line of CODEAGENT.md in the working directory",
+    )
 
 
 def test_a_working_directory_that_is_gone_has_none(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folders.project)
     folders.project.rmdir()
-    assert read_house_rules(None) == HouseRules()
+    assert read_house_rules(Settings(), None) == HouseRules()
 
 
 def test_one_file_in_both_places_is_told_once(folders: Folders) -> None:
     folders.write(JULY, own=True)
-    assert read_house_rules(str(folders.config / "sales.ipynb")).text == JULY
+    assert read_house_rules(Settings(), str(folders.config / "sales.ipynb")).text == JULY
 
 
 # --- which lines ---------------------------------------------------------------------------------------
@@ -247,7 +255,7 @@ def test_any_content_is_told_in_clean_lines_within_the_budget(
     (directory / FILE_NAME).write_bytes(content)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JUPYTER_CONFIG_DIR", str(directory / "config"))
-        rules = read_house_rules(str(directory / "sales.ipynb"))
+        rules = read_house_rules(Settings(), str(directory / "sales.ipynb"))
     assert rules.tokens <= MAX_TOKENS
     assert all(line.isprintable() and line.strip() for line in rules.text.split("\n") if rules.text)
     assert all("\n" not in note and ";" not in note for note in rules.notes)

@@ -82,6 +82,7 @@ def policy(directory: Path, text: str) -> Path:
         ("subprocess", 0),
         ("subprocess", None),
         ("answer", "no"),
+        ("house_rules", "no"),
         ("privacy", "none"),
         ("privacy", ["schema"]),
         ("approve", None),
@@ -118,6 +119,13 @@ def test_a_policy_that_is_a_dangling_link_or_a_directory_stops_everything(tmp_pa
     for name in ("link", "directory"):
         with pytest.raises(UsageError, match=r"administrator's policy .* cannot be read"):
             read_caps([str(tmp_path / name)])
+
+
+def test_an_administrator_can_forbid_house_rules() -> None:
+    assert apply_caps(CodeAgent().settings(), {}).house_rules
+    assert apply_caps(CodeAgent().settings(), {"house_rules": True}).house_rules
+    assert not apply_caps(CodeAgent().settings(), {"house_rules": False}).house_rules
+    assert not apply_caps(CodeAgent(house_rules=False).settings(), {"house_rules": True}).house_rules
 
 
 def test_an_administrator_can_forbid_processes_and_answers() -> None:
