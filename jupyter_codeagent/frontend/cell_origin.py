@@ -50,12 +50,17 @@ def find_cell_origin(shell: Any, environ: Mapping[str, str] = os.environ) -> Cel
         cell_id=cell_id,
         request=_text(parent.get("header", {}).get("msg_id")),
         session=_text(parent.get("header", {}).get("session")),
-        notebook=environ.get("JPY_SESSION_NAME"),
+        notebook=notebook_of_kernel(environ),
         has_kernel=True,
         headless=environ.get(HEADLESS_VARIABLE) == "1",
         has_cells_below=parent.get("metadata", {}).get(HAS_CELLS_BELOW) is not False,
         front_end=front_end(cell_id, bool(parent.get("content", {}).get("allow_stdin", True)), environ),
     )
+
+
+def notebook_of_kernel(environ: Mapping[str, str] = os.environ) -> str | None:
+    """Return the path of the notebook that this kernel was started for, as the Jupyter server tells it."""
+    return environ.get("JPY_SESSION_NAME")
 
 
 def front_end(cell_id: str | None, allow_stdin: bool, environ: Mapping[str, str]) -> FrontEnd:

@@ -67,6 +67,17 @@ class VariableView(TypedDict):
     hidden_count: int
 
 
+class HouseRulesView(TypedDict):
+    """`HouseRulesFile`."""
+
+    path: str
+    told: str
+    """The lines as in the prompt; empty if none of them is told."""
+    tokens: int
+    left_out: str
+    """What is not told, and why; empty if that is nothing."""
+
+
 class ContextView(TypedDict):
     """What the prompt would contain now."""
 
@@ -78,6 +89,7 @@ class ContextView(TypedDict):
     variables: list[VariableView]
     """The first variables, and those of which something is hidden."""
     variable_count: int
+    house_rules: list[HouseRulesView]
     sharing: SharingView
     """All that is hidden or always shared, even if the variable does not exist at present."""
 

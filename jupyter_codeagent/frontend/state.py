@@ -9,9 +9,11 @@ from jupyter_codeagent.frontend.messages import (
     ColumnsMessage,
     ColumnView,
     ContextView,
+    HouseRulesView,
     SandboxView,
     VariableView,
 )
+from jupyter_codeagent.types.house_rules import HouseRules
 from jupyter_codeagent.types.sandbox import SandboxStatus
 from jupyter_codeagent.types.tagged_text import TaggedText
 from jupyter_codeagent.types.variables import Privacy, VariableSummary
@@ -45,6 +47,7 @@ class LookAtVariables:
     columns: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
     privacy: Privacy = "stats"
     budget_tokens: int = 0
+    house_rules: HouseRules = field(default_factory=HouseRules)
 
 
 def sandbox_view(status: SandboxStatus | None) -> SandboxView | None:
@@ -101,6 +104,10 @@ def context_view(look: LookAtVariables, shared: Mapping[str, Shared], hidden_col
         text=look.context.text,
         variables=variables,
         variable_count=len(summaries) + len(hidden),
+        house_rules=[
+            HouseRulesView(path=file.path, told=file.text, tokens=file.tokens, left_out=file.left_out)
+            for file in look.house_rules.files
+        ],
         sharing=sharing_view(shared, hidden_columns),
     )
 

@@ -1,4 +1,4 @@
-"""The variables as the panel displays them: read on the main thread, sent to the pages when something changed."""
+"""Variables and house rules as the panel displays them: read on the main thread, sent when something changed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from jupyter_codeagent.frontend.state import MAX_VARIABLES, LookAtVariables, col
 from jupyter_codeagent.session.prompt_context import PromptContext
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.house_rules import HouseRules
 from jupyter_codeagent.types.variables import VariableSummary
 from jupyter_codeagent.variables.privacy.sharing.state import SharingState
 from jupyter_codeagent.variables.user_namespace import UserNamespace
@@ -34,12 +35,14 @@ class VariablesView:
         sharing: SharingState,
         settings: Callable[[], Settings],
         describe: Describe,
+        house_rules: Callable[[Settings], HouseRules],
         link: Callable[[], PanelLink | None],
     ) -> None:
         self._live = live
         self._sharing = sharing
         self._settings = settings
         self._describe = describe
+        self._house_rules = house_rules
         self._link = link
         self._look = LookAtVariables()
         self._look_s = 0.0
@@ -119,6 +122,7 @@ class VariablesView:
             columns=self._live.columns(listed),
             privacy=settings.privacy,
             budget_tokens=prompt_context.budget_tokens,
+            house_rules=self._house_rules(settings),
         )
 
     def _is_anyone_there(self) -> bool:

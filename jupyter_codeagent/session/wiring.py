@@ -9,6 +9,7 @@ from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.approvals.grants import Grants
 from jupyter_codeagent.frontend.approvals.live_effects import LiveEffects
 from jupyter_codeagent.frontend.background_loop import BackgroundLoop
+from jupyter_codeagent.frontend.cell_origin import notebook_of_kernel
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.messages import GrantsMessage, ToPage, grant_views
 from jupyter_codeagent.frontend.settings_view import SettingsHandler
@@ -23,6 +24,7 @@ from jupyter_codeagent.session.context import LiveContext
 from jupyter_codeagent.session.current_run import CurrentRun
 from jupyter_codeagent.session.done_calls import DoneCalls
 from jupyter_codeagent.session.exploration import Explorer
+from jupyter_codeagent.session.house_rules import read_house_rules
 from jupyter_codeagent.session.into_notebook import NotebookWriter
 from jupyter_codeagent.session.page_handler import PageHandler
 from jupyter_codeagent.session.page_state import PageState
@@ -88,6 +90,7 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         sharing=sharing.state,
         settings=settings,
         describe=live_context.for_pages,
+        house_rules=lambda settings: read_house_rules(settings, notebook_of_kernel()),
         link=lambda: link,
     )
     settings_handler = SettingsHandler(

@@ -30,6 +30,7 @@ from jupyter_codeagent.frontend.state import LookAtVariables, columns_message, c
 from jupyter_codeagent.notebook.cells import cells_from_run
 from jupyter_codeagent.types.approvals import Decision, Effects, Grant, NamedValue, Proposal
 from jupyter_codeagent.types.errors import HistoryError, InsertError, UnknownRunError
+from jupyter_codeagent.types.house_rules import HouseRules, HouseRulesFile
 from jupyter_codeagent.types.run import CellState, Phase
 from jupyter_codeagent.types.run_json import call_view, run_view
 from jupyter_codeagent.types.sandbox import SandboxStatus, ToolCall
@@ -198,6 +199,17 @@ def look_at(flights: VariableSummary) -> LookAtVariables:
         hidden={"model": "LinearRegression"},
         columns={"flights": columns},
         budget_tokens=600,
+        house_rules=HouseRules(
+            files=(
+                HouseRulesFile(
+                    path="/home/me/sales/CODEAGENT.md",
+                    name="CODEAGENT.md beside the notebook",
+                    text="Amounts are in thousands of euros.",
+                    tokens=9,
+                    left_out="the last 2 lines (all house rules together may have 200 tokens)",
+                ),
+            )
+        ),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from kernel_client import Kernel
+from kernel_page import KernelPage
 from model_server import ModelServer, code
 
 RULES = "# Sales\n\nThe fiscal year starts in July.\n<!-- ask Ann -->\nAmounts are in thousands of euros.\n"
@@ -150,3 +151,14 @@ def test_an_exploration_does_not_use_them(kernel: Kernel, rules: Path) -> None:
     ran = kernel.run("%agent explore df")
     assert ran.error == ""
     assert "ouse rules" not in f"{ran.text}{kernel.run('%agent show').text}"
+
+
+def test_a_page_gets_them_with_the_path_of_their_file(kernel: Kernel, rules: Path) -> None:
+    page = KernelPage(kernel).open()
+    assert page.last("state")["context"]["house_rules"] == []
+    rules.write_text(RULES)
+    page.run("pass")
+    told = [message["context"]["house_rules"] for message in page.heard if message.get("type") == "context"]
+    while not (told and told[-1]):  # sent a moment after the cell
+        told.append(page.wait_for("context")["context"]["house_rules"])
+    assert told[-1] == [{"path": "CODEAGENT.md", "told": TOLD, "tokens": 19, "left_out": ""}]

@@ -75,6 +75,7 @@ export const EMPTY_STATE: IAgentState = {
     text: '',
     variables: [],
     variable_count: 0,
+    house_rules: [],
     sharing: { shared: {}, hidden_columns: {} }
   },
   found: null,

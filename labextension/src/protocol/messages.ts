@@ -71,6 +71,16 @@ export interface ISharing {
   hidden_columns: Record<string, string[]>;
 }
 
+/** A file with house rules. */
+export interface IHouseRules {
+  path: string;
+  /** Exactly as it is in the prompt; empty if none of it is told. */
+  told: string;
+  tokens: number;
+  /** What is not told, and why; empty if that is nothing. */
+  left_out: string;
+}
+
 /** What the prompt would contain now. */
 export interface IContext {
   privacy: Privacy;
@@ -80,6 +90,7 @@ export interface IContext {
   /** The first ones, and those of which something is hidden. */
   variables: IVariable[];
   variable_count: number;
+  house_rules: IHouseRules[];
   sharing: ISharing;
 }
 
@@ -544,6 +555,7 @@ const isContext = shape({
   text: string,
   variables: arrayOf(isVariable),
   variable_count: number,
+  house_rules: arrayOf(shape({ path: string, told: string, tokens: number, left_out: string })),
   sharing: shape({ shared: mapOf(isShared), hidden_columns: mapOf(arrayOf(string)) })
 });
 const isNamed = shape({ name: string, what: string });

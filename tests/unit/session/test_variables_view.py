@@ -17,6 +17,7 @@ from jupyter_codeagent.session.variables_view import VariablesView
 from jupyter_codeagent.settings.config import CodeAgent
 from jupyter_codeagent.settings.settings import Settings
 from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.house_rules import HouseRules, HouseRulesFile
 from jupyter_codeagent.types.tagged_text import TaggedText
 from jupyter_codeagent.types.variables import VariableSummary
 from jupyter_codeagent.variables.privacy.sharing.state import SharingState
@@ -57,11 +58,13 @@ class Scene:
         self.names: dict[str, Any] = {"n": 1}
         self.sharing = SharingState()
         self.looks = 0
+        self.house_rules = HouseRules()
         self.variables_view = VariablesView(
             live=UserNamespace(Shell(self.names)),
             sharing=self.sharing,
             settings=settings or CodeAgent().settings,
             describe=self.describe,
+            house_rules=lambda _settings: self.house_rules,
             link=lambda: cast("PanelLink", self.link),
         )
 
@@ -84,6 +87,19 @@ def test_a_cell_that_changes_nothing_sends_nothing() -> None:
     scene.names["n"] = 2
     scene.variables_view.cell_ran()
     assert scene.link.sent[-1]["context"]["text"] == "n: 2"
+
+
+def test_house_rules_that_were_changed_are_sent_with_the_next_cell() -> None:
+    scene = Scene()
+    scene.variables_view.cell_ran()
+    assert scene.link.sent[-1]["context"]["house_rules"] == []
+    scene.house_rules = HouseRules(
+        files=(HouseRulesFile(path="CODEAGENT.md", name="", text="Use bars.", tokens=3),)
+    )
+    scene.variables_view.cell_ran()
+    assert scene.link.sent[-1]["context"]["house_rules"] == [
+        {"path": "CODEAGENT.md", "told": "Use bars.", "tokens": 3, "left_out": ""}
+    ]
 
 
 def test_without_a_page_nothing_is_looked_at() -> None:

@@ -9,9 +9,10 @@ import { exploreCell, findBlocker, insertAndRun } from '../../prompts/askcell';
 import { Empty } from '../controls/basics';
 import { useReadyConnection, useServices } from '../services';
 import { PrivacyChoice } from '../settings/privacy';
+import { HouseRules } from './houserules';
 import { Variables } from './variables';
 
-/** What the model sees of the current notebook's variables, and the switches for it. */
+/** What the model sees of the current notebook's variables, the switches for it, and the house rules. */
 export function ContextTab(): JSX.Element {
   const { trans } = useServices();
   const connection = useReadyConnection();
@@ -59,6 +60,7 @@ function ContextView(props: { connection: KernelConnection }): JSX.Element {
         }
         onFind={(name, search) => connection.send({ type: 'find_columns', name, search })}
       />
+      <HouseRules files={context.house_rules} />
     </>
   );
 }
