@@ -68,6 +68,7 @@ class Ours:
         try:
             self._client.wait_for_ready(timeout=60)
             self._run("%load_ext jupyter_codeagent")
+            self._run("%config CodeAgent.house_rules = False")  # those of whoever measures
             if without:
                 self._run(f"from evals.ablations import remove\nremove({', '.join(map(repr, without))})")
             if replies:
