@@ -201,7 +201,7 @@ class RunPreparation:
         live = self.live.everything()
         request = build_request("", options, origin, settings, None)
         return PreparedExploration(
-            request=replace(request, model=NO_MODEL, exploration=uuid.uuid4().hex[:12]),
+            request=replace(request, model=NO_MODEL, exploration=_exploration_id(origin)),
             settings=settings,
             manifest=replace(copies.manifest, tools=()),
             columns=columns,
@@ -314,3 +314,9 @@ class RunPreparation:
         )
         context = join("\n", filter(None, parts))
         return replace(run, context=context.text, context_spans=context.spans)
+
+
+def _exploration_id(origin: CellOrigin) -> str:
+    """Return an id that the explorations of one execution of a cell share: they replace no cells of each other."""
+    made = uuid.uuid4() if origin.request is None else uuid.uuid5(uuid.NAMESPACE_OID, origin.request)
+    return made.hex[:12]

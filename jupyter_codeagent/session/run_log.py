@@ -204,8 +204,9 @@ class RunLog:
 
     def _is_of_same_exploration(self, run_id: str, run: AgentRun) -> bool:
         known = self._runs.get(run_id)
-        exploration = run.request.exploration
-        return bool(exploration) and known is not None and known.request.exploration == exploration
+        if known is None or not run.request.exploration or known.request.prompt == run.request.prompt:
+            return False
+        return known.request.exploration == run.request.exploration
 
     def kept_prompts_of_cell(self, cell_id: str | None) -> frozenset[str]:
         """Return the prompts of a cell's runs whose cells the user has kept."""

@@ -107,6 +107,17 @@ def test_exploring_again_replaces_pending_findings(tmp_path: Path) -> None:
     assert [cell.source for cell in again.cells] == [cell.source for cell in first.cells]
 
 
+def test_two_explorations_of_one_cell_do_not_replace_each_other(kernel: Kernel) -> None:
+    kernel.run(SHOP + "other = shop.rename(columns={'sales': 'income'})")
+    both = "%agent explore shop\n%agent explore other"
+    assert kernel.run(both, cell_id="here").error == ""
+    listed = kernel.run("%agent history 50").text.splitlines()[:-1]
+    assert {line.split()[2] for line in listed} == {"pending"}, listed
+    assert kernel.run(both, cell_id="here").error == ""
+    again = kernel.run("%agent history 50").text.splitlines()[:-1]
+    assert [line.split()[2] for line in again].count("pending") == len(listed), again
+
+
 def test_exploring_again_does_not_repeat_what_was_kept(kernel: Kernel) -> None:
     kernel.run(SHOP)
     assert "sales is highest for region south" in kernel.run("%agent explore shop", cell_id="here").text
