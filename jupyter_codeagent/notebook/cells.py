@@ -54,29 +54,29 @@ CELL_ID_PREFIX = "codeagent-"
 
 def cell_id(run_id: str, role: CellRole) -> str:
     """Return the stable cell id of a run and role; hashed, because an nbformat id allows few characters."""
-    return f"{CELL_ID_PREFIX}{role}-{_sha256(run_id)[:20]}"
+    return f"{CELL_ID_PREFIX}{role}-{sha256_of(run_id)[:20]}"
 
 
 def _cell(run: AgentRun, role: CellRole, state: CellState, source: str) -> Cell:
-    provenance = {
+    origin = {
         "version": METADATA_VERSION,
         "run_id": run.id,
         "role": role,
         "step": _step_of_code(run),
         "model": run.request.model,
-        "prompt_sha256": _sha256(run.request.prompt),
-        "code_sha256": _sha256(run.code),
+        "prompt_sha256": sha256_of(run.request.prompt),
+        "code_sha256": sha256_of(run.code),
         "sandbox": run.sandbox,
         "state": state,
     }
     if run.verdict is not None and run.verdict.level == "doubtful":
-        provenance["doubtful"] = True
+        origin["doubtful"] = True
     if run.request.refines:
-        provenance |= {"refines": run.request.refines, "refinement": run.request.refinement}
+        origin |= {"refines": run.request.refines, "refinement": run.request.refinement}
     return {
         "cell_type": "code" if role == "code" else "markdown",
         "id": cell_id(run.id, role),
-        "metadata": {"tags": [TAG], "codeagent": provenance},
+        "metadata": {"tags": [TAG], "codeagent": origin},
         "source": _writable(source),
     }
 
@@ -105,7 +105,8 @@ def _lines_of(output: Output) -> int:
     return 0 if len(data) > 1 else str(data.get("text/plain", "")).count("\n") + 1
 
 
-def _sha256(text: str) -> str:
+def sha256_of(text: str) -> str:
+    """Return the digest by which a cell's metadata knows a text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -188,29 +189,33 @@ def _position(notebook: Any, anchor: str | int) -> int:
 def remove_pending(notebook: Any, run_ids: Collection[str]) -> None:
     """Remove the pending cells of these runs; accepted and edited ones stay."""
     notebook.cells = [
-        cell for cell in notebook.cells if not (_run_id(cell) in run_ids and _state(cell) == "pending")
+        cell for cell in notebook.cells if not (run_id_of(cell) in run_ids and cell_state(cell) == "pending")
     ]
 
 
-def _provenance(cell: Any) -> dict[str, Any]:
+def provenance(cell: Any) -> dict[str, Any]:
     """Return the cell's provenance; the metadata of another person's notebook may contain anything."""
-    found = cell.get("metadata", {}).get("codeagent")
+    metadata = cell.get("metadata")
+    found = metadata.get("codeagent") if isinstance(metadata, dict) else None
     return found if isinstance(found, dict) else {}
 
 
-def _run_id(cell: Any) -> str | None:
-    found = _provenance(cell).get("run_id")
+def run_id_of(cell: Any) -> str | None:
+    """Return the run that a cell belongs to; None for a cell of the user's own."""
+    found = provenance(cell).get("run_id")
     return found if isinstance(found, str) else None
 
 
-def _state(cell: Any) -> str:
+def cell_state(cell: Any) -> str:
     """Return the state in the metadata; a pending code cell with changed text was edited without the panel."""
-    provenance = _provenance(cell)
-    state = str(provenance.get("state", ""))
-    changed = provenance.get("role") == "code" and provenance.get("code_sha256") != _sha256(
-        "".join(cell.get("source", ""))
-    )
-    return "edited" if state == "pending" and changed else state
+    state = str(provenance(cell).get("state", ""))
+    return "edited" if state == "pending" and has_changed_code(cell) else state
+
+
+def has_changed_code(cell: Any) -> bool:
+    """Check whether the code of a run's cell is no longer the run's."""
+    known = provenance(cell)
+    return known.get("role") == "code" and known.get("code_sha256") != sha256_of("".join(cell.get("source", "")))
 
 
 # --- export -------------------------------------------------------------------------------------------
@@ -221,7 +226,7 @@ def export_notebook(run: AgentRun) -> Any:
     kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     head = {
         "cell_type": "markdown",
-        "id": f"codeagent-prompt-{_sha256(run.id)[:20]}",
+        "id": f"codeagent-prompt-{sha256_of(run.id)[:20]}",
         "metadata": {},
         "source": _writable(f"{_fenced(run.request.prompt)}\n\n{_origin(run)}"),
     }

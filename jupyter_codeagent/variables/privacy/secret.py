@@ -85,13 +85,19 @@ def has_random_token(text: str) -> bool:
 
 def mask_private(text: str) -> str:
     """Mask keys, passwords in URLs, long random tokens and personal data with ``***``; numbers stay."""
+    masked = mask_pii(mask_keys(text))
+    return _TOKEN.sub(lambda token: MASK if has_random_token(token.group()) else token.group(), masked)
+
+
+def mask_keys(text: str) -> str:
+    """Mask keys that their form or their name gives away, and passwords in URLs, with ``***``."""
     if _may_have_key(text):
         text = _KEY.sub(MASK, text)
     if "@" in text and ":/" in text:
         text = _UP_TO_AT.sub(_without_password, text)
     if "://" in text and ("..." in text or "…" in text):
         text = _CUT_URL_PASSWORD.sub(f"://{MASK}", text)
-    return _TOKEN.sub(lambda token: MASK if has_random_token(token.group()) else token.group(), mask_pii(text))
+    return text
 
 
 def _without_password(up_to_at: re.Match[str]) -> str:
