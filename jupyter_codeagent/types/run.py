@@ -46,6 +46,8 @@ RunStatus = Literal["running", "waiting", "ok", "failed", "stopped", "rejected",
 Phase = Literal["context", "loading", "model", "waiting", "sandbox", "answer", "inserting", "ended"]
 """What a run is currently doing."""
 CellState = Literal["pending", "accepted", "discarded", "edited"]
+NO_MODEL = "no model"
+"""`AgentRequest.model` of what was asked of none."""
 KEPT_STATES: tuple[CellState, ...] = ("accepted", "edited")
 """States of cells that the user kept."""
 Placed = Literal["", "inserting", "cells", "kept", "undelivered", "output", "nowhere"]

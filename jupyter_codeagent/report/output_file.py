@@ -1,0 +1,82 @@
+"""The file of a report: it replaces nothing but an earlier report that nobody has changed, as a whole."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import uuid
+from pathlib import Path
+
+from jupyter_codeagent.types.errors import UsageError
+
+SUFFIXES = (".html", ".md", ".qmd")
+GENERATOR = "jupyter-codeagent report"
+BLANK = "0" * 64
+MARK = f"{GENERATOR} {BLANK}"
+"""What a template writes near the top of the text; `with_digest` replaces the zeros."""
+_MARK = re.compile(rf"{GENERATOR} (?P<digest>[0-9a-f]{{64}})")
+_HEAD_CHARS = 4_000
+"""Where the mark is looked for."""
+
+
+def check_output(output: Path, *, overwrite: bool) -> None:
+    """Check that a report may be written there.
+
+    Raises
+    ------
+    UsageError
+        Another kind of file, no such directory, or a file that is no unchanged report of ours.
+    """
+    if output.suffix not in SUFFIXES:
+        raise UsageError(f"-o {output}: a report is a file ending in {', '.join(SUFFIXES)}, not {output.suffix!r}.")
+    if not output.parent.is_dir():
+        raise UsageError(f"-o {output}: there is no directory {str(output.parent)!r}; make it first.")
+    if output.is_dir():
+        raise UsageError(f"-o {output} is a directory; give the name of a file.")
+    if os.path.lexists(output) and not overwrite and not _is_report(output):
+        raise UsageError(
+            f"{output} exists and is no report, or was changed since: give another name, or --overwrite."
+        )
+
+
+def with_digest(text: str) -> str:
+    """Return the text with the digest of itself in its mark, by which a change is found."""
+    text = text.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair cannot be written
+    return text.replace(MARK, f"{GENERATOR} {_digest(text)}", 1)
+
+
+def write_report(output: Path, text: str) -> None:
+    """Write the whole file or nothing.
+
+    Raises
+    ------
+    UsageError
+        It cannot be written; what was there stays.
+    """
+    partial = output.with_name(f".{output.name}.{uuid.uuid4().hex[:8]}.partial")
+    try:
+        with partial.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, output)
+    except OSError as error:
+        raise UsageError(f"{output} cannot be written: {error.strerror or error}.") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _is_report(path: Path) -> bool:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False
+    found = _MARK.search(text[:_HEAD_CHARS])
+    if found is None:
+        return False
+    return found["digest"] == _digest(text.replace(found[0], MARK, 1))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,45 @@
+"""Texts of a report in Markdown, which other programs render and Quarto would even run: nothing in them acts."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from jupyter_codeagent.notebook.outputs import clean_markdown
+
+_CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
+_BRACE = re.compile(r"((?<!`)`++)[ \t]*+\{")
+_SHORTCODE = re.compile(r"\{(?=\{<)|\{(?=%)")
+
+
+def inert(text: str) -> str:
+    """Return cleaned Markdown without attributes, raw formats, inline code that runs, and Quarto's shortcodes.
+
+    All of them begin with a brace: in prose it is escaped, in code parted from what is before it.
+    """
+    parts = _CODE.split(text)
+    parts[::2] = [part.replace("{", "\\{") for part in parts[::2]]
+    parts[1::2] = [_BRACE.sub(r"\1 {", _parted(part)) for part in parts[1::2]]
+    return "".join(parts)
+
+
+def one_line(text: str) -> str:
+    """Return untrusted text as prose of one line."""
+    return inert(clean_markdown(" ".join(text.split())))
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """Return text in a fence that is longer than any in it."""
+    longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{_parted(text)}\n{fence}"
+
+
+def quoted(text: str) -> str:
+    """Return text as a string of YAML."""
+    return json.dumps(_parted(" ".join(text.split())), ensure_ascii=False)
+
+
+def _parted(text: str) -> str:
+    """Return text without the beginnings of shortcodes, which Quarto replaces even in code."""
+    return _SHORTCODE.sub("{ ", text)
