@@ -17,12 +17,13 @@ from jupyter_codeagent.frontend.display import (
 )
 from jupyter_codeagent.models.admission import address_to_confirm
 from jupyter_codeagent.models.tokens import TokenCounter, find_tokenizer
+from jupyter_codeagent.report.report import summary
 from jupyter_codeagent.session.house_rules import house_rules_cost
 from jupyter_codeagent.session.preparation import PreparedRun
 from jupyter_codeagent.session.prompt_context import cost_lines
 from jupyter_codeagent.session.session import AgentSession
 from jupyter_codeagent.types.errors import UsageError
-from jupyter_codeagent.types.options import ExploreOptions, RunOptions
+from jupyter_codeagent.types.options import ExploreOptions, ReportOptions, RunOptions
 from jupyter_codeagent.types.sizes import format_bytes
 
 
@@ -61,6 +62,18 @@ class Asking:
         started = time.monotonic()
         result = self._session.explore(explored, origin, display)
         display.end(exploration_text(result, time.monotonic() - started))
+
+    def report(self, options: ReportOptions) -> None:
+        """Write a report of the saved notebook and display where it is.
+
+        Raises
+        ------
+        CodeAgentError
+        """
+        origin = find_cell_origin(self._shell)
+        display = self._display(RunOptions(), origin)
+        draft = self._session.report(options, origin, display)
+        display.end(f"{summary(draft.report)}\nwrote {draft.output}")
 
     def interpolate(self, prompt: str) -> str:
         """Replace each ``{{expr}}`` by the text of its value in the live kernel.

@@ -1,4 +1,4 @@
-"""`jupyter codeagent run | ask | explore | doctor | models | history`; status 0 only if all went well."""
+"""`jupyter codeagent run | ask | explore | report | doctor | models | history`; status 0 only if all went well."""
 
 from __future__ import annotations
 
@@ -67,6 +67,13 @@ def build_parser() -> argparse.ArgumentParser:
     explore.add_argument("--minutes", default="2", help="time limit (2)")
     explore.set_defaults(command=explore_command)
 
+    report = commands.add_parser("report", help="the accepted results of a notebook as one page to hand on")
+    report.add_argument("notebook", type=Path)
+    report.add_argument("-o", "--output", type=Path, required=True, help="FILE.html, FILE.md or FILE.qmd")
+    report.add_argument("--title", default="", help="instead of the notebook's first heading")
+    report.add_argument("--overwrite", action="store_true", help="replace a file that is no earlier report")
+    report.set_defaults(command=report_command)
+
     doctor = commands.add_parser("doctor", help="check model, sandbox and front end")
     doctor.set_defaults(command=doctor_command)
 
@@ -124,6 +131,32 @@ def explore_command(options: argparse.Namespace) -> int:
     line = shlex.join(["%agent", "explore", *names, *goal, "--minutes", options.minutes])
     notebook = notebook_of(options.files, line)
     return _execute(notebook, options.output, Path.cwd(), options.output.name, [])
+
+
+def report_command(options: argparse.Namespace) -> int:
+    """Write a report of a notebook; without a kernel, so that nothing is run again."""
+    import time
+    from dataclasses import replace
+
+    from jupyter_codeagent.history import HistoryStore
+    from jupyter_codeagent.report.build import build_report
+    from jupyter_codeagent.report.notebook_file import read_saved, with_decisions
+    from jupyter_codeagent.report.output_file import check_output, write_report
+    from jupyter_codeagent.report.page import report_text
+    from jupyter_codeagent.report.report import summary
+
+    check_output(options.output, overwrite=options.overwrite)
+    path = _settings().history_path
+    history = HistoryStore(Path(path) if path else None)
+    try:
+        saved = with_decisions(read_saved(options.notebook, history))
+    finally:
+        history.close()
+    report = build_report(saved, title=options.title, output=options.output, now=time.time())
+    report = replace(report, not_rerun="made by the command line, which has no kernel")
+    write_report(options.output, report_text(report, options.output.suffix))
+    _progress(f"{summary(report)}\nwrote {options.output}")
+    return 0
 
 
 def notebook_of(files: Sequence[Path], source: str) -> Any:

@@ -10,7 +10,7 @@ from typing import NoReturn, get_args
 
 from jupyter_codeagent.types.approvals import ApprovalPolicy
 from jupyter_codeagent.types.errors import UsageError
-from jupyter_codeagent.types.options import ExploreOptions, RunOptions
+from jupyter_codeagent.types.options import ExploreOptions, ReportOptions, RunOptions
 from jupyter_codeagent.types.variables import Privacy
 
 COLUMN = re.compile(r"""(?:'[^']*+'|"[^"]*+"|[^,'"])++""")
@@ -159,6 +159,23 @@ def parse_explore(line: str) -> ExploreOptions:
     parser.add_argument("--where")
     written = vars(parser.parse_args(_words(line)))
     return ExploreOptions(**{**written, "tables": tuple(dict.fromkeys(written["tables"]))})
+
+
+def parse_report(line: str) -> ReportOptions:
+    """Parse what follows `%agent report`.
+
+    Raises
+    ------
+    UsageError
+        The message is one line: the bad option or value, and the nearest good one.
+    """
+    parser = OptionParser(prog="%agent report", add_help=False, allow_abbrev=False)
+    parser.add_argument("-o", "--output", default="")
+    parser.add_argument("--title", default="")
+    parser.add_argument("--notebook", default="")
+    parser.add_argument("--no-rerun", dest="rerun", action="store_false")
+    parser.add_argument("--overwrite", action="store_true")
+    return ReportOptions(**vars(parser.parse_args(_words(line))))
 
 
 def parse_options(line: str) -> RunOptions:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from jupyter_codeagent.entrypoints import doctor
 from jupyter_codeagent.entrypoints.asking import Asking
 from jupyter_codeagent.entrypoints.failed_cells import Failures
-from jupyter_codeagent.entrypoints.options import build_parser, parse_explore
+from jupyter_codeagent.entrypoints.options import build_parser, parse_explore, parse_report
 from jupyter_codeagent.entrypoints.pending_guard import RECORDED, recorded_note
 from jupyter_codeagent.entrypoints.tool_subcommands import ToolSubcommands
 from jupyter_codeagent.frontend.approvals.grants import grant_text
@@ -43,6 +43,8 @@ SUBCOMMANDS: dict[str, str] = {
     "steps [RUN]": "what the code of a run did to the rows, step by step, and what it assumed",
     "explore TABLE…": "what is worth knowing of these tables, as cells, without a model; "
     '`--goal "why are flights late?"`, `--minutes 2`, `--sample N`, `--where COND`',
+    "report [-o FILE]": "the accepted results as one page, after running them again on copies; "
+    '`report.html`, `.md` or `.qmd`, `--title "Delays"`, `--no-rerun`, `--overwrite`, `--notebook FILE`',
     "fix [CELL]": "repair the last failed cell, or the one with this id or number",
     "refine RUN text": "another version of the run's result, in its place: `refine 3f2a log scale, top 10`",
     "accept RUN": "mark the run's cells as accepted",
@@ -83,6 +85,7 @@ class Subcommands:
             "show": lambda run: print(self._show(run)),
             "steps": lambda run: print(self._steps(run)),
             "explore": self._explore,
+            "report": lambda line: self._asking.report(parse_report(line)),
             "fix": self._fix,
             "refine": self._refine,
             "accept": lambda run: self._mark(run, "accepted"),

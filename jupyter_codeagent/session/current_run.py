@@ -32,6 +32,10 @@ class CurrentRun:
         self._task = task
         self.recorder = recorder
 
+    def start_rerun(self, task: BackgroundTask[Any]) -> None:
+        """Keep a task that can be stopped like a run and has no record of its own."""
+        self._task = task
+
     def follow(self, recorder: RunRecorder) -> None:
         """Take the next run of the same task as the run in progress."""
         self.recorder = recorder

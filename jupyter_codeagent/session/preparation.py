@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 from jupyter_codeagent.agent.loop import conversation
@@ -42,11 +43,11 @@ from jupyter_codeagent.tools.ask_model import offered
 from jupyter_codeagent.tools.prompt_lines import functions_text, with_tools, without_tools
 from jupyter_codeagent.tools.tool import Tool
 from jupyter_codeagent.types.approvals import Grant
-from jupyter_codeagent.types.errors import UsageError
+from jupyter_codeagent.types.errors import CodeAgentError, UsageError
 from jupyter_codeagent.types.house_rules import HouseRules
 from jupyter_codeagent.types.messages import Message
 from jupyter_codeagent.types.options import ExploreOptions, RunOptions
-from jupyter_codeagent.types.run import AgentRequest, AgentRun
+from jupyter_codeagent.types.run import NO_MODEL, AgentRequest, AgentRun
 from jupyter_codeagent.types.tagged_text import TaggedText, join, tagged
 from jupyter_codeagent.types.variables import LiveNames, LocalFile, Manifest, TextColumn, VariableSummary
 from jupyter_codeagent.variables.describe import describe
@@ -57,8 +58,6 @@ from jupyter_codeagent.variables.relations import Relation
 from jupyter_codeagent.variables.relevance import SelectionClues
 from jupyter_codeagent.variables.user_namespace import UserNamespace
 
-NO_MODEL = "no model"
-"""In the record of what was asked of none."""
 NO_TOOLS_WITH_CANDIDATES = "Tools are disabled with `--candidates`, because each program would call them"
 
 
@@ -104,6 +103,17 @@ class PreparedExploration:
     taken: frozenset[str]
     """Names of the live kernel, which the programs must not bind."""
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedRerun:
+    """Copies for running code of the notebook again. It needs no model."""
+
+    request: AgentRequest
+    settings: Settings
+    manifest: Manifest
+    missing: Mapping[str, str]
+    """Variable -> why it could not be copied."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,6 +219,48 @@ class RunPreparation:
             taken=frozenset(live),
             notes=copies.notes,
         )
+
+    def prepare_rerun(self, names: Sequence[str], origin: CellOrigin) -> PreparedRerun:
+        """Copy those of these variables that can be copied; no model is looked for.
+
+        Raises
+        ------
+        CodeAgentError
+            Nothing can be run; one line for the user.
+        """
+        self.front_ends.wait_for_page(origin)
+        settings = self.settings.with_grants(self.settings(RunOptions()))
+        self.starting_state.remove_hidden(origin.notebook)
+        visible = self.sharing.visible().values
+        wanted = [name for name in names if name in visible and not isinstance(visible[name], ModuleType)]
+        missing = {name: "it is hidden" for name in names if name in self.live.everything() and name not in visible}
+        manifest, refused = self._copy_each(wanted, origin, settings)
+        request = build_request("", RunOptions(), origin, settings, None)
+        return PreparedRerun(
+            request=replace(request, model=NO_MODEL),
+            settings=settings,
+            manifest=replace(manifest, tools=()),
+            missing={**missing, **refused},
+        )
+
+    def _copy_each(
+        self, names: Sequence[str], origin: CellOrigin, settings: Settings
+    ) -> tuple[Manifest, dict[str, str]]:
+        """Copy these variables, and return why for those that cannot be copied."""
+
+        def copy(chosen: Sequence[str]) -> Manifest:
+            return self._copy("", RunOptions(variables=tuple(chosen)), origin, settings).manifest
+
+        try:
+            return copy(names), {}
+        except CodeAgentError:
+            refused: dict[str, str] = {}
+            for name in names:
+                try:
+                    copy([name])
+                except CodeAgentError as problem:
+                    refused[name] = str(problem)
+            return copy([name for name in names if name not in refused]), refused
 
     def _settings_and_model(self, options: RunOptions, origin: CellOrigin) -> tuple[Settings, ModelEndpoint]:
         settings = self.settings(options)

@@ -17,6 +17,9 @@ from jupyter_codeagent.frontend.display import CellDisplay
 from jupyter_codeagent.frontend.link import PanelLink
 from jupyter_codeagent.frontend.receipt import ended_by_user
 from jupyter_codeagent.models.resolver import ModelResolver
+from jupyter_codeagent.report.build import with_reruns
+from jupyter_codeagent.report.output_file import write_report
+from jupyter_codeagent.report.report import Report, Rerun
 from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
 from jupyter_codeagent.session.bring_back import ResultTransfer
@@ -33,6 +36,8 @@ from jupyter_codeagent.session.prompt_masking import PromptMasking
 from jupyter_codeagent.session.recorder import RunRecorder
 from jupyter_codeagent.session.refinement import Refinements
 from jupyter_codeagent.session.replay import is_same_question
+from jupyter_codeagent.session.reporting import ReportDraft, Reporting
+from jupyter_codeagent.session.reproduction import Reproduction, names_to_copy
 from jupyter_codeagent.session.result_finder import ResultFinder
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.session.run_request import build_request, new_run
@@ -53,7 +58,7 @@ from jupyter_codeagent.types.errors import (
     UsageError,
 )
 from jupyter_codeagent.types.exploration import ExplorationResult
-from jupyter_codeagent.types.options import ExploreOptions, RunOptions
+from jupyter_codeagent.types.options import ExploreOptions, ReportOptions, RunOptions
 from jupyter_codeagent.types.run import AgentRun, RunStatus
 from jupyter_codeagent.types.tagged_text import TaggedText
 from jupyter_codeagent.types.variables import Manifest
@@ -89,6 +94,8 @@ class AgentSession:
     result_finder: ResultFinder
     notebook_writer: NotebookWriter
     explorer: Explorer
+    reporting: Reporting
+    reproduction: Reproduction
     decisions: CellDecisions
     results: ResultTransfer
     refinements: Refinements
@@ -158,6 +165,35 @@ class AgentSession:
         except BaseException as error:
             self._end_exploration("failed", f"A fault of jupyter-codeagent: {error!r}")
             raise
+        finally:
+            self.current_run.end()
+
+    def report(self, options: ReportOptions, origin: CellOrigin, display: CellDisplay) -> ReportDraft:
+        """Write a report of the saved notebook, its results run again on copies. Blocks; an interrupt stops it.
+
+        Raises
+        ------
+        CodeAgentError
+            The message is one line for the user; nothing was written.
+        """
+        from jupyter_codeagent.report.page import report_text  # nbconvert: %load_ext does not need it
+
+        draft = self.reporting.draft(options, origin)
+        if options.rerun:
+            draft = replace(draft, report=with_reruns(draft.report, self._rerun(draft.report, origin, display)))
+        write_report(draft.output, report_text(draft.report, draft.output.suffix))
+        return draft
+
+    def _rerun(self, report: Report, origin: CellOrigin, display: CellDisplay) -> tuple[Rerun, ...]:
+        """Run the results of a report again, in their order."""
+        prepared = self.preparation.prepare_rerun(names_to_copy(report.results), origin)
+        watcher = self.reproduction.watcher(prepared)
+        try:
+            task = self.background.submit(self.reproduction.rerun(report.results, prepared, watcher, origin))
+            self.current_run.start_rerun(task)
+            return self.background.wait(task, lambda: display.progress(*watcher.latest))
+        except (KeyboardInterrupt, asyncio.CancelledError) as stop:
+            raise StoppedError("Stopped by you; no report was written.") from stop
         finally:
             self.current_run.end()
 

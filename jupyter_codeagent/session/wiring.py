@@ -31,6 +31,8 @@ from jupyter_codeagent.session.page_state import PageState
 from jupyter_codeagent.session.preparation import RunPreparation
 from jupyter_codeagent.session.prompt_masking import PromptMasking
 from jupyter_codeagent.session.refinement import Refinements
+from jupyter_codeagent.session.reporting import Reporting
+from jupyter_codeagent.session.reproduction import Reproduction
 from jupyter_codeagent.session.result_finder import ResultFinder
 from jupyter_codeagent.session.run_log import RunLog
 from jupyter_codeagent.session.session import AgentSession
@@ -205,6 +207,8 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
             current_run=current_run,
             link=link,
         ),
+        reporting=Reporting(live=live, run_log=run_log),
+        reproduction=Reproduction(front_ends=front_ends, workspace=workspace),
         decisions=decisions,
         results=results,
         refinements=refinements,

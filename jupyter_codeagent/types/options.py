@@ -54,6 +54,22 @@ class ExploreOptions:
     where: str | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """What is written after `%agent report`."""
+
+    output: str = ""
+    """File to write, by its ending HTML, Markdown or Quarto; empty for one beside the notebook."""
+    title: str = ""
+    """Empty for the first heading of the notebook."""
+    notebook: str = ""
+    """Notebook to report on; empty for the one of the kernel."""
+    rerun: bool = True
+    """Whether the code of the results is run again in a sandbox."""
+    overwrite: bool = False
+    """Whether any file may be replaced, not only an earlier report."""
+
+
 def selection_line(options: RunOptions) -> str:
     """Return the data selection of a run as options, for its record and for a repeated run."""
     words = []

@@ -1,0 +1,147 @@
+"""Running accepted code again, from the top, in a spare sandbox on copies of the live variables.
+
+No model is asked, and no run is recorded: what came of it stands in the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from jupyter_codeagent.agent.ending import last_problem
+from jupyter_codeagent.frontend.adapters import FrontEndAdapters
+from jupyter_codeagent.frontend.approvals.gate import ApprovalGate
+from jupyter_codeagent.frontend.cell_origin import CellOrigin
+from jupyter_codeagent.notebook.effects import code_effects
+from jupyter_codeagent.report.comparison import compare_outputs
+from jupyter_codeagent.report.report import Rerun, Result
+from jupyter_codeagent.report.results import clean_outputs
+from jupyter_codeagent.sandbox.persistent import PersistentSandbox
+from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
+from jupyter_codeagent.session.given_code import run_given_code
+from jupyter_codeagent.session.preparation import PreparedRerun
+from jupyter_codeagent.session.run_request import new_run
+from jupyter_codeagent.types.errors import SandboxError
+from jupyter_codeagent.types.run import AgentRun, Phase, Step
+from jupyter_codeagent.types.tagged_text import TaggedText
+from jupyter_codeagent.variables.privacy.secret import mask_keys
+
+NO_CODE = "its code is no longer in the notebook"
+REJECTED = "you rejected the code"
+
+
+class RerunWatcher:
+    """A `RunWatcher` that keeps the progress for the cell's display and records nothing."""
+
+    def __init__(self, run: AgentRun) -> None:
+        self.latest: tuple[AgentRun, Phase, str] = (run, "loading", "")
+
+    def changed(self, run: AgentRun) -> None:
+        self.latest = (run, *self.latest[1:])
+
+    def progress(self, run: AgentRun, phase: Phase, text: str = "") -> None:
+        self.latest = (run, phase, text)
+
+
+def names_to_copy(results: Sequence[Result]) -> tuple[str, ...]:
+    """Return the names that the programs read before one of them has bound them. Takes up to seconds."""
+    bound: set[str] = set()
+    names: dict[str, None] = {}
+    for result in results:
+        effects = code_effects(result.source)
+        names.update(dict.fromkeys(name for name in (*effects.reads, *effects.changes) if name not in bound))
+        bound.update(effects.binds)
+    return tuple(names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reproduction:
+    """Runs the results of a report again for a session. On the background loop."""
+
+    front_ends: FrontEndAdapters
+    workspace: SandboxWorkspace
+
+    def watcher(self, prepared: PreparedRerun) -> RerunWatcher:
+        """Return where the progress of a re-run is kept."""
+        return RerunWatcher(new_run(prepared.request, prepared.manifest, TaggedText()))
+
+    async def rerun(
+        self, results: Sequence[Result], prepared: PreparedRerun, watcher: RerunWatcher, origin: CellOrigin
+    ) -> tuple[Rerun, ...]:
+        """Run the code of each result, in order, and compare; a result that cannot be run says why."""
+        gate = self.front_ends.gate(origin, timeout_s=prepared.settings.approval_timeout_s)
+        # A sandbox of its own: what earlier questions left in the notebook's would help code that needs it.
+        sandbox = await self.workspace.extra_sandbox(prepared.settings.sandbox)
+        reruns: list[Rerun] = []
+        try:
+            await sandbox.prepare(prepared.manifest)
+            run = replace(watcher.latest[0], sandbox=sandbox.status.label if sandbox.status is not None else "")
+            for result in results:
+                rerun, run = await self._one(result, run, prepared, sandbox, gate, watcher)
+                reruns.append(rerun)
+        except SandboxError as problem:
+            failed = Rerun(outcome="failed", reason=str(problem))
+            return (*reruns, *(failed for _ in results[len(reruns) :]))
+        finally:
+            await sandbox.reset()
+        return tuple(reruns)
+
+    async def _one(
+        self,
+        result: Result,
+        run: AgentRun,
+        prepared: PreparedRerun,
+        sandbox: PersistentSandbox,
+        gate: ApprovalGate,
+        watcher: RerunWatcher,
+    ) -> tuple[Rerun, AgentRun]:
+        """Run one result again; return what came of it, and the run with its step."""
+        if why := _obstacle(result, prepared.missing):
+            return Rerun(outcome="failed", reason=why), run
+        step = await run_given_code(
+            run,
+            result.source,
+            why="It is the code of an accepted result, run again for the report, in a sandbox.",
+            note="run again for a report",
+            decide=lambda proposal: gate.decide(proposal, prepared.request.approve),
+            runner=sandbox,
+            watcher=watcher,
+        )
+        if step.result is not None and step.result.status == "ok" and not result.is_finding:
+            sandbox.keep_changes()  # the next result builds on it, as in the notebook
+        else:
+            sandbox.undo_attempt()  # no finding has seen what another one did to a copy
+        return _outcome(result, step), replace(run, steps=(*run.steps, step))
+
+
+def _outcome(result: Result, step: Step) -> Rerun:
+    if step.result is None:
+        return Rerun(
+            outcome="failed", reason=(step.decision.reason if step.decision is not None else "") or REJECTED
+        )
+    if step.code != result.source:
+        return Rerun(outcome="failed", reason="you wrote other code in its place")
+    if step.result.status != "ok":
+        problem = last_problem(step, {}).removeprefix("Last error: ").removeprefix("Last: ")
+        return Rerun(outcome="failed", reason=mask_keys(problem))
+    again, _ = clean_outputs(step.result.outputs)
+    part = (
+        f"the result in the notebook may be of a part of the data ({'; '.join(result.parts)})"
+        if result.parts
+        else ""
+    )
+    return compare_outputs(result.outputs, again, reason=part)
+
+
+def _obstacle(result: Result, missing: Mapping[str, str]) -> str:
+    """Return why the code cannot be run; empty if nothing is in the way."""
+    if not result.source.strip():
+        return NO_CODE
+    effects = code_effects(result.source)
+    tools = {tool.name for tool in result.run.manifest.tools} if result.run is not None else set()
+    if called := sorted(tools & {*effects.reads}):
+        return f"it calls a function of yours: {called[0]}"
+    for name in (*effects.reads, *effects.changes):
+        if name in missing:
+            return f"{name} could not be copied: {missing[name]}"
+    return ""
