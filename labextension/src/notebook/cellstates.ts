@@ -18,6 +18,11 @@ export function isPending(cell: ISharedCell, runId?: string): boolean {
   return (runId === undefined || provenance(cell)?.run_id === runId) && cellState(cell) === 'pending';
 }
 
+/** Whether the user has kept a result of the agent. */
+export function hasKept(notebook: ISharedNotebook): boolean {
+  return notebook.cells.some(cell => ['accepted', 'edited'].includes(cellState(cell) ?? ''));
+}
+
 export interface IPendingRun {
   runId: string;
   model: string;
