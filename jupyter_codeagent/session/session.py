@@ -178,6 +178,8 @@ class AgentSession:
         """
         from jupyter_codeagent.report.page import report_text  # nbconvert: %load_ext does not need it
 
+        if self.current_run.was_stopped(origin.request):
+            raise StoppedError("Stopped by you; no report was written.")
         draft = self.reporting.draft(options, origin)
         if options.rerun:
             draft = replace(draft, report=with_reruns(draft.report, self._rerun(draft.report, origin, display)))
