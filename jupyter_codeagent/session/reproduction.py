@@ -34,7 +34,7 @@ class RerunWatcher:
     """A `RunWatcher` that keeps the progress for the cell's display and records nothing."""
 
     def __init__(self, run: AgentRun) -> None:
-        self.latest: tuple[AgentRun, Phase, str] = (run, "loading", "")
+        self.latest: tuple[AgentRun, Phase, str] = (run, "sandbox", "")
 
     def changed(self, run: AgentRun) -> None:
         self.latest = (run, *self.latest[1:])
