@@ -193,9 +193,10 @@ def explore(notebook: NotebookPage, panel: Locator) -> None:
     asked = notebook.cells.filter(has_text="%agent explore penguins")
     expect(asked).to_contain_text("nothing sent, no model asked")
     turned = notebook.cells.filter(has_text="import numpy").filter(has_text="body_mass_g falls with bill_depth_mm")
-    turned.scroll_into_view_if_needed()
-    expect(turned.locator("img")).to_be_visible()
-    Picture("explore").show(turned, around=turned)
+    chart = turned.locator("img")
+    chart.scroll_into_view_if_needed()
+    expect(chart).to_be_visible()
+    Picture("explore").show(turned, around=chart)
 
 
 def choose_theme(page: Page, name: str) -> None:

@@ -224,7 +224,7 @@ def _write_correlations(draft: Draft) -> None:
         f"    {ax}.plot(*{line}, color={colour}, label={level})",
         f"{line} = np.polynomial.Polynomial.fit({rows}[{x}], {rows}[{y}], 1).linspace(2)",
         f'{ax}.plot(*{line}, color="black", linestyle="--", linewidth=2, label="overall")',
-        f'{chart.fig}.legend(loc="outside right upper", frameon=False)',
+        f'{chart.fig}.legend(loc="outside right center", frameon=False)',
         x=axis_name(draft, 1),
         y=axis_name(draft, 0),
         n=f"len({rows})",
