@@ -36,7 +36,7 @@ from jupyter_codeagent.session.prompt_masking import PromptMasking
 from jupyter_codeagent.session.recorder import RunRecorder
 from jupyter_codeagent.session.refinement import Refinements
 from jupyter_codeagent.session.replay import is_same_question
-from jupyter_codeagent.session.reporting import ReportDraft, Reporting
+from jupyter_codeagent.session.report_drafts import ReportDraft, ReportDrafts
 from jupyter_codeagent.session.reproduction import Reproduction, names_to_copy
 from jupyter_codeagent.session.result_finder import ResultFinder
 from jupyter_codeagent.session.run_log import RunLog
@@ -94,7 +94,7 @@ class AgentSession:
     result_finder: ResultFinder
     notebook_writer: NotebookWriter
     explorer: Explorer
-    reporting: Reporting
+    report_drafts: ReportDrafts
     reproduction: Reproduction
     decisions: CellDecisions
     results: ResultTransfer
@@ -180,7 +180,7 @@ class AgentSession:
 
         if self.current_run.was_stopped(origin.request):
             raise StoppedError("Stopped by you; no report was written.")
-        draft = self.reporting.draft(options, origin)
+        draft = self.report_drafts.draft(options, origin)
         if options.rerun:
             draft = replace(draft, report=with_reruns(draft.report, self._rerun(draft.report, origin, display)))
         write_report(draft.output, report_text(draft.report, draft.output.suffix))

@@ -31,7 +31,7 @@ from jupyter_codeagent.session.page_state import PageState
 from jupyter_codeagent.session.preparation import RunPreparation
 from jupyter_codeagent.session.prompt_masking import PromptMasking
 from jupyter_codeagent.session.refinement import Refinements
-from jupyter_codeagent.session.reporting import Reporting
+from jupyter_codeagent.session.report_drafts import ReportDrafts
 from jupyter_codeagent.session.reproduction import Reproduction
 from jupyter_codeagent.session.result_finder import ResultFinder
 from jupyter_codeagent.session.run_log import RunLog
@@ -207,7 +207,7 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
             current_run=current_run,
             link=link,
         ),
-        reporting=Reporting(live=live, run_log=run_log),
+        report_drafts=ReportDrafts(live=live, run_log=run_log),
         reproduction=Reproduction(front_ends=front_ends, workspace=workspace),
         decisions=decisions,
         results=results,

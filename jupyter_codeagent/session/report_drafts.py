@@ -30,7 +30,7 @@ class ReportDraft:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reporting:
+class ReportDrafts:
     """Drafts the reports of a session."""
 
     live: UserNamespace
