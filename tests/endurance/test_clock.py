@@ -219,6 +219,7 @@ def test_the_embedded_model_ends_itself_after_its_idle_time_whatever_the_clock_s
 
 WALL_CLOCK = {
     "agent/ending.py": "when a run ended",
+    "entrypoints/cli.py": "the day of a report",
     "frontend/approvals/approvers.py": "when a person decided",
     "frontend/approvals/gate.py": "when it was decided",
     "frontend/approvals/widgets.py": "when a person decided",
@@ -227,6 +228,7 @@ WALL_CLOCK = {
     "history/store.py": "when a row was written",
     "models/embedded/launcher.py": "the age of a state file of another machine",
     "sandbox/owned_directory.py": "the age of a directory that nobody has locked, against its time of modification",
+    "session/report_drafts.py": "the day of a report",
     "session/run_request.py": "when a run was started",
     "session/replay.py": "when a run ended",
 }
