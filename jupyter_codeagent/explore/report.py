@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from keyword import iskeyword
 from typing import Any, cast, get_args
 
 from jupyter_codeagent.explore.facts import SHAPES, NotAFactError, count, iso_date, read_facts, share
 from jupyter_codeagent.sandbox.guard import one_line
+from jupyter_codeagent.sandbox.guest_reports import items_of, json_object
 from jupyter_codeagent.types.exploration import (
     ColumnOverview,
     ColumnRole,
@@ -43,12 +43,7 @@ def read_report(text: str, columns: Columns) -> Exploration:
     """
     if len(text) > MAX_REPORT_CHARS:
         raise ValueError("too long")
-    try:
-        report = json.loads(text)
-    except RecursionError as problem:
-        raise ValueError("too deeply nested") from problem
-    if not isinstance(report, dict):
-        raise ValueError("not an object")
+    report = json_object(text)
     known = {name: frozenset(of) for name, of in columns.items() if name.isidentifier() and not iskeyword(name)}
     tables = {
         one.table: one for item in _objects(report.get("tables"), MAX_TABLES) if (one := _overview(item, known))
@@ -117,7 +112,7 @@ def _overview(item: dict[str, Any], known: Columns) -> TableOverview | None:
     if not isinstance(table, str) or table not in known or library not in get_args(Library):
         return None
     columns = known[table]
-    keys = [key for key in _items(item.get("keys"), MAX_KEYS) if _is_key(key, columns)]
+    keys = [key for key in items_of(item.get("keys"), MAX_KEYS) if _is_key(key, columns)]
     described = {
         one["name"]: ColumnOverview(
             name=one["name"],
@@ -169,8 +164,4 @@ def _count(value: object) -> int:
 
 
 def _objects(value: object, limit: int) -> list[dict[str, Any]]:
-    return [item for item in _items(value, limit) if isinstance(item, dict)]
-
-
-def _items(value: object, limit: int) -> list[Any]:
-    return value[:limit] if isinstance(value, list) else []
+    return [item for item in items_of(value, limit) if isinstance(item, dict)]

@@ -59,20 +59,20 @@ def read_after_cell_report(text: str) -> AfterCellReport:
     ValueError
         If it is not a JSON object at all.
     """
-    report = _object(text)
+    report = json_object(text)
     line = report.get("line")
     return AfterCellReport(
         entries=tuple(
-            _entry(item) for item in _items(report.get("variables"), MAX_VARIABLES) if isinstance(item, dict)
+            _entry(item) for item in items_of(report.get("variables"), MAX_VARIABLES) if isinstance(item, dict)
         ),
         changes=tuple(
             _change(item)
-            for item in _items(report.get("changes"), MAX_VARIABLES)
+            for item in items_of(report.get("changes"), MAX_VARIABLES)
             if isinstance(item, dict) and item.get("kind") in get_args(ChangeKind)
         ),
         operations=tuple(
             _operation(item)
-            for item in _items(report.get("operations"), MAX_OPERATIONS)
+            for item in items_of(report.get("operations"), MAX_OPERATIONS)
             if isinstance(item, dict) and item.get("kind") in get_args(OperationKind)
         ),
         not_observed=one_line(report.get("not_observed"), MAX_CHARS),
@@ -88,11 +88,18 @@ def read_load_report(text: str) -> LoadReport:
     ValueError
         If it is not what `guest.calls.load` answers.
     """
-    report = _object(text)
+    report = json_object(text)
     return LoadReport(errors=_by_name(report.get("errors")), missing=_by_name(report.get("missing")))
 
 
-def _object(text: str) -> dict[str, Any]:
+def json_object(text: str) -> dict[str, Any]:
+    """Read a report of the sandbox as JSON.
+
+    Raises
+    ------
+    ValueError
+        If it is not an object.
+    """
     try:
         report = json.loads(text)
     except RecursionError as problem:
@@ -109,7 +116,7 @@ def _by_name(value: object) -> dict[str, str]:
 
 
 def _entry(item: dict[str, Any]) -> NamespaceEntry:
-    shape = _items(item.get("shape"), MAX_DIMENSIONS)
+    shape = items_of(item.get("shape"), MAX_DIMENSIONS)
     return NamespaceEntry(
         name=one_line(item.get("name"), MAX_CHARS),
         type_name=one_line(item.get("type_name"), MAX_CHARS),
@@ -122,7 +129,7 @@ def _entry(item: dict[str, Any]) -> NamespaceEntry:
 
 def _change(item: dict[str, Any]) -> CopyChange:
     parts = {
-        part: tuple(one_line(text, MAX_CHARS) for text in _items(item.get(part), MAX_PARTS))
+        part: tuple(one_line(text, MAX_CHARS) for text in items_of(item.get(part), MAX_PARTS))
         for part in ("added", "removed", "values", "notes")
     }
     return CopyChange(
@@ -151,7 +158,7 @@ def _operation(item: dict[str, Any]) -> Operation:
                 of=_length(fact.get("of")),
                 label=one_line(fact.get("label"), MAX_CHARS),
             )
-            for fact in _items(item.get("facts"), MAX_PARTS)
+            for fact in items_of(item.get("facts"), MAX_PARTS)
             if isinstance(fact, dict) and fact.get("kind") in get_args(FactKind)
         ),
         examples=_examples(examples) if isinstance(examples, dict) else None,
@@ -164,16 +171,16 @@ def _examples(item: dict[str, Any]) -> OperationExamples:
     return OperationExamples(
         title=one_line(item.get("title"), MAX_CHARS),
         columns=_cells(item.get("columns")),
-        rows=tuple(_cells(row) for row in _items(item.get("rows"), MAX_EXAMPLE_ROWS)),
+        rows=tuple(_cells(row) for row in items_of(item.get("rows"), MAX_EXAMPLE_ROWS)),
     )
 
 
 def _cells(value: object) -> tuple[str, ...]:
-    return tuple(one_line(cell, MAX_CHARS) for cell in _items(value, MAX_EXAMPLE_COLUMNS))
+    return tuple(one_line(cell, MAX_CHARS) for cell in items_of(value, MAX_EXAMPLE_COLUMNS))
 
 
 def _pair(value: object) -> tuple[int, int] | None:
-    sizes = [_length(size) for size in _items(value, 2)]
+    sizes = [_length(size) for size in items_of(value, 2)]
     return (sizes[0], sizes[1]) if len(sizes) == 2 and sizes[0] is not None and sizes[1] is not None else None
 
 
@@ -181,7 +188,8 @@ def _length(value: object) -> int | None:
     return value if type(value) is int and 0 <= value < MAX_LENGTH else None
 
 
-def _items(value: object, limit: int) -> list[Any]:
+def items_of(value: object, limit: int) -> list[Any]:
+    """Return at most `limit` items of a list; none of anything else."""
     return value[:limit] if isinstance(value, list) else []
 
 
@@ -190,4 +198,4 @@ def _texts(value: object) -> tuple[str, ...]:
 
     A column's name may hold a newline, and hints need the true name.
     """
-    return tuple(item[:MAX_CHARS] for item in _items(value, MAX_COLUMNS) if isinstance(item, str))
+    return tuple(item[:MAX_CHARS] for item in items_of(value, MAX_COLUMNS) if isinstance(item, str))
