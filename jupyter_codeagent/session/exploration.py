@@ -102,7 +102,10 @@ class Explorer:
                 max_rows=MAX_ROWS,
             )
         )
-        exploration = read_report(report, prepared.columns)
+        try:
+            exploration = read_report(report, prepared.columns)
+        except ValueError as problem:
+            raise VariableError(f"The sandbox's report on the tables cannot be read: {problem}.") from problem
         if not exploration.tables:
             reasons = "; ".join(f"{one.table}: {one.why}" for one in exploration.skipped) or "the report is empty"
             raise VariableError(f"Nothing could be explored: {reasons}.")
