@@ -203,7 +203,7 @@ class RunPreparation:
         options = RunOptions(variables=explored.tables, sample=explored.sample, where=explored.where)
         settings = self.settings.with_grants(self.settings(options))
         self.starting_state.remove_hidden(origin.notebook)
-        copies = self._copy(explored.goal, options, origin, settings)
+        copies = self._copy(explored.goal, options, origin, settings, offers_tools=False)
         columns = {one.name: tuple(label_text(column.name) for column in one.columns) for one in copies.summaries}
         for name in explored.tables:
             if not columns.get(name):
@@ -213,7 +213,7 @@ class RunPreparation:
         return PreparedExploration(
             request=replace(request, model=NO_MODEL, exploration=_exploration_id(origin)),
             settings=settings,
-            manifest=replace(copies.manifest, tools=()),
+            manifest=copies.manifest,
             columns=columns,
             personal={name: personal_columns(live[name], labels) for name, labels in columns.items()},
             taken=frozenset(live),
@@ -239,7 +239,7 @@ class RunPreparation:
         return PreparedRerun(
             request=replace(request, model=NO_MODEL),
             settings=settings,
-            manifest=replace(manifest, tools=()),
+            manifest=manifest,
             missing={**missing, **refused},
         )
 
@@ -249,7 +249,8 @@ class RunPreparation:
         """Copy these variables, and return why for those that cannot be copied."""
 
         def copy(chosen: Sequence[str]) -> Manifest:
-            return self._copy("", RunOptions(variables=tuple(chosen)), origin, settings).manifest
+            options = RunOptions(variables=tuple(chosen))
+            return self._copy("", options, origin, settings, offers_tools=False).manifest
 
         try:
             return copy(names), {}
@@ -270,12 +271,23 @@ class RunPreparation:
         endpoint = self.model_finder.find(settings, origin)
         return self.settings.with_grants(settings), endpoint
 
-    def _copy(self, prompt: str, options: RunOptions, origin: CellOrigin, settings: Settings) -> _Copies:
-        """Copy the variables that the question is about, and describe the copies."""
+    def _copy(
+        self,
+        prompt: str,
+        options: RunOptions,
+        origin: CellOrigin,
+        settings: Settings,
+        *,
+        offers_tools: bool = True,
+    ) -> _Copies:
+        """Copy the variables that the question is about, and describe the copies.
+
+        Without `offers_tools` no function of the user's may be called, and no server of functions is asked for its.
+        """
         live = self.sharing.visible()
         self.sharing.check(options, live.withheld)
-        server_notes = () if options.dry_run else self.tools.refresh_servers()
-        tools = offered(self.tools.all(), prompt)
+        server_notes = self.tools.refresh_servers() if offers_tools and not options.dry_run else ()
+        tools = offered(self.tools.all(), prompt) if offers_tools else {}
         variables = without_tools(live.values, self.tools.all())
         described = partial(describe, privacy=settings.privacy, mentioned=prompt)
         summaries = described(variables)
