@@ -84,7 +84,10 @@ const plugin: JupyterFrontEndPlugin<ICodeAgent> = {
     const actions = new CellActions({ connections, decisions, trans });
     const keys = keysOf(app.commands, CommandIDs);
     const refinements = new Refinements({ connections, trans });
-    const versions = new ResultVersions({ connections, tracker, decisions, history, sync, trans });
+    const versions = new ResultVersions({
+      ...{ connections, tracker, decisions, history, sync, trans },
+      compare: (left, right) => historyActions.compare(left, right)
+    });
     const memory = new PanelMemory(database);
     const runs = new RunList(history);
     const showRun = (id: string): void => {

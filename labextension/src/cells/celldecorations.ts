@@ -297,7 +297,8 @@ export class NotebookDecorations implements IDisposable {
           ? () => void attempt(trans, trans.__('Accept & run'), () => decisions.apply(panel, cellId))
           : undefined,
       showVersion: step =>
-        void attempt(trans, trans.__('Show another version'), () => versions.show(panel, runId, step))
+        void attempt(trans, trans.__('Show another version'), () => versions.show(panel, runId, step)),
+      compareVersions: () => void attempt(trans, trans.__('Compare'), () => versions.compare(panel, runId))
     };
   }
 

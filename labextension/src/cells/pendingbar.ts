@@ -5,6 +5,7 @@ import {
   caretLeftIcon,
   caretRightIcon,
   checkIcon,
+  copyIcon,
   deleteIcon,
   editIcon,
   runIcon
@@ -23,6 +24,8 @@ export interface ICellBarActions {
   apply?: () => void;
   /** To the version before (-1) or after (1) the displayed one. */
   showVersion: (step: 1 | -1) => void;
+  /** The displayed version beside the one before it, or after the first. */
+  compareVersions: () => void;
 }
 
 /** The keys of a command of the review, as they are bound; empty if it has none. */
@@ -56,7 +59,7 @@ export function pendingBar(
   const bar = new ButtonBar(
     trans.__('Pending cell of the code agent'),
     [
-      ...(version.count > 1 ? [versionSwitch(trans, version, actions.showVersion)] : []),
+      ...(version.count > 1 ? [versionSwitch(trans, version, actions)] : []),
       {
         text: trans.__('Accept'),
         icon: checkIcon,
@@ -124,11 +127,11 @@ export function appearanceOf(block: IBlock, position: BlockPosition, version: ID
     : `${position} ${block.cellIds.length} ${block.roles.join(' ')} ${index} of ${count}`;
 }
 
-/** `◂ 2/3 ▸` */
+/** `◂ 2/3 ▸`, and both side by side */
 function versionSwitch(
   trans: TranslationBundle,
   { index, count }: IDisplayedVersion,
-  show: ICellBarActions['showVersion']
+  { showVersion: show, compareVersions }: ICellBarActions
 ): HTMLElement {
   const node = document.createElement('span');
   node.className = 'jp-CodeAgent-versions';
@@ -156,6 +159,16 @@ function versionSwitch(
       iconOnly: true,
       disabled: index === count - 1,
       act: () => show(1)
+    }),
+    buttonNode({
+      text: trans.__('Compare'),
+      title:
+        index > 0
+          ? trans.__('Show it beside the version before')
+          : trans.__('Show it beside the next version'),
+      icon: copyIcon,
+      iconOnly: true,
+      act: compareVersions
     })
   );
   return node;

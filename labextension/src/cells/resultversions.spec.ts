@@ -56,6 +56,7 @@ beforeEach(() => {
         receipt: { 'text/plain': `receipt of ${id}` }
       })
     } as unknown as HistoryClient,
+    compare: async (left, right) => void revealed.push(`${left} beside ${right}`),
     sync: { reportChanges: () => noticed++ },
     trans: nullTranslator.load('x')
   });
@@ -81,6 +82,17 @@ it('the version before is displayed again, with its question and receipt, and th
   await versions.show(panel, 'a', 1);
   expect([ids(notebook)[1], notebook.cells[0].getSource()]).toEqual(['b-code', '%%agent\nsum?\ntop 10']);
   expect(noticed).toBe(2);
+});
+
+it('a version is shown beside the one before it, and the first beside the next', async () => {
+  await versions.compare(panel, 'a');
+  expect(revealed).toEqual([]);
+  refine('b', 'a');
+  await vi.waitFor(() => expect(revealed).toEqual(['b-code', 'focus']));
+  await versions.compare(panel, 'b');
+  await versions.show(panel, 'b', -1);
+  await versions.compare(panel, 'a');
+  expect(revealed.filter(one => one.includes('beside'))).toEqual(['a beside b', 'a beside b']);
 });
 
 it('before the first and after the last version there is none', async () => {

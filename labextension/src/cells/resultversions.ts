@@ -9,7 +9,7 @@ import type { RecordSync } from '../history/recordsync';
 import { isPending } from '../notebook/cellstates';
 import { panelsOfKernel, requireWritable, sharedNotebook } from '../notebook/panels';
 import { provenance } from '../notebook/provenance';
-import type { ISharedCell } from '../notebook/sharednotebook';
+import type { ISharedCell, ISharedNotebook } from '../notebook/sharednotebook';
 import { versionIndex, versionsOf } from '../notebook/versions';
 import { agentCellOf, switchVersion } from '../notebook/versionswitch';
 import type { IRun } from '../protocol/run';
@@ -20,6 +20,8 @@ export interface IResultVersionsOptions {
   tracker: INotebookTracker;
   decisions: CellDecisions;
   history: HistoryClient;
+  /** Show two runs side by side. */
+  compare: (left: string, right: string) => Promise<void>;
   /** Records which version is displayed. */
   sync: Pick<RecordSync, 'reportChanges'>;
   trans: TranslationBundle;
@@ -44,9 +46,7 @@ export class ResultVersions {
   /** Show the earlier (-1) or later (1) version of this pending result instead. */
   async show(panel: NotebookPanel, runId: string, step: 1 | -1): Promise<void> {
     const notebook = sharedNotebook(panel);
-    const displayed = notebook?.cells.find(
-      cell => isPending(cell, runId) && provenance(cell)?.role === 'code'
-    );
+    const displayed = displayedCode(notebook, runId);
     const version = displayed && neighbour(displayed, step);
     if (!notebook || !version) {
       return;
@@ -57,6 +57,18 @@ export class ResultVersions {
     this._options.sync.reportChanges(panel);
     this._showReceipt(panel, version, receipt);
     await this._takeFocus(panel, version);
+  }
+
+  /** Show this pending result beside the version before it; the first one beside the next. */
+  async compare(panel: NotebookPanel, runId: string): Promise<void> {
+    const displayed = displayedCode(sharedNotebook(panel), runId);
+    const before = displayed && neighbour(displayed, -1);
+    const after = displayed && neighbour(displayed, 1);
+    if (before) {
+      await this._options.compare(before, runId);
+    } else if (after) {
+      await this._options.compare(runId, after);
+    }
   }
 
   /** By the kernel's order. */
@@ -115,6 +127,10 @@ export class ResultVersions {
 interface IWithOutputs extends ISharedCell {
   getOutputs?: () => { data?: object }[];
   setOutputs?: (outputs: object[]) => void;
+}
+
+function displayedCode(notebook: ISharedNotebook | null, runId: string): ISharedCell | undefined {
+  return notebook?.cells.find(cell => isPending(cell, runId) && provenance(cell)?.role === 'code');
 }
 
 function neighbour(cell: ISharedCell, step: 1 | -1): string | undefined {

@@ -25,7 +25,14 @@ async function list(changes: object): Promise<HTMLElement> {
 it('a pending run has the words and the order of the bar on its cell', async () => {
   const nothing = (): void => undefined;
   const { node } = pendingBar(nullTranslator.load('x'), pendingBlocks(notebook).get('r-code')!, {
-    ...{ accept: nothing, edit: nothing, discard: nothing, apply: nothing, showVersion: nothing }
+    ...{
+      accept: nothing,
+      edit: nothing,
+      discard: nothing,
+      apply: nothing,
+      showVersion: nothing,
+      compareVersions: nothing
+    }
   });
   const words = (buttons: Iterable<Element>): unknown[] =>
     [...buttons].map(button => [button.textContent, button.getAttribute('title')]);
