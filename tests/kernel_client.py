@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import tempfile
@@ -68,6 +69,20 @@ class Kernel:
 
     def ask(self, prompt: str, options: str = "") -> Ran:
         return self.run(f"%%agent {options}\n{prompt}")
+
+    def run_ids(self) -> list[str]:
+        """Ids of the last runs, the newest first."""
+        return [line.split()[0] for line in self.run("%agent history 9").text.splitlines()[:-1]]
+
+    def record(self, run_id: str) -> dict[str, Any]:
+        """A run as the history has it."""
+        told = self.run(
+            "import json as _json\nfrom jupyter_codeagent.history import HistoryStore as _H\n"
+            "from jupyter_codeagent.types.run_json import run_to_json as _r\n"
+            f"print(_json.dumps(_r(_H().load({run_id!r}))))"
+        ).text
+        found: dict[str, Any] = json.loads(told)
+        return found
 
 
 @contextmanager

@@ -127,6 +127,13 @@ def build_parser() -> OptionParser:
         help="sample K programs, run them, keep the one whose result most agree with (1); "
         "costs K times the completion tokens and one prompt",
     )
+    add(
+        "--from",
+        dest="follows",
+        default="",
+        metavar="RUN",
+        help="go on from this result instead of the newest, with the sandbox as it was then",
+    )
     add("--new", action="store_true", help="forget the conversation and the sandbox's variables first")
     add(
         "--return",
@@ -187,6 +194,8 @@ def parse_options(line: str) -> RunOptions:
         The message is one line: the bad option or value, and the nearest good one.
     """
     written = vars(build_parser().parse_args(_words(line)))
+    if written["new"] and written["follows"]:
+        raise UsageError("%%agent: --new begins a conversation and --from goes on with one; give one of the two.")
     selections = written.pop("selections")
     if selections is not None:
         written["variables"] = tuple(name for name, _ in selections)

@@ -44,6 +44,8 @@ class PersistentSandbox:
         self._has_unknown_changes = False
         """Whether code was cut off before the sandbox could report what it had changed."""
         self._status: SandboxStatus | None = None
+        self.state_of = ""
+        """Run after which the sandbox has its present state; empty in a new one."""
         self.lost = 0
         """How often a sandbox ended by itself, and its variables were lost."""
 
@@ -158,6 +160,7 @@ class PersistentSandbox:
     async def reset(self) -> None:
         """Forget all variables; the next run starts in a fresh sandbox."""
         sandbox, self._sandbox = self._sandbox, None
+        self.state_of = ""
         self._loaded.clear()
         self._offered = ()
         self._namespace = ()

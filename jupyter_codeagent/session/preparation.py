@@ -157,6 +157,8 @@ class RunPreparation:
         """
         # A page brings the user's settings, and the notebook's lists of hidden variables.
         self.front_ends.wait_for_page(origin)
+        if options.follows:
+            options = replace(options, follows=self.run_log.followed(options.follows))
         settings, endpoint = self._settings_and_model(options, origin)
         self.starting_state.remove_hidden(origin.notebook)
         copies = self._copy(prompt, options, origin, settings)
@@ -170,7 +172,9 @@ class RunPreparation:
         run = new_run(request, copies.manifest, context.context.tagged, counted_kinds=context.counted_kinds)
         run = replace(run, house_rules=rules.text, notes=(*copies.notes, *rules.notes))
         run, turns = self._with_conversation(run, options)
-        more = f"{run.context.removeprefix(context.context.text)}{rules.text}"
+        # Not what earlier runs left in the sandbox: Run All would ask again although nothing changed.
+        followed = self.run_log.find(options.follows).code if options.follows else ""
+        more = f"{functions_text(run.manifest.tools)}{rules.text}{followed}"
         run = replace(run, described_sha256=question_digest(copies.summaries, settings, prompt, more))
         turns = (*turns, *self.masking.turns(self.run_log.refined_turn(run)))
         window = context_window_of(endpoint, settings)
@@ -220,8 +224,10 @@ class RunPreparation:
             notes=copies.notes,
         )
 
-    def prepare_rerun(self, names: Sequence[str], origin: CellOrigin) -> PreparedRerun:
-        """Copy those of these variables that can be copied; no model is looked for.
+    def prepare_rerun(
+        self, names: Sequence[str], origin: CellOrigin, asked: RunOptions | None = None
+    ) -> PreparedRerun:
+        """Copy those of these variables that can be copied, by the options of a run; no model is looked for.
 
         Raises
         ------
@@ -229,13 +235,14 @@ class RunPreparation:
             Nothing can be run; one line for the user.
         """
         self.front_ends.wait_for_page(origin)
-        settings = self.settings.with_grants(self.settings(RunOptions()))
+        asked = asked or RunOptions()
+        settings = self.settings.with_grants(self.settings(asked))
         self.starting_state.remove_hidden(origin.notebook)
         visible = self.sharing.visible().values
         wanted = [name for name in names if name in visible and not isinstance(visible[name], ModuleType)]
         missing = {name: "it is hidden" for name in names if name in self.live.everything() and name not in visible}
-        manifest, refused = self._copy_each(wanted, origin, settings)
-        request = build_request("", RunOptions(), origin, settings, None)
+        manifest, refused = self._copy_each(wanted, asked, origin, settings)
+        request = build_request("", asked, origin, settings, None)
         return PreparedRerun(
             request=replace(request, model=NO_MODEL),
             settings=settings,
@@ -244,12 +251,12 @@ class RunPreparation:
         )
 
     def _copy_each(
-        self, names: Sequence[str], origin: CellOrigin, settings: Settings
+        self, names: Sequence[str], asked: RunOptions, origin: CellOrigin, settings: Settings
     ) -> tuple[Manifest, dict[str, str]]:
         """Copy these variables, and return why for those that cannot be copied."""
 
         def copy(chosen: Sequence[str]) -> Manifest:
-            options = RunOptions(variables=tuple(chosen))
+            options = replace(asked, variables=tuple(chosen))
             return self._copy("", options, origin, settings, offers_tools=False).manifest
 
         try:
@@ -349,15 +356,25 @@ class RunPreparation:
             clues=SelectionClues(
                 recent=self.live_context.recent(),
                 relations=relations,
-                earlier=() if options.new else self.run_log.copied_before(origin.cell_id, options.refines),
+                earlier=() if options.new else self._copied_before(options, origin),
             ),
         )
+
+    def _copied_before(self, options: RunOptions, origin: CellOrigin) -> frozenset[str]:
+        if options.new:
+            return frozenset()
+        return self.run_log.copied_before(origin.cell_id, options.refines, options.follows)
 
     def _with_conversation(self, run: AgentRun, options: RunOptions) -> tuple[AgentRun, tuple[Turn, ...]]:
         """Return the run with what earlier runs left in the sandbox, and these runs as turns."""
         sandbox = self.workspace.current
         if options.new and options.dry_run:  # a run with `--new` was reset before this
             return self._with_differences(run, (), None), ()
+        if options.follows and options.dry_run:  # a run with `--from` has gone back before this
+            earlier = self.run_log.conversation(run.request.cell_id, options.follows)
+            made = frozenset(entry.name for known in earlier for entry in known.made)
+            turns = self.masking.turns(self.run_log.turns_before(run, made))
+            return self._with_differences(run, turns, None), turns
         defined = frozenset(entry.name for entry in sandbox.variables) if sandbox is not None else frozenset()
         turns = self.masking.turns(self.run_log.turns_before(run, defined))
         return self._with_differences(run, turns, sandbox), turns

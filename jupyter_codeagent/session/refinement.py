@@ -43,8 +43,13 @@ class Refinements:
             )
         if not known.code:
             raise UsageError(f"Run {known.id} has no result that could be refined; it is {known.status}.")
-        asked = replace(self._options[known.id], new=False, rerun=True)
+        follows = self._run_log.result_before(known)
+        asked = replace(self._options[known.id], new=False, rerun=True, follows=follows)
         return known, replace(asked, refines=known.id, refinement=refinement)
+
+    def options_of(self, run_id: str) -> RunOptions:
+        """Return the options under which a run was asked for; the default ones if they are not known any more."""
+        return self._options.get(run_id, RunOptions())
 
     def refined_program(self, run: AgentRun) -> tuple[Step, ...]:
         """Return the program that a run replaces, as a step; none if it refines no run."""

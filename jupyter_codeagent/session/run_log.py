@@ -77,28 +77,75 @@ class RunLog:
         """
         return tuple(
             turn_of(run, known, defined)
-            for known in self._conversation(run.request.cell_id)
+            for known in self.conversation(run.request.cell_id, run.request.follows)
             if known.id != run.request.refines and may_include(run, known)
         )
 
-    def copied_before(self, cell_id: str | None, refines: str = "") -> frozenset[str]:
+    def copied_before(self, cell_id: str | None, refines: str = "", follows: str = "") -> frozenset[str]:
         """Return the variables of the run that is refined, else of the question before this cell's."""
         refined = self._runs.get(refines)
-        conversation = self._conversation(cell_id) if refined is None else [refined]
+        conversation = self.conversation(cell_id, follows) if refined is None else [refined]
         return frozenset(copy.name for copy in conversation[-1].manifest.copied) if conversation else frozenset()
 
-    def _conversation(self, cell_id: str | None) -> list[AgentRun]:
-        """Return the runs that a question in this cell follows, the oldest first."""
+    def conversation(self, cell_id: str | None, last: str = "") -> list[AgentRun]:
+        """Return the runs that a question in this cell follows, the oldest first.
+
+        `last` is the run from which it goes on; empty for the newest result.
+        """
         self._refresh(list(self._runs))
         return [
             known
-            for known in self._runs.values()
-            if known.status == "ok"
-            and not known.request.exploration  # nobody asked for them one by one, and a dozen fill the context
-            and known.cell_state != "discarded"
-            and known.id not in self._forgotten
-            and (cell_id is None or known.request.cell_id != cell_id)
+            for known in self._thread(last)
+            if self._may_be_followed(known) and (cell_id is None or known.request.cell_id != cell_id)
         ]
+
+    def _thread(self, last: str) -> list[AgentRun]:
+        """Return the results up to the run `last`, or the newest; before each stands the one it went on from."""
+        thread: list[AgentRun] = []
+        wanted = last
+        for known in reversed(self._runs.values()):
+            # Nobody asked for the findings of an exploration one by one, and a dozen of them fill the context.
+            if known.id == wanted or (not wanted and known.status == "ok" and not known.request.exploration):
+                thread.append(known)
+                wanted = known.request.follows
+        return thread[::-1]
+
+    def _may_be_followed(self, run: AgentRun) -> bool:
+        return run.status == "ok" and run.cell_state != "discarded" and run.id not in self._forgotten
+
+    @property
+    def newest_result(self) -> str:
+        """The run from which a question goes on that names none, discarded or not; empty without one."""
+        thread = self._thread("")
+        return thread[-1].id if thread else ""
+
+    def result_before(self, run: AgentRun) -> str:
+        """Return the run from which this one went on; empty for the first, and in the newest conversation."""
+        thread = self._thread(run.id)
+        on_newest = any(known.id == run.id for known in self._thread(""))
+        return "" if on_newest or len(thread) < 2 else thread[-2].id
+
+    def followed(self, run_id: str) -> str:
+        """Return the run that ``--from RUN`` means: this one, or the result that its cell has in this kernel.
+
+        Raises
+        ------
+        UsageError, HistoryError
+            There is no such run, or nothing of it is left in this kernel.
+        """
+        named = self.find(run_id)
+        self._refresh(list(self._runs))
+        left = [
+            known
+            for known in reversed(self._runs.values())
+            if self._may_be_followed(known) and (known.id == named.id or _is_same_question(known, named))
+        ]
+        for known in sorted(left, key=lambda known: known.id != named.id):
+            return known.id
+        raise UsageError(
+            f"--from {run_id}: this kernel has no result of run {named.id} to go on from. Run the cell of its "
+            "question first, or leave --from out."
+        )
 
     def with_unchanged(self, manifest: Manifest) -> Manifest:
         """Return the manifest with those variables marked whose copy an earlier run of this kernel had already."""
@@ -231,6 +278,14 @@ class RunLog:
         if run_id in self._runs:
             self._refresh([run_id])
         return changed
+
+
+def _is_same_question(run: AgentRun, named: AgentRun) -> bool:
+    """Check whether both are of one cell; the findings of an exploration are told apart by their prompts."""
+    asked, other = run.request, named.request
+    if asked.cell_id is None or asked.cell_id != other.cell_id:
+        return False
+    return not other.exploration or asked.prompt == other.prompt
 
 
 def _is_in_other_file(row: RunRow, run: AgentRun) -> bool:

@@ -61,6 +61,7 @@ def build_request(
         timeout_s=settings.sandbox.wall_s,
         candidates=options.candidates,
         selection=selection_line(options),
+        follows=options.follows,
         refines=options.refines,
         refinement=options.refinement,
         cell_id=origin.cell_id,

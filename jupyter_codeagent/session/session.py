@@ -22,6 +22,7 @@ from jupyter_codeagent.report.output_file import write_report
 from jupyter_codeagent.report.report import Report, Rerun
 from jupyter_codeagent.sandbox.persistent import PersistentSandbox
 from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
+from jupyter_codeagent.session.branches import Branches
 from jupyter_codeagent.session.bring_back import ResultTransfer
 from jupyter_codeagent.session.cell_decisions import CellDecisions
 from jupyter_codeagent.session.consent import ModelFinder
@@ -89,6 +90,7 @@ class AgentSession:
     tools: ToolAdmin
     questions: ModelQuestions
     starting_state: StartingState
+    branches: Branches
     preparation: RunPreparation
     current_run: CurrentRun
     result_finder: ResultFinder
@@ -119,10 +121,12 @@ class AgentSession:
             self.starting_state.forget_all()
         self.starting_state.restore_copies(origin.cell_id)
         try:
+            notes = self.branches.go_back(options, origin, display)
             prepared = self.preparation.prepare_run(prompt, options, origin)
         except CodeAgentError as error:
             self._record_unprepared(prompt, options, origin, error)
             raise
+        prepared = replace(prepared, run=replace(prepared.run, notes=(*notes, *prepared.run.notes)))
         self.refinements.remember(prepared.run.id, options)
         recorder = RunRecorder(prepared.run, self.run_log, self.link)
         recorder.changed(prepared.run)
@@ -273,6 +277,7 @@ class AgentSession:
         if run.status != "ok":
             return run
         sandbox.keep_changes()
+        sandbox.state_of = run.id
         if not prepared.inserts:
             return replace(run, placed="nowhere")
         return await self.notebook_writer.insert_cells(run, recorder, origin, known)

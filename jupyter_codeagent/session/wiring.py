@@ -17,6 +17,7 @@ from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.models.endpoint import ModelEndpoint
 from jupyter_codeagent.models.resolver import ModelResolver
 from jupyter_codeagent.sandbox.workspace import SandboxWorkspace
+from jupyter_codeagent.session.branches import Branches
 from jupyter_codeagent.session.bring_back import ResultTransfer
 from jupyter_codeagent.session.cell_decisions import CellDecisions
 from jupyter_codeagent.session.consent import Consent, ModelFinder
@@ -152,6 +153,22 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
     starting_state = StartingState(
         background=background, run_log=run_log, workspace=workspace, sharing=sharing, grants=grants
     )
+    preparation = RunPreparation(
+        front_ends=front_ends,
+        settings=settings,
+        models=models,
+        model_finder=model_finder,
+        consent=consent,
+        grants=grants,
+        starting_state=starting_state,
+        sharing=sharing,
+        live=live,
+        live_context=live_context,
+        masking=masking,
+        tools=tools,
+        workspace=workspace,
+        run_log=run_log,
+    )
     session = AgentSession(
         config=config,
         settings=settings,
@@ -169,22 +186,16 @@ def new_session(shell: Shell, config: CodeAgent) -> AgentSession:
         tools=tools,
         questions=questions,
         starting_state=starting_state,
-        preparation=RunPreparation(
+        branches=Branches(
+            background=background,
             front_ends=front_ends,
-            settings=settings,
-            models=models,
-            model_finder=model_finder,
-            consent=consent,
-            grants=grants,
-            starting_state=starting_state,
-            sharing=sharing,
-            live=live,
-            live_context=live_context,
-            masking=masking,
-            tools=tools,
             workspace=workspace,
+            preparation=preparation,
             run_log=run_log,
+            refinements=refinements,
+            current_run=current_run,
         ),
+        preparation=preparation,
         current_run=current_run,
         result_finder=ResultFinder(
             background=background,

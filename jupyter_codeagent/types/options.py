@@ -35,6 +35,8 @@ class RunOptions:
     json: bool = False
     rerun: bool = False
     debug: bool = False
+    follows: str = ""
+    """Run from which the question goes on; empty for the newest result."""
     refines: str = ""
     """Run to refine; set by `%agent refine`, not by an option."""
     refinement: str = ""

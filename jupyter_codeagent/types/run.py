@@ -73,6 +73,8 @@ class AgentRequest:
     candidates: int = 1
     selection: str = ""
     """Selected variables, columns and rows, as options: ``--vars df[a] --where 'a > 1'``."""
+    follows: str = ""
+    """Run from which the question goes on (``--from``); empty for the result before it."""
     refines: str = ""
     """Run that this one refines (`%agent refine`); `prompt` is the whole prompt nevertheless."""
     refinement: str = ""

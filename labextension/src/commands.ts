@@ -38,7 +38,7 @@ export const CommandIDs = {
   undo: 'jupyter-codeagent:undo-insertion',
   fix: 'jupyter-codeagent:fix',
   explain: 'jupyter-codeagent:explain',
-  continue: 'jupyter-codeagent:continue'
+  askFrom: 'jupyter-codeagent:ask-from'
 } as const;
 
 export interface ICommandsOptions {
@@ -157,11 +157,8 @@ export function addCommands(options: ICommandsOptions): void {
   onMarked(CommandIDs.explain, trans.__('Explain This Result with the Agent'), RESULT_CLASS, (panel, id) =>
     actions.explain(panel, id)
   );
-  onMarked(
-    CommandIDs.continue,
-    trans.__('Continue from This Result with the Agent'),
-    RESULT_CLASS,
-    (panel, id) => actions.continueFrom(panel, id)
+  onMarked(CommandIDs.askFrom, trans.__('Ask the Agent from This Result'), RESULT_CLASS, (panel, id) =>
+    actions.askFrom(panel, id)
   );
 }
 

@@ -160,21 +160,21 @@ def test_fix_with_agent_on_an_older_failure_explain_and_continue_on_its_result_w
     assert "Explain the result of" in shared_model.requests[2]["messages"][-1]["content"]
 
     notebook.cells.nth(7).hover()
-    tool(notebook.cells.nth(7), "Continue").click()
+    tool(notebook.cells.nth(7), "Ask from here").click()
     expect(notebook.cells).to_have_count(10)
     expect(notebook.cells.nth(8).locator(".cm-content")).to_be_focused()
     before = source_of(notebook, 8)
-    assert before.startswith("%%agent\nFollowing on from")
+    options = before.removesuffix("\n")
+    assert re.fullmatch(r"%%agent --from \w+", options)
     notebook.wait_for_idle()
     completed(
         notebook, 8, "dep d", "column of df", f"{before}dep delay"
     )  # at the end of the question, a name of two words
-    prose = f"{before}dep delay".removeprefix("%%agent")
     press(notebook, "Control+Home")
     press(notebook, "End")
-    completed(notebook, 8, " --priv", "--privacy", f"%%agent --privacy{prose}")
-    completed(notebook, 8, " stats --vars d", "df", f"%%agent --privacy stats --vars df{prose}")
-    completed(notebook, 8, "['dep", "dep delay", f"%%agent --privacy stats --vars df['dep delay'{prose}")
+    completed(notebook, 8, " --priv", "--privacy", f"{options} --privacy\ndep delay")
+    completed(notebook, 8, " stats --vars d", "df", f"{options} --privacy stats --vars df\ndep delay")
+    completed(notebook, 8, "['dep", "dep delay", f"{options} --privacy stats --vars df['dep delay'\ndep delay")
     assert notebook.call(ALL_TRUSTED) == []
     notebook.saved()
     notebook.reload()

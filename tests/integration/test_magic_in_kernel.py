@@ -127,6 +127,24 @@ def test_new_forgets_the_conversation_and_the_variables(kernel: Kernel, model_se
     assert "remember" not in json.dumps(model_server.requests[2]["messages"])
 
 
+def test_run_all_in_the_same_kernel_asks_the_model_nothing_although_later_cells_left_variables_behind(
+    kernel: Kernel, model_server: ModelServer
+) -> None:
+    cells = {
+        "sum by city": "totals = df.groupby('city')['n'].sum()\ntotals",
+        "ranked": "rank = totals.rank()\nrank",
+    }
+    for prompt, program in cells.items():
+        model_server.script(code(program), "x")
+        assert kernel.run(f"%%agent\n{prompt}", cell_id=prompt.replace(" ", "-")).error == ""
+    model_server.script("never asked")
+    for prompt in cells:
+        again = kernel.run(f"%%agent\n{prompt}", cell_id=prompt.replace(" ", "-"))
+        assert again.error == ""
+        assert "as recorded, model not asked" in again.text
+    assert model_server.requests == []
+
+
 @pytest.mark.long("another case of what a test beside it proves")
 def test_dry_run_sends_and_runs_nothing(kernel: Kernel, model_server: ModelServer) -> None:
     model_server.script(SUM)

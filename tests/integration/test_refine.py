@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
 from kernel_client import Kernel
 from model_server import ModelServer, code
@@ -15,27 +12,11 @@ QUESTION = "%%agent --vars df\nsum of n by city"
 REFINED = "sum of n by city\nonly the largest"
 
 
-def runs(kernel: Kernel) -> list[str]:
-    """Ids, the newest first."""
-    return [line.split()[0] for line in kernel.run("%agent history 9").text.splitlines()[:-1]]
-
-
-def record(kernel: Kernel, run_id: str) -> dict[str, Any]:
-    """Of a run, as the history has it."""
-    told = kernel.run(
-        "import json as _json\nfrom jupyter_codeagent.history import HistoryStore as _H\n"
-        "from jupyter_codeagent.types.run_json import run_to_json as _r\n"
-        f"print(_json.dumps(_r(_H().load({run_id!r}))))"
-    ).text
-    found: dict[str, Any] = json.loads(told)
-    return found
-
-
 def asked(kernel: Kernel, server: ModelServer) -> str:
     """The id of a run of the cell `question`."""
     server.script(SUM, "x")
     assert kernel.run(QUESTION, cell_id="question").error == ""
-    return runs(kernel)[0]
+    return kernel.run_ids()[0]
 
 
 def test_the_model_is_asked_the_whole_question_after_the_code_that_is_to_be_changed(
@@ -60,12 +41,12 @@ def test_a_refined_run_has_the_cell_and_the_options_of_the_run_and_says_what_it_
     kernel.run("other = df.copy()\nlargest = 'largest'")
     model_server.script(TOP, "x")
     assert kernel.run(f"%agent refine {first} only the {{{{largest}}}}", cell_id="elsewhere").error == ""
-    second = runs(kernel)[0]
-    request = record(kernel, second)["request"]
+    second = kernel.run_ids()[0]
+    request = kernel.record(second)["request"]
     assert (request["prompt"], request["cell_id"], request["selection"]) == (REFINED, "question", "--vars df")
     assert (request["refines"], request["refinement"]) == (first, "only the {{largest}}")
-    assert record(kernel, first)["cell_state"] == "discarded", "its cells made room"
-    assert record(kernel, second)["cell_state"] == "pending"
+    assert kernel.record(first)["cell_state"] == "discarded", "its cells made room"
+    assert kernel.record(second)["cell_state"] == "pending"
 
 
 @pytest.mark.long("another case of what a test beside it proves")
@@ -75,7 +56,7 @@ def test_a_version_that_was_accepted_is_replayed_by_its_cell_although_a_later_on
     first = asked(kernel, model_server)
     model_server.script(TOP, "x")
     kernel.run(f"%agent refine {first} only the largest")
-    second = runs(kernel)[0]
+    second = kernel.run_ids()[0]
     kernel.run(f"%agent accept {second}")
     model_server.script("never asked")
     again = kernel.run(f"%%agent --vars df\n{REFINED}", cell_id="question")
@@ -83,7 +64,7 @@ def test_a_version_that_was_accepted_is_replayed_by_its_cell_although_a_later_on
     assert model_server.requests == []
 
     kernel.run(f"%agent discard {second}")
-    kernel.run(f"%agent discard {runs(kernel)[0]}")
+    kernel.run(f"%agent discard {kernel.run_ids()[0]}")
     kernel.run(f"%agent accept {first}")
     again = kernel.run(QUESTION, cell_id="question")
     assert "as recorded, model not asked" in again.text
@@ -98,7 +79,7 @@ def test_a_result_that_was_accepted_stays_accepted_when_another_version_of_it_is
     kernel.run(f"%agent accept {first}")
     model_server.script(TOP, "x")
     assert kernel.run(f"%agent refine {first} only the largest").error == ""
-    assert record(kernel, first)["cell_state"] == "accepted"
+    assert kernel.record(first)["cell_state"] == "accepted"
 
 
 @pytest.mark.long("another case of what a test beside it proves")
@@ -108,7 +89,7 @@ def test_code_that_goes_on_from_the_version_it_replaces_brings_that_versions_lin
     first = asked(kernel, model_server)
     model_server.script(code("totals.nlargest(1)"), "x")
     kernel.run(f"%agent refine {first} only the largest")
-    assert record(kernel, runs(kernel)[0])["code"].split("\n") == [
+    assert kernel.record(kernel.run_ids()[0])["code"].split("\n") == [
         "totals = df.groupby('city')['n'].sum()",
         "totals.nlargest(1)",
     ]
@@ -131,7 +112,7 @@ def test_a_refinement_that_cannot_be_asked_is_one_line_and_changes_nothing(
     ran = kernel.run(f"%agent {line.format(first=first)}")
     assert problem in ran.error
     assert len(model_server.requests) == asked_times
-    assert record(kernel, first)["cell_state"] == "pending"
+    assert kernel.record(first)["cell_state"] == "pending"
 
 
 @pytest.mark.long("another case of what a test beside it proves")
@@ -140,7 +121,7 @@ def test_a_run_without_a_result_or_of_another_kernel_cannot_be_refined(
 ) -> None:
     model_server.script("there is no code")
     kernel.run("%%agent --max-steps 1\nsum?", cell_id="question")
-    failed = runs(kernel)[0]
+    failed = kernel.run_ids()[0]
     assert "has no result" in kernel.run(f"%agent refine {failed} as a table").error
     first = asked(kernel, model_server)
     kernel.run("%unload_ext jupyter_codeagent\n%load_ext jupyter_codeagent")
@@ -153,7 +134,7 @@ def test_a_refinement_that_fails_leaves_the_result_as_it_was(kernel: Kernel, mod
     model_server.script("there is no code")
     ran = kernel.run(f"%agent refine {first} only the largest")
     assert ran.error != ""
-    assert record(kernel, first)["cell_state"] == "pending"
+    assert kernel.record(first)["cell_state"] == "pending"
 
 
 @pytest.mark.long("another case of what a test beside it proves")
@@ -179,11 +160,11 @@ def test_a_replayed_result_is_believed_as_far_as_it_was_the_first_time(
     model_server.script(code("df.head(2)['n'].sum()"))
     kernel.run("%%agent --vars df\nWhat is the total of n?", cell_id="question")
     kernel.run("%agent accept")
-    first = record(kernel, runs(kernel)[0])
+    first = kernel.record(kernel.run_ids()[0])
     assert (first["verdict"]["level"], first["assumptions"][0]["text"]) == ("doubtful", "only 2 of 3 rows")
     again = kernel.run("%%agent --vars df\nWhat is the total of n?", cell_id="question")
     assert "as recorded, model not asked" in again.text
-    second = record(kernel, runs(kernel)[0])
+    second = kernel.record(kernel.run_ids()[0])
     assert second["id"] != first["id"]
     assert [second[name] for name in ("verdict", "assumptions")] == [
         first[name] for name in ("verdict", "assumptions")

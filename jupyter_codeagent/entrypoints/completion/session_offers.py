@@ -83,6 +83,7 @@ def session_offers(
         values={
             **{text: _choices(action) for action in actions if action.choices for text in action.option_strings},
             **{name: by_command[rest] for name, rest in commands.items() if rest in by_command},
+            "--from": runs,
             "--model": models,
             "use": models,
         },

@@ -1,4 +1,4 @@
-/** What the agent can be asked about a cell: to repair it, to explain its result, to go on from it. */
+/** What the agent can be asked about a cell: to repair it, to explain its result, another question from there. */
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ISignal } from '@lumino/signaling';
@@ -10,7 +10,7 @@ import { newCodeCell } from '../notebook/edits';
 import { insertCells } from '../notebook/insertion';
 import { isWritable, sharedNotebook } from '../notebook/panels';
 import { provenance } from '../notebook/provenance';
-import { continueSource, explainSource, fixSource } from '../prompts/followups';
+import { askFromSource, explainSource, fixSource } from '../prompts/followups';
 import { runIfUnchanged } from '../prompts/runcell';
 import type { CellDecisions } from './celldecisions';
 
@@ -81,10 +81,10 @@ export class CellActions {
     });
   }
 
-  /** Open a question that goes on from this result, with the cursor at its end. */
-  async continueFrom(panel: NotebookPanel, cellId: string): Promise<void> {
-    await this._askBelow(panel, cellId, async (last, question) => {
-      const source = continueSource(question, this._options.trans);
+  /** Open a question that goes on from this result, whatever came after it, with the cursor where it is written. */
+  async askFrom(panel: NotebookPanel, cellId: string): Promise<void> {
+    await this._askBelow(panel, cellId, async (last, _question, runId) => {
+      const source = askFromSource(runId);
       const cell = await this._options.decisions.reveal(panel, this._insert(panel, last, source));
       panel.content.mode = 'edit';
       const editor = cell?.editor;
@@ -93,11 +93,11 @@ export class CellActions {
     });
   }
 
-  /** With the last cell of the run's block, and the run's question. */
+  /** With the last cell of the run's block, the run's question and its id. */
   private async _askBelow(
     panel: NotebookPanel,
     cellId: string,
-    act: (last: string, question: string) => Promise<void>
+    act: (last: string, question: string, runId: string) => Promise<void>
   ): Promise<void> {
     const notebook = sharedNotebook(panel)!;
     const cell = notebook.cells.find(cell => cell.id === cellId);
@@ -105,7 +105,7 @@ export class CellActions {
     const question = runId && this.question(panel, runId);
     if (question) {
       const ids = resultBlocks(notebook).get(cellId)!.cellIds;
-      await act(ids[ids.length - 1], question);
+      await act(ids[ids.length - 1], question, runId);
     }
   }
 

@@ -100,7 +100,7 @@ function show(fresh: Notebook, drawn = true): Cell[] {
     question: (_: unknown, runId: string) => known.get(runId),
     fix: async () => void done.push('fix'),
     explain: async () => void done.push('explain'),
-    continueFrom: async () => void done.push('continue')
+    askFrom: async () => void done.push('ask from')
   };
   records.clear();
   refining = null;
@@ -319,18 +319,18 @@ it('nothing is offered where the agent cannot be asked', async () => {
   expect([foot(failed), failed.hasClass('jp-CodeAgent-failed')]).toEqual([[], false]);
 });
 
-it('a result can be explained and continued below its last cell, while the kernel knows its question', async () => {
+it('a result can be explained, and asked from, below its last cell, while the kernel knows its question', async () => {
   const fresh = notebookOf('%%agent\none');
   const two = ['r', 's'].map(id => cellsOf(id)[0]);
   insertCells(fresh, { anchor: 'cell-0', replace: [], cells: two });
   const [, result, forgotten] = show(fresh);
   known.set('r', 'one');
   await refreshed();
-  await vi.waitFor(() => expect(foot(result)).toEqual(['Explain', 'Continue']));
+  await vi.waitFor(() => expect(foot(result)).toEqual(['Explain', 'Ask from here']));
   expect(foot(forgotten)).toEqual([]);
   press(result, 'Explain');
-  press(result, 'Continue');
-  expect(done).toEqual(['explain', 'continue']);
+  press(result, 'Ask from here');
+  expect(done).toEqual(['explain', 'ask from']);
 });
 
 it('without the buttons, by the user’s setting, the context menu still knows the cell', async () => {

@@ -1,4 +1,4 @@
-/** At the end of a cell: *Fix with agent* at an error, *Explain* and *Continue* at a result, *Refine* while it waits. */
+/** At the end of a cell: *Fix with agent* at an error, *Explain* and *Ask from here* at a result, *Refine* while it waits. */
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { Cell } from '@jupyterlab/cells';
 import { CodeCell } from '@jupyterlab/cells';
@@ -163,10 +163,10 @@ export class CellFooters {
           act: () => void attempt(trans, trans.__('Explain'), () => actions.explain(panel, id))
         },
         {
-          text: trans.__('Continue'),
+          text: trans.__('Ask from here'),
           icon: addBelowIcon,
-          title: trans.__('Write a question that goes on from this result'),
-          act: () => void attempt(trans, trans.__('Continue'), () => actions.continueFrom(panel, id))
+          title: trans.__('Write a question that goes on from this result, whatever came after it'),
+          act: () => void attempt(trans, trans.__('Ask from here'), () => actions.askFrom(panel, id))
         }
       );
     }

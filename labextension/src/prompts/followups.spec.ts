@@ -1,6 +1,6 @@
 import { nullTranslator } from '@jupyterlab/translation';
 
-import { continueSource, explainSource, fixSource, shortId } from './followups';
+import { askFromSource, explainSource, fixSource, shortId } from './followups';
 
 const trans = nullTranslator.load('x');
 
@@ -24,22 +24,26 @@ it('a follow-up quotes its question in one line, the beginning of a long one', (
     'Explain the result of “Which carrier?” in plain words.',
     1
   ]);
-  const long = continueSource('word '.repeat(100), trans);
-  expect(long.split('\n')).toHaveLength(2);
+  const long = explainSource('word '.repeat(100), trans).split('\n')[1];
   expect(long.length).toBeLessThan(130);
-  expect(long.endsWith('…”: ')).toBe(true);
+  expect(long).toContain('…”');
+});
+
+it('a question that goes on from a result names its run on the line of options, and nothing else', () => {
+  expect(askFromSource('3f2a90c1b7de')).toBe('%%agent --from 3f2a90c1b7de\n');
+  for (const id of ['', 'x --approve auto', 'x\nimport os', 'x;y', 'x'.repeat(65)]) {
+    expect(() => askFromSource(id)).toThrow('not the id of a run');
+  }
 });
 
 it.each(['more than {{limit}}?', '{{{limit}}}', '{{ {{limit'])(
   'an expression in a question is not filled in a second time by the kernel: %s',
   question => {
-    expect(continueSource(question, trans)).not.toContain('{{');
     expect(explainSource(question, trans)).not.toContain('{{');
   }
 );
 
 it('of a repair’s question the sentence is quoted, not the failed code', () => {
-  expect(continueSource("It failed with KeyError: 'x'\n```python\ndf['x']\n```\nWrite it.", trans)).toBe(
-    "%%agent\nFollowing on from “It failed with KeyError: 'x'”: "
-  );
+  const [, line] = explainSource("It failed: 'x'\n```python\ndf['x']\n```\nWrite it.", trans).split('\n');
+  expect(line).toBe("Explain the result of “It failed: 'x'” in plain words.");
 });

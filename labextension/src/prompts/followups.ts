@@ -35,9 +35,12 @@ export function explainSource(question: string, trans: TranslationBundle): strin
   ].join('\n');
 }
 
-/** Ends where the user goes on writing. */
-export function continueSource(question: string, trans: TranslationBundle): string {
-  return `%%agent\n${trans.__('Following on from “%1”: ', quoted(question))}`;
+/** Ends where the user goes on writing. The id comes with the notebook, from anywhere, and must not end the line. */
+export function askFromSource(runId: string): string {
+  if (!/^\w{1,64}$/.test(runId)) {
+    throw new Error(`not the id of a run: ${JSON.stringify(runId.slice(0, 64))}`);
+  }
+  return `%%agent --from ${runId}\n`;
 }
 
 /** One line; never an expression that the kernel would fill in. */

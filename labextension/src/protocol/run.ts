@@ -105,6 +105,8 @@ export interface IRequest {
   max_steps: number;
   /** Of which variables, columns and rows, as options of the magic. Not in records of older versions. */
   selection?: string;
+  /** Run from which the question goes on; empty for the result before it. Not in records of older versions. */
+  follows?: string;
   /** Run of which this is another version, and what was to be different. Not in records of older versions. */
   refines?: string;
   refinement?: string;
@@ -229,6 +231,7 @@ export const isRun = shape({
   request: shape({
     prompt: string,
     model: string,
+    follows: optional(string),
     refines: optional(string),
     refinement: optional(string)
   }),

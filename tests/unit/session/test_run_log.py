@@ -11,6 +11,7 @@ import pytest
 
 from jupyter_codeagent.history import HistoryStore
 from jupyter_codeagent.session.run_log import KEPT_RUNS, RunLog
+from jupyter_codeagent.types.errors import UsageError
 from jupyter_codeagent.types.run import AgentRequest, AgentRun, CellState, Placed
 from jupyter_codeagent.types.sandbox import CopyChange, NamespaceEntry, StreamOutput
 from jupyter_codeagent.types.variables import CopiedVariable, Manifest
@@ -274,3 +275,77 @@ def test_a_cell_that_is_run_again_knows_which_copies_it_had_changed(run_log: Run
     run_log.write(replace(a_run("a", cell_id="c1"), changes=changes))
     assert run_log.changed_by_cell("c1") == {"df"}
     assert run_log.changed_by_cell("c2") == run_log.changed_by_cell(None) == frozenset()
+
+
+def prompts(run_log: RunLog, run: AgentRun) -> list[str]:
+    return [turn.prompt for turn in run_log.turns_before(run)]
+
+
+def written(run_log: RunLog, *runs: AgentRun) -> None:
+    for run in runs:
+        run_log.write(run)
+
+
+def test_a_question_from_an_earlier_result_is_told_nothing_of_what_came_after_it(run_log: RunLog) -> None:
+    written(run_log, a_run("a"), a_run("b"), a_run("c"))
+    assert prompts(run_log, a_run("x", follows="b")) == ["question a", "question b"]
+    written(run_log, a_run("d", follows="a"))
+    assert prompts(run_log, a_run("next")) == ["question a", "question d"], "it goes on where the newest result is"
+    assert prompts(run_log, a_run("back", follows="c")) == ["question a", "question b", "question c"]
+    written(run_log, replace(a_run("e", follows="b"), status="failed"))
+    assert prompts(run_log, a_run("next")) == ["question a", "question d"], "a failed question leads nowhere"
+
+
+def test_a_branch_whose_result_was_discarded_goes_on_from_what_it_was_asked_from(run_log: RunLog) -> None:
+    written(run_log, a_run("a"), a_run("b"), replace(a_run("c", follows="a"), cell_state="discarded"))
+    assert prompts(run_log, a_run("next")) == ["question a"]
+
+
+def test_a_finding_is_told_to_the_question_that_is_asked_from_it_and_to_no_other(run_log: RunLog) -> None:
+    written(run_log, a_run("a"), a_run("found", exploration="e"), a_run("other", exploration="e"))
+    assert prompts(run_log, a_run("x", follows="found")) == ["question a", "question found"]
+    assert prompts(run_log, a_run("x")) == ["question a"]
+
+
+def test_from_means_the_result_that_the_cell_of_the_question_has_now(run_log: RunLog) -> None:
+    written(run_log, a_run("aaa", cell_id="c1"), a_run("bbb", cell_id="c2"))
+    assert run_log.followed("aa") == "aaa"
+    written(run_log, replace(a_run("ccc", cell_id="c1"), status="failed"), a_run("ddd", cell_id="c1"))
+    assert run_log.followed("aaa") == "aaa", "it is still in the notebook"
+    run_log.set_cell_state("aaa", "discarded", decided_by="rerun")
+    assert run_log.followed("aaa") == "ddd"
+    run_log.set_cell_state("ddd", "discarded", decided_by="panel")
+    with pytest.raises(UsageError, match="--from aaa: this kernel has no result of run aaa"):
+        run_log.followed("aaa")
+    run_log.forget_conversation()
+    with pytest.raises(UsageError, match="--from bbb"):
+        run_log.followed("bbb")
+
+
+def test_from_a_run_of_another_kernel_means_what_its_cell_gave_in_this_one(tmp_path: Path) -> None:
+    history = HistoryStore(tmp_path / "history.sqlite")
+    RunLog(history, session_id="yesterday").write(a_run("aaa", cell_id="c1"))
+    today = RunLog(history, session_id="today")
+    with pytest.raises(UsageError, match="Run the cell of its question first"):
+        today.followed("aaa")
+    today.write(a_run("bbb", cell_id="c1"))
+    assert today.followed("aaa") == "bbb"
+
+
+def test_of_one_exploration_from_means_the_same_finding(run_log: RunLog, tmp_path: Path) -> None:
+    def finding(run_id: str, prompt: str) -> AgentRun:
+        return a_run(run_id, prompt=prompt, exploration="e", cell_id="c1")
+
+    written(run_log, finding("aaa", "delay by carrier"), finding("bbb", "delay by month"))
+    written(run_log, finding("ccc", "delay by carrier"), finding("ddd", "delay by month"))
+    run_log.set_cell_state("aaa", "discarded", decided_by="rerun")
+    assert run_log.followed("aaa") == "ccc"
+
+
+def test_a_version_of_a_result_of_another_branch_goes_on_from_what_that_result_went_on_from(
+    run_log: RunLog,
+) -> None:
+    written(run_log, a_run("a"), a_run("b"), a_run("c"), a_run("d", follows="a"))
+    assert run_log.result_before(run_log.find("c")) == "b"
+    assert run_log.result_before(run_log.find("d")) == "", "it is where the next question goes on"
+    assert run_log.result_before(run_log.find("a")) == ""

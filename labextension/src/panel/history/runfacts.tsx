@@ -8,10 +8,16 @@ import { useServices } from '../services';
 
 /** Where, when, by which model and under which rules a run was made, and what was decided since. */
 export function RunFacts(props: { run: IRecordedRun }): JSX.Element {
-  const { trans, runs } = useServices();
+  const { trans, connections, runs } = useServices();
   const { run } = props;
   const { request } = run;
-  const { refines } = request;
+  const known = connections.current?.model.state.runs ?? [];
+  const askedFromHere = known.filter(other => other.request.follows === run.id).map(other => other.id);
+  const link = (id: string): React.ReactNode => (
+    <Button key={id} onClick={() => (runs.view = { kind: 'run', id })}>
+      {trans.__('Run %1', id)}
+    </Button>
+  );
   const server = request.server
     ? request.remote
       ? trans.__('%1, on another machine', request.server)
@@ -28,16 +34,9 @@ export function RunFacts(props: { run: IRecordedRun }): JSX.Element {
     [trans.__('Approval'), request.approve],
     [trans.__('Notebook'), request.notebook ?? ''],
     [trans.__('Run'), run.id],
-    [
-      trans.__('Refines'),
-      refines ? (
-        <Button onClick={() => (runs.view = { kind: 'run', id: refines })}>
-          {trans.__('Run %1', refines)}
-        </Button>
-      ) : (
-        ''
-      )
-    ]
+    [trans.__('Refines'), request.refines && link(request.refines)],
+    [trans.__('Goes on from'), request.follows && link(request.follows)],
+    [trans.__('Asked from here'), askedFromHere.length > 0 && askedFromHere.map(link)]
   ];
   return (
     <>
@@ -61,7 +60,7 @@ export function RunFacts(props: { run: IRecordedRun }): JSX.Element {
       <Section title={trans.__('About this run')}>
         <dl className="jp-CodeAgent-facts">
           {facts
-            .filter(([, value]) => value !== '')
+            .filter(([, value]) => value)
             .map(([name, value]) => (
               <React.Fragment key={name}>
                 <dt>{name}</dt>

@@ -112,7 +112,9 @@ function Earlier(props: {
             <Fold
               summary={
                 <span className="jp-CodeAgent-entryLine">
-                  <span className="jp-CodeAgent-oneLine">{run.request.prompt}</span>
+                  <span className="jp-CodeAgent-oneLine">
+                    {run.request.follows ? `↳ ${run.request.prompt}` : run.request.prompt}
+                  </span>
                   <Chip kind={run.status}>{runStatusLabel(trans, run.status)}</Chip>
                   <Elapsed run={run} />
                 </span>

@@ -27,14 +27,21 @@ export function Run(props: {
   line?: number;
   onLine?: (line: number) => void;
 }): JSX.Element {
-  const { trans, cellStates } = useServices();
+  const { trans, cellStates, connections } = useServices();
   useSignal(cellStates.changed);
   const { run, progress } = props;
+  const { follows } = run.request;
+  const followed = connections.current?.model.state.runs.find(other => follows && other.id === follows);
   const running = isRunning(run);
   const cells = cellStates.stateOf(run);
   return (
     <article className="jp-CodeAgent-run" aria-label={trans.__('Run')}>
       <div className="jp-CodeAgent-prompt">{run.request.prompt}</div>
+      {followed && (
+        <div className="jp-CodeAgent-quiet jp-CodeAgent-oneLine">
+          {trans.__('↳ from “%1”', followed.request.prompt)}
+        </div>
+      )}
       <div className="jp-CodeAgent-line">
         <Chip kind={run.status}>{runStatusLabel(trans, run.status)}</Chip>
         {cells && <Chip kind={cells}>{cellStateLabel(trans, cells)}</Chip>}
