@@ -48,7 +48,8 @@ class Asking:
             prepared = self._session.preparation.prepare_run(prompt, options, origin)
             print(dry_run_text(prepared, self._session.live_context.counter))
         else:
-            self._session.run(prompt, options, origin, self._display(options, origin))
+            display: CellDisplay = JsonDisplay() if options.json else self._display(origin)
+            self._session.run(prompt, options, origin, display)
 
     def explore(self, explored: ExploreOptions) -> None:
         """Explore tables and display what was found.
@@ -58,7 +59,7 @@ class Asking:
         CodeAgentError
         """
         origin = find_cell_origin(self._shell)
-        display = self._display(RunOptions(), origin)
+        display = self._display(origin)
         started = time.monotonic()
         result = self._session.explore(explored, origin, display)
         display.end(exploration_text(result, time.monotonic() - started))
@@ -71,7 +72,7 @@ class Asking:
         CodeAgentError
         """
         origin = find_cell_origin(self._shell)
-        display = self._display(RunOptions(), origin)
+        display = self._display(origin)
         draft = self._session.report(options, origin, display)
         display.end(f"{summary(draft.report)}\nwrote {draft.output}")
 
@@ -93,9 +94,7 @@ class Asking:
                 ) from error
         return fill(prompt, values)
 
-    def _display(self, options: RunOptions, origin: CellOrigin) -> CellDisplay:
-        if options.json:
-            return JsonDisplay()
+    def _display(self, origin: CellOrigin) -> NotebookDisplay | TerminalDisplay:
         return NotebookDisplay(self._session.has_panel) if origin.has_kernel else TerminalDisplay()
 
 

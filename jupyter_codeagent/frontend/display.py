@@ -44,10 +44,6 @@ class CellDisplay(Protocol):
 
     def finish(self, run: AgentRun) -> None: ...
 
-    def end(self, text: str) -> None:
-        """Display how an exploration ended, which is no single run."""
-        ...
-
 
 class NotebookDisplay:
     """One output that is updated in place, at most four times a second.
@@ -79,6 +75,7 @@ class NotebookDisplay:
         self._show(receipt_bundle(run))
 
     def end(self, text: str) -> None:
+        """Display how an exploration or a report ended, which is no single run."""
         self._show({"text/plain": text})
 
     def _show(self, bundle: Bundle) -> None:
@@ -117,6 +114,7 @@ class TerminalDisplay:
         print(receipt_text(run), flush=True)
 
     def end(self, text: str) -> None:
+        """Print how an exploration or a report ended."""
         print(text, flush=True)
 
 
@@ -128,9 +126,6 @@ class JsonDisplay:
 
     def finish(self, run: AgentRun) -> None:
         print(json.dumps(run_with_messages(run)))
-
-    def end(self, text: str) -> None:
-        print(text)
 
 
 def progress_text(run: AgentRun, phase: Phase, text: str, elapsed_s: int, lines: int = LINES_ALONE) -> str:
