@@ -207,7 +207,7 @@ class RunPreparation:
         options = RunOptions(variables=explored.tables, sample=explored.sample, where=explored.where)
         settings = self.settings.with_grants(self.settings(options))
         self.starting_state.remove_hidden(origin.notebook)
-        copies = self._copy(explored.goal, options, origin, settings, offers_tools=False)
+        copies = self._copy(explored.goal, options, origin, settings, asks_model=False)
         columns = {one.name: tuple(label_text(column.name) for column in one.columns) for one in copies.summaries}
         for name in explored.tables:
             if not columns.get(name):
@@ -257,7 +257,7 @@ class RunPreparation:
 
         def copy(chosen: Sequence[str]) -> Manifest:
             options = replace(asked, variables=tuple(chosen))
-            return self._copy("", options, origin, settings, offers_tools=False).manifest
+            return self._copy("", options, origin, settings, asks_model=False).manifest
 
         try:
             return copy(names), {}
@@ -285,20 +285,21 @@ class RunPreparation:
         origin: CellOrigin,
         settings: Settings,
         *,
-        offers_tools: bool = True,
+        asks_model: bool = True,
     ) -> _Copies:
         """Copy the variables that the question is about, and describe the copies.
 
-        Without `offers_tools` no function of the user's may be called, and no server of functions is asked for its.
+        Where no model is asked, nobody is told how tables join, no function of the user's may be called, and no
+        server of functions is asked for its.
         """
         live = self.sharing.visible()
         self.sharing.check(options, live.withheld)
-        server_notes = self.tools.refresh_servers() if offers_tools and not options.dry_run else ()
-        tools = offered(self.tools.all(), prompt) if offers_tools else {}
+        server_notes = self.tools.refresh_servers() if asks_model and not options.dry_run else ()
+        tools = offered(self.tools.all(), prompt) if asks_model else {}
         variables = without_tools(live.values, self.tools.all())
         described = partial(describe, privacy=settings.privacy, mentioned=prompt)
         summaries = described(variables)
-        relations = self.live_context.relations(summaries, variables, prompt, settings)
+        relations = self.live_context.relations(summaries, variables, prompt, settings) if asks_model else ()
         selection = self._select(variables, summaries, relations, prompt, options, settings, origin)
         manifest = self.workspace.export(
             selection.values,
