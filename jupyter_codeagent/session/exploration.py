@@ -119,7 +119,6 @@ class Explorer:
         if not cells:
             recorder.changed(end_run(recorder.latest.run, "ok"))
             notes.append(NOTHING_NEW)
-        below: str | None = None
         for number, cell in enumerate(cells):
             if number and time.monotonic() > until:
                 notes.append(f"{len(cells) - number} findings left out: the time was over (--minutes)")
@@ -127,16 +126,15 @@ class Explorer:
             if number:
                 recorder = self._recorder(work.prepared, cell.prompt)
             self.current_run.follow(recorder)
-            run = await self._run(work, cell, recorder, below)
+            run = await self._run(work, cell, recorder)
             recorder.changed(run)
             if run.status != "ok":
                 failed.append(recorder.latest.run)
                 continue
             shown.append(recorder.latest.run)
-            below = str(cells_from_run(run, state=run.cell_state)[-1]["id"])
         return ExplorationResult(runs=tuple(shown), failed=tuple(failed), notes=tuple(notes))
 
-    async def _run(self, work: _Work, cell: FindingCell, recorder: RunRecorder, below: str | None) -> AgentRun:
+    async def _run(self, work: _Work, cell: FindingCell, recorder: RunRecorder) -> AgentRun:
         run = recorder.latest.run
         request = replace(run.request, prompt=cell.prompt)
         run = replace(run, request=request, sandbox=work.label, notes=work.prepared.notes)
@@ -159,7 +157,13 @@ class Explorer:
         # The verdict is on programs of a model: it doubts what counts missing values and repetitions on purpose.
         run = replace(with_result(run, step), verdict=None, assumptions=())
         run = end_run(replace(run, answer=cell.words_for(output_text(step.result))), "ok")
+        below = self._last_cell(work.prepared.request.exploration)
         return await self.notebook_writer.insert_cells(run, recorder, work.origin, None, below=below)
+
+    def _last_cell(self, exploration: str) -> str | None:
+        """Return the id of the lowest cell of an exploration that is in the notebook; None before the first."""
+        last = self.run_log.last_of_exploration(exploration)
+        return None if last is None else str(cells_from_run(last, state=last.cell_state)[-1]["id"])
 
     def _recorder(self, prepared: PreparedExploration, prompt: str) -> RunRecorder:
         request = replace(prepared.request, prompt=prompt)

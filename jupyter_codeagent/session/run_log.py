@@ -255,6 +255,15 @@ class RunLog:
             return False
         return known.request.exploration == run.request.exploration
 
+    def last_of_exploration(self, exploration: str) -> AgentRun | None:
+        """Return the newest run of an exploration whose cells nobody has taken out of the notebook."""
+        of_it = [run.id for run in self._runs.values() if run.request.exploration == exploration]
+        self._refresh(of_it)
+        newest_first = (self._runs[run_id] for run_id in reversed(of_it))
+        return next(
+            (run for run in newest_first if run.status == "ok" and run.code and run.cell_state != "discarded"), None
+        )
+
     def kept_prompts_of_cell(self, cell_id: str | None) -> frozenset[str]:
         """Return the prompts of a cell's runs whose cells the user has kept."""
         rows = [] if cell_id is None else self.history.runs_of_cell(cell_id)

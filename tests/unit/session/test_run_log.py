@@ -349,3 +349,21 @@ def test_a_version_of_a_result_of_another_branch_goes_on_from_what_that_result_w
     assert run_log.result_before(run_log.find("c")) == "b"
     assert run_log.result_before(run_log.find("d")) == "", "it is where the next question goes on"
     assert run_log.result_before(run_log.find("a")) == ""
+def test_the_next_finding_goes_below_the_last_one_that_is_still_in_the_notebook(run_log: RunLog) -> None:
+    assert run_log.last_of_exploration("e") is None
+    for run_id in ("a", "b", "c"):
+        run_log.write(a_run(run_id, exploration="e"))
+    run_log.write(a_run("other", exploration="f"))
+    run_log.write(replace(a_run("empty", exploration="e"), code=""))
+    run_log.write(replace(a_run("failed", exploration="e"), status="failed"))
+
+    def last() -> str:
+        found = run_log.last_of_exploration("e")
+        assert found is not None
+        return found.id
+
+    assert last() == "c"
+    run_log.set_cell_state("c", "discarded", decided_by="panel")
+    assert last() == "b"
+    run_log.set_cell_state("b", "accepted", decided_by="panel")
+    assert last() == "b"
