@@ -42,7 +42,7 @@ SUBCOMMANDS: dict[str, str] = {
     "show RUN": "one run with all its steps",
     "steps [RUN]": "what the code of a run did to the rows, step by step, and what it assumed",
     "explore TABLE…": "what is worth knowing of these tables, as cells, without a model; "
-    '`--goal "why are flights late?"`, `--minutes 2`, `--sample N`, `--where COND`',
+    '`--goal "what goes with the delay?"`, `--minutes 2`, `--sample N`, `--where COND`',
     "report [-o FILE]": "the accepted results as one page, after running them again on copies; "
     '`report.html`, `.md` or `.qmd`, `--title "Delays"`, `--no-rerun`, `--overwrite`, `--notebook FILE`',
     "fix [CELL]": "repair the last failed cell, or the one with this id or number",

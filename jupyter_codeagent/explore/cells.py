@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from jupyter_codeagent.explore.figures import are_shown
+from jupyter_codeagent.explore.goal import columns_meant
 from jupyter_codeagent.explore.overview import overview_program, overview_words
 from jupyter_codeagent.explore.programs import program
 from jupyter_codeagent.explore.ranking import choose
 from jupyter_codeagent.explore.words import words
 from jupyter_codeagent.types.exploration import Exploration, Finding, TableOverview
-
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,27 +46,10 @@ def cells_of(
     personal
         Columns by table of which no values are shown.
     """
-    chosen = choose(exploration, _mentioned(exploration, goal))
+    chosen = choose(exploration, columns_meant(exploration, goal))
     overviews = [_overview_cell(exploration, one, taken, personal) for one in exploration.tables]
     findings = (*chosen.joins, *chosen.quality, *chosen.insights)
     return (*overviews, *(_finding_cell(exploration, one, taken, personal) for one in findings))
-
-
-def _mentioned(exploration: Exploration, goal: str) -> frozenset[str]:
-    """Return the columns of which the goal has a word; the names of tables are none."""
-    tables = {_stem(one.table.lower()) for one in exploration.tables}
-    said = {_stem(word) for word in _WORD.findall(goal.lower().replace("_", " "))} - tables
-    names = (column.name for table in exploration.tables for column in table.columns)
-    return frozenset(name for name in names if _words_of(name) & said)
-
-
-def _words_of(name: str) -> set[str]:
-    return {_stem(word) for word in _WORD.findall(name.lower().replace("_", " ")) if len(word) > 2}
-
-
-def _stem(word: str) -> str:
-    """Return the word without the ending of its plural or past: ``delayed`` and ``delays`` are ``delay``."""
-    return re.sub(r"(?<=\w{3})(?:ed|s)$", "", word)
 
 
 def _overview_cell(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from jupyter_codeagent.agent.ending import end_run, last_problem, with_result
 from jupyter_codeagent.agent.output_text import output_text
 from jupyter_codeagent.explore.cells import FindingCell, cells_of
+from jupyter_codeagent.explore.goal import goal_note
 from jupyter_codeagent.explore.report import read_report
 from jupyter_codeagent.frontend.adapters import FrontEndAdapters
 from jupyter_codeagent.frontend.cell_origin import CellOrigin
@@ -87,7 +88,8 @@ class Explorer:
             work = _Work(prepared=prepared, sandbox=sandbox, label=status.label, origin=origin)
             result = await self._run_all(work, [cell for cell in cells if cell.prompt not in kept], recorder, until)
             skipped = tuple(f"{one.table}: {one.why}" for one in exploration.skipped)
-            return replace(result, notes=(*prepared.notes, *result.notes, *skipped))
+            goal = filter(None, [goal_note(exploration, explored.goal)])
+            return replace(result, notes=(*goal, *prepared.notes, *result.notes, *skipped))
         finally:
             await sandbox.reset()
 

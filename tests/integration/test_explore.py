@@ -118,6 +118,29 @@ def test_two_explorations_of_one_cell_do_not_replace_each_other(kernel: Kernel) 
     assert [line.split()[2] for line in again].count("pending") == len(listed), again
 
 
+def test_the_findings_of_a_second_exploration_of_one_cell_are_below_those_of_the_first(tmp_path: Path) -> None:
+    load = f"%load_ext jupyter_codeagent\n{SHOP}other = shop.rename(columns={{'sales': 'income'}})"
+    write(tmp_path / "a.ipynb", load, "%agent explore shop\n%agent explore other")
+    assert codeagent(tmp_path, None, "run", "a.ipynb", "-o", "b.ipynb").returncode == 0
+    first = nbformat.read(tmp_path / "b.ipynb", as_version=4)
+    assert codeagent(tmp_path, None, "run", "b.ipynb", "-o", "c.ipynb").returncode == 0
+    again = nbformat.read(tmp_path / "c.ipynb", as_version=4)
+    for notebook in (first, again):
+        text = "\n".join(cell.source for cell in notebook.cells[2:])
+        said = ["shop has 900 rows", "sales is highest", "other has 900 rows", "income is highest"]
+        assert sorted(said, key=text.index) == said
+    assert [cell.source for cell in again.cells] == [cell.source for cell in first.cells]
+
+
+def test_the_cell_says_which_columns_the_goal_was_taken_to_mean(kernel: Kernel) -> None:
+    kernel.run(SHOP)
+    known = kernel.run('%agent explore shop --goal "which sales?"').text
+    assert "goal: taken to mean sales; what was found on it comes first among joins, flaws and insights" in known
+    unknown = kernel.run('%agent explore shop --goal "why are we late?"').text
+    assert "goal: no column's name has a word of it, so all columns were looked at alike" in unknown
+    assert "goal:" not in kernel.run("%agent explore shop").text
+
+
 def test_exploring_again_does_not_repeat_what_was_kept(kernel: Kernel) -> None:
     kernel.run(SHOP)
     assert "sales is highest for region south" in kernel.run("%agent explore shop", cell_id="here").text
