@@ -76,6 +76,8 @@ def test_what_the_model_wrote_before_a_pause_is_told_within_the_pause(monkeypatc
 
 def test_a_run_that_has_ended_tells_no_more_of_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jupyter_codeagent.session.recorder.PROGRESS_INTERVAL_S", 0.01)
+    # Its clock stands still: on a busy machine the interval would be over before the second text comes.
+    monkeypatch.setattr("jupyter_codeagent.session.recorder.time", Mock(monotonic=lambda: 5.0))
     link = Mock()
 
     async def stream() -> None:
