@@ -22,7 +22,7 @@ from jupyter_codeagent.notebook.outputs.html import clean_html
 from jupyter_codeagent.notebook.outputs.text import strip_colours
 from jupyter_codeagent.report.blocks import heading_of, sections
 from jupyter_codeagent.report.output_file import MARK, with_digest
-from jupyter_codeagent.report.prose import fenced, inert, one_line, quoted
+from jupyter_codeagent.report.prose import fenced, one_line, passage, quoted
 from jupyter_codeagent.report.report import Report, Result, day_of, limits, summary
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -56,7 +56,7 @@ class ReportExporter(TemplateExporter):
             "moment": _moment,
             "writer": written_by,
             "plain": strip_colours,
-            "inert": inert,
+            "passage": passage,
             "fenced": fenced,
             "one_line": one_line,
             "label": lambda text: one_line(re.sub(r"[\[\]]", "", text)),

@@ -5,10 +5,16 @@ from __future__ import annotations
 import json
 import re
 
+import mistune
+
 from jupyter_codeagent.notebook.outputs import clean_markdown
 
 _CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 _BRACE = re.compile(r"((?<!`)`++)[ \t]*+\{")
+_FENCE = re.compile(r"`{3,}+|~{3,}+")
+MOST_FENCES = 20
+"""Ways to close a fence that are tried."""
+_NEXT = "what follows"
 _SHORTCODE = re.compile(r"\{(?=\{<)|\{(?=%)")
 
 
@@ -21,6 +27,22 @@ def inert(text: str) -> str:
     parts[::2] = [part.replace("{", "\\{") for part in parts[::2]]
     parts[1::2] = [_BRACE.sub(r"\1 {", _parted(part)) for part in parts[1::2]]
     return "".join(parts)
+
+
+def passage(text: str) -> str:
+    """Return cleaned Markdown as a part of a document: a fence that was left open takes in nothing below it."""
+    text = inert(text)
+    fences = sorted({*_FENCE.findall(text)}, key=len)[-MOST_FENCES:]
+    for end in ("", *(f"\n{fence}" for fence in fences)):
+        if _ends(f"{text}{end}"):
+            return f"{text}{end}"
+    return fenced(text)
+
+
+def _ends(text: str) -> bool:
+    """Check whether what follows the text is a paragraph of its own."""
+    last = mistune.create_markdown(renderer=None)(f"{text}\n\n{_NEXT}\n")[-1]
+    return isinstance(last, dict) and last["type"] == "paragraph" and last["children"][0].get("raw") == _NEXT
 
 
 def one_line(text: str) -> str:

@@ -140,7 +140,8 @@ def summary(report: Report) -> str:
         return f"Not re-run: {report.not_rerun}. The results are as they stand in the notebook."
     day = day_of(report.created_at)
     if report.is_reproduced:
-        return f"Reproduced: all {total} results came out the same on {day}."
+        what = f"all {total} results" if total > 1 else "the result"
+        return f"Reproduced: {what} came out the same on {day}."
     parts = [f"{report.count('same')} of {total} came out the same"]
     if differing := report.count("differs"):
         parts.append(f"{differing} differ{'s' if differing == 1 else ''}")

@@ -8,12 +8,15 @@ import re
 import time
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+import yaml
 from hostile_payloads import ERRORS, PIXEL, PROSE, TEXTS, armed_all, payloads
+from markdown_it import MarkdownIt
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from jupyter_codeagent.history import HistoryStore
@@ -344,6 +347,43 @@ def _prose(page: str) -> str:
     return re.sub(r"^(`{3,})[^`\n]*\n.*?^\1$", "", page, flags=re.MULTILINE | re.DOTALL)
 
 
+def test_a_quarto_document_has_a_header_that_yaml_reads_and_blocks_that_commonmark_reads(saved: Saved) -> None:
+    code = "text = '''\n```\n---\n'''\nprint(text, len(df))"
+    saved.cells.append(new_markdown_cell("## By carrier\n\n1. one\n2. two\n\n```\n# no heading"))
+    saved.add(a_run("r", "why: `x`?\n\n```\n# 1\n---\n", code=code, answer="Because: *5*."), "accepted")
+    saved.cells[1].outputs = [
+        new_output("stream", name="stdout", text="```\n---\n# 2\n~~~\n"),
+        new_output("display_data", data={"image/png": PIXEL}),
+        new_output("display_data", data=dict(TABLE["data"])),
+    ]
+    report = replace(
+        saved.report(".qmd", title="Delays: \"why\" # 1 --- {a: b}\n---\n- 'x'"), not_rerun="not asked"
+    )
+    text = report_text(report, ".qmd")
+    before, header, body = text.split("---\n", 2)
+    assert before == ""
+    assert yaml.safe_load(header) == {
+        "title": "Delays: \"why\" # 1 --- {a: b} --- - 'x'",
+        "date": time.strftime("%Y-%m-%d"),
+        "engine": "markdown",
+        "from": "markdown-raw_tex-raw_attribute-latex_macros",
+        "format": {"html": {"embed-resources": True, "toc": True}},
+    }
+    tokens = MarkdownIt("commonmark").enable("table").parse(body)
+    headings = [inside.content for one, inside in pairwise(tokens) if one.type == "heading_open"]
+    assert headings == ["By carrier", "why: `x`?", "How this was made", "Data", "Versions", "Left out", "Limits"]
+    fences = [(one.info, one.content) for one in tokens if one.type == "fence"]
+    assert fences == [
+        ("", "# no heading\n"),
+        ("text", "why: `x`?\n\n```\n# 1\n---\n"),
+        ("text", "```\n---\n# 2\n~~~\n"),
+        ("python", f"{code}\n"),
+    ]
+    html = [one.content.split()[0] for one in tokens if one.type == "html_block"]
+    assert html == ["<!--", "<div>", "<details><summary>Code</summary>", "</details>"]
+    assert sum(one.type == "table_open" for one in tokens) == 1
+
+
 def test_keys_and_passwords_are_masked_everywhere(saved: Saved) -> None:
     key = "sk-proj-abcdefghijklmnop"
     saved.add(a_run("r", f"what about {key}?", answer=f"It is {key}."), "accepted")
@@ -419,6 +459,9 @@ def test_only_if_all_results_are_the_same_a_report_says_reproduced(saved: Saved)
             page = report_text(with_reruns(report, reruns), suffix)
             assert said in page
             assert "eproduced" not in page
+    saved.cells.pop()
+    alone = with_reruns(saved.report(), [same])
+    assert summary(alone).startswith("Reproduced: the result came out the same on 20")
     assert "KeyError: &#39;n&#39;" in report_text(with_reruns(report, [same, failed]), ".html")
 
 
